@@ -1,0 +1,18 @@
+//! Byte ranges in, bytes out.
+//!
+//! A [`Source`] answers vectored reads; a [`Sink`] takes bytes at offsets. Nothing here knows what a
+//! page or a basket is. The face is blocking; a runtime, where one is needed, hides inside.
+
+mod error;
+mod local;
+mod memory;
+mod recording;
+mod sink;
+mod source;
+
+pub use error::{Error, Result};
+pub use local::{LocalSink, LocalSource};
+pub use memory::{MemorySink, MemorySource};
+pub use recording::{Counters, RecordingSource};
+pub use sink::Sink;
+pub use source::{Limits, Source};

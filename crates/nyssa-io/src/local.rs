@@ -1,0 +1,3 @@
+//! Files on a local disk.
+pub struct LocalSource {}
+pub struct LocalSink {}

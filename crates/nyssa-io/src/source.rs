@@ -1,0 +1,39 @@
+//! The reading side: a vectored read is the required method, single reads derive from it.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::Result;
+
+/// What a source can do in one request and what a request costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most ranges in one vectored request.
+    pub max_ranges: usize,
+    /// Most bytes in one range.
+    pub max_range_bytes: u64,
+    /// A gap between two ranges up to this many bytes is cheaper to read over than to skip.
+    pub coalesce_gap: u64,
+}
+
+/// A readable resource of known size. Implementations are safe to call from many threads.
+pub trait Source: Send + Sync {
+    /// Path or URL, for messages.
+    fn name(&self) -> &str;
+
+    /// Size of the resource in bytes.
+    fn size(&self) -> u64;
+
+    /// What one request may ask.
+    fn limits(&self) -> Limits;
+
+    /// Reads every range, in the order given. A range beyond the end is an error
+    /// (`UnexpectedEof`), never a short buffer.
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
+
+    /// Reads one range.
+    fn read_range(&self, range: Range<u64>) -> Result<Bytes> {
+        Ok(self.read_ranges(&[range])?.pop().unwrap_or_default())
+    }
+}

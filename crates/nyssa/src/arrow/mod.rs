@@ -1,0 +1,36 @@
+//! The array model at the edge.
+//!
+//! | data | Arrow type |
+//! |---|---|
+//! | bool | `Boolean` |
+//! | integers, floats | the same width; `Real16` reads as `Float32` |
+//! | `std::string`, C strings | `LargeBinary` whose field carries the metadata [`STRING`] (bytes are not promised to be UTF-8); [`export`] checks and casts to `LargeUtf8` for Arrow consumers |
+//! | collections | `LargeList`, 64-bit offsets starting at 0; fields of one collection share the offsets buffer |
+//! | fixed arrays | `FixedSizeList`, nested for several dimensions |
+//! | records | `Struct` |
+//! | cardinality | `UInt32` / `UInt64` |
+//!
+//! Nothing is nullable. List items are named `item`.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field};
+
+/// Field metadata (key, value) that marks a `LargeBinary` as a string.
+pub const STRING: (&str, &str) = ("nyssa:type", "string");
+
+/// A non-nullable Arrow field; `LargeBinary` is marked as a [`STRING`].
+pub fn field(name: &str, data_type: DataType) -> Field {
+    let string = data_type == DataType::LargeBinary;
+    let field = Field::new(name, data_type, false);
+    if string { field.with_metadata([(STRING.0.to_owned(), STRING.1.to_owned())]) } else { field }
+}
+
+/// `element` in fixed `dimensions` (outermost first), in a `LargeList` when `jagged`.
+pub fn nested(element: DataType, dimensions: &[u64], jagged: bool) -> DataType {
+    let item = |data_type| Arc::new(field("item", data_type));
+    let inner = dimensions.iter().rev().fold(element, |inner, &size| {
+        DataType::FixedSizeList(item(inner), i32::try_from(size).unwrap_or(i32::MAX))
+    });
+    if jagged { DataType::LargeList(item(inner)) } else { inner }
+}

@@ -1,0 +1,5 @@
+//! Compression in ROOT's chunk framing (specification, "Compression Block").
+
+mod setting;
+
+pub use setting::{Algorithm, Compression};

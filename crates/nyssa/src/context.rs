@@ -1,0 +1,91 @@
+//! What every long job shares: threads, a way to stop, and a way to report progress.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Environment variable that sets the number of threads of everything nyssa does.
+pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
+
+/// Called with (bytes or entries done, total); may be called from any thread.
+pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// Threads, cancellation and progress of one job. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    pool: Arc<rayon::ThreadPool>,
+    cancel: Arc<AtomicBool>,
+    progress: Option<Progress>,
+}
+
+impl Context {
+    /// A context with `threads` workers; `None` takes [`THREADS_VARIABLE`], else all cores.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when `threads` is zero or the variable is not a positive number.
+    pub fn new(threads: Option<usize>) -> Result<Self> {
+        let threads = match threads {
+            Some(threads) => threads,
+            None => threads_from_environment()?,
+        };
+        if threads == 0 {
+            return Err(Error::invalid_argument("the number of threads must be at least 1"));
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("nyssa-{index}"))
+            .build()
+            .map_err(|error| {
+                Error::limit(format!("cannot start {threads} threads")).with_source(error)
+            })?;
+        Ok(Self { pool: Arc::new(pool), cancel: Arc::default(), progress: None })
+    }
+
+    /// The same threads with another stop flag, set by whoever wants the work to end.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The same threads with a progress callback.
+    #[must_use]
+    pub fn with_progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// The thread pool.
+    pub fn pool(&self) -> &rayon::ThreadPool {
+        &self.pool
+    }
+
+    /// Number of worker threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// `Err(Cancelled)` once the user has asked to stop. Called between work units.
+    pub fn check(&self) -> Result<()> {
+        if self.cancel.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
+    }
+
+    /// Reports progress.
+    pub fn report(&self, done: u64, total: u64) {
+        if let Some(progress) = &self.progress {
+            progress(done, total);
+        }
+    }
+}
+
+fn threads_from_environment() -> Result<usize> {
+    match std::env::var(THREADS_VARIABLE) {
+        Ok(text) => text.trim().parse().map_err(|_| {
+            Error::invalid_argument(format!(
+                "{THREADS_VARIABLE} is {text:?}, not a number of threads"
+            ))
+        }),
+        Err(_) => Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
+    }
+}

@@ -1,0 +1,124 @@
+//! Bounds-checked reading of numbers and strings from bytes: big-endian for ROOT's own streams,
+//! little-endian for RNTuple envelopes.
+
+use crate::error::{Error, Result};
+
+/// A position in a byte slice. Every read is checked; failures carry the byte offset.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
+    data: &'a [u8],
+    position: usize,
+    /// Offset of `data[0]` in the file (or object), for messages.
+    base: u64,
+}
+
+macro_rules! numbers {
+    ($($be:ident $le:ident $type:ty;)*) => {$(
+        #[doc = concat!("The next big-endian `", stringify!($type), "`.")]
+        pub fn $be(&mut self) -> Result<$type> {
+            self.array().map(<$type>::from_be_bytes)
+        }
+        #[doc = concat!("The next little-endian `", stringify!($type), "`.")]
+        pub fn $le(&mut self) -> Result<$type> {
+            self.array().map(<$type>::from_le_bytes)
+        }
+    )*};
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the start of `data`, which lies at byte `base` of its file.
+    pub fn new(data: &'a [u8], base: u64) -> Self {
+        Self { data, position: 0, base }
+    }
+
+    numbers! {
+        be_u16 le_u16 u16;
+        be_u32 le_u32 u32;
+        be_u64 le_u64 u64;
+        be_i16 le_i16 i16;
+        be_i32 le_i32 i32;
+        be_i64 le_i64 i64;
+        be_f32 le_f32 f32;
+        be_f64 le_f64 f64;
+    }
+
+    /// The next byte.
+    pub fn u8(&mut self) -> Result<u8> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    /// The next `N` bytes.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut out = [0; N];
+        out.copy_from_slice(self.bytes(N)?);
+        Ok(out)
+    }
+
+    /// The next `len` bytes.
+    pub fn bytes(&mut self, len: usize) -> Result<&'a [u8]> {
+        let end = self.position.checked_add(len).filter(|&end| end <= self.data.len());
+        let Some(end) = end else {
+            return Err(self.error(format!(
+                "needs {len} bytes where {} are left",
+                self.data.len() - self.position
+            )));
+        };
+        let bytes = &self.data[self.position..end];
+        self.position = end;
+        Ok(bytes)
+    }
+
+    /// Skips `len` bytes.
+    pub fn skip(&mut self, len: usize) -> Result<()> {
+        self.bytes(len).map(|_| ())
+    }
+
+    /// Index of the next byte in the slice.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Moves to `position` in the slice.
+    pub fn seek(&mut self, position: usize) -> Result<()> {
+        if position > self.data.len() {
+            return Err(self.error(format!("points to byte {position} of {}", self.data.len())));
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// Offset of the next byte in the file.
+    pub fn offset(&self) -> u64 {
+        self.base.saturating_add(self.position as u64)
+    }
+
+    /// Bytes not read yet.
+    pub fn remaining(&self) -> &'a [u8] {
+        &self.data[self.position..]
+    }
+
+    /// An out-of-specification error at the current offset.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        let offset = self.offset();
+        Error::out_of_spec(message).at(|place| place.offset = Some(offset))
+    }
+
+    /// A ROOT string: one length byte, or 255 and a 32-bit length (`TString::ReadBuffer`).
+    pub fn root_string(&mut self) -> Result<String> {
+        let len = match self.u8()? {
+            255 => {
+                let len = self.be_i32()?;
+                usize::try_from(len).map_err(|_| self.error(format!("string of length {len}")))?
+            }
+            len => usize::from(len),
+        };
+        Ok(String::from_utf8_lossy(self.bytes(len)?).into_owned())
+    }
+
+    /// An RNTuple string: 32-bit little-endian length and UTF-8 bytes (specification, "Basic Types").
+    pub fn le_string(&mut self) -> Result<String> {
+        let len = self.le_u32()? as usize;
+        let bytes = self.bytes(len)?;
+        String::from_utf8(bytes.to_vec()).map_err(|_| self.error("string is not UTF-8"))
+    }
+}

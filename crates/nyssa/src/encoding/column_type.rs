@@ -1,0 +1,86 @@
+//! The table of column types (specification, "Column Description").
+
+/// How elements look in memory after decoding; little-endian machines only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Native {
+    /// Bits, least significant first, as Arrow keeps booleans.
+    Bit,
+    /// Integers and floats of this many bytes.
+    Bytes(usize),
+    /// 64-bit offsets relative to the cluster (both index widths widen to this).
+    Index,
+    /// 96-bit variant switch: index and tag.
+    Switch,
+}
+
+macro_rules! column_types {
+    ($($(#[$meta:meta])* $name:ident = $code:literal, $bits:literal, $native:expr;)*) => {
+        /// An on-disk column type.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum ColumnType { $($(#[$meta])* $name,)* }
+
+        impl ColumnType {
+            /// Every column type of the specification.
+            pub const ALL: &[ColumnType] = &[$(ColumnType::$name,)*];
+
+            /// The on-disk code.
+            pub fn code(self) -> u16 {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// The column type of an on-disk code; `None` for codes of later specifications.
+            pub fn from_code(code: u16) -> Option<Self> {
+                match code { $($code => Some(Self::$name),)* _ => None }
+            }
+
+            /// The specification's name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => stringify!($name),)* }
+            }
+
+            /// Default bits on storage; the variable-size types may use others.
+            pub fn bits(self) -> u16 {
+                match self { $(Self::$name => $bits,)* }
+            }
+
+            /// The in-memory form.
+            pub fn native(self) -> Native {
+                match self { $(Self::$name => $native,)* }
+            }
+        }
+    };
+}
+
+column_types! {
+    Bit = 0x00, 1, Native::Bit;
+    Byte = 0x01, 8, Native::Bytes(1);
+    Char = 0x02, 8, Native::Bytes(1);
+    Int8 = 0x03, 8, Native::Bytes(1);
+    UInt8 = 0x04, 8, Native::Bytes(1);
+    Int16 = 0x05, 16, Native::Bytes(2);
+    UInt16 = 0x06, 16, Native::Bytes(2);
+    Int32 = 0x07, 32, Native::Bytes(4);
+    UInt32 = 0x08, 32, Native::Bytes(4);
+    Int64 = 0x09, 64, Native::Bytes(8);
+    UInt64 = 0x0A, 64, Native::Bytes(8);
+    Real16 = 0x0B, 16, Native::Bytes(2);
+    Real32 = 0x0C, 32, Native::Bytes(4);
+    Real64 = 0x0D, 64, Native::Bytes(8);
+    Index32 = 0x0E, 32, Native::Index;
+    Index64 = 0x0F, 64, Native::Index;
+    Switch = 0x10, 96, Native::Switch;
+    SplitInt16 = 0x11, 16, Native::Bytes(2);
+    SplitUInt16 = 0x12, 16, Native::Bytes(2);
+    SplitInt32 = 0x13, 32, Native::Bytes(4);
+    SplitUInt32 = 0x14, 32, Native::Bytes(4);
+    SplitInt64 = 0x15, 64, Native::Bytes(8);
+    SplitUInt64 = 0x16, 64, Native::Bytes(8);
+    SplitReal16 = 0x17, 16, Native::Bytes(2);
+    SplitReal32 = 0x18, 32, Native::Bytes(4);
+    SplitReal64 = 0x19, 64, Native::Bytes(8);
+    SplitIndex32 = 0x1A, 32, Native::Index;
+    SplitIndex64 = 0x1B, 64, Native::Index;
+    Real32Trunc = 0x1C, 31, Native::Bytes(4);
+    Real32Quant = 0x1D, 32, Native::Bytes(4);
+}

@@ -1,0 +1,231 @@
+//! One error type: whose fault it is ([`Kind`]), where ([`Place`]), and what to do (the message).
+
+use std::fmt;
+
+/// Whose fault an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file, key, tree, branch or field that is not there.
+    NotFound,
+    /// The caller asked for something that cannot be.
+    InvalidArgument,
+    /// The file breaks its format's specification.
+    OutOfSpecification,
+    /// The file is fine, nyssa cannot read this part of it.
+    Unsupported,
+    /// A stored checksum does not match the bytes.
+    Checksum,
+    /// A budget or guard was exceeded.
+    LimitExceeded,
+    /// The operating system or the network failed.
+    Io,
+    /// The user stopped the work.
+    Cancelled,
+}
+
+/// Where in a dataset an error was seen; only what is known is set and printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Path or URL.
+    pub file: Option<String>,
+    /// Key, tree or RNTuple path inside the file.
+    pub object: Option<String>,
+    /// Field path or branch name.
+    pub field: Option<String>,
+    /// Physical column id.
+    pub column: Option<u64>,
+    /// Cluster number.
+    pub cluster: Option<u64>,
+    /// Page number in its column and cluster.
+    pub page: Option<u64>,
+    /// Basket number of its branch.
+    pub basket: Option<u64>,
+    /// Entry number.
+    pub entry: Option<u64>,
+    /// Byte offset in the file.
+    pub offset: Option<u64>,
+}
+
+/// The error of the core. Boxed inside so that `Result` stays one word wide in hot code.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    message: String,
+    place: Place,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Result of the core.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of `kind` saying `message`, with no place yet.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            place: Place::default(),
+            source: None,
+        }))
+    }
+
+    /// The file breaks its specification.
+    pub fn out_of_spec(message: impl Into<String>) -> Self {
+        Self::new(Kind::OutOfSpecification, message)
+    }
+
+    /// The file is fine, nyssa cannot read this part.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(Kind::Unsupported, message)
+    }
+
+    /// The caller's fault.
+    pub fn invalid_argument(message: impl Into<String>) -> Self {
+        Self::new(Kind::InvalidArgument, message)
+    }
+
+    /// Something named is not there.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Kind::NotFound, message)
+    }
+
+    /// A checksum does not match.
+    pub fn checksum(message: impl Into<String>) -> Self {
+        Self::new(Kind::Checksum, message)
+    }
+
+    /// A guard or budget was exceeded.
+    pub fn limit(message: impl Into<String>) -> Self {
+        Self::new(Kind::LimitExceeded, message)
+    }
+
+    /// The user stopped the work.
+    pub fn cancelled() -> Self {
+        Self::new(Kind::Cancelled, "stopped by the user")
+    }
+
+    /// Attaches the underlying error.
+    #[must_use]
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Box::new(source));
+        self
+    }
+
+    /// Whose fault.
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// The message without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Where.
+    pub fn place(&self) -> &Place {
+        &self.0.place
+    }
+
+    /// Fills in parts of the place that are not known yet: the innermost caller wins.
+    #[must_use]
+    pub fn at(mut self, fill: impl FnOnce(&mut Place)) -> Self {
+        let mut outer = Place::default();
+        fill(&mut outer);
+        let place = &mut self.0.place;
+        place.file = place.file.take().or(outer.file);
+        place.object = place.object.take().or(outer.object);
+        place.field = place.field.take().or(outer.field);
+        place.column = place.column.or(outer.column);
+        place.cluster = place.cluster.or(outer.cluster);
+        place.page = place.page.or(outer.page);
+        place.basket = place.basket.or(outer.basket);
+        place.entry = place.entry.or(outer.entry);
+        place.offset = place.offset.or(outer.offset);
+        self
+    }
+}
+
+/// Adds the place to a failed result.
+pub trait ResultExt<T> {
+    /// Fills in parts of the place that are not known yet.
+    fn at(self, fill: impl FnOnce(&mut Place)) -> Result<T>;
+    /// Names the file.
+    fn in_file(self, name: &str) -> Result<T>;
+    /// Names the object in the file.
+    fn in_object(self, name: &str) -> Result<T>;
+    /// Names the field or branch.
+    fn in_field(self, name: &str) -> Result<T>;
+}
+
+impl<T> ResultExt<T> for Result<T> {
+    fn at(self, fill: impl FnOnce(&mut Place)) -> Result<T> {
+        self.map_err(|error| error.at(fill))
+    }
+
+    fn in_file(self, name: &str) -> Result<T> {
+        self.at(|place| place.file = Some(name.to_owned()))
+    }
+
+    fn in_object(self, name: &str) -> Result<T> {
+        self.at(|place| place.object = Some(name.to_owned()))
+    }
+
+    fn in_field(self, name: &str) -> Result<T> {
+        self.at(|place| place.field = Some(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        let mut part =
+            |f: &mut fmt::Formatter<'_>, name: &str, value: Option<&dyn fmt::Display>| {
+                let Some(value) = value else { return Ok(()) };
+                let result = write!(f, "{separator}{name} {value}");
+                separator = ", ";
+                result
+            };
+        part(f, "file", self.file.as_ref().map(|v| v as _))?;
+        part(f, "object", self.object.as_ref().map(|v| v as _))?;
+        part(f, "field", self.field.as_ref().map(|v| v as _))?;
+        part(f, "column", self.column.as_ref().map(|v| v as _))?;
+        part(f, "cluster", self.cluster.as_ref().map(|v| v as _))?;
+        part(f, "page", self.page.as_ref().map(|v| v as _))?;
+        part(f, "basket", self.basket.as_ref().map(|v| v as _))?;
+        part(f, "entry", self.entry.as_ref().map(|v| v as _))?;
+        part(f, "byte", self.offset.as_ref().map(|v| v as _))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        if self.0.place != Place::default() {
+            write!(f, " ({})", self.0.place)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| source.as_ref() as _)
+    }
+}
+
+impl From<nyssa_io::Error> for Error {
+    fn from(error: nyssa_io::Error) -> Self {
+        let kind = match error.source.kind() {
+            std::io::ErrorKind::NotFound => Kind::NotFound,
+            std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::InvalidInput => {
+                Kind::InvalidArgument
+            }
+            std::io::ErrorKind::UnexpectedEof => Kind::OutOfSpecification,
+            _ => Kind::Io,
+        };
+        Self::new(kind, error.to_string()).with_source(error)
+    }
+}

@@ -1,0 +1,39 @@
+//! The formats of nyssa: ROOT file container, TTree, RNTuple; reading, writing, converting, tuning.
+//!
+//! Data flows one way:
+//! plan → fetch → unseal → decode → array; array → encode → seal → commit.
+//!
+//! Layers, upper may use lower, never the reverse:
+//!
+//! ```text
+//! tune
+//! convert                         arrow            (array model at the edge)
+//! read | write (blind to each other)               ttree (blind to format / schema / page)
+//! page         sealed page <-> elements
+//! schema       fields, columns, projections, C++ type names
+//! format       anchor, envelope, frame, locator, page list      rootfile   keys, directories, objects
+//! encoding · compression
+//! error · guard · cursor · context
+//! ```
+
+pub mod arrow;
+pub mod compression;
+pub mod context;
+pub mod convert;
+pub mod cursor;
+pub mod dataset;
+pub mod encoding;
+pub mod error;
+pub mod format;
+pub mod guard;
+pub mod page;
+pub mod read;
+pub mod rootfile;
+pub mod schema;
+pub mod ttree;
+pub mod tune;
+pub mod write;
+
+pub use context::Context;
+pub use dataset::Dataset;
+pub use error::{Error, Kind, Result};

@@ -1,0 +1,1 @@
+//! The ROOT file container: header, keys, directories, free segments, streamer info, objects.

@@ -1,0 +1,69 @@
+//! The schema: header plus schema extension.
+
+use super::{AliasColumn, Column, ColumnId, Field, FieldId};
+
+/// All fields and columns of an RNTuple, in order of their on-disk ids.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schema {
+    /// Fields; index is [`FieldId`].
+    pub fields: Vec<Field>,
+    /// Physical columns; index is [`ColumnId`].
+    pub columns: Vec<Column>,
+    /// Alias columns of projected fields.
+    pub aliases: Vec<AliasColumn>,
+}
+
+impl Schema {
+    /// The field of an id that this schema gave out.
+    pub fn field(&self, id: FieldId) -> &Field {
+        &self.fields[id.0 as usize]
+    }
+
+    /// The column of an id that this schema gave out.
+    pub fn column(&self, id: ColumnId) -> &Column {
+        &self.columns[id.0 as usize]
+    }
+
+    /// Top-level fields in order.
+    pub fn top_level(&self) -> impl Iterator<Item = (FieldId, &Field)> {
+        (0u32..).map(FieldId).zip(&self.fields).filter(|(_, field)| field.parent.is_none())
+    }
+
+    /// The top-level field of a name.
+    pub fn find(&self, name: &str) -> Option<FieldId> {
+        self.top_level().find(|(_, field)| field.name == name).map(|(id, _)| id)
+    }
+
+    /// Dotted path of a field, such as `_collection0._0.pt`.
+    pub fn path(&self, id: FieldId) -> String {
+        let field = self.field(id);
+        match field.parent {
+            Some(parent) => format!("{}.{}", self.path(parent), field.name),
+            None => field.name.clone(),
+        }
+    }
+
+    /// Appends a field and links it to its parent; the id it got.
+    pub fn add_field(&mut self, field: Field) -> FieldId {
+        let id = FieldId(self.fields.len() as u32);
+        if let Some(parent) = field.parent {
+            self.fields[parent.0 as usize].children.push(id);
+        }
+        self.fields.push(field);
+        id
+    }
+
+    /// Appends a physical column and links it to its field; the id it got.
+    pub fn add_column(&mut self, column: Column) -> ColumnId {
+        let id = ColumnId(self.columns.len() as u32);
+        self.fields[column.field.0 as usize].columns.push(id);
+        self.columns.push(column);
+        id
+    }
+
+    /// Appends an alias column and links its physical column to the projected field.
+    pub fn add_alias(&mut self, alias: AliasColumn) {
+        self.fields[alias.field.0 as usize].columns.push(alias.physical);
+        self.aliases.push(alias);
+    }
+}

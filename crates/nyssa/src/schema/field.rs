@@ -1,0 +1,54 @@
+//! A field of the schema tree (specification, "Field Description").
+
+use super::ColumnId;
+
+/// Index of a field in [`super::Schema::fields`]; the on-disk field id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldId(pub u32);
+
+/// The structural role of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Structure {
+    /// A leaf, also arrays and bitsets ("repetitive" when [`Field::array_size`] is set).
+    Leaf,
+    /// A collection: one index column, one subfield.
+    Collection,
+    /// A record: subfields only.
+    Record,
+    /// A variant: a switch column and one subfield per alternative.
+    Variant,
+    /// Objects serialised with ROOT's streamer.
+    Streamer,
+}
+
+/// A field record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// `None` for top-level fields.
+    pub parent: Option<FieldId>,
+    /// Field name, without the path.
+    pub name: String,
+    /// Normalised C++ type name; empty for untyped collections and records.
+    pub type_name: String,
+    /// Type name as the user wrote it, or empty.
+    pub type_alias: String,
+    /// Free text.
+    pub description: String,
+    /// Version of the field for schema evolution.
+    pub field_version: u32,
+    /// Version of the type for schema evolution.
+    pub type_version: u32,
+    /// The structural role.
+    pub structure: Structure,
+    /// Flag 0x01: number of repetitions of fixed-size arrays and bitsets.
+    pub array_size: Option<u64>,
+    /// Flag 0x02: the source of a projected field.
+    pub source: Option<FieldId>,
+    /// Flag 0x04: ROOT's class checksum.
+    pub type_checksum: Option<u32>,
+    /// Subfields in order of their ids. Derived, not stored.
+    pub children: Vec<FieldId>,
+    /// Physical columns of all representations, in order of their ids; for projected fields the
+    /// physical columns that its alias columns point to. Derived, not stored.
+    pub columns: Vec<ColumnId>,
+}
