@@ -104,7 +104,7 @@ impl<'r> Column<'r> {
             }
             None => self.len() as u64,
         };
-        let bytes = elements.checked_mul(self.stride as u64).unwrap_or(u64::MAX);
+        let bytes = elements.saturating_mul(self.stride as u64);
         if bytes > (self.baskets.len() as u64).saturating_mul(BASKET_MAX) {
             return Err(Error::out_of_spec(format!(
                 "{elements} elements of {} bytes cannot be in {} baskets",
@@ -248,7 +248,7 @@ impl<'r> Column<'r> {
         let counter = self.shape.counter.as_ref().map_or("", |counter| counter.leaf.as_str());
         let name = &self.branch.name;
         let elements = self.stride;
-        if elements == 0 || have % elements != 0 {
+        if elements == 0 || !have.is_multiple_of(elements) {
             return Error::out_of_spec(format!(
                 "branch {name} has {have} bytes in a basket, not a whole number of elements of \
                  {elements} bytes"
@@ -279,7 +279,7 @@ impl<'r> Column<'r> {
         };
         for entry in offsets[rows.start..=rows.end].windows(2) {
             let bytes = entry[1] - entry[0];
-            if self.stride == 0 || bytes % self.stride != 0 {
+            if self.stride == 0 || !bytes.is_multiple_of(self.stride) {
                 return Err(Error::out_of_spec(format!(
                     "an entry of branch {} has {bytes} bytes, not a whole number of elements of {} bytes",
                     self.branch.name, self.stride
