@@ -40,14 +40,18 @@ pub fn export_field(field: &Field) -> Field {
 /// # Errors
 /// `OutOfSpecification` naming the field whose bytes are not UTF-8.
 pub fn export(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
-    let exported = match field.data_type() {
-        DataType::LargeBinary if is_string(field) => utf8(array),
-        DataType::LargeList(item) => list(array, item),
-        DataType::FixedSizeList(item, _) => fixed_size_list(array, item),
-        DataType::Struct(members) => record(array, members),
+    export_at(array, field, field.name())
+}
+
+/// Exports the array that lies at a dotted `path`.
+fn export_at(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
+    match field.data_type() {
+        DataType::LargeBinary if is_string(field) => utf8(array).in_field(path),
+        DataType::LargeList(item) => list(array, item, path),
+        DataType::FixedSizeList(item, _) => fixed_size_list(array, item, path),
+        DataType::Struct(members) => record(array, members, path),
         _ => Ok(Arc::clone(array)),
-    };
-    exported.in_field(field.name())
+    }
 }
 
 fn utf8(array: &ArrayRef) -> Result<ArrayRef> {
@@ -59,26 +63,28 @@ fn utf8(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(strings))
 }
 
-fn list(array: &ArrayRef, item: &Field) -> Result<ArrayRef> {
+fn list(array: &ArrayRef, item: &Field, path: &str) -> Result<ArrayRef> {
     let list = array.as_list_opt::<i64>().ok_or_else(mismatch)?;
     let (_, offsets, values, nulls) = list.clone().into_parts();
-    let values = export(&values, item)?;
+    let values = export_at(&values, item, path)?;
     let list = LargeListArray::try_new(Arc::new(export_field(item)), offsets, values, nulls);
     Ok(Arc::new(list.map_err(arrow)?))
 }
 
-fn fixed_size_list(array: &ArrayRef, item: &Field) -> Result<ArrayRef> {
+fn fixed_size_list(array: &ArrayRef, item: &Field, path: &str) -> Result<ArrayRef> {
     let list = array.as_fixed_size_list_opt().ok_or_else(mismatch)?;
-    let values = export(list.values(), item)?;
+    let values = export_at(list.values(), item, path)?;
     let (size, nulls) = (list.value_length(), list.nulls().cloned());
     let item = Arc::new(export_field(item));
     let list = FixedSizeListArray::try_new_with_length(item, size, values, nulls, list.len());
     Ok(Arc::new(list.map_err(arrow)?))
 }
 
-fn record(array: &ArrayRef, members: &Fields) -> Result<ArrayRef> {
+fn record(array: &ArrayRef, members: &Fields, path: &str) -> Result<ArrayRef> {
     let record = array.as_struct_opt().ok_or_else(mismatch)?;
-    let columns = members.iter().zip(record.columns()).map(|(member, column)| export(column, member));
+    let columns = members.iter().zip(record.columns()).map(|(member, column)| {
+        export_at(column, member, &format!("{path}.{}", member.name()))
+    });
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let fields = members.iter().map(|member| export_field(member)).collect();
     let nulls = record.nulls().cloned();
@@ -123,7 +129,7 @@ mod tests {
         let (array, field) = lists(&[b"\xFF"]);
         assert_eq!(
             export(&array, &field).unwrap_err().to_string(),
-            "the strings are not UTF-8; read them as bytes (field item)"
+            "the strings are not UTF-8; read them as bytes (field names)"
         );
     }
 }

@@ -39,8 +39,7 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
         }
         NodeKind::List { offsets, item, form } => {
             let offsets = offsets_of(offsets, streams, length)?;
-            let last = offsets.last().copied().unwrap_or_default();
-            let count = to_usize(u64::try_from(last).unwrap_or(u64::MAX), "collection")?;
+            let count = to_usize(u64::try_from(offsets.last()).unwrap_or(u64::MAX), "collection")?;
             match (form, &item.kind) {
                 (Form::String, NodeKind::Values(slot)) => {
                     let (bytes, _) = buffer(slot, streams, count)?;

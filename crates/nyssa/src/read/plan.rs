@@ -122,33 +122,28 @@ impl Plan {
         let mut fetch = Fetch::default();
         let mut wanted = 0;
         for (bytes, page) in pages {
-            if bytes.is_empty() {
-                fetch.pages.push(page);
-                continue;
-            }
-            let shared = fetch.ranges.last().is_some_and(|last| bytes.end <= last.end);
-            if !shared && wanted + (bytes.end - bytes.start) > target && wanted > 0 {
+            // The last range with this page in it, or `None` when the page needs a range of its own.
+            let joined = fetch.ranges.last().map(|last| last.start..last.end.max(bytes.end));
+            let joined = joined.filter(|joined| {
+                let last = fetch.ranges.last().map_or(0, |last| last.end);
+                let near = bytes.start <= last.saturating_add(limits.coalesce_gap);
+                bytes.is_empty()
+                    || bytes.end <= last
+                    || near && joined.end - joined.start <= limits.max_range_bytes
+            });
+            let known = fetch.ranges.last().is_some_and(|last| bytes.end <= last.end);
+            let more = if known { 0 } else { bytes.end - bytes.start };
+            let full = wanted > 0 && wanted + more > target
+                || joined.is_none() && fetch.ranges.len() >= limits.max_ranges.max(1);
+            if full && more > 0 {
                 self.fetches.push(std::mem::take(&mut fetch));
                 wanted = 0;
             }
-            match fetch.ranges.last_mut() {
-                Some(last)
-                    if bytes.start <= last.end.saturating_add(limits.coalesce_gap)
-                        && bytes.end.max(last.end) - last.start
-                            <= limits.max_range_bytes.max(last.end - last.start) =>
-                {
-                    wanted += bytes.end.max(last.end) - last.end;
-                    last.end = bytes.end.max(last.end);
-                }
-                _ if fetch.ranges.len() >= limits.max_ranges.max(1) => {
-                    self.fetches.push(std::mem::take(&mut fetch));
-                    wanted = bytes.end - bytes.start;
-                    fetch.ranges.push(bytes);
-                }
-                _ => {
-                    wanted += bytes.end - bytes.start;
-                    fetch.ranges.push(bytes);
-                }
+            wanted += more;
+            match (fetch.ranges.last_mut(), joined) {
+                _ if bytes.is_empty() => (),
+                (Some(last), Some(joined)) => *last = joined,
+                _ => fetch.ranges.push(bytes),
             }
             fetch.pages.push(page);
         }

@@ -389,15 +389,13 @@ impl Dataset for Reader {
         context: &Context,
     ) -> Result<Vec<ArrayRef>> {
         let mut nodes = self.nodes(names)?;
-        let read = || {
-            let streams = self.read_nodes(&mut nodes, &entries, context)?;
+        let streams = self.read_nodes(&mut nodes, &entries, context);
+        let arrays = streams.and_then(|streams| {
             let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
-            let array = |(node, name): (&Node, &&str)| {
-                assemble(node, &streams, length).in_field(name)
-            };
+            let array =
+                |(node, name): (&Node, &&str)| assemble(node, &streams, length).in_field(name);
             nodes.iter().zip(names).map(array).collect()
-        };
-        let mut read = read;
-        read().in_file(self.file()).in_object(&self.path)
+        });
+        arrays.in_file(self.file()).in_object(&self.path)
     }
 }

@@ -328,31 +328,27 @@ struct Counts<'a> {
 
 impl Counts<'_> {
     fn check(&self, node: &Node, total: u64, problems: &mut Vec<Problem>) {
-        let mut slot = |slot: &Slot, total: u64| {
-            let end = self.slot(slot, total);
-            end.unwrap_or_else(|error| {
+        let (slot, total) = match &node.kind {
+            NodeKind::Values(slot)
+            | NodeKind::Cardinality { offsets: slot, .. }
+            | NodeKind::List { offsets: slot, .. } => (slot, total),
+            NodeKind::Bitset { bits, size } => (bits, total.saturating_mul(*size)),
+            NodeKind::Array { size, item } => {
+                return self.check(item, total.saturating_mul(*size), problems);
+            }
+            NodeKind::Record(members) => {
+                return members.iter().for_each(|(_, node)| self.check(node, total, problems));
+            }
+        };
+        match (self.slot(slot, total), &node.kind) {
+            (Ok(Some(end)), NodeKind::List { item, .. }) => self.check(item, end, problems),
+            (Ok(_), _) => (),
+            (Err(error), _) => {
                 let error = error.at(|place| {
                     place.field = Some(self.layout.schema.path(node.field));
                     place.cluster = Some(self.cluster as u64);
                 });
                 problems.push(Problem::from(&error));
-                None
-            })
-        };
-        match &node.kind {
-            NodeKind::Values(values) => drop(slot(values, total)),
-            NodeKind::Cardinality { offsets, .. } => drop(slot(offsets, total)),
-            NodeKind::Bitset { bits, size } => drop(slot(bits, total.saturating_mul(*size))),
-            NodeKind::Array { size, item } => {
-                self.check(item, total.saturating_mul(*size), problems);
-            }
-            NodeKind::Record(members) => {
-                members.iter().for_each(|(_, member)| self.check(member, total, problems));
-            }
-            NodeKind::List { offsets, item, .. } => {
-                if let Some(end) = slot(offsets, total) {
-                    self.check(item, end, problems);
-                }
             }
         }
     }
