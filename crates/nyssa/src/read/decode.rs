@@ -3,7 +3,7 @@
 use super::element::{Element, cast};
 use crate::encoding::{ColumnType, Encoding};
 use crate::error::{Error, Result};
-use crate::page::unseal;
+use crate::page;
 use crate::schema::Column;
 
 /// Where the elements of a page go.
@@ -20,8 +20,8 @@ pub struct Task<'a> {
     pub stored: &'a [u8],
     /// The stored checksum when it is to be checked.
     pub checksum: Option<u64>,
-    /// Column the page belongs to.
-    pub column: &'a Column,
+    /// Encoding of the column.
+    pub encoding: Encoding,
     /// Elements in the page.
     pub elements: usize,
     /// Elements before the wanted ones.
@@ -35,7 +35,7 @@ pub struct Task<'a> {
 pub struct Scratch {
     unsealed: Vec<u8>,
     page: Vec<u8>,
-    bytes: Vec<u8>,
+    bools: Vec<u8>,
 }
 
 impl Task<'_> {
@@ -44,112 +44,80 @@ impl Task<'_> {
     /// # Errors
     /// `Checksum`, `OutOfSpecification` for damaged pages and for values that do not fit.
     pub fn run(&self, out: Out<'_>, scratch: &mut Scratch) -> Result<()> {
-        let encoding = encoding(self.column)?;
-        let stored = Element::of_column(encoding.column_type)
+        let stored = Element::of_column(self.encoding.column_type)
             .ok_or_else(|| Error::unsupported("switch columns cannot be read yet"))?;
         match out {
-            Out::Bits(bits) if encoding.column_type == ColumnType::Bit => {
-                // Packed bits are what Arrow wants: the page is taken as bytes.
-                let bytes = self.elements.div_ceil(8);
-                bits.resize(bytes, 0);
-                self.unseal(&raw_bytes(), bytes, bits, &mut scratch.unsealed)
-            }
-            Out::Bits(bits) => {
-                let Scratch { unsealed, page, bytes } = scratch;
-                page.resize(self.elements * stored.width(), 0);
-                self.unseal(&encoding, self.elements, page, unsealed)?;
-                bytes.resize(self.elements, 0);
-                cast(stored, page, Element::Bit, bytes)?;
-                bits.clear();
-                bits.extend(bytes.chunks(8).map(pack));
-                Ok(())
-            }
-            Out::Bytes(out) if self.target.is_same(stored) => {
-                let width = stored.width();
-                if out.len() == self.elements * width {
-                    return self.unseal(&encoding, self.elements, out, &mut scratch.unsealed);
-                }
-                let Scratch { unsealed, page, .. } = scratch;
-                page.resize(self.elements * width, 0);
-                self.unseal(&encoding, self.elements, page, unsealed)?;
-                out.copy_from_slice(self.cut(page, width, out.len() / width)?);
-                Ok(())
+            Out::Bytes(out) if self.target.is_same(stored) && self.is_whole(out) => {
+                let Self { stored, checksum, encoding, elements, .. } = self;
+                page::unseal(stored, *checksum, encoding, *elements, out, &mut scratch.unsealed)
             }
             Out::Bytes(out) => {
-                let wanted = out.len() / self.target.width();
-                let Scratch { unsealed, page, bytes } = scratch;
-                let quantized = encoding.column_type == ColumnType::Real32Quant;
-                let from = if quantized && self.target == Element::Float64 {
-                    bytes.resize(encoding.packed_size(self.elements), 0);
-                    self.unseal(&raw_bytes(), bytes.len(), bytes, unsealed)?;
-                    dequantize(bytes, &encoding, self.elements, page);
-                    Element::Float64
-                } else {
-                    page.resize(self.elements * stored.width(), 0);
-                    self.unseal(&encoding, self.elements, page, unsealed)?;
-                    stored
-                };
-                let input = self.cut(page, from.width(), wanted)?;
-                if from == self.target {
-                    out.copy_from_slice(input);
+                let Scratch { unsealed, page, .. } = scratch;
+                let from = self.decode(stored, page, unsealed)?;
+                let take = out.len() / self.target.width();
+                let wanted = self.skip * from.width()..(self.skip + take) * from.width();
+                let wanted = page
+                    .get(wanted)
+                    .ok_or_else(|| Error::out_of_spec("the page has fewer elements than wanted"))?;
+                if self.target.is_same(from) {
+                    out.copy_from_slice(wanted);
                     return Ok(());
                 }
-                cast(from, input, self.target, out)
+                cast(from, wanted, self.target, out)
+            }
+            Out::Bits(bits) if stored == Element::Bit => {
+                // Packed bits are what Arrow wants.
+                bits.extend_from_slice(self.open(&mut scratch.unsealed)?);
+                Ok(())
+            }
+            Out::Bits(bits) => {
+                let Scratch { unsealed, page, bools } = scratch;
+                let from = self.decode(stored, page, unsealed)?;
+                bools.resize(self.elements, 0);
+                cast(from, page, Element::Bit, bools)?;
+                bits.extend(bools.chunks(8).map(pack));
+                Ok(())
             }
         }
     }
 
-    fn unseal(
-        &self,
-        encoding: &Encoding,
-        elements: usize,
-        out: &mut [u8],
-        scratch: &mut Vec<u8>,
-    ) -> Result<()> {
-        unseal(self.stored, self.checksum, encoding, elements, out, scratch)
+    fn is_whole(&self, out: &[u8]) -> bool {
+        out.len() == self.elements * self.target.width()
     }
 
-    /// The wanted elements of a decoded page.
-    fn cut<'p>(&self, page: &'p [u8], width: usize, take: usize) -> Result<&'p [u8]> {
-        page.get(self.skip * width..(self.skip + take) * width)
-            .ok_or_else(|| Error::out_of_spec("the page has fewer elements than wanted"))
+    fn open<'s>(&'s self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+        let size = self.encoding.packed_size(self.elements);
+        page::open(self.stored, self.checksum, size, scratch)
+    }
+
+    /// Decodes all elements into `page`; what they are. Quantised reals become doubles at once where
+    /// doubles are wanted, to keep the precision that single precision would take away.
+    fn decode(&self, stored: Element, page: &mut Vec<u8>, unsealed: &mut Vec<u8>) -> Result<Element> {
+        let packed = self.open(unsealed)?;
+        let quantized = self.encoding.column_type == ColumnType::Real32Quant;
+        if quantized && self.target == Element::Float64 {
+            page.resize(self.elements * 8, 0);
+            self.encoding.decode_f64(packed, self.elements, page)?;
+            return Ok(Element::Float64);
+        }
+        page.resize(self.elements * stored.width(), 0);
+        self.encoding.decode(packed, self.elements, page)?;
+        Ok(stored)
     }
 }
 
 /// The encoding of a column whose type is known.
+///
+/// # Errors
+/// `Unsupported` for types of later specifications, `OutOfSpecification` for bits that cannot be.
 pub fn encoding(column: &Column) -> Result<Encoding> {
     let column_type = column.column_type.ok_or_else(|| {
         Error::unsupported(format!("column type {:#06x} is not known", column.type_code))
     })?;
-    Ok(Encoding { column_type, bits: column.bits, range: column.value_range })
-}
-
-fn raw_bytes() -> Encoding {
-    Encoding { column_type: ColumnType::Byte, bits: 8, range: None }
+    Encoding::of(column_type, column.bits, column.value_range)
 }
 
 /// Up to eight bytes of 0 or 1 as one byte, the first in the lowest bit.
 fn pack(bools: &[u8]) -> u8 {
     bools.iter().enumerate().fold(0, |byte, (bit, &value)| byte | value << bit)
-}
-
-/// Quantised integers as doubles, without a detour through single precision:
-/// `min + q * ((max - min) / (2^bits - 1))`.
-fn dequantize(packed: &[u8], encoding: &Encoding, elements: usize, out: &mut Vec<u8>) {
-    let (min, max) = encoding.range.unwrap_or_default();
-    let bits = u32::from(encoding.bits.min(32));
-    let step = (max - min) / f64::from((((1u64 << bits) - 1) & u64::from(u32::MAX)) as u32);
-    out.clear();
-    let (mut buffer, mut filled) = (0u64, 0);
-    let mut bytes = packed.iter();
-    for _ in 0..elements {
-        while filled < bits {
-            buffer |= u64::from(bytes.next().copied().unwrap_or_default()) << filled;
-            filled += 8;
-        }
-        let quantum = (buffer & ((1 << bits) - 1)) as u32;
-        buffer >>= bits;
-        filled -= bits;
-        out.extend_from_slice(&(min + f64::from(quantum) * step).to_le_bytes());
-    }
 }

@@ -6,7 +6,7 @@ use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, Sc
 use rayon::prelude::*;
 
 use super::buffer::Aligned;
-use super::decode::{Out, Scratch, Task};
+use super::decode::{Out, Scratch, Task, encoding};
 use super::element::Element;
 use super::options::Options;
 use super::plan::{Fetch, PageRef, Plan, StreamPlan};
@@ -144,7 +144,7 @@ impl Executor<'_> {
         let task = Task {
             stored,
             checksum: checksum.filter(|_| self.options.verify_checksums),
-            column: self.schema.column(column),
+            encoding: encoding(self.schema.column(column))?,
             elements: wanted.elements,
             skip: wanted.skip,
             target: stream.element,
