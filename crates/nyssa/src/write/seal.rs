@@ -90,7 +90,7 @@ impl<'a> ColumnPlan<'a> {
         let column_type = column_type.ok_or_else(|| {
             Error::unsupported(format!("columns of type {type_code:#x} cannot be written"))
         })?;
-        let encoding = Encoding { column_type, bits, range: value_range };
+        let encoding = Encoding::of(column_type, bits, value_range)?;
         Ok(Self { column, encoding, settings })
     }
 

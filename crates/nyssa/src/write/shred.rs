@@ -6,7 +6,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteArrayType;
-use arrow_array::{Array, ArrayRef, GenericByteArray, OffsetSizeTrait};
+use arrow_array::{Array, ArrayRef, GenericByteArray};
 use arrow_schema::DataType;
 
 use super::elements::{Elements, Offsets};

@@ -8,17 +8,15 @@ use super::{Options, Report, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{
-    Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopeLink, EnvelopePosition, Footer,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer,
     FormatVersion, Header, Locator, PageList, SchemaDescription,
 };
 use crate::page::{SealedColumn, SealedPage};
-use crate::rootfile::RootFileWriter;
+use crate::rootfile::writer::RootFileWriter;
 use crate::schema::{Cluster, ColumnRange, PageInfo, Schema, check_name};
 
 /// ROOT class of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
-/// Bytes of pages put under one key at most, so that no page is split between keys.
-const MAX_BLOB: u64 = DEFAULT_MAX_KEY_SIZE / 2;
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
 
@@ -28,6 +26,8 @@ pub struct Writer {
     file: SharedFile,
     owns_file: bool,
     path: String,
+    /// Largest payload of one key; pages are put under as few keys as that allows.
+    max_key_size: u64,
     schema: Schema,
     options: Options,
     header: EnvelopePosition,
@@ -72,7 +72,6 @@ impl Writer {
         let path = path.trim_matches('/');
         let (_, name) = split(path);
         check_name("RNTuple", name)?;
-        schema.validate()?;
         check_columns(&schema)?;
         let mut header = Header {
             name: name.to_owned(),
@@ -87,6 +86,7 @@ impl Writer {
             file: file.clone(),
             owns_file: false,
             path: path.to_owned(),
+            max_key_size: file.with(|file| Ok(file.options().max_key_size))?,
             elements: vec![0; schema.columns.len()],
             schema,
             header: EnvelopePosition::default(),
@@ -197,7 +197,7 @@ impl Writer {
                 first_of.insert(*key, index);
             }
             self.report.compressed_bytes += page.bytes.len() as u64;
-            if blob.size.saturating_add(self.stored_size(page)) > MAX_BLOB {
+            if blob.size.saturating_add(self.stored_size(page)) > self.max_key_size {
                 self.flush(&mut blob, pages, &mut offsets)?;
             }
             blob.pages.push(index);
@@ -302,7 +302,7 @@ impl Writer {
             version: FormatVersion::WRITTEN,
             header: self.header,
             footer,
-            max_key_size: DEFAULT_MAX_KEY_SIZE,
+            max_key_size: self.max_key_size,
         };
         let (directory, name) = split(&self.path);
         let compression = self.options.compression;
