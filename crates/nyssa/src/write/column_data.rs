@@ -30,9 +30,10 @@ impl ColumnData {
         if let Some(items) = elements.last_offset() {
             self.base = self.last_offset.unwrap_or(0);
             let last = self.base.checked_add(items).filter(|&last| i64::try_from(last).is_ok());
-            self.last_offset = Some(last.ok_or_else(|| {
-                Error::invalid_argument("a cluster cannot hold that many items")
-            })?);
+            self.last_offset =
+                Some(last.ok_or_else(|| {
+                    Error::invalid_argument("a cluster cannot hold that many items")
+                })?);
         }
         self.tail = Some(elements);
         Ok(())

@@ -88,12 +88,10 @@ impl OpenCluster {
         let stored = self.columns.get(column.0 as usize).and_then(Option::as_ref);
         let stored = stored.ok_or_else(|| Error::invalid_argument("the column is missing"))?;
         match count {
-            Some(count) if count != stored.range.elements => {
-                Err(Error::invalid_argument(format!(
-                    "{} elements where the cluster needs {count}",
-                    stored.range.elements
-                )))
-            }
+            Some(count) if count != stored.range.elements => Err(Error::invalid_argument(format!(
+                "{} elements where the cluster needs {count}",
+                stored.range.elements
+            ))),
             _ => Ok(stored),
         }
     }

@@ -39,12 +39,7 @@ pub(super) fn shred_offsets(schema: &Schema, field: FieldId, offsets: Offsets) -
     index(schema, column, offsets)
 }
 
-fn shred_into(
-    schema: &Schema,
-    id: FieldId,
-    array: &ArrayRef,
-    out: &mut Vec<Shred>,
-) -> Result<()> {
+fn shred_into(schema: &Schema, id: FieldId, array: &ArrayRef, out: &mut Vec<Shred>) -> Result<()> {
     let field = get(schema, id)?;
     if field.source.is_some() {
         return Ok(());
@@ -99,9 +94,9 @@ fn shred_field(
                 )));
             }
             let pairs = children.iter().zip(members.columns());
-            pairs.into_iter().try_for_each(|(&child, member)| {
-                shred_into(schema, child, member, out)
-            })
+            pairs
+                .into_iter()
+                .try_for_each(|(&child, member)| shred_into(schema, child, member, out))
         }
         (Structure::Variant, ..) => Err(Error::unsupported("variants cannot be written yet")),
         _ => Err(wrong_columns(schema, id)),
@@ -207,9 +202,10 @@ fn index(schema: &Schema, column: ColumnId, offsets: Offsets) -> Result<Shred> {
 }
 
 fn get(schema: &Schema, id: FieldId) -> Result<&Field> {
-    schema.fields.get(id.0 as usize).ok_or_else(|| {
-        Error::invalid_argument(format!("there is no field {} in the schema", id.0))
-    })
+    schema
+        .fields
+        .get(id.0 as usize)
+        .ok_or_else(|| Error::invalid_argument(format!("there is no field {} in the schema", id.0)))
 }
 
 fn column_type(schema: &Schema, column: ColumnId) -> Result<ColumnType> {

@@ -8,8 +8,8 @@ use super::{Options, Report, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer,
-    FormatVersion, Header, Locator, PageList, SchemaDescription,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, FormatVersion, Header, Locator,
+    PageList, SchemaDescription,
 };
 use crate::page::{SealedColumn, SealedPage};
 use crate::rootfile::writer::RootFileWriter;
@@ -62,12 +62,7 @@ impl Writer {
     ///
     /// # Errors
     /// As [`Writer::create`], and when the file already has that path.
-    pub fn attach(
-        file: &SharedFile,
-        path: &str,
-        schema: Schema,
-        options: Options,
-    ) -> Result<Self> {
+    pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
         options.validate()?;
         let path = path.trim_matches('/');
         let (_, name) = split(path);
@@ -276,8 +271,7 @@ impl Writer {
         let entry_span = self.report.entries - min_entry;
         let count = u32::try_from(clusters.len())
             .map_err(|_| Error::limit("too many clusters in one cluster group"))?;
-        let bytes =
-            PageList { header_checksum: self.header_checksum, clusters }.serialize()?;
+        let bytes = PageList { header_checksum: self.header_checksum, clusters }.serialize()?;
         let page_list = self.envelope(&bytes)?;
         self.groups.push(ClusterGroup { min_entry, entry_span, clusters: count, page_list });
         Ok(())
