@@ -20,6 +20,7 @@ mod seal;
 mod settings;
 mod shared_file;
 mod shred;
+mod table;
 mod writer;
 
 pub use options::{
@@ -31,4 +32,5 @@ pub use report::Report;
 pub use seal::{seal_field, seal_offsets};
 pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
+pub use table::TableWriter;
 pub use writer::Writer;
