@@ -1,13 +1,15 @@
 //! Branches → fields: the schema of the output and the units of work that fill it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::fields::{Builder, array_type};
+use super::fields::item;
 use super::name::Names;
-use super::options::{Filter, Layout};
+use super::options::Layout;
 use super::report::{Renamed, Skipped};
+use crate::compression::Compression;
+use crate::dataset::Filter;
 use crate::error::{Error, Result};
-use crate::schema::{FieldId, Schema, Structure};
+use crate::schema::{FieldId, FieldType, Schema, SchemaBuilder};
 use crate::ttree::{Branch, CountSource, Element, Shape};
 
 /// A branch of the tree with its path.
@@ -39,7 +41,7 @@ pub struct Unit {
     pub source: Source,
 }
 
-/// One readable field and the branch it came from.
+/// One top-level field and the branch it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldMap {
     /// Branch path.
@@ -76,12 +78,33 @@ pub struct Map {
 pub struct Rules<'a> {
     /// Layout of jagged branches.
     pub layout: Layout,
-    /// Multi-byte columns use ROOT's split encodings, the default when compressed.
-    pub split: bool,
+    /// Compression of the output: it decides ROOT's default encodings.
+    pub compression: Compression,
     /// Which branches are taken.
     pub filter: &'a Filter,
     /// Leave out what cannot be converted instead of failing.
     pub skip_unsupported: bool,
+}
+
+/// Maps `inputs`, in the tree's order, to a schema.
+///
+/// # Errors
+/// `Unsupported` listing every branch that cannot be converted with its reason, unless they are
+/// skipped; `InvalidArgument` when no branch is left.
+pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<Map> {
+    let mut map = Map::default();
+    let taken = select(inputs, rules, &mut map)?;
+    let mut mapper = Mapper {
+        inputs: inputs.iter().map(|input| (input.path.as_str(), input.branch)).collect(),
+        names: Names::reserving(taken.iter().map(|taken| taken.path)),
+        builder: SchemaBuilder::new(rules.compression),
+        map,
+    };
+    match rules.layout {
+        Layout::Importer => mapper.importer(taken)?,
+        Layout::Vectors => mapper.vectors(taken)?,
+    }
+    Ok(mapper.finish(inputs))
 }
 
 /// A branch that is taken.
@@ -95,27 +118,6 @@ struct Taken<'a> {
 struct Counted<'a> {
     counter: &'a CountSource,
     members: Vec<Taken<'a>>,
-}
-
-/// Maps `inputs`, in the tree's order, to a schema.
-///
-/// # Errors
-/// `Unsupported` listing every branch that cannot be converted with its reason, unless they are
-/// skipped; `InvalidArgument` when no branch is left.
-pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<Map> {
-    let mut map = Map::default();
-    let taken = select(inputs, rules, &mut map)?;
-    let mut mapper = Mapper {
-        inputs,
-        names: Names::reserving(taken.iter().map(|taken| taken.path)),
-        builder: Builder { split: rules.split, ..Builder::default() },
-        map,
-    };
-    match rules.layout {
-        Layout::Importer => mapper.importer(taken),
-        Layout::Vectors => mapper.vectors(taken),
-    }
-    Ok(mapper.finish())
 }
 
 /// The branches to convert; unsupported ones go to `map.skipped`.
@@ -135,8 +137,8 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
     }
     if taken.is_empty() {
         return Err(Error::invalid_argument(format!(
-            "no branch is left to convert: the tree has {}, {} cannot be converted, and the \
-             include and exclude patterns leave none of the others",
+            "no branch is left to convert: of {} in the tree {} cannot be converted, and the \
+             patterns leave none of the others",
             inputs.len(),
             map.skipped.len()
         )));
@@ -156,8 +158,7 @@ fn unsupported(skipped: &[Skipped]) -> Error {
     let list: Vec<String> =
         skipped.iter().map(|Skipped { branch, reason }| format!("{branch}: {reason}")).collect();
     Error::unsupported(format!(
-        "{} branch{} cannot be converted; leave them out with an exclude pattern or by skipping \
-         what is unsupported:\n  {}",
+        "{} branch{} cannot be converted; exclude them, or skip what is unsupported:\n  {}",
         skipped.len(),
         if skipped.len() == 1 { "" } else { "es" },
         list.join("\n  ")
@@ -165,20 +166,22 @@ fn unsupported(skipped: &[Skipped]) -> Error {
 }
 
 struct Mapper<'a> {
-    inputs: &'a [Input<'a>],
+    inputs: HashMap<&'a str, &'a Branch>,
     names: Names,
-    builder: Builder,
+    builder: SchemaBuilder,
     map: Map,
 }
 
 impl<'a> Mapper<'a> {
     /// As ROOT's importer: plain fields in the tree's order, then one collection per counter in the
-    /// order of the counters' names, each with its projections after all physical fields.
-    fn importer(&mut self, taken: Vec<Taken<'a>>) {
-        let (jagged, plain): (Vec<_>, Vec<_>) =
-            taken.into_iter().partition(|taken| taken.shape.counter.is_some());
+    /// order of the counters' names, and after all physical fields their projections.
+    fn importer(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
+        // Fixed-size arrays cannot be projected (specification, "Field Description").
+        let (members, others): (Vec<_>, Vec<_>) = taken
+            .into_iter()
+            .partition(|taken| taken.shape.counter.is_some() && taken.shape.dimensions.is_empty());
         let mut collections: BTreeMap<(&str, &str), Counted<'_>> = BTreeMap::new();
-        for member in jagged {
+        for member in members {
             let Some(counter) = &member.shape.counter else { continue };
             collections
                 .entry((&counter.leaf, &counter.branch))
@@ -189,119 +192,103 @@ impl<'a> Mapper<'a> {
         let counters: HashSet<&str> = collections
             .values()
             .map(|counted| counted.counter.branch.as_str())
-            .filter(|path| self.is_plain_counter(path))
+            .filter(|path| self.only_counts(path))
             .collect();
-        for branch in plain.iter().filter(|branch| !counters.contains(branch.path)) {
-            self.plain(branch);
+        for branch in others.iter().filter(|branch| !counters.contains(branch.path)) {
+            self.whole(branch, FieldType::rvec)?;
         }
-        let collections: Vec<_> = collections.into_values().enumerate().collect();
-        let physical: Vec<_> =
-            collections.iter().map(|(number, counted)| self.collection(*number, counted)).collect();
-        for ((_, counted), (collection, members)) in collections.iter().zip(physical) {
-            self.projections(counted, collection, &members);
+        let mut physical = Vec::new();
+        for (number, counted) in collections.values().enumerate() {
+            physical.push(self.collection(number, counted)?);
         }
-    }
-
-    /// A counter branch whose only content is the count: the collection says the same.
-    fn is_plain_counter(&self, path: &str) -> bool {
-        self.inputs.iter().any(|input| input.path == path && input.branch.leaves.len() <= 1)
-    }
-
-    fn plain(&mut self, branch: &Taken<'_>) {
-        let name = self.names.give(branch.path);
-        let Shape { element, dimensions, .. } = branch.shape;
-        let field = self.builder.value(None, &name, *element, dimensions);
-        self.map.units.push(Unit { field, source: Source::Branch(branch.index) });
-        self.note_dimensions(branch);
-        self.mapped(branch.path, name, array_type(*element, dimensions), field, true);
-    }
-
-    /// The untyped collection of one counter: index column, record, members.
-    fn collection(&mut self, number: usize, counted: &Counted<'_>) -> (FieldId, Vec<FieldId>) {
-        let name = self.names.give(&format!("_collection{number}"));
-        let none = String::new;
-        let collection = self.builder.field(None, &name, none(), Structure::Collection, None);
-        self.builder.index(collection);
-        let source = Source::Offsets(counted.counter.clone());
-        self.map.units.push(Unit { field: collection, source });
-        let record = self.builder.field(Some(collection), "_0", none(), Structure::Record, None);
-        let mut members = Vec::new();
-        for member in &counted.members {
-            let name = self.names.give(member.path);
-            let Shape { element, dimensions, .. } = member.shape;
-            let field = self.builder.value(Some(record), &name, *element, dimensions);
-            self.map.units.push(Unit { field, source: Source::Items(member.index) });
-            self.note_dimensions(member);
-            members.push(field);
+        for (counted, (collection, members)) in collections.values().zip(physical) {
+            self.projections(counted, collection, &members)?;
         }
-        (collection, members)
-    }
-
-    /// The fields that users see: a vector per member, and the counter as cardinality.
-    fn projections(&mut self, counted: &Counted<'_>, collection: FieldId, members: &[FieldId]) {
-        for (member, &source) in counted.members.iter().zip(members) {
-            let original = self.builder.schema.field(source);
-            let name = original.name.clone();
-            let type_name = format!("ROOT::VecOps::RVec<{}>", original.type_name);
-            let field = self.builder.project(
-                None,
-                &name,
-                type_name.clone(),
-                Structure::Collection,
-                collection,
-            );
-            self.builder.project_tree(field, "_0", source);
-            self.mapped(member.path, name, type_name, source, true);
-        }
-        let CountSource { branch, leaf } = counted.counter;
-        let plain = self.is_plain_counter(branch);
-        let path = if plain { branch } else { leaf };
-        let name = self.names.give(path);
-        let type_name = format!("ROOT::RNTupleCardinality<{}>", self.cardinality(counted.counter));
-        self.builder.project(None, &name, type_name.clone(), Structure::Leaf, collection);
-        self.mapped(path, name, type_name, collection, plain);
-    }
-
-    /// Width of a cardinality: ROOT's 32 bits, unless the counter itself has more.
-    fn cardinality(&self, counter: &CountSource) -> &'static str {
-        let wide = self
-            .inputs
-            .iter()
-            .find(|input| input.path == counter.branch)
-            .and_then(|input| input.branch.shape.as_ref().ok())
-            .is_some_and(|shape| matches!(shape.element, Element::Int64 | Element::UInt64));
-        if wide { "std::uint64_t" } else { "std::uint32_t" }
+        Ok(())
     }
 
     /// Every branch is a field of its own, in the tree's order.
-    fn vectors(&mut self, taken: Vec<Taken<'a>>) {
-        for branch in &taken {
-            if branch.shape.counter.is_none() {
-                self.plain(branch);
-                continue;
-            }
-            let Shape { element, dimensions, .. } = branch.shape;
-            let name = self.names.give(branch.path);
-            let type_name = format!("std::vector<{}>", array_type(*element, dimensions));
-            let field =
-                self.builder.field(None, &name, type_name.clone(), Structure::Collection, None);
-            self.builder.index(field);
-            self.builder.value(Some(field), "_0", *element, dimensions);
-            self.map.units.push(Unit { field, source: Source::Branch(branch.index) });
-            self.note_dimensions(branch);
-            self.mapped(branch.path, name, type_name, field, true);
-        }
+    fn vectors(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
+        taken.iter().try_for_each(|branch| self.whole(branch, FieldType::vector))
     }
 
-    fn note_dimensions(&mut self, branch: &Taken<'_>) {
-        let jagged = branch.shape.counter.is_some();
-        let rank = branch.shape.dimensions.len();
-        if rank > 1 || (rank == 1 && jagged) {
+    /// A counter branch whose only content is the count: the collection says the same.
+    fn only_counts(&self, path: &str) -> bool {
+        self.inputs.get(path).is_some_and(|branch| branch.leaves.len() <= 1)
+    }
+
+    /// A field with all of a branch; `list` makes the type of a jagged one.
+    fn whole(&mut self, branch: &Taken<'_>, list: fn(FieldType) -> FieldType) -> Result<()> {
+        let Shape { dimensions, counter, .. } = branch.shape;
+        let name = self.names.give(branch.path);
+        let inner = item(branch.shape);
+        let field_type = if counter.is_some() { list(inner) } else { inner };
+        let type_name = field_type.type_name()?;
+        let field = self.builder.field(None, &name, &field_type)?;
+        self.map.units.push(Unit { field, source: Source::Branch(branch.index) });
+        if dimensions.len() > 1 || (dimensions.len() == 1 && counter.is_some()) {
             self.map.notes.push(format!(
-                "{}: the shape of the array is kept as {} (ROOT's importer does not)",
-                branch.path,
-                array_type(branch.shape.element, &branch.shape.dimensions)
+                "{}: all dimensions of the array are kept, as {type_name}; ROOT's importer does \
+                 not keep them",
+                branch.path
             ));
+        }
+        self.mapped(branch.path, name, type_name, field, true);
+        Ok(())
+    }
+
+    /// The untyped collection of one counter: index column, record, members.
+    fn collection(
+        &mut self,
+        number: usize,
+        counted: &Counted<'_>,
+    ) -> Result<(FieldId, Vec<FieldId>)> {
+        let name = self.names.give(&format!("_collection{number}"));
+        let members =
+            counted.members.iter().map(|member| (self.names.give(member.path), item(member.shape)));
+        let record = FieldType::Record(members.collect());
+        let collection = self.builder.field(None, &name, &FieldType::vector(record))?;
+        let source = Source::Offsets(counted.counter.clone());
+        self.map.units.push(Unit { field: collection, source });
+        let schema = self.builder.schema();
+        let records = &schema.field(collection).children;
+        let members: Vec<_> =
+            records.iter().flat_map(|&record| schema.field(record).children.clone()).collect();
+        for (member, &field) in counted.members.iter().zip(&members) {
+            self.map.units.push(Unit { field, source: Source::Items(member.index) });
+        }
+        Ok((collection, members))
+    }
+
+    /// The fields that users see: a vector per member, and the counter as cardinality.
+    fn projections(
+        &mut self,
+        counted: &Counted<'_>,
+        collection: FieldId,
+        members: &[FieldId],
+    ) -> Result<()> {
+        for (member, &source) in counted.members.iter().zip(members) {
+            let name = self.builder.schema().field(source).name.clone();
+            let field_type = FieldType::rvec(item(member.shape));
+            self.builder.project(&name, &field_type, &[collection, source])?;
+            self.mapped(member.path, name, field_type.type_name()?, source, true);
+        }
+        let CountSource { branch, leaf } = counted.counter;
+        let readable = self.only_counts(branch);
+        let path = if readable { branch } else { leaf };
+        let name = self.names.give(path);
+        let field_type = self.cardinality(branch);
+        self.builder.project(&name, &field_type, &[collection])?;
+        self.mapped(path, name, field_type.type_name()?, collection, readable);
+        Ok(())
+    }
+
+    /// Width of a cardinality: ROOT's 32 bits, unless the counter itself has more.
+    fn cardinality(&self, counter: &str) -> FieldType {
+        let shape = self.inputs.get(counter).and_then(|branch| branch.shape.as_ref().ok());
+        match shape.map(|shape| shape.element) {
+            Some(Element::Int64 | Element::UInt64) => FieldType::Cardinality64,
+            _ => FieldType::Cardinality32,
         }
     }
 
@@ -313,18 +300,23 @@ impl<'a> Mapper<'a> {
         physical: FieldId,
         readable: bool,
     ) {
-        if branch != field {
-            self.map.renamed.push(Renamed { branch: branch.to_owned(), field: field.clone() });
-        }
         let branch = branch.to_owned();
+        if branch != field {
+            self.map.renamed.push(Renamed { branch: branch.clone(), field: field.clone() });
+        }
         self.map.fields.push(FieldMap { branch, field, type_name, physical, readable });
     }
 
-    fn finish(self) -> Map {
-        let Self { inputs, builder, mut map, .. } = self;
-        let position = |path: &str| inputs.iter().position(|input| input.path == path);
-        map.fields.sort_by_cached_key(|field| position(&field.branch));
-        map.schema = builder.schema;
+    fn finish(self, inputs: &[Input<'_>]) -> Map {
+        let mut map = self.map;
+        let order: HashMap<&str, usize> =
+            inputs.iter().enumerate().map(|(index, input)| (input.path.as_str(), index)).collect();
+        map.fields.sort_by_key(|field| order.get(field.branch.as_str()));
+        map.schema = self.builder.finish();
         map
     }
 }
+
+#[cfg(test)]
+#[path = "map_tests.rs"]
+mod tests;

@@ -14,5 +14,5 @@ mod options;
 mod report;
 
 pub use map::{FieldMap, Input, Map, Rules, Source, Unit, map};
-pub use options::{Effort, Filter, Layout, Options};
+pub use options::{Effort, Layout, Options};
 pub use report::{FieldReport, Renamed, Report, Skipped};

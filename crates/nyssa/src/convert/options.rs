@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
-
 use crate::compression::Compression;
+use crate::dataset::Filter;
 use crate::error::{Error, Result};
 
 /// Zipped bytes of a cluster, approximately; ROOT's default for RNTuple.
@@ -96,7 +95,7 @@ impl Options {
     /// # Errors
     /// `InvalidArgument` for a glob that does not parse.
     pub fn filter(&self) -> Result<Filter> {
-        Ok(Filter { include: globs(&self.include)?, exclude: globs(&self.exclude)? })
+        Filter::new(&self.include, &self.exclude)
     }
 
     /// The entry range within a tree of `total` entries.
@@ -113,30 +112,6 @@ impl Options {
         }
         Ok(range)
     }
-}
-
-/// Which branches are taken.
-#[derive(Clone, Debug)]
-pub struct Filter {
-    include: GlobSet,
-    exclude: GlobSet,
-}
-
-impl Filter {
-    /// Is the branch of this name taken?
-    pub fn takes(&self, name: &str) -> bool {
-        (self.include.is_empty() || self.include.is_match(name)) && !self.exclude.is_match(name)
-    }
-}
-
-fn globs(patterns: &[String]) -> Result<GlobSet> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(|error| {
-            Error::invalid_argument(format!("{pattern:?} is not a glob: {}", error.kind()))
-        })?);
-    }
-    set.build().map_err(|error| Error::invalid_argument(error.to_string()))
 }
 
 impl FromStr for Layout {

@@ -165,14 +165,12 @@ impl SchemaBuilder {
         let Some(original) = self.schema.fields.get(source.0 as usize) else {
             return Err(Error::invalid_argument("the source of a projected field does not exist"));
         };
-        let cardinality =
-            matches!(field_type, FieldType::Cardinality32 | FieldType::Cardinality64);
+        let cardinality = matches!(field_type, FieldType::Cardinality32 | FieldType::Cardinality64);
         let fits = match cardinality {
             true => original.structure == Structure::Collection,
             false => {
                 original.structure == field.structure
-                    && (field.structure != Structure::Leaf
-                        || original.type_name == field.type_name)
+                    && (field.structure != Structure::Leaf || original.type_name == field.type_name)
             }
         };
         if !fits || original.source.is_some() {
