@@ -1,5 +1,36 @@
 //! Compression in ROOT's chunk framing (specification, "Compression Block").
+//!
+//! A block is either stored (as many bytes as its content) or a sequence of chunks:
+//!
+//! ```text
+//! | tag 2 | version 1 | compressed size 3 LE | content size 3 LE | payload |  ...next chunk
+//! ```
+//!
+//! | tag | payload |
+//! |---|---|
+//! | `ZL` | zlib stream |
+//! | `CS` | raw deflate stream (ROOT before 2002, read only) |
+//! | `XZ` | xz stream |
+//! | `L4` | XXH64 of the rest, 8 bytes big-endian; LZ4 block |
+//! | `ZS` | zstd frame |
+//!
+//! One file per algorithm; [`decompress`] and [`Compressor`] do the framing.
 
+mod codec;
+mod compressor;
+mod decompress;
+mod frame;
+mod lz4;
+mod lzma;
 mod setting;
+mod zlib;
+mod zstd;
 
+#[cfg(test)]
+mod tests;
+
+pub use codec::{Codec, ZstdParameter};
+pub use compressor::Compressor;
+pub use decompress::decompress;
+pub use frame::{CHUNK_HEADER_SIZE, MAX_CHUNK_SIZE};
 pub use setting::{Algorithm, Compression};

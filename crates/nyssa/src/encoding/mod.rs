@@ -1,7 +1,22 @@
 //! Column encodings: elements in memory ⇄ packed bytes of an uncompressed page.
 //!
-//! Specification: "Column Description".
+//! Specification: "Column Description". [`ColumnType`] is the table, [`Encoding`] the door, one file
+//! per transform. Both sides are little-endian, and every page is encoded on its own.
 
+mod bits;
+mod codec;
 mod column_type;
+mod delta;
+mod dispatch;
+mod quantized;
+mod split;
+mod switch;
+mod truncated;
+mod zigzag;
 
+#[cfg(test)]
+mod tests;
+
+pub use codec::Encoding;
 pub use column_type::{ColumnType, Native};
+pub use switch::{SWITCH_SIZE, switch_element, switch_parts};

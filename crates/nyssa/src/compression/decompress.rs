@@ -1,0 +1,105 @@
+//! From a block to its content.
+
+use std::cell::RefCell;
+
+use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, Method};
+use super::{lz4, lzma, zlib, zstd};
+use crate::error::{Error, Result};
+
+thread_local! {
+    /// Decoder states are large and costly to make; every thread keeps its own.
+    static DECODERS: RefCell<Decoders> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Decoders {
+    zlib: Option<zlib::Decoder>,
+    zstd: Option<zstd::Decoder>,
+}
+
+/// Decompresses the block `input` into `out`, which has exactly the size of the content.
+///
+/// A block as long as its content is stored and is copied.
+///
+/// # Errors
+/// `OutOfSpecification` when the framing, a size or a stream is wrong, `Checksum` when an LZ4 chunk's
+/// XXH64 does not match, `LimitExceeded` when an xz stream asks for too much memory. `out` then holds
+/// nothing of use.
+pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
+    if input.len() == out.len() {
+        out.copy_from_slice(input);
+        return Ok(());
+    }
+    DECODERS.with_borrow_mut(|decoders| chunks(input, out, decoders))
+}
+
+fn chunks(input: &[u8], out: &mut [u8], decoders: &mut Decoders) -> Result<()> {
+    let content_size = out.len();
+    let (mut rest, mut target) = (input, out);
+    while !target.is_empty() {
+        let position = input.len() - rest.len();
+        let done = content_size - target.len();
+        if rest.is_empty() {
+            return Err(Error::out_of_spec(format!(
+                "compressed block of {} bytes holds {done} bytes where {content_size} are expected",
+                input.len()
+            )));
+        }
+        let Some((header, payload)) = rest.split_first_chunk::<CHUNK_HEADER_SIZE>() else {
+            return Err(Error::out_of_spec(format!(
+                "compressed block of {} bytes ends inside the chunk header at byte {position}",
+                input.len()
+            )));
+        };
+        let header = ChunkHeader::parse(*header, position)?;
+        let Some((payload, after)) = payload.split_at_checked(header.compressed) else {
+            return Err(Error::out_of_spec(format!(
+                "compressed chunk at byte {position} of its block claims {} bytes where {} are left",
+                header.compressed,
+                payload.len()
+            )));
+        };
+        let Some((chunk, remaining)) = target.split_at_mut_checked(header.content) else {
+            return Err(Error::out_of_spec(format!(
+                "compressed chunk at byte {position} of its block claims a content of {} bytes where \
+                 {} are expected",
+                header.content,
+                content_size - done
+            )));
+        };
+        payload_into(header.method, payload, chunk, decoders)?;
+        (rest, target) = (after, remaining);
+    }
+    if !rest.is_empty() {
+        return Err(Error::out_of_spec(format!(
+            "compressed block has {} bytes after its content of {content_size} bytes is complete",
+            rest.len()
+        )));
+    }
+    Ok(())
+}
+
+fn payload_into(
+    method: Method,
+    payload: &[u8],
+    out: &mut [u8],
+    decoders: &mut Decoders,
+) -> Result<()> {
+    match method {
+        Method::Zlib => decoders.zlib.get_or_insert_default().zlib(payload, out),
+        Method::OldDeflate => decoders.zlib.get_or_insert_default().deflate(payload, out),
+        Method::Lzma => lzma::decompress(payload, out),
+        Method::Lz4 => lz4::decompress(payload, out),
+        Method::Zstd => match &mut decoders.zstd {
+            Some(decoder) => decoder.decompress(payload, out),
+            none => none.insert(zstd::Decoder::new()?).decompress(payload, out),
+        },
+    }
+}
+
+/// The error of a stream that decodes to another size than its header says.
+pub(super) fn wrong_size(method: &str, actual: u64, expected: usize) -> Error {
+    Error::out_of_spec(format!(
+        "{method} chunk holds {actual} bytes where its header says {expected}"
+    ))
+}

@@ -1,0 +1,69 @@
+//! zlib streams and ROOT's old raw deflate streams, by libdeflate.
+
+use libdeflater::{CompressionLvl, DecompressionError};
+
+use super::decompress::wrong_size;
+use crate::error::{Error, Result};
+
+/// A reusable decoder.
+pub(super) struct Decoder(libdeflater::Decompressor);
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self(libdeflater::Decompressor::new())
+    }
+}
+
+impl Decoder {
+    /// Decodes a zlib stream (RFC 1950); its Adler-32 is checked.
+    pub fn zlib(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+        exact("zlib", self.0.zlib_decompress(payload, out), out.len())
+    }
+
+    /// Decodes a raw deflate stream (RFC 1951).
+    pub fn deflate(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+        exact("deflate", self.0.deflate_decompress(payload, out), out.len())
+    }
+}
+
+fn exact(
+    method: &str,
+    result: std::result::Result<usize, DecompressionError>,
+    expected: usize,
+) -> Result<()> {
+    match result {
+        Ok(size) if size == expected => Ok(()),
+        Ok(size) => Err(wrong_size(method, size as u64, expected)),
+        Err(DecompressionError::InsufficientSpace) => Err(Error::out_of_spec(format!(
+            "{method} chunk holds more than the {expected} bytes its header says"
+        ))),
+        Err(DecompressionError::BadData) => {
+            Err(Error::out_of_spec(format!("{method} chunk is corrupt")))
+        }
+    }
+}
+
+/// A reusable encoder of zlib streams.
+pub(super) struct Encoder(libdeflater::Compressor);
+
+impl Encoder {
+    /// An encoder of libdeflate's `level`, 0 to 12.
+    pub fn new(level: i32) -> Result<Self> {
+        let level = CompressionLvl::new(level).map_err(|_| {
+            Error::invalid_argument(format!("zlib level {level} is not one of 0 to 12"))
+        })?;
+        Ok(Self(libdeflater::Compressor::new(level)))
+    }
+
+    /// Appends the stream of `input` to `out`.
+    pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        out.resize(start + self.0.zlib_compress_bound(input.len()), 0);
+        let size = self
+            .0
+            .zlib_compress(input, &mut out[start..])
+            .map_err(|error| Error::limit("zlib compression failed").with_source(error))?;
+        out.truncate(start + size);
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! `Real32Quant`: integers that divide a range of values into equal steps.
+
+use super::bits;
+use crate::error::{Error, Result};
+
+/// How integers map to a range. Computed in double precision, bit by bit as ROOT does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quantizer {
+    width: u16,
+    min: f64,
+    max: f64,
+    /// The largest integer, 2^width - 1.
+    steps: f64,
+}
+
+impl Quantizer {
+    /// `width` is 1 to 32.
+    pub fn new(width: u16, (min, max): (f64, f64)) -> Self {
+        Self { width, min, max, steps: (u64::MAX >> (64 - width)) as f64 }
+    }
+
+    #[inline(always)]
+    fn value(self, step: u32) -> f64 {
+        let scale = (self.max - self.min) / self.steps;
+        (f64::from(step) * scale + self.min).min(self.max)
+    }
+
+    /// Unpacks to 32-bit floats.
+    #[inline(always)]
+    pub fn decode(self, packed: &[u8], out: &mut [[u8; 4]]) {
+        bits::unpack(packed, self.width, out, |step| (self.value(step) as f32).to_bits());
+    }
+
+    /// Unpacks to 64-bit floats.
+    #[inline(always)]
+    pub fn decode_f64(self, packed: &[u8], out: &mut [[u8; 8]]) {
+        let mut steps = [[0; 4]; Self::BLOCK];
+        let block_bytes = bits::packed_size(Self::BLOCK, self.width);
+        for (out, packed) in out.chunks_mut(Self::BLOCK).zip(packed.chunks(block_bytes)) {
+            let steps = &mut steps[..out.len()];
+            bits::unpack(packed, self.width, steps, |step| step);
+            for (out, step) in out.iter_mut().zip(steps) {
+                *out = self.value(u32::from_le_bytes(*step)).to_le_bytes();
+            }
+        }
+    }
+
+    /// A multiple of 8, so that blocks start at a byte.
+    const BLOCK: usize = 128;
+
+    /// Rounds to the nearest step and packs.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a value outside the range, `out` is then as before.
+    pub fn encode(
+        self,
+        elements: impl ExactSizeIterator<Item = f64> + Clone,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        // Written so that NaN is outside.
+        let outside = |value: &f64| !(self.min <= *value && *value <= self.max);
+        if let Some((index, value)) = elements.clone().enumerate().find(|(_, v)| outside(v)) {
+            return Err(Error::invalid_argument(format!(
+                "value {value} of element {index} is outside the range {} to {} of its quantized \
+                 column",
+                self.min, self.max
+            )));
+        }
+        let scale = self.steps / (self.max - self.min);
+        let steps = elements.map(|value| (0.5 + (value - self.min) * scale) as u32);
+        bits::pack(self.width, steps, out);
+        Ok(())
+    }
+}
