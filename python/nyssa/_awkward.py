@@ -70,7 +70,7 @@ class Builder:
         key = (buffer.address, buffer.nbytes)
         index = self._indexes.get(key)
         if index is None:
-            index = Index64(np.frombuffer(buffer, dtype=np.int64))
+            index = Index64(np.frombuffer(memoryview(buffer), dtype=np.int64))
             self._indexes[key] = index
         return index
 

@@ -24,7 +24,7 @@ def matcher(pattern: NameFilter) -> Callable[[str], bool]:
     everything.
     """
     if pattern is None:
-        return lambda name: True
+        return lambda _name: True
     if isinstance(pattern, str):
         return _from_text(pattern)
     if isinstance(pattern, re.Pattern):
@@ -63,8 +63,8 @@ def choose(
 ) -> list[str]:
     """Return the names to read: `names` in the order asked, else `available`, then filtered.
 
-    An entry of `names` may be a glob or a ``/regular expression/``; if it matches nothing that is an
-    error, with the nearest names.
+    An entry of `names` may be a glob or a ``/regular expression/``; if it matches nothing that
+    is an error, with the nearest names.
     """
     if names is None:
         asked = list(available)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -43,13 +44,13 @@ def from_tree(tree: tuple[Any, ...]) -> npt.NDArray[Any]:
 
 def _slices(items: npt.NDArray[Any], offsets: npt.NDArray[np.int64]) -> list[npt.NDArray[Any]]:
     bounds = offsets.tolist()
-    return [items[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+    return [items[start:stop] for start, stop in pairwise(bounds)]
 
 
 def _texts(tree: tuple[Any, ...], text: bool) -> list[str] | list[bytes]:
     bounds = np.frombuffer(tree[1], dtype=np.int64).tolist()
     data = bytes(tree[2])
-    parts = [data[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+    parts = [data[start:stop] for start, stop in pairwise(bounds)]
     return [part.decode("utf-8", "surrogateescape") for part in parts] if text else parts
 
 

@@ -163,11 +163,12 @@ class Dataset(Mapping[str, "Column"]):
         entry_start, entry_stop
             Range of entries, counted from the end if negative; default all.
         library
-            ``"ak"`` an awkward array of records; ``"np"`` a dict of NumPy arrays (see `Column.array`);
-            ``"arrow"`` a ``pyarrow.Table``; ``"pd"`` a ``pandas.DataFrame`` (jagged columns hold
-            NumPy arrays as objects); ``"polars"`` a ``polars.DataFrame``.
+            ``"ak"`` an awkward array of records; ``"np"`` a dict of NumPy arrays (see
+            `Column.array`); ``"arrow"`` a ``pyarrow.Table``; ``"pd"`` a ``pandas.DataFrame``
+            (jagged columns hold NumPy arrays as objects); ``"polars"`` a ``polars.DataFrame``.
         threads
-            Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all cores.
+            Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all
+            cores.
 
         Raises
         ------

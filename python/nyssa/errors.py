@@ -1,19 +1,17 @@
 """What can go wrong. Every error derives from the builtin one would catch.
 
 Each has the attribute `place`: a dict saying where, of the keys ``file``, ``object``, ``field``,
-``column``, ``cluster``, ``page``, ``basket``, ``entry`` and ``byte`` (offset in the file) those that
-are known.
+``column``, ``cluster``, ``page``, ``basket``, ``entry`` and ``byte`` (offset in the file) those
+that are known.
 """
 
 from __future__ import annotations
 
-import builtins
-
 __all__ = [
+    "AccessError",
     "ArgumentError",
     "CancelledError",
     "ChecksumError",
-    "FileExistsError",
     "FileMissingError",
     "FormatError",
     "InputOutputError",
@@ -21,7 +19,7 @@ __all__ = [
     "LimitError",
     "NotFoundError",
     "NyssaError",
-    "PermissionError",
+    "OutputExistsError",
     "UnsupportedError",
 ]
 
@@ -44,11 +42,11 @@ class FileMissingError(NyssaError, FileNotFoundError):
     """No such file."""
 
 
-class FileExistsError(NyssaError, builtins.FileExistsError):
+class OutputExistsError(NyssaError, FileExistsError):
     """The output exists; ``force=True`` replaces it."""
 
 
-class PermissionError(NyssaError, builtins.PermissionError):
+class AccessError(NyssaError, PermissionError):
     """The operating system does not allow it."""
 
 

@@ -13,7 +13,7 @@ from nyssa.errors import UnsupportedError
 
 __all__ = ["Directory", "File", "open"]
 
-_DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple", "ROOT::Experimental::RNTuple")
+_DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
 _DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
 
@@ -52,7 +52,7 @@ class Directory(Mapping[str, Any]):
         filter_name: NameFilter = None,
         filter_classname: NameFilter = None,
     ) -> list[str]:
-        """Return the paths of all objects, with their cycle (``"Events;1"``) unless ``cycle=False``."""
+        """Return the paths of all objects, with cycle (``"Events;1"``) unless ``cycle=False``."""
         names = self._listed(recursive, cycle, filter_name, filter_classname)
         return list(dict.fromkeys(name for name, _ in names))
 
@@ -102,10 +102,10 @@ class Directory(Mapping[str, Any]):
         """
         entry = self._find(key)
         if entry is None:
-            head, slash, column = key.rpartition("/")
-            inner = self._find(head) if slash else None
-            if inner is not None and inner[2] in _DATASETS:
-                return self[head][column]
+            for slash in (index for index, letter in enumerate(key) if letter == "/"):
+                inner = self._find(key[:slash])
+                if inner is not None and inner[2] in _DATASETS:
+                    return self[key[:slash]][key[slash + 1 :]]
             raise not_found(key, sorted({name for name, _, _ in self._entries}), repr(self))
         name, cycle, classname = entry
         path = f"{self._path}/{name}" if self._path else name
@@ -162,7 +162,7 @@ class File(Directory):
         return f"<File {self.file_path}>"
 
 
-def open(path: str | os.PathLike[str]) -> Any:  # noqa: A001 (the name is uproot's)
+def open(path: str | os.PathLike[str]) -> Any:
     """Open a ROOT file, or with ``"file.root:Events"`` an object in it.
 
     Returns a `File`, `TTree`, `RNTuple` or `Directory`; each is a context manager or needs none.

@@ -28,6 +28,16 @@ impl Array {
     pub fn new(array: ArrayRef, field: Arc<Field>) -> Self {
         Self { array, field }
     }
+
+    /// The data.
+    pub fn array(&self) -> ArrayRef {
+        Arc::clone(&self.array)
+    }
+
+    /// Name and type.
+    pub fn field(&self) -> Arc<Field> {
+        Arc::clone(&self.field)
+    }
 }
 
 #[pymethods]

@@ -33,6 +33,7 @@ pub struct Door<'py> {
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
     abandon: bool,
+    cancel: Arc<AtomicBool>,
 }
 
 impl<'py> Door<'py> {
@@ -53,13 +54,19 @@ impl<'py> Door<'py> {
         self
     }
 
+    /// Sets this flag when the user interrupts, for jobs with a context of their own.
+    pub fn cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
     /// Runs `job` and returns its result, or the exception for its error, panic or interruption.
     pub fn run<T: Send + 'static>(
         self,
         py: Python<'py>,
         job: impl FnOnce(&Context) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        let cancel = Arc::new(AtomicBool::new(false));
+        let cancel = Arc::clone(&self.cancel);
         let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
         let context = context(self.threads)
             .map_err(|error| errors::to_python(py, &error))?

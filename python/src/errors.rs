@@ -22,8 +22,8 @@ pub fn internal(py: Python<'_>, message: &str) -> PyErr {
 fn class_name(error: &Error) -> &'static str {
     match (error.kind(), system_error(error)) {
         (_, Some(io::ErrorKind::NotFound)) => "FileMissingError",
-        (_, Some(io::ErrorKind::AlreadyExists)) => "FileExistsError",
-        (_, Some(io::ErrorKind::PermissionDenied)) => "PermissionError",
+        (_, Some(io::ErrorKind::AlreadyExists)) => "OutputExistsError",
+        (_, Some(io::ErrorKind::PermissionDenied)) => "AccessError",
         (Kind::NotFound, _) => "NotFoundError",
         (Kind::InvalidArgument, _) => "ArgumentError",
         (Kind::OutOfSpecification, _) => "FormatError",

@@ -10,10 +10,12 @@
 mod array;
 mod buffer;
 mod capsule;
+mod cli;
 mod dataset;
 mod door;
 mod errors;
 mod export;
+mod file;
 mod import;
 mod layout;
 
@@ -26,5 +28,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<array::Array>()?;
     module.add_class::<array::Table>()?;
     module.add_class::<buffer::Buffer>()?;
-    module.add_class::<dataset::Dataset>()
+    module.add_class::<dataset::Dataset>()?;
+    module.add_class::<file::File>()?;
+    module.add_function(wrap_pyfunction!(file::open, module)?)?;
+    module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
+    module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
 }
