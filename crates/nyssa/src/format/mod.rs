@@ -14,6 +14,7 @@
 
 mod anchor;
 mod attributes;
+mod blob;
 mod cluster_group;
 mod envelope;
 mod extra_type;
@@ -28,6 +29,7 @@ mod schema_description;
 
 pub use anchor::{Anchor, DEFAULT_MAX_KEY_SIZE, EnvelopePosition, FormatVersion};
 pub use attributes::AttributeSet;
+pub use blob::BlobChunks;
 pub use cluster_group::ClusterGroup;
 pub use envelope::{Envelope, EnvelopeKind};
 pub use extra_type::{CONTENT_STREAMER_INFO, ExtraType};

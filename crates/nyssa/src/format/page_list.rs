@@ -1,9 +1,11 @@
 //! The page list envelope (specification, "Page List Envelope").
 
+use std::collections::HashMap;
+
 use super::{ClusterGroup, Envelope, EnvelopeKind, Locator, frame};
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
-use crate::schema::{Cluster, ColumnRange, PageInfo, Schema};
+use crate::schema::{Cluster, ColumnRange, FieldId, PageInfo, Schema};
 
 /// The top byte of the number of entries holds the cluster's flags.
 const ENTRIES_MASK: u64 = (1 << 56) - 1;
@@ -47,11 +49,12 @@ impl PageList {
         if lists != count {
             return Err(at.error(format!("page locations of {lists} clusters, {count} clusters")));
         }
+        let peers = Peers::of(schema);
         let mut clusters = Vec::with_capacity(count as usize);
         for _ in 0..count {
             let (first_entry, entries) = parse_summary(&mut summaries)?;
             let mut columns = parse_columns(&mut locations, schema)?;
-            fill_suppressed(&mut columns, schema);
+            peers.fill_suppressed(&mut columns);
             clusters.push(Cluster { first_entry, entries, columns });
         }
         Ok(Self { header_checksum, clusters })
@@ -171,32 +174,47 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<ColumnRange> {
     Ok(ColumnRange { first_element, elements, compression, suppressed: false, pages })
 }
 
-/// Gives suppressed columns the element range of the column at the same place of the active
-/// representation of their field.
-fn fill_suppressed(columns: &mut [ColumnRange], schema: &Schema) {
-    for index in 0..columns.len() {
-        if !columns[index].suppressed {
-            continue;
+/// Finds, for every column, the columns at the same place of the other representations of its
+/// field. Built once per page list: the same for every cluster.
+struct Peers {
+    /// By column: number of its group.
+    group: Vec<usize>,
+    groups: usize,
+}
+
+impl Peers {
+    fn of(schema: &Schema) -> Self {
+        let mut places: HashMap<(FieldId, u16), u32> = HashMap::new();
+        let mut groups: HashMap<(FieldId, u32), usize> = HashMap::new();
+        let group = schema
+            .columns
+            .iter()
+            .map(|column| {
+                let place = places.entry((column.field, column.representation)).or_default();
+                let next = groups.len();
+                let group = *groups.entry((column.field, *place)).or_insert(next);
+                *place += 1;
+                group
+            })
+            .collect();
+        Self { group, groups: groups.len() }
+    }
+
+    /// Gives suppressed columns the element range of their active peer.
+    fn fill_suppressed(&self, columns: &mut [ColumnRange]) {
+        if !columns.iter().any(|column| column.suppressed) {
+            return;
         }
-        let column = &schema.columns[index];
-        let siblings = &schema.field(column.field).columns;
-        let rank = |id: usize| {
-            let representation = schema.columns[id].representation;
-            siblings
-                .iter()
-                .filter(|other| {
-                    (other.0 as usize) < id
-                        && schema.column(**other).representation == representation
-                })
-                .count()
-        };
-        let own_rank = rank(index);
-        let active = siblings.iter().map(|id| id.0 as usize).find(|&id| {
-            columns.get(id).is_some_and(|range| !range.suppressed) && rank(id) == own_rank
-        });
-        if let Some(active) = active {
-            columns[index].first_element = columns[active].first_element;
-            columns[index].elements = columns[active].elements;
+        let mut active = vec![None; self.groups];
+        for (column, &group) in columns.iter().zip(&self.group) {
+            if !column.suppressed {
+                active[group] = Some((column.first_element, column.elements));
+            }
+        }
+        for (column, &group) in columns.iter_mut().zip(&self.group) {
+            if let (true, Some((first_element, elements))) = (column.suppressed, active[group]) {
+                (column.first_element, column.elements) = (first_element, elements);
+            }
         }
     }
 }

@@ -1,1 +1,3 @@
 //! The ROOT file container: header, keys, directories, free segments, streamer info, objects.
+
+pub mod writer;
