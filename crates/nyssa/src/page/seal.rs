@@ -29,7 +29,8 @@ pub fn seal(
     scratch.clear();
     encoding.encode(elements, count, scratch)?;
     let mut bytes = Vec::new();
-    compressor.compress(scratch, &mut bytes)?;
+    let plane = if encoding.column_type.is_split() { count } else { 0 };
+    compressor.compress_planes(scratch, plane, &mut bytes)?;
     // Compressing reserves for the worst case; pages may wait a while for their cluster.
     bytes.shrink_to_fit();
     Ok(SealedPage {

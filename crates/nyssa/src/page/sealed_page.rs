@@ -20,6 +20,8 @@ pub struct SealedColumn {
     pub column: crate::schema::ColumnId,
     /// Number of elements in the cluster.
     pub elements: u64,
+    /// For columns of offsets the last one, which is the number of items; `None` where not known.
+    pub last_offset: Option<u64>,
     /// ROOT's compression setting that is recorded in the page list.
     pub compression: u32,
     /// Pages in order.

@@ -19,6 +19,34 @@ pub enum Structure {
     Variant,
     /// Objects serialised with ROOT's streamer.
     Streamer,
+    /// A role of a later specification, by its code; that top-level field is refused by name.
+    Unknown(u16),
+}
+
+impl Structure {
+    /// The role of an on-disk code.
+    pub fn from_code(code: u16) -> Self {
+        match code {
+            0 => Self::Leaf,
+            1 => Self::Collection,
+            2 => Self::Record,
+            3 => Self::Variant,
+            4 => Self::Streamer,
+            code => Self::Unknown(code),
+        }
+    }
+
+    /// The on-disk code.
+    pub fn code(self) -> u16 {
+        match self {
+            Self::Leaf => 0,
+            Self::Collection => 1,
+            Self::Record => 2,
+            Self::Variant => 3,
+            Self::Streamer => 4,
+            Self::Unknown(code) => code,
+        }
+    }
 }
 
 /// A field record.

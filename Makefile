@@ -1,0 +1,57 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INPUT ?=
+ENTRIES ?= 300000
+
+.PHONY: help build demo test test-rust test-python lint bench clean
+
+help:
+	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
+	@echo "make test                     Rust and Python tests, with ROOT, uproot and awkward as oracles"
+	@echo "make lint                     rustfmt, clippy, ruff, mypy"
+	@echo "make bench [ENTRIES=300000]   nyssa against ROOT and uproot, in one run"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+# One stamp per set of tools, remade when its list changes.
+$(VENV)/.installed-%: requirements/%.txt | $(BIN)/python
+	$(BIN)/pip install --quiet -r $<
+	@touch $@
+
+# Where no ROOT wheel exists for the platform the tests with ROOT say so and skip.
+$(VENV)/.installed-root: requirements/root.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --pre -r $< || echo "no ROOT wheel for this platform: tests and benchmarks with ROOT will say so"
+	@touch $@
+
+# cargo knows what is up to date, so this runs each time.
+build: $(VENV)/.installed-build
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --release --manifest-path python/Cargo.toml
+
+demo: build $(VENV)/.installed-demo
+	$(BIN)/python examples/demo.py $(if $(INPUT),"$(INPUT)")
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --workspace --quiet
+
+test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
+	$(BIN)/python -m pytest python/tests -q
+
+lint: build $(VENV)/.installed-test
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy python/nyssa
+
+bench: build $(VENV)/.installed-test $(VENV)/.installed-root
+	$(BIN)/python benchmarks/run.py --entries $(ENTRIES)
+
+clean:
+	cargo clean
+	rm -rf $(VENV) build

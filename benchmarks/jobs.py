@@ -1,0 +1,130 @@
+"""One job of one library, in a process of its own: prints its seconds as JSON.
+
+Imports and start-up are outside the clock; opening the file is inside. Run by `run.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+#: The column of the one-column jobs.
+COLUMN = "Jet_pt"
+
+
+def _clock(job, *args) -> dict:
+    start = time.perf_counter()
+    result = job(*args)
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, **(result or {})}
+
+
+def nyssa_read(path: str, threads: str) -> dict:
+    """Every column into awkward."""
+    import awkward  # noqa: F401
+
+    import nyssa
+
+    def job():
+        arrays = nyssa.open(f"{path}:Events").arrays(threads=int(threads))
+        return {"fields": len(arrays.fields), "entries": len(arrays)}
+
+    return _clock(job)
+
+
+def uproot_read(path: str) -> dict:
+    """Every column into awkward."""
+    import awkward  # noqa: F401
+    import uproot
+
+    def job():
+        arrays = uproot.open(f"{path}:Events").arrays(library="ak")
+        return {"fields": len(arrays.fields), "entries": len(arrays)}
+
+    return _clock(job)
+
+
+def nyssa_open(path: str) -> dict:
+    """Opening only."""
+    import nyssa
+
+    return _clock(lambda: {"fields": len(nyssa.open(f"{path}:Events").keys())})
+
+
+def nyssa_column(path: str) -> dict:
+    """One column: open and read."""
+    import awkward as ak
+
+    import nyssa
+
+    def job():
+        array = nyssa.open(f"{path}:Events")[COLUMN].array()
+        return {"sum": float(ak.sum(array))}
+
+    return _clock(job)
+
+
+def uproot_column(path: str) -> dict:
+    """One column: open and read."""
+    import awkward as ak
+    import uproot
+
+    def job():
+        array = uproot.open(f"{path}:Events")[COLUMN].array()
+        return {"sum": float(ak.sum(array))}
+
+    return _clock(job)
+
+
+def root_column(path: str) -> dict:
+    """One column by a compiled loop over a view; the compilation is outside the clock."""
+    import ROOT
+
+    ROOT.gInterpreter.Declare("""
+    double nyssa_bench_view(const char *path, const char *name) {
+        auto reader = ROOT::RNTupleReader::Open("Events", path);
+        auto view = reader->GetView<ROOT::RVec<float>>(name);
+        double sum = 0;
+        for (auto i : reader->GetEntryRange()) for (auto x : view(i)) sum += x;
+        return sum;
+    }""")
+    return _clock(lambda: {"sum": ROOT.nyssa_bench_view(path, COLUMN)})
+
+
+def root_convert(source: str, output: str) -> dict:
+    """ROOT's importer with its defaults; `ROOT_THREADS` turns implicit multi-threading on."""
+    import ROOT
+
+    if threads := int(os.environ.get("ROOT_THREADS", "0")):
+        ROOT.EnableImplicitMT(threads)
+    Path(output).unlink(missing_ok=True)
+
+    def job():
+        importer = ROOT.Experimental.RNTupleImporter.Create(source, "Events", output)
+        importer.SetIsQuiet(True)
+        importer.Import()
+        return {"bytes": Path(output).stat().st_size}
+
+    return _clock(job)
+
+
+def nyssa_convert(source: str, output: str, threads: str) -> dict:
+    """The command line with its defaults, in this process."""
+    import nyssa
+
+    report = {}
+
+    def job():
+        report.update(
+            nyssa.convert(f"{source}:Events", output, threads=int(threads), force=True)
+        )
+        return {"bytes": Path(output).stat().st_size}
+
+    return _clock(job)
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))

@@ -1,0 +1,84 @@
+//! The footer envelope (specification, "Footer Envelope").
+
+use super::{
+    AttributeSet, ClusterGroup, Envelope, EnvelopeKind, Header, SchemaDescription, feature_flags,
+    frame,
+};
+use crate::cursor::Cursor;
+use crate::error::{Error, Result};
+
+/// The contents of the footer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Footer {
+    /// Checksum of the header envelope it belongs to.
+    pub header_checksum: u64,
+    /// Fields and columns that were added during writing; ids continue those of the header.
+    pub extension: SchemaDescription,
+    /// Cluster groups in order.
+    pub cluster_groups: Vec<ClusterGroup>,
+    /// Linked attribute sets; empty in files of specifications before 1.0.1.0.
+    pub attribute_sets: Vec<AttributeSet>,
+}
+
+impl Footer {
+    /// Reads an uncompressed footer envelope.
+    ///
+    /// # Errors
+    /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let envelope = Envelope::open(bytes, EnvelopeKind::Footer)?;
+        Self::read(&mut envelope.cursor()).map_err(|error| EnvelopeKind::Footer.blame(error))
+    }
+
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+        feature_flags::parse(cursor)?;
+        let header_checksum = cursor.le_u64()?;
+        let mut extension = frame::record(cursor)?;
+        let extension = match extension.remaining() {
+            [] => SchemaDescription::default(),
+            _ => SchemaDescription::parse(&mut extension)?,
+        };
+        let (count, mut list) = frame::list(cursor, ClusterGroup::MIN_SIZE)?;
+        let cluster_groups =
+            (0..count).map(|_| ClusterGroup::parse(&mut list)).collect::<Result<_>>()?;
+        // Footers of specification 1.0.0 end here.
+        let attribute_sets = match cursor.remaining() {
+            [] => Vec::new(),
+            _ => {
+                let (count, mut list) = frame::list(cursor, AttributeSet::MIN_SIZE)?;
+                (0..count).map(|_| AttributeSet::parse(&mut list)).collect::<Result<_>>()?
+            }
+        };
+        Ok(Self { header_checksum, extension, cluster_groups, attribute_sets })
+    }
+
+    /// Checks that this footer belongs to `header`.
+    ///
+    /// # Errors
+    /// `Checksum` when it names another header.
+    pub fn check_header(&self, header: &Header) -> Result<()> {
+        if self.header_checksum == header.checksum {
+            return Ok(());
+        }
+        Err(Error::checksum(format!(
+            "footer envelope belongs to a header of checksum {:016x}, the header here has {:016x}",
+            self.header_checksum, header.checksum
+        )))
+    }
+
+    /// The uncompressed envelope, in the layout of specification 1.0.1.0 with the list of
+    /// attribute sets, even if empty.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for strings or lists beyond 32 bits.
+    pub fn serialize(&self) -> Result<Vec<u8>> {
+        let (bytes, _) = Envelope::seal(EnvelopeKind::Footer, |out| {
+            feature_flags::serialize(out);
+            out.extend_from_slice(&self.header_checksum.to_le_bytes());
+            frame::put_record(out, |out| self.extension.serialize(out))?;
+            frame::put_list(out, &self.cluster_groups, |out, group| group.serialize(out))?;
+            frame::put_list(out, &self.attribute_sets, |out, set| set.serialize(out))
+        })?;
+        Ok(bytes)
+    }
+}

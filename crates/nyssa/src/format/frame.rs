@@ -1,0 +1,93 @@
+//! Frames: sized records and lists (specification, "Frames").
+//!
+//! ```text
+//! record:  size (i64, > 0)                 payload
+//! list:    size (i64, < 0)   items (u32)   payload
+//! ```
+//! The size counts the whole frame. Readers continue after the size, not after what they know.
+
+use super::put;
+use crate::cursor::Cursor;
+use crate::error::Result;
+
+const RECORD_PREAMBLE: u64 = 8;
+const LIST_PREAMBLE: u64 = 12;
+
+/// Reads a record frame; `cursor` moves behind it.
+pub(super) fn record<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
+    let at = cursor.clone();
+    let size = cursor.le_i64()?;
+    if size < 0 {
+        return Err(at.error("list frame where a record frame is needed"));
+    }
+    payload(&at, cursor, size.unsigned_abs(), RECORD_PREAMBLE)
+}
+
+/// Reads a list frame; `cursor` moves behind it. Items are at least `min_item` bytes each, which
+/// bounds the number of items by the bytes that are there.
+pub(super) fn list<'a>(cursor: &mut Cursor<'a>, min_item: usize) -> Result<(u32, Cursor<'a>)> {
+    let at = cursor.clone();
+    let size = cursor.le_i64()?;
+    if size >= 0 {
+        return Err(at.error("record frame where a list frame is needed"));
+    }
+    let items = cursor.le_u32()?;
+    let inner = payload(&at, cursor, size.unsigned_abs(), LIST_PREAMBLE)?;
+    let room = inner.remaining().len();
+    if (items as usize).checked_mul(min_item).is_none_or(|needed| needed > room) {
+        return Err(at.error(format!("list of {items} items in {room} bytes")));
+    }
+    Ok((items, inner))
+}
+
+fn payload<'a>(
+    at: &Cursor<'_>,
+    cursor: &mut Cursor<'a>,
+    size: u64,
+    preamble: u64,
+) -> Result<Cursor<'a>> {
+    let left = cursor.remaining().len() as u64 + preamble;
+    if size < preamble || size > left {
+        return Err(at.error(format!("frame of {size} bytes where {left} are left")));
+    }
+    let base = cursor.offset();
+    // `size <= left` bounds the difference by the slice's length.
+    Ok(Cursor::new(cursor.bytes((size - preamble) as usize)?, base))
+}
+
+/// Appends a record frame around what `fill` appends.
+pub(super) fn put_record(
+    out: &mut Vec<u8>,
+    fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let start = out.len();
+    out.extend_from_slice(&[0; RECORD_PREAMBLE as usize]);
+    fill(out)?;
+    let size = (out.len() - start) as i64;
+    out[start..start + 8].copy_from_slice(&size.to_le_bytes());
+    Ok(())
+}
+
+/// Appends a list frame with one item per element of `items`, each appended by `item`.
+pub(super) fn put_list<T>(
+    out: &mut Vec<u8>,
+    items: &[T],
+    mut item: impl FnMut(&mut Vec<u8>, &T) -> Result<()>,
+) -> Result<()> {
+    put_list_with(out, items.len(), |out| items.iter().try_for_each(|each| item(out, each)))
+}
+
+/// Appends a list frame of `count` items around what `fill` appends.
+pub(super) fn put_list_with(
+    out: &mut Vec<u8>,
+    count: usize,
+    fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let start = out.len();
+    out.extend_from_slice(&[0; 8]);
+    out.extend_from_slice(&put::length(count, "list")?.to_le_bytes());
+    fill(out)?;
+    let size = -((out.len() - start) as i64);
+    out[start..start + 8].copy_from_slice(&size.to_le_bytes());
+    Ok(())
+}

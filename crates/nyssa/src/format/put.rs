@@ -1,0 +1,18 @@
+//! Little-endian writing of the basic types (specification, "Basic Types").
+
+use crate::error::{Error, Result};
+
+/// Appends a string: 32-bit length and the bytes.
+///
+/// # Errors
+/// `LimitExceeded` for strings over 4 GiB.
+pub(super) fn string(out: &mut Vec<u8>, text: &[u8]) -> Result<()> {
+    out.extend_from_slice(&length(text.len(), "string")?.to_le_bytes());
+    out.extend_from_slice(text);
+    Ok(())
+}
+
+/// A length or count as the format's 32-bit number.
+pub(super) fn length(len: usize, what: &str) -> Result<u32> {
+    u32::try_from(len).map_err(|_| Error::limit(format!("{what} of length {len} exceeds 32 bits")))
+}

@@ -1,0 +1,86 @@
+//! Appending to a sink through a buffer, so that key headers and checksums cost no system call.
+
+use nyssa_io::Sink;
+
+use crate::error::{Error, Result};
+
+/// Writes of at least this many bytes go to the sink as they are.
+const DIRECT: usize = 128 << 10;
+/// The buffer is flushed at this size.
+const CAPACITY: usize = 1 << 20;
+
+/// A sink with an end.
+pub(super) struct Buffered {
+    sink: Box<dyn Sink>,
+    /// Position of the first buffered byte.
+    start: u64,
+    buffer: Vec<u8>,
+}
+
+impl Buffered {
+    /// Appends from byte `start` on.
+    pub fn new(sink: Box<dyn Sink>, start: u64) -> Self {
+        Self { sink, start, buffer: Vec::new() }
+    }
+
+    /// Position of the next byte.
+    pub fn end(&self) -> u64 {
+        self.start + self.buffer.len() as u64
+    }
+
+    /// Name of the sink.
+    pub fn name(&self) -> &str {
+        self.sink.name()
+    }
+
+    /// Appends bytes.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let end = self.end().checked_add(bytes.len() as u64).filter(|&end| end <= i64::MAX as u64);
+        if end.is_none() {
+            return Err(Error::limit("the file would exceed 2^63 bytes"));
+        }
+        if bytes.len() >= DIRECT {
+            self.flush()?;
+            self.sink.write_at(self.start, bytes)?;
+            self.start += bytes.len() as u64;
+            return Ok(());
+        }
+        if self.buffer.len() + bytes.len() > CAPACITY {
+            self.flush()?;
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Leaves out `len` bytes, which read as zeros.
+    pub fn skip(&mut self, len: u64) -> Result<()> {
+        self.flush()?;
+        self.start = self
+            .start
+            .checked_add(len)
+            .filter(|&end| end <= i64::MAX as u64)
+            .ok_or_else(|| Error::limit("the file would exceed 2^63 bytes"))?;
+        Ok(())
+    }
+
+    /// Replaces bytes before the end.
+    pub fn overwrite(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.flush()?;
+        Ok(self.sink.write_at(offset, bytes)?)
+    }
+
+    /// Makes the file visible.
+    pub fn commit(mut self) -> Result<()> {
+        self.flush()?;
+        Ok(self.sink.commit()?)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if !self.buffer.is_empty() {
+            self.sink.write_at(self.start, &self.buffer)?;
+            self.start += self.buffer.len() as u64;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+}

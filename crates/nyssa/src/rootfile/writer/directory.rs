@@ -1,0 +1,91 @@
+//! Directories: their records and key lists (`TDirectoryFile`).
+
+use super::encode::{self, LARGE_FILE};
+use super::header::put_uuid;
+use super::key::Key;
+use crate::error::{Error, Result};
+
+/// Class version of `TDirectoryFile`, plus 1000 with 64-bit positions.
+const VERSION: u16 = 5;
+/// Size of a directory record, either form.
+pub(super) const RECORD_SIZE: usize = 60;
+/// Class name of subdirectories in key lists.
+pub(super) const CLASS: &str = "TDirectory";
+
+/// A directory while its file is written.
+pub(super) struct Directory {
+    /// Name; of the file for the top directory.
+    pub name: String,
+    /// Index of the parent directory.
+    pub parent: Option<usize>,
+    /// Position of its key.
+    pub seek: u64,
+    /// Position of its record.
+    pub record: u64,
+    /// UUID.
+    pub uuid: [u8; 16],
+    /// Keys in the order of the key list.
+    pub keys: Vec<Key>,
+}
+
+impl Directory {
+    /// Class name of the key of its key list.
+    pub fn class(&self) -> &'static str {
+        if self.parent.is_some() { CLASS } else { "TFile" }
+    }
+
+    /// Lists a key: before older ones of its name, so that the newest cycle comes first.
+    pub fn list(&mut self, key: Key) {
+        let older = self.keys.iter().position(|other| other.name == key.name);
+        self.keys.insert(older.unwrap_or(self.keys.len()), key);
+    }
+
+    /// Cycle number for a new object of this name.
+    ///
+    /// # Errors
+    /// `LimitExceeded` after 65535 objects.
+    pub fn next_cycle(&self, name: &str) -> Result<u16> {
+        let newest = self.keys.iter().filter(|key| key.name == name).map(|key| key.cycle).max();
+        newest
+            .unwrap_or(0)
+            .checked_add(1)
+            .ok_or_else(|| Error::limit(format!("too many objects named {name:?}")))
+    }
+
+    /// The payload of the key list's record.
+    pub fn key_list(&self) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        encode::size(&mut out, self.keys.len(), "key list")?;
+        self.keys.iter().try_for_each(|key| key.serialize(&mut out))?;
+        Ok(out)
+    }
+
+    /// The directory record: always [`RECORD_SIZE`] bytes, the small form is padded.
+    pub fn serialize(&self, place: &RecordPlace) -> Result<Vec<u8>> {
+        let large = place.seek_keys > LARGE_FILE || self.seek > LARGE_FILE;
+        let mut out = Vec::with_capacity(RECORD_SIZE);
+        out.extend_from_slice(&(VERSION + if large { 1000 } else { 0 }).to_be_bytes());
+        out.extend_from_slice(&place.datime.to_be_bytes());
+        out.extend_from_slice(&place.datime.to_be_bytes());
+        encode::size(&mut out, place.nbytes_keys, "key list")?;
+        encode::size(&mut out, (self.record - self.seek) as usize, "directory name")?;
+        encode::position(&mut out, self.seek, large)?;
+        encode::position(&mut out, place.parent_seek, large)?;
+        encode::position(&mut out, place.seek_keys, large)?;
+        put_uuid(&mut out, &self.uuid);
+        out.resize(RECORD_SIZE, 0);
+        Ok(out)
+    }
+}
+
+/// What a directory record says that is known only at the end.
+pub(super) struct RecordPlace {
+    /// Time stamp.
+    pub datime: u32,
+    /// Position of the parent's key, 0 at the top.
+    pub parent_seek: u64,
+    /// Position of the key list's record.
+    pub seek_keys: u64,
+    /// Size of the key list's record.
+    pub nbytes_keys: usize,
+}

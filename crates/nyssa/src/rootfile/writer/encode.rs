@@ -1,0 +1,74 @@
+//! Big-endian writing in ROOT's conventions (`TBufferFile`).
+
+use crate::error::{Error, Result};
+
+/// Marks the first word of a streamed object as a byte count.
+const BYTE_COUNT_FLAG: u32 = 0x4000_0000;
+/// Positions from here on are kept in 64 bits (`TFile::kStartBigFile`).
+pub(super) const LARGE_FILE: u64 = 2_000_000_000;
+
+/// Appends a `TString`: one length byte, or 255 and a 32-bit length.
+pub(super) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
+    match u8::try_from(text.len()) {
+        Ok(len) if len < 255 => out.push(len),
+        _ => {
+            let len = i32::try_from(text.len())
+                .map_err(|_| Error::limit(format!("name of {} bytes", text.len())))?;
+            out.push(255);
+            out.extend_from_slice(&len.to_be_bytes());
+        }
+    }
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+/// Appends a number as 64 or 32 bits.
+///
+/// # Errors
+/// `LimitExceeded` when 32 bits are too few.
+pub(super) fn position(out: &mut Vec<u8>, value: u64, large: bool) -> Result<()> {
+    if large {
+        out.extend_from_slice(&value.to_be_bytes());
+        return Ok(());
+    }
+    let small = u32::try_from(value)
+        .map_err(|_| Error::limit(format!("position {value} in a small file")))?;
+    out.extend_from_slice(&small.to_be_bytes());
+    Ok(())
+}
+
+/// Appends a 32-bit size or count.
+pub(super) fn size(out: &mut Vec<u8>, value: usize, what: &str) -> Result<()> {
+    let value = i32::try_from(value)
+        .map_err(|_| Error::limit(format!("{what} of {value} exceeds 31 bits")))?;
+    out.extend_from_slice(&value.to_be_bytes());
+    Ok(())
+}
+
+/// Appends a byte count and what `fill` appends.
+pub(super) fn counted(
+    out: &mut Vec<u8>,
+    fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    fill(out)?;
+    let count = u32::try_from(out.len() - start - 4)
+        .ok()
+        .filter(|count| *count < BYTE_COUNT_FLAG)
+        .ok_or_else(|| Error::limit("object of more than 1 GiB"))?;
+    out[start..start + 4].copy_from_slice(&(count | BYTE_COUNT_FLAG).to_be_bytes());
+    Ok(())
+}
+
+/// Appends a byte count, a class version and what `fill` appends.
+pub(super) fn versioned(
+    out: &mut Vec<u8>,
+    version: u16,
+    fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    counted(out, |out| {
+        out.extend_from_slice(&version.to_be_bytes());
+        fill(out)
+    })
+}

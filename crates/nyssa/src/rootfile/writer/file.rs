@@ -1,0 +1,349 @@
+//! The writer of one ROOT file.
+
+use nyssa_io::Sink;
+
+use super::blob::slices;
+use super::buffered::Buffered;
+use super::datime::datime;
+use super::directory::{self, Directory, RecordPlace};
+use super::header::{self, BEGIN, Header};
+use super::key::Key;
+use super::options::Options;
+use super::{encode, streamer_info};
+use crate::compression::{Compression, Compressor};
+use crate::error::{Error, Result, ResultExt};
+use crate::format::BlobChunks;
+
+/// Class name of the keys that hold RNTuple's pages and envelopes.
+const BLOB_CLASS: &str = "RBlob";
+
+/// Writes a ROOT file front to back. Nothing is visible before [`RootFileWriter::finish`].
+pub struct RootFileWriter {
+    out: Buffered,
+    options: Options,
+    datime: u32,
+    /// The first is the top directory, the file itself.
+    directories: Vec<Directory>,
+}
+
+impl RootFileWriter {
+    /// Starts a file on `sink`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a maximum key size of 0 or above 1 GiB or an unusable time in the
+    /// environment; the sink's errors.
+    pub fn create(sink: Box<dyn Sink>, options: Options) -> Result<Self> {
+        let most = crate::format::DEFAULT_MAX_KEY_SIZE;
+        if options.max_key_size == 0 || options.max_key_size > most {
+            return Err(Error::invalid_argument(format!(
+                "the maximum key size is {}, but has to be 1 to {most} bytes",
+                options.max_key_size
+            )));
+        }
+        let name = match &options.name {
+            Some(name) => name.clone(),
+            None => sink.name().rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+        };
+        let datime = datime(options.time)?;
+        let uuid = options.uuid.unwrap_or_else(|| uuid::Uuid::new_v4().into_bytes());
+        let out = Buffered::new(sink, 0);
+        let mut file = Self { out, options, datime, directories: Vec::new() };
+        file.start(name, uuid).map_err(|error| file.blame(error))?;
+        Ok(file)
+    }
+
+    /// Room for the header, and the record of the top directory: key, name, title, record.
+    fn start(&mut self, name: String, uuid: [u8; 16]) -> Result<()> {
+        self.out.append(&[0; BEGIN as usize])?;
+        let mut payload = Vec::new();
+        encode::string(&mut payload, &name)?;
+        encode::string(&mut payload, "")?;
+        let named = payload.len() as u64;
+        payload.resize(payload.len() + directory::RECORD_SIZE, 0);
+        let key = self.key("TFile", &name, "", 0, 1, payload.len() as u64);
+        let record = key.payload() + named;
+        let seek = key.seek;
+        self.append(&key, &[&payload])?;
+        self.directories.push(Directory {
+            name,
+            parent: None,
+            seek,
+            record,
+            uuid,
+            keys: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Name of the sink.
+    pub fn name(&self) -> &str {
+        self.out.name()
+    }
+
+    /// The options it was made with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Bytes written so far.
+    pub fn position(&self) -> u64 {
+        self.out.end()
+    }
+
+    /// Writes the concatenated `parts` as the payload of an `RBlob` key, which is in no key list.
+    /// `objlen` is the uncompressed size, for information. A blob larger than
+    /// [`Options::max_key_size`] is split over several keys as RNTuple splits envelopes and
+    /// pages: then the parts have to be one envelope or one page. Returns the position of the
+    /// payload.
+    ///
+    /// # Errors
+    /// `LimitExceeded` when the blob cannot be split; the sink's errors.
+    pub fn write_blob(&mut self, parts: &[&[u8]], objlen: u64) -> Result<u64> {
+        self.blob(parts, objlen).map_err(|error| self.blame(error))
+    }
+
+    fn blob(&mut self, parts: &[&[u8]], objlen: u64) -> Result<u64> {
+        let size: u64 = parts.iter().map(|part| part.len() as u64).sum();
+        let chunks = BlobChunks::of(size, self.options.max_key_size)?;
+        if chunks.count == 1 {
+            return self.blob_key(parts, size, objlen);
+        }
+        let mut offsets = Vec::new();
+        let mut start = chunks.first;
+        while start < size {
+            let end = size.min(start + chunks.other);
+            let chunk: Vec<&[u8]> = slices(parts, start..end).collect();
+            let offset = self.blob_key(&chunk, end - start, end - start)?;
+            offsets.extend_from_slice(&offset.to_le_bytes());
+            start = end;
+        }
+        let mut first: Vec<&[u8]> = slices(parts, 0..chunks.first).collect();
+        first.push(&offsets);
+        let size = self.options.max_key_size;
+        self.blob_key(&first, size, size)
+    }
+
+    fn blob_key(&mut self, parts: &[&[u8]], stored: u64, objlen: u64) -> Result<u64> {
+        let mut key = self.key(BLOB_CLASS, "", "", BEGIN, 1, stored);
+        // Only for information, so what a key cannot hold is replaced, as ROOT does.
+        key.objlen = if objlen > u64::from(u32::MAX) { stored } else { objlen };
+        self.append(&key, parts)?;
+        Ok(key.payload())
+    }
+
+    /// Appends an `RBlob` key whose payload of `size` bytes is left out: it reads as zeros. For
+    /// aligning data and for sparse files. Returns the position of the payload.
+    ///
+    /// # Errors
+    /// `LimitExceeded` above [`Options::max_key_size`]; the sink's errors.
+    pub fn reserve_blob(&mut self, size: u64) -> Result<u64> {
+        if size > self.options.max_key_size {
+            return Err(Error::limit(format!(
+                "a gap of {size} bytes exceeds the maximum key size {}",
+                self.options.max_key_size
+            )));
+        }
+        let key = self.key(BLOB_CLASS, "", "", BEGIN, 1, size);
+        self.append(&key, &[]).and_then(|()| self.out.skip(size)).map_err(|e| self.blame(e))?;
+        Ok(key.payload())
+    }
+
+    /// Writes an object and lists it in directory `dir`, a path such as `a/b`, empty for the top;
+    /// missing directories are made. An object of the same name and directory gets the next
+    /// cycle. Returns the position of the payload and its size on storage.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for names that are empty or contain `/`, and for a directory that exists
+    /// as an object; `LimitExceeded` for objects beyond 2 GiB; the sink's errors.
+    pub fn write_object(
+        &mut self,
+        dir: &str,
+        class: &str,
+        name: &str,
+        title: &str,
+        payload: &[u8],
+        compression: Compression,
+    ) -> Result<(u64, u64)> {
+        self.object(dir, class, name, title, payload, compression)
+            .in_object(name)
+            .map_err(|error| self.blame(error))
+    }
+
+    fn object(
+        &mut self,
+        dir: &str,
+        class: &str,
+        name: &str,
+        title: &str,
+        payload: &[u8],
+        compression: Compression,
+    ) -> Result<(u64, u64)> {
+        check_name(name)?;
+        let dir = self.make_directory(dir)?;
+        let mut stored = Vec::new();
+        Compressor::new(compression)?.compress(payload, &mut stored)?;
+        let parent = self.directories[dir].seek;
+        let cycle = self.directories[dir].next_cycle(name)?;
+        let mut key = self.key(class, name, title, parent, cycle, stored.len() as u64);
+        key.objlen = payload.len() as u64;
+        self.append(&key, &[&stored])?;
+        let place = (key.payload(), key.stored);
+        self.directories[dir].list(key);
+        Ok(place)
+    }
+
+    /// Index of the directory of a path.
+    fn make_directory(&mut self, path: &str) -> Result<usize> {
+        let mut current = 0;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            let found = self
+                .directories
+                .iter()
+                .position(|dir| dir.parent == Some(current) && dir.name == name);
+            current = match found {
+                Some(found) => found,
+                None => self.add_directory(current, name)?,
+            };
+        }
+        Ok(current)
+    }
+
+    fn add_directory(&mut self, parent: usize, name: &str) -> Result<usize> {
+        if self.directories[parent].keys.iter().any(|key| key.name == name) {
+            return Err(Error::invalid_argument(format!(
+                "cannot make directory {name:?}: an object of that name exists"
+            )));
+        }
+        let seek = self.directories[parent].seek;
+        let size = directory::RECORD_SIZE as u64;
+        let key = self.key(directory::CLASS, name, name, seek, 1, size);
+        self.append(&key, &[&[0; directory::RECORD_SIZE]])?;
+        // The identity of a subdirectory follows from the file's and its place in it.
+        let mut uuid = self.directories[0].uuid;
+        for (byte, place) in uuid.iter_mut().zip(key.seek.to_be_bytes()) {
+            *byte ^= place;
+        }
+        self.directories.push(Directory {
+            name: name.to_owned(),
+            parent: Some(parent),
+            seek: key.seek,
+            record: key.payload(),
+            uuid,
+            keys: Vec::new(),
+        });
+        self.directories[parent].list(key);
+        Ok(self.directories.len() - 1)
+    }
+
+    /// Writes key lists, streamer info, free segments, directory records and the header, and
+    /// makes the file visible. Returns its size.
+    ///
+    /// # Errors
+    /// The sink's errors; the file is then not visible.
+    pub fn finish(mut self) -> Result<u64> {
+        let name = self.name().to_owned();
+        self.tail().in_file(&name)?;
+        let size = self.out.end();
+        self.out.commit().in_file(&name)?;
+        Ok(size)
+    }
+
+    fn tail(&mut self) -> Result<()> {
+        for index in 0..self.directories.len() {
+            self.finish_directory(index)?;
+        }
+        let info = self.streamer_info()?;
+        let free = self.free_segments()?;
+        let top = &self.directories[0];
+        let header = Header {
+            end: self.out.end(),
+            free,
+            nbytes_name: (top.record - top.seek) as usize,
+            compression: self.options.compression.setting(),
+            info,
+            uuid: top.uuid,
+        };
+        self.out.overwrite(0, &header.serialize()?)
+    }
+
+    fn finish_directory(&mut self, index: usize) -> Result<()> {
+        let directory = &self.directories[index];
+        let payload = directory.key_list()?;
+        // ROOT titles the list of a subdirectory with the directory's title, its name here.
+        let title = directory.parent.map_or("", |_| directory.name.as_str());
+        let size = payload.len() as u64;
+        let key = self.key(directory.class(), &directory.name, title, directory.seek, 1, size);
+        let place = RecordPlace {
+            datime: self.datime,
+            parent_seek: directory.parent.map_or(0, |parent| self.directories[parent].seek),
+            seek_keys: key.seek,
+            nbytes_keys: key.size() + payload.len(),
+        };
+        let (at, record) = (directory.record, directory.serialize(&place)?);
+        self.append(&key, &[&payload])?;
+        self.out.overwrite(at, &record)
+    }
+
+    fn streamer_info(&mut self) -> Result<(u64, usize)> {
+        let (class, name, title) = ("TList", "StreamerInfo", "Doubly linked list");
+        let payload = streamer_info::serialize(Key::size_for(class, name, title))?;
+        let mut stored = Vec::new();
+        Compressor::new(self.options.compression)?.compress(&payload, &mut stored)?;
+        let mut key = self.key(class, name, title, BEGIN, 1, stored.len() as u64);
+        key.objlen = payload.len() as u64;
+        self.append(&key, &[&stored])?;
+        Ok((key.seek, key.size() + stored.len()))
+    }
+
+    fn free_segments(&mut self) -> Result<(u64, usize)> {
+        let name = self.directories[0].name.clone();
+        let keylen = Key::size_for("TFile", &name, "");
+        let payload = header::free_segment(self.out.end(), keylen)?;
+        let key = self.key("TFile", &name, "", BEGIN, 1, payload.len() as u64);
+        self.append(&key, &[&payload])?;
+        Ok((key.seek, keylen + payload.len()))
+    }
+
+    /// A key at the end of the file.
+    fn key(
+        &self,
+        class: &str,
+        name: &str,
+        title: &str,
+        parent: u64,
+        cycle: u16,
+        stored: u64,
+    ) -> Key {
+        Key {
+            stored,
+            objlen: stored,
+            datime: self.datime,
+            cycle,
+            seek: self.out.end(),
+            parent,
+            class: class.to_owned(),
+            name: name.to_owned(),
+            title: title.to_owned(),
+        }
+    }
+
+    fn append(&mut self, key: &Key, parts: &[&[u8]]) -> Result<()> {
+        let mut header = Vec::with_capacity(key.size());
+        key.serialize(&mut header)?;
+        self.out.append(&header)?;
+        parts.iter().try_for_each(|part| self.out.append(part))
+    }
+
+    fn blame(&self, error: Error) -> Error {
+        error.at(|place| place.file = Some(self.out.name().to_owned()))
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.contains('/') {
+        return Err(Error::invalid_argument(format!(
+            "{name:?} cannot name an object: it is empty or contains a slash"
+        )));
+    }
+    Ok(())
+}

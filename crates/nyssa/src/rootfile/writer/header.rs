@@ -1,0 +1,74 @@
+//! The file header (`TFile::WriteHeader`) and the list of free segments (`TFree`).
+
+use super::encode::{self, LARGE_FILE};
+use crate::error::Result;
+
+/// Where the first record lies.
+pub(super) const BEGIN: u64 = 100;
+/// ROOT version recorded in the file, 6.40.00.
+const VERSION: u32 = 64_000;
+/// Added to the version when positions are 64-bit.
+const LARGE_VERSION: u32 = 1_000_000;
+/// Class version of `TUUID`.
+const UUID_VERSION: u16 = 1;
+/// Class version of `TFree`, plus 1000 with 64-bit positions.
+const FREE_VERSION: u16 = 1;
+
+/// What the header says.
+pub(super) struct Header {
+    /// End of the file.
+    pub end: u64,
+    /// Position and size of the record of free segments.
+    pub free: (u64, usize),
+    /// Size of the file's key and name.
+    pub nbytes_name: usize,
+    /// Compression setting.
+    pub compression: u32,
+    /// Position and size of the record of streamer infos.
+    pub info: (u64, usize),
+    /// UUID of the file.
+    pub uuid: [u8; 16],
+}
+
+impl Header {
+    /// The header's bytes, at most [`BEGIN`].
+    pub fn serialize(&self) -> Result<Vec<u8>> {
+        let large = self.end > LARGE_FILE;
+        let version = if large { VERSION + LARGE_VERSION } else { VERSION };
+        let mut out = b"root".to_vec();
+        out.extend_from_slice(&version.to_be_bytes());
+        out.extend_from_slice(&(BEGIN as u32).to_be_bytes());
+        encode::position(&mut out, self.end, large)?;
+        encode::position(&mut out, self.free.0, large)?;
+        encode::size(&mut out, self.free.1, "free segments")?;
+        out.extend_from_slice(&1u32.to_be_bytes());
+        encode::size(&mut out, self.nbytes_name, "file name")?;
+        out.push(if large { 8 } else { 4 });
+        out.extend_from_slice(&self.compression.to_be_bytes());
+        encode::position(&mut out, self.info.0, large)?;
+        encode::size(&mut out, self.info.1, "streamer info")?;
+        put_uuid(&mut out, &self.uuid);
+        Ok(out)
+    }
+}
+
+/// Appends a streamed `TUUID`.
+pub(super) fn put_uuid(out: &mut Vec<u8>, uuid: &[u8; 16]) {
+    out.extend_from_slice(&UUID_VERSION.to_be_bytes());
+    out.extend_from_slice(uuid);
+}
+
+/// The one free segment: all that lies behind the end of the file. `start` is where the record
+/// of free segments lies and `keylen` the size of its key, both of which the end depends on.
+pub(super) fn free_segment(start: u64, keylen: usize) -> Result<Vec<u8>> {
+    let large = start > LARGE_FILE - BEGIN;
+    let size = if large { 18 } else { 10 };
+    let first = start + keylen as u64 + size;
+    // ROOT's convention: at least 2 GB, then whole GB.
+    let last = LARGE_FILE.max((first / 1_000_000_000 + 1) * 1_000_000_000);
+    let mut out = Vec::new();
+    out.extend_from_slice(&(FREE_VERSION + if large { 1000 } else { 0 }).to_be_bytes());
+    encode::position(&mut out, first, large)?;
+    encode::position(&mut out, last, large)?;
+    Ok(out)
+}

@@ -1,0 +1,76 @@
+//! Key headers (`TKey`), always in the form with 64-bit positions.
+
+use super::encode;
+use crate::error::{Error, Result};
+
+/// Key version 4 with 64-bit positions.
+const VERSION: u16 = 1004;
+/// Size of a key header without its three strings.
+const FIXED_SIZE: usize = 34;
+
+/// What a key header says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    /// Bytes of payload on storage.
+    pub stored: u64,
+    /// Bytes of payload when uncompressed.
+    pub objlen: u64,
+    /// Time stamp.
+    pub datime: u32,
+    /// Number of the object among those of its name.
+    pub cycle: u16,
+    /// Position of the key.
+    pub seek: u64,
+    /// Position of the directory's key, or of the file's first one.
+    pub parent: u64,
+    /// Class name.
+    pub class: String,
+    /// Object name.
+    pub name: String,
+    /// Object title.
+    pub title: String,
+}
+
+impl Key {
+    /// Size of a header with these strings.
+    pub fn size_for(class: &str, name: &str, title: &str) -> usize {
+        let string = |text: &str| text.len() + if text.len() < 255 { 1 } else { 5 };
+        FIXED_SIZE + string(class) + string(name) + string(title)
+    }
+
+    /// Size of this header, bytes.
+    pub fn size(&self) -> usize {
+        Self::size_for(&self.class, &self.name, &self.title)
+    }
+
+    /// Position of the payload.
+    pub fn payload(&self) -> u64 {
+        self.seek + self.size() as u64
+    }
+
+    /// Appends the header.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for payloads beyond 2 GiB and names beyond 64 kiB.
+    pub fn serialize(&self, out: &mut Vec<u8>) -> Result<()> {
+        let what = |what: &str| format!("{what} of key {:?}", self.name);
+        let keylen = u16::try_from(self.size())
+            .map_err(|_| Error::limit(format!("{} bytes of {}", self.size(), what("header"))))?;
+        let nbytes = self.stored.saturating_add(u64::from(keylen));
+        let nbytes = i32::try_from(nbytes)
+            .map_err(|_| Error::limit(format!("{nbytes} bytes of {}", what("payload"))))?;
+        let objlen = u32::try_from(self.objlen)
+            .map_err(|_| Error::limit(format!("{} bytes of {}", self.objlen, what("object"))))?;
+        out.extend_from_slice(&nbytes.to_be_bytes());
+        out.extend_from_slice(&VERSION.to_be_bytes());
+        out.extend_from_slice(&objlen.to_be_bytes());
+        out.extend_from_slice(&self.datime.to_be_bytes());
+        out.extend_from_slice(&keylen.to_be_bytes());
+        out.extend_from_slice(&self.cycle.to_be_bytes());
+        out.extend_from_slice(&self.seek.to_be_bytes());
+        out.extend_from_slice(&self.parent.to_be_bytes());
+        encode::string(out, &self.class)?;
+        encode::string(out, &self.name)?;
+        encode::string(out, &self.title)
+    }
+}
