@@ -20,7 +20,9 @@ fn every_file_opens_and_lists() {
         match file.walk() {
             Ok(keys) => {
                 for key in keys {
-                    if key.is_directory() { continue; }
+                    if key.is_directory() {
+                        continue;
+                    }
                     objects += 1;
                     if let Err(error) = file.object(&key) {
                         failed.push(format!("{}: {error}", key.class));
@@ -30,6 +32,8 @@ fn every_file_opens_and_lists() {
             Err(error) => failed.push(error.to_string()),
         }
     }
-    for f in &failed { eprintln!("{f}"); }
+    for f in &failed {
+        eprintln!("{f}");
+    }
     eprintln!("{objects} objects");
 }
