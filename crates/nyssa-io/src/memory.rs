@@ -1,3 +1,107 @@
 //! Bytes in memory, for tests and for data that never touches a disk.
-pub struct MemorySource {}
-pub struct MemorySink {}
+
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use crate::source::check_range;
+use crate::{Error, Limits, Result, Sink, Source};
+
+/// Bytes to read; ranges are shared, not copied.
+#[derive(Clone, Debug)]
+pub struct MemorySource {
+    name: String,
+    data: Bytes,
+}
+
+impl MemorySource {
+    /// A source of `data`, called `name` in messages.
+    pub fn new(name: impl Into<String>, data: impl Into<Bytes>) -> Self {
+        Self { name: name.into(), data: data.into() }
+    }
+}
+
+impl Source for MemorySource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn size(&self) -> u64 {
+        self.data.len() as u64
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { max_ranges: usize::MAX, max_range_bytes: u64::MAX, coalesce_gap: 0 }
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let read = |range: &Range<u64>| {
+            check_range(&self.name, self.size(), range)?;
+            Ok(self.data.slice(range.start as usize..range.end as usize))
+        };
+        ranges.iter().map(read).collect()
+    }
+}
+
+/// Bytes to write; they can be taken from the [`MemoryHandle`] after the commit.
+#[derive(Debug)]
+pub struct MemorySink {
+    name: String,
+    data: Vec<u8>,
+    committed: MemoryHandle,
+}
+
+/// Where a [`MemorySink`] leaves its bytes.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryHandle(Arc<Mutex<Option<Vec<u8>>>>);
+
+impl MemorySink {
+    /// An empty sink, called `name` in messages, and the handle to its bytes.
+    pub fn new(name: impl Into<String>) -> (Self, MemoryHandle) {
+        let committed = MemoryHandle::default();
+        let sink = Self { name: name.into(), data: Vec::new(), committed: committed.clone() };
+        (sink, committed)
+    }
+}
+
+impl MemoryHandle {
+    /// True once the sink has been committed and the bytes were not taken yet.
+    pub fn is_ready(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// The committed bytes; empty before the commit and when taken already.
+    pub fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
+    }
+}
+
+impl Sink for MemorySink {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let failed = || {
+            let action = format!("write {} bytes at byte {offset} of", data.len());
+            Error::new(&self.name, action, io::ErrorKind::OutOfMemory.into())
+        };
+        let start = usize::try_from(offset).map_err(|_| failed())?;
+        let end = start.checked_add(data.len()).ok_or_else(failed)?;
+        let more = end.saturating_sub(self.data.len());
+        self.data.try_reserve(more).map_err(|_| failed())?;
+        self.data.resize(self.data.len() + more, 0);
+        self.data[start..end].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        *self.committed.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.data);
+        Ok(())
+    }
+}

@@ -1,3 +1,72 @@
-//! A wrapper that counts requests and bytes, so that tests can assert I/O traces.
-pub struct RecordingSource {}
-pub struct Counters {}
+//! A wrapper that records requests, so that tests can assert I/O traces and reports can count.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use crate::{Limits, Result, Source};
+
+/// Any source, with a record of what was asked of it.
+pub struct RecordingSource {
+    inner: Arc<dyn Source>,
+    requests: Mutex<Vec<Vec<Range<u64>>>>,
+}
+
+/// What was asked of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Vectored reads.
+    pub requests: u64,
+    /// Ranges in them.
+    pub ranges: u64,
+    /// Bytes in those.
+    pub bytes: u64,
+}
+
+impl RecordingSource {
+    /// Records what is asked of `inner`.
+    pub fn new(inner: Arc<dyn Source>) -> Self {
+        Self { inner, requests: Mutex::default() }
+    }
+
+    /// Counts since the start or the last [`RecordingSource::reset`].
+    pub fn counters(&self) -> Counters {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let ranges = || requests.iter().flatten();
+        Counters {
+            requests: requests.len() as u64,
+            ranges: ranges().count() as u64,
+            bytes: ranges().map(|range| range.end.saturating_sub(range.start)).sum(),
+        }
+    }
+
+    /// The requests in the order they were made, each with its ranges as asked.
+    pub fn trace(&self) -> Vec<Vec<Range<u64>>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Forgets the requests.
+    pub fn reset(&self) {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Source for RecordingSource {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.inner.size()
+    }
+
+    fn limits(&self) -> Limits {
+        self.inner.limits()
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
+        self.inner.read_ranges(ranges)
+    }
+}

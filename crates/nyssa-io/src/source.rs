@@ -1,10 +1,11 @@
 //! The reading side: a vectored read is the required method, single reads derive from it.
 
+use std::io;
 use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::Result;
+use crate::{Error, Result};
 
 /// What a source can do in one request and what a request costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,4 +37,17 @@ pub trait Source: Send + Sync {
     fn read_range(&self, range: Range<u64>) -> Result<Bytes> {
         Ok(self.read_ranges(&[range])?.pop().unwrap_or_default())
     }
+}
+
+/// Refuses a range that is turned around or ends beyond the resource.
+pub(crate) fn check_range(name: &str, size: u64, range: &Range<u64>) -> Result<()> {
+    let (kind, reason) = if range.start > range.end {
+        (io::ErrorKind::InvalidInput, "the end comes before the start".to_owned())
+    } else if range.end > size {
+        (io::ErrorKind::UnexpectedEof, format!("it has only {size} bytes"))
+    } else {
+        return Ok(());
+    };
+    let action = format!("read bytes {} to {} of", range.start, range.end);
+    Err(Error::new(name, action, io::Error::new(kind, reason)))
 }

@@ -1,5 +1,9 @@
 //! One face for any dataset, TTree or RNTuple: what the command line, Python, verify and diff use.
 
+pub mod diff;
+mod filter;
+mod slice;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,7 +11,12 @@ use arrow_array::ArrayRef;
 use arrow_schema::Field;
 
 use crate::Context;
-use crate::error::Result;
+use crate::error::{Error, Result, ResultExt};
+use crate::read;
+use crate::rootfile::{KeyEntry, RootFile};
+
+pub use filter::Filter;
+pub use slice::Slice;
 
 /// Which container a dataset is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,3 +70,139 @@ pub trait Dataset: Send + Sync {
 
 /// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
+
+/// Class names of the keys of TTrees that nyssa reads.
+pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
+
+/// What kind of dataset the object of a key is, if it is one.
+pub fn format_of(key: &KeyEntry) -> Option<Format> {
+    match key.class.as_str() {
+        read::CLASS => Some(Format::RNTuple),
+        class if TREE_CLASSES.contains(&class) => Some(Format::TTree),
+        _ => None,
+    }
+}
+
+/// Opens the dataset at `path` (`dir/name`, `dir/name;cycle`), TTree or RNTuple by its key's class;
+/// without a path the only one in the file.
+///
+/// # Errors
+/// `NotFound` with the nearest names or when the file has no dataset; `InvalidArgument` when `path`
+/// is something else, or naming the candidates when there are several and no path; and whatever is
+/// wrong with the file.
+pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
+    let key = match path {
+        Some(path) => file.find(path)?,
+        None => only_dataset(file).in_file(file.name())?,
+    };
+    // Name and cycle: the path alone would be another cycle's.
+    let path = format!("{};{}", key.path, key.cycle);
+    match format_of(&key) {
+        Some(Format::RNTuple) => Ok(Arc::new(read::Reader::open(file, &path)?)),
+        Some(Format::TTree) => Err(Error::unsupported("TTrees cannot be opened yet")),
+        None => Err(Error::invalid_argument(format!(
+            "{} is a {}, neither a TTree nor an RNTuple",
+            key.path, key.class
+        )))
+        .in_file(file.name()),
+    }
+}
+
+/// The newest cycle of each dataset of a file, in the order of the file.
+///
+/// # Errors
+/// Those of [`RootFile::walk`].
+pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
+    let mut newest: Vec<KeyEntry> = Vec::new();
+    for key in file.walk()?.into_iter().filter(|key| format_of(key).is_some()) {
+        match newest.iter_mut().find(|other| other.path == key.path) {
+            Some(other) if other.cycle < key.cycle => *other = key,
+            Some(_) => (),
+            None => newest.push(key),
+        }
+    }
+    Ok(newest)
+}
+
+fn only_dataset(file: &RootFile) -> Result<KeyEntry> {
+    let mut datasets = datasets(file)?;
+    match datasets.len() {
+        0 => Err(Error::not_found("the file has no TTree and no RNTuple")),
+        1 => Ok(datasets.swap_remove(0)),
+        _ => {
+            let names = datasets.iter().map(|key| key.path.as_str()).collect::<Vec<_>>();
+            Err(Error::invalid_argument(format!(
+                "the file has several datasets, name one of them: {}",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives
+/// and inside the names of existing files do not count.
+pub fn split_path(path: &str) -> (&str, Option<&str>) {
+    if std::path::Path::new(path).exists() {
+        return (path, None);
+    }
+    let host_end = path.find("://").map_or(0, |scheme| {
+        let host = scheme + 3;
+        path[host..].find('/').map_or(path.len(), |slash| host + slash)
+    });
+    let drive = matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    let candidates = path
+        .match_indices(':')
+        .map(|(colon, _)| colon)
+        .filter(|&colon| colon >= host_end && !(drive && colon == 1))
+        .collect::<Vec<_>>();
+    let is_file = |colon: &usize| std::path::Path::new(&path[..*colon]).is_file();
+    let is_named_root = |colon: &usize| path[..*colon].to_ascii_lowercase().ends_with(".root");
+    let colon = candidates
+        .iter()
+        .copied()
+        .find(is_file)
+        .or_else(|| candidates.iter().copied().find(is_named_root))
+        .or_else(|| candidates.last().copied());
+    match colon {
+        Some(colon) => {
+            let object = path[colon + 1..].trim_matches('/');
+            (&path[..colon], Some(object).filter(|object| !object.is_empty()))
+        }
+        None => (path, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_split_at_the_object() {
+        for (path, file, object) in [
+            ("a.root", "a.root", None),
+            ("a.root:", "a.root", None),
+            ("a.root:Events", "a.root", Some("Events")),
+            ("a.root:/dir/Events;2", "a.root", Some("dir/Events;2")),
+            ("run:3.root:Events", "run:3.root", Some("Events")),
+            ("a.root:x:y", "a.root", Some("x:y")),
+            (r"C:\data\a.root", r"C:\data\a.root", None),
+            (r"C:\data\a.root:Events", r"C:\data\a.root", Some("Events")),
+            ("https://host:8443/a.root", "https://host:8443/a.root", None),
+            ("root://host:1094//store/a.root:Events", "root://host:1094//store/a.root", Some("Events")),
+            ("a.ntuple:Events", "a.ntuple", Some("Events")),
+        ] {
+            assert_eq!(split_path(path), (file, object), "{path}");
+        }
+    }
+
+    #[test]
+    fn colons_in_names_of_files_do_not_split() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a:b");
+        std::fs::write(&file, "").unwrap();
+        let file = file.to_str().unwrap();
+        assert_eq!(split_path(file), (file, None));
+        let with_object = format!("{file}:Events");
+        assert_eq!(split_path(&with_object), (file, Some("Events")));
+    }
+}

@@ -23,3 +23,82 @@ pub fn try_vec<T: Default + Clone>(len: usize, what: &str) -> Result<Vec<T>> {
     vector.resize(len, T::default());
     Ok(vector)
 }
+
+/// Most names that a "did you mean" lists.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// The candidates most like `name`, best first; none when nothing is close.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let lower = name.to_lowercase();
+    let mut scored: Vec<(usize, &str)> = candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let other = candidate.to_lowercase();
+            let contains = lower.len() > 1 && other.contains(&lower)
+                || other.len() > 2 && lower.contains(&other);
+            let distance = edit_distance(&lower, &other);
+            let close = distance <= 1 + lower.chars().count() / 3;
+            (close || contains).then_some((distance, candidate))
+        })
+        .collect();
+    scored.sort();
+    scored.dedup();
+    scored.into_iter().take(MAX_SUGGESTIONS).map(|(_, candidate)| candidate).collect()
+}
+
+/// `"; did you mean "a" or "b"?"`, or nothing when no candidate is close. Ends an error message.
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> =
+        nearest(name, candidates).into_iter().map(|name| format!("{name:?}")).collect();
+    match names.split_last() {
+        None => String::new(),
+        Some((only, [])) => format!("; did you mean {only}?"),
+        Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
+    }
+}
+
+/// Longest name compared in full; more cannot be a typing error.
+const MAX_COMPARED: usize = 100;
+
+/// Levenshtein distance in characters.
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().take(MAX_COMPARED).collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().take(MAX_COMPARED).enumerate() {
+        let mut diagonal = i;
+        let mut before = i + 1;
+        for (cell, b) in row.iter_mut().skip(1).zip(&right) {
+            let replace = diagonal + usize::from(a != *b);
+            diagonal = *cell;
+            *cell = replace.min(diagonal + 1).min(before + 1);
+            before = *cell;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_distances_by_hand() {
+        for (a, b, distance) in
+            [("", "abc", 3), ("abc", "", 3), ("kitten", "sitting", 3), ("abc", "abc", 0)]
+        {
+            assert_eq!(edit_distance(a, b), distance, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn suggestions() {
+        let names = ["Jet_pt", "Jet_eta", "Muon_pt", "run"];
+        assert_eq!(did_you_mean("jet_pt", names), "; did you mean \"Jet_pt\"?");
+        assert_eq!(did_you_mean("Jet_p", names), "; did you mean \"Jet_pt\"?");
+        assert_eq!(did_you_mean("_pt", names), "; did you mean \"Jet_pt\" or \"Muon_pt\"?");
+        assert_eq!(did_you_mean("luminosityBlock", names), "");
+    }
+}

@@ -10,11 +10,17 @@
 //! | records | `Struct` |
 //! | cardinality | `UInt32` / `UInt64` |
 //!
-//! Nothing is nullable. List items are named `item`.
+//! | `std::optional`, `std::unique_ptr` | the type of the value, nullable |
+//!
+//! Nothing else is nullable. List items are named `item`.
 
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
+
+mod export;
+
+pub use export::{export, export_field, is_string};
 
 /// Field metadata (key, value) that marks a `LargeBinary` as a string.
 pub const STRING: (&str, &str) = ("nyssa:type", "string");

@@ -33,15 +33,36 @@ pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
     DECODERS.with_borrow_mut(|decoders| chunks(input, out, decoders))
 }
 
-fn chunks(input: &[u8], out: &mut [u8], decoders: &mut Decoders) -> Result<()> {
-    let content_size = out.len();
-    let (mut rest, mut target) = (input, out);
-    while !target.is_empty() {
+fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<()> {
+    walk(input, out.len(), |header, payload| {
+        // `walk` has checked that this much is left.
+        let (chunk, rest) = std::mem::take(&mut out).split_at_mut(header.content);
+        out = rest;
+        payload_into(header.method, payload, chunk, decoders)
+    })
+}
+
+/// Checks that the framing of the block `input` promises exactly `size` bytes, before memory is taken
+/// for them.
+///
+/// # Errors
+/// `OutOfSpecification` as from [`decompress`].
+pub fn check_content_size(input: &[u8], size: usize) -> Result<()> {
+    if input.len() == size { Ok(()) } else { walk(input, size, |_, _| Ok(())) }
+}
+
+/// Visits the chunks of a block whose contents must add up to `size`.
+fn walk(
+    input: &[u8],
+    size: usize,
+    mut visit: impl FnMut(ChunkHeader, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let (mut rest, mut done) = (input, 0);
+    while done < size {
         let position = input.len() - rest.len();
-        let done = content_size - target.len();
         if rest.is_empty() {
             return Err(Error::out_of_spec(format!(
-                "compressed block of {} bytes holds {done} bytes where {content_size} are expected",
+                "compressed block of {} bytes holds {done} bytes where {size} are expected",
                 input.len()
             )));
         }
@@ -59,20 +80,21 @@ fn chunks(input: &[u8], out: &mut [u8], decoders: &mut Decoders) -> Result<()> {
                 payload.len()
             )));
         };
-        let Some((chunk, remaining)) = target.split_at_mut_checked(header.content) else {
+        if header.content > size - done {
             return Err(Error::out_of_spec(format!(
                 "compressed chunk at byte {position} of its block claims a content of {} bytes where \
                  {} are expected",
                 header.content,
-                content_size - done
+                size - done
             )));
-        };
-        payload_into(header.method, payload, chunk, decoders)?;
-        (rest, target) = (after, remaining);
+        }
+        visit(header, payload)?;
+        rest = after;
+        done += header.content;
     }
     if !rest.is_empty() {
         return Err(Error::out_of_spec(format!(
-            "compressed block has {} bytes after its content of {content_size} bytes is complete",
+            "compressed block has {} bytes after its content of {size} bytes is complete",
             rest.len()
         )));
     }

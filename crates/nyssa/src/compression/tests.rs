@@ -177,7 +177,7 @@ fn flipped_bytes_in_streams_are_named() {
         flipped(ZSTD, 9),
         "zstd chunk does not decompress into 106 bytes: Unknown frame descriptor"
     );
-    let short = b"L4\x01\x07\0\0\x6a\0\01234567";
+    let short = b"L4\x01\x07\0\0\x6a\0\0abcdefg";
     assert_eq!(message(short, 106), "lz4 chunk of 7 bytes is too short for its checksum");
 }
 
@@ -325,4 +325,29 @@ proptest! {
         }
         let _ = unpack(&block, size);
     }
+}
+
+#[test]
+fn blocks_that_end_with_planes_are_smaller() {
+    // Planes of 100,000 bytes with alphabets of their own: a block across two mixes their tables.
+    let plane = 100_000;
+    let mut state = 1u32;
+    let input: Vec<u8> = (0..4 * plane)
+        .map(|i| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 24) as u8 & 0x0F) | (((i / plane) as u8) << 4)
+        })
+        .collect();
+    let mut compressor = Compressor::with_codec(&Codec::zstd(1)).unwrap();
+    let (mut mixed, mut aligned, mut again) = (Vec::new(), Vec::new(), Vec::new());
+    compressor.compress(&input, &mut mixed).unwrap();
+    compressor.compress_planes(&input, plane, &mut aligned).unwrap();
+    compressor.compress(&input, &mut again).unwrap();
+    assert_eq!(mixed, again, "the block size of one page must not reach the next");
+    // 16 symbols a plane: half a byte each, plus headers.
+    assert!(aligned.len() < input.len() / 2 + 1000, "{}", aligned.len());
+    assert!(aligned.len() < mixed.len());
+    let mut out = vec![0; input.len()];
+    decompress(&aligned, &mut out).unwrap();
+    assert_eq!(out, input);
 }

@@ -32,8 +32,17 @@ impl Decoder {
     }
 }
 
+/// The largest block of a zstd frame (RFC 8878, 3.1.1.2.4).
+const MAX_BLOCK: usize = 128 << 10;
+/// Planes shorter than this share a block: tables of their own would cost more than they save.
+const MIN_BLOCK: usize = 8 << 10;
+
 /// A reusable encoder.
-pub(super) struct Encoder(CCtx<'static>);
+pub(super) struct Encoder {
+    context: CCtx<'static>,
+    /// The block size that is set; 0 is libzstd's own choice.
+    block: u32,
+}
 
 impl Encoder {
     /// An encoder of libzstd's own `level`, refined by `parameters`.
@@ -53,20 +62,36 @@ impl Encoder {
                 ))
             })?;
         }
-        Ok(Self(context))
+        Ok(Self { context, block: 0 })
     }
 
-    /// Appends the frame of `input` to `out`.
-    pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    /// Appends the frame of `input` to `out`. Blocks end where planes of `plane` bytes end; 0 is
+    /// for inputs without planes.
+    pub fn compress(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
+        let block = block_size(plane);
+        if block != self.block {
+            self.context.set_parameter(CParameter::MaxBlockSize(block)).map_err(|code| {
+                Error::limit(format!("zstd refuses a block size: {}", get_error_name(code)))
+            })?;
+            self.block = block;
+        }
         out.reserve(compress_bound(input.len()));
         let mut target = Cursor::new(out);
         let end = target.get_ref().len() as u64;
         target.set_position(end);
-        self.0.compress2(&mut target, input).map_err(|code| {
+        self.context.compress2(&mut target, input).map_err(|code| {
             Error::limit(format!("zstd compression failed: {}", get_error_name(code)))
         })?;
         Ok(())
     }
+}
+
+/// The largest block size that ends a block at the end of every plane; 0 for libzstd's own choice.
+fn block_size(plane: usize) -> u32 {
+    if plane < MIN_BLOCK {
+        return 0;
+    }
+    u32::try_from(plane.div_ceil(plane.div_ceil(MAX_BLOCK))).unwrap_or(0)
 }
 
 fn no_memory() -> Error {

@@ -52,6 +52,26 @@ macro_rules! column_types {
     };
 }
 
+impl ColumnType {
+    /// Whether pages hold byte planes: all first bytes, then all second bytes, and so on.
+    pub fn is_split(self) -> bool {
+        matches!(
+            self,
+            Self::SplitInt16
+                | Self::SplitUInt16
+                | Self::SplitInt32
+                | Self::SplitUInt32
+                | Self::SplitInt64
+                | Self::SplitUInt64
+                | Self::SplitReal16
+                | Self::SplitReal32
+                | Self::SplitReal64
+                | Self::SplitIndex32
+                | Self::SplitIndex64
+        )
+    }
+}
+
 column_types! {
     Bit = 0x00, 1, Native::Bit;
     Byte = 0x01, 8, Native::Bytes(1);

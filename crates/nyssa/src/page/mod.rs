@@ -1,27 +1,15 @@
 //! Sealed page ⇄ elements: the unit that is moved.
+//!
+//! Sealing is encode, compress, checksum; unsealing is verify, decompress, decode. Nothing here reads
+//! or writes a file.
 
-/// Encoded, compressed page bytes, ready to be stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SealedPage {
-    /// Number of elements.
-    pub elements: u32,
-    /// Sealed bytes without the checksum.
-    pub bytes: Vec<u8>,
-    /// XXH3 of `bytes`; stored after them, little-endian.
-    pub checksum: u64,
-    /// Size of the encoded, uncompressed page in bytes.
-    pub uncompressed: usize,
-}
+mod seal;
+mod sealed_page;
+mod unseal;
 
-/// All pages of one column in one cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SealedColumn {
-    /// The physical column.
-    pub column: crate::schema::ColumnId,
-    /// Number of elements in the cluster.
-    pub elements: u64,
-    /// ROOT's compression setting that is recorded in the page list.
-    pub compression: u32,
-    /// Pages in order.
-    pub pages: Vec<SealedPage>,
-}
+#[cfg(test)]
+mod tests;
+
+pub use seal::seal;
+pub use sealed_page::{SealedColumn, SealedPage};
+pub use unseal::{MAX_PAGE_SIZE, open, unseal, unseal_f64, verify};

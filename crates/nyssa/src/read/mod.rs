@@ -1,1 +1,32 @@
-//! read
+//! Reading RNTuples: plan → fetch → unseal → decode → Arrow arrays.
+//!
+//! ```text
+//! schema ──► node      what a field reads as: a tree over streams (columns), no I/O
+//! node   ──► plan      (streams × entry range) → pages → byte ranges, printable data, no I/O
+//! plan   ──► executor  one vectored request per unit of work; every page is verified, decompressed
+//!                      into the thread's scratch and decoded straight into its place in the output
+//! streams ─► array     Arrow arrays that share the outputs' memory
+//! ```
+//!
+//! A column that several fields share (projections) is read once, and its offsets are one buffer.
+//! Units of work run on the pool of the [`crate::Context`]; nothing is allocated by a number from the file
+//! that was not first checked against the file's size.
+
+mod assemble;
+mod buffer;
+mod decode;
+mod element;
+mod execute;
+mod options;
+pub mod plan;
+mod planner;
+mod reader;
+mod shape;
+mod stream;
+mod verify;
+
+pub use element::Element;
+pub use options::Options;
+pub use plan::Plan;
+pub use reader::{CLASS, Reader};
+pub use verify::{Problem, VerifyReport, verify};

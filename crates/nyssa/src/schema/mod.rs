@@ -1,11 +1,18 @@
 //! Schema of an RNTuple: fields, columns, projections, clusters.
 
+mod builder;
 mod cluster;
 mod column;
 mod descriptor;
 mod field;
+mod field_type;
+mod from_arrow;
+mod name;
 
+pub use builder::SchemaBuilder;
 pub use cluster::{Cluster, ColumnRange, PageInfo};
 pub use column::{AliasColumn, Column, ColumnId};
 pub use descriptor::Schema;
 pub use field::{Field, FieldId, Structure};
+pub use field_type::{FieldType, Leaf, index_column};
+pub use name::check_name;

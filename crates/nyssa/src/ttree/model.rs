@@ -58,7 +58,7 @@ pub struct Leaf {
 }
 
 /// Where the count of a variable-size array comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CountSource {
     /// Branch path of the counter.
     pub branch: String,

@@ -1,1 +1,36 @@
-//! write
+//! Arrays → sealed pages → clusters → an RNTuple in a ROOT file.
+//!
+//! ```text
+//! Arrow array ── shred ──► elements of columns ── cut, encode, compress ──► sealed pages
+//!     one field, one cluster       (no copy)           (many threads)           │
+//!                                                                    Writer::put, in order
+//!                          header · pages · page lists · footer · anchor  ◄─────┘
+//! ```
+//!
+//! [`seal_field`] is pure and runs anywhere; [`Writer`] stores what was sealed, in the order it is
+//! given; [`TableWriter`] is both with threads and a memory budget.
+
+mod column_data;
+mod elements;
+mod known_pages;
+mod open_cluster;
+mod options;
+mod report;
+mod seal;
+mod settings;
+mod shared_file;
+mod shred;
+mod table;
+mod writer;
+
+pub use options::{
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_MAX_UNZIPPED_CLUSTER,
+    DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES, MAX_UNZIPPED_PAGE,
+    MIN_UNZIPPED_PAGE, Options,
+};
+pub use report::Report;
+pub use seal::{seal_field, seal_offsets};
+pub use settings::{ColumnSettings, Scratch, SealSettings};
+pub use shared_file::SharedFile;
+pub use table::TableWriter;
+pub use writer::Writer;

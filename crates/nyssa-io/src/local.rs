@@ -1,3 +1,0 @@
-//! Files on a local disk.
-pub struct LocalSource {}
-pub struct LocalSink {}

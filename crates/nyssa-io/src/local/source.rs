@@ -1,0 +1,91 @@
+//! A local file to read.
+
+use std::fs::{self, File};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use bytes::Bytes;
+
+use super::position::read_exact_at;
+use crate::coalesce::coalesce;
+use crate::source::check_range;
+use crate::{Error, Limits, Result, Source};
+
+/// Reading over a gap of this many bytes costs about as much as another system call.
+const COALESCE_GAP: u64 = 16 << 10;
+
+/// Most bytes that are merged into one read: the ranges of one read share a buffer, which lives as
+/// long as any of them.
+const MERGED_BYTES: u64 = 8 << 20;
+
+/// A local file, opened once and read at offsets from any thread. Its size is that at opening.
+#[derive(Debug)]
+pub struct LocalSource {
+    name: String,
+    file: File,
+    size: u64,
+}
+
+impl LocalSource {
+    /// Opens `path`.
+    ///
+    /// # Errors
+    /// The system's, and `InvalidInput` for what is not a regular file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let failed = |error| Error::new(&name, "open", error);
+        // Before opening: that would wait forever on a pipe without a writer.
+        if !fs::metadata(path).map_err(failed)?.is_file() {
+            let reason = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+            return Err(failed(reason));
+        }
+        let file = File::open(path).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        Ok(Self { name, file, size })
+    }
+
+    fn read(&self, range: &Range<u64>) -> Result<Bytes> {
+        let failed = |error| {
+            Error::new(&self.name, format!("read bytes {} to {} of", range.start, range.end), error)
+        };
+        let len = usize::try_from(range.end - range.start)
+            .map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
+        let mut buffer = vec![0; len];
+        read_exact_at(&self.file, &mut buffer, range.start).map_err(failed)?;
+        Ok(Bytes::from(buffer))
+    }
+}
+
+impl Source for LocalSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { max_ranges: usize::MAX, max_range_bytes: u64::MAX, coalesce_gap: COALESCE_GAP }
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        for range in ranges {
+            check_range(&self.name, self.size, range)?;
+        }
+        let mut out = vec![Bytes::new(); ranges.len()];
+        for merged in coalesce(ranges, COALESCE_GAP, MERGED_BYTES) {
+            let bytes = self.read(&merged.range)?;
+            let base = merged.range.start;
+            for index in merged.members {
+                let range = &ranges[index];
+                // Within `bytes`, whose length is a `usize`.
+                out[index] =
+                    bytes.slice((range.start - base) as usize..(range.end - base) as usize);
+            }
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,195 @@
+//! Sinks: all or nothing under the final name.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::ErrorKind;
+
+use nyssa_io::{LocalSink, MemorySink, Sink};
+use proptest::prelude::*;
+
+fn names(folder: &tempfile::TempDir) -> Vec<String> {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn nothing_is_visible_before_the_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.root");
+    let mut sink = LocalSink::create(&path, false).unwrap();
+    sink.write_at(0, b"root").unwrap();
+    assert!(!path.exists());
+    Box::new(sink).commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"root");
+    assert_eq!(names(&folder), ["out.root"]);
+}
+
+#[test]
+fn a_dropped_sink_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = LocalSink::create(folder.path().join("out.root"), false).unwrap();
+    sink.write_at(0, &vec![1; 3 << 20]).unwrap();
+    assert_eq!(names(&folder).len(), 1);
+    drop(sink);
+    assert_eq!(names(&folder), [""; 0]);
+
+    let (mut sink, handle) = MemorySink::new("memory");
+    sink.write_at(0, b"root").unwrap();
+    drop(sink);
+    assert!(!handle.is_ready());
+    assert_eq!(handle.take(), b"");
+}
+
+#[test]
+fn an_existing_file_is_replaced_only_by_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.root");
+    fs::write(&path, "old").unwrap();
+    let error = LocalSink::create(&path, false).unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(
+        error.to_string(),
+        format!("cannot create {}: it exists already and is not to be replaced", path.display())
+    );
+
+    let mut sink = LocalSink::create(&path, true).unwrap();
+    sink.write_at(0, b"new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    Box::new(sink).commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(names(&folder), ["out.root"]);
+}
+
+#[test]
+fn a_file_that_appeared_meanwhile_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.root");
+    let mut sink = LocalSink::create(&path, false).unwrap();
+    sink.write_at(0, b"ours").unwrap();
+    fs::write(&path, "theirs").unwrap();
+    let error = (Box::new(sink) as Box<dyn Sink>).commit().unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "cannot finish writing {}: it exists already and is not to be replaced",
+            path.display()
+        )
+    );
+    assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    assert_eq!(names(&folder), ["out.root"]);
+}
+
+#[test]
+fn only_files_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = LocalSink::create(folder.path(), true).unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().ends_with("it is not a regular file"), "{error}");
+    let missing = folder.path().join("missing/out.root");
+    let error = LocalSink::create(&missing, true).unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::NotFound);
+    assert!(error.to_string().starts_with(&format!("cannot create {}: ", missing.display())));
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_are_those_of_any_new_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let plain = folder.path().join("plain");
+    fs::write(&plain, "").unwrap();
+    let path = folder.path().join("out.root");
+    Box::new(LocalSink::create(&path, false).unwrap()).commit().unwrap();
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&path), mode(&plain));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    fs::write(&file, "old").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let mut sink = LocalSink::create(&link, true).unwrap();
+    sink.write_at(0, b"new").unwrap();
+    Box::new(sink).commit().unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"new");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+}
+
+#[test]
+fn a_relative_name_is_beside_the_working_folder() {
+    let name = format!("sink-test-{}.part-of-test", std::process::id());
+    let mut sink = LocalSink::create(&name, false).unwrap();
+    sink.write_at(0, b"x").unwrap();
+    Box::new(sink).commit().unwrap();
+    let content = fs::read(&name);
+    fs::remove_file(&name).unwrap();
+    assert_eq!(content.unwrap(), b"x");
+}
+
+/// An offset no file system takes stands in for a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_failed_write_names_the_file_and_cannot_be_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.root");
+    let mut sink = LocalSink::create(&path, false).unwrap();
+    let far = i64::MAX as u64 - 10;
+    let error = sink.write_at(far, &vec![0; 2 << 20]).unwrap_err();
+    assert!(
+        error.to_string().starts_with(&format!(
+            "cannot write 2097152 bytes at byte {far} of {}: ",
+            path.display()
+        )),
+        "{error}"
+    );
+    let error = Box::new(sink).commit().unwrap_err();
+    assert!(error.to_string().ends_with("an earlier write to it failed"), "{error}");
+    assert_eq!(names(&folder), [""; 0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Buffering changes nothing: both sinks hold what a plain byte vector would.
+    #[test]
+    fn writes_land_where_they_belong(
+        writes in prop::collection::vec(
+            (
+                prop_oneof![Just(None), (0u64..3_000_000).prop_map(Some)],
+                prop_oneof![8 => 0usize..2_000, 2 => 0usize..2_500_000],
+            ),
+            0..40,
+        ),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.root");
+        let mut local = LocalSink::create(&path, false).unwrap();
+        let (mut memory, handle) = MemorySink::new("memory");
+        let mut expected = Vec::new();
+        let mut end = 0;
+        for (index, (offset, len)) in writes.into_iter().enumerate() {
+            // Mostly in sequence, as files are written.
+            let start = offset.unwrap_or(end);
+            let data = vec![index as u8 + 1; len];
+            local.write_at(start, &data).unwrap();
+            memory.write_at(start, &data).unwrap();
+            end = start + len as u64;
+            if !data.is_empty() {
+                expected.resize(expected.len().max(end as usize), 0);
+                expected[start as usize..end as usize].copy_from_slice(&data);
+            }
+        }
+        Box::new(local).commit().unwrap();
+        Box::new(memory).commit().unwrap();
+        prop_assert!(fs::read(&path).unwrap() == expected);
+        prop_assert!(handle.take() == expected);
+    }
+}

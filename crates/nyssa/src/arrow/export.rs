@@ -1,0 +1,135 @@
+//! Arrays as Arrow consumers want them: strings as `LargeUtf8`.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, StructArray, cast::AsArray,
+};
+use arrow_schema::{DataType, Field, Fields};
+
+use super::STRING;
+use crate::error::{Error, Result, ResultExt};
+
+/// Whether a field is a `LargeBinary` marked as a string.
+pub fn is_string(field: &Field) -> bool {
+    field.data_type() == &DataType::LargeBinary
+        && field.metadata().get(STRING.0).is_some_and(|value| value == STRING.1)
+}
+
+/// The field that [`export`] makes of `field`.
+pub fn export_field(field: &Field) -> Field {
+    let data_type = match field.data_type() {
+        DataType::LargeBinary if is_string(field) => DataType::LargeUtf8,
+        DataType::LargeList(item) => DataType::LargeList(Arc::new(export_field(item))),
+        DataType::FixedSizeList(item, size) => {
+            DataType::FixedSizeList(Arc::new(export_field(item)), *size)
+        }
+        DataType::Struct(members) => {
+            DataType::Struct(members.iter().map(|member| export_field(member)).collect())
+        }
+        _ => return field.clone(),
+    };
+    let mut metadata = field.metadata().clone();
+    metadata.remove(STRING.0);
+    Field::new(field.name(), data_type, field.is_nullable()).with_metadata(metadata)
+}
+
+/// `array` of `field` with all strings, at any depth, checked and cast to `LargeUtf8`. Buffers are
+/// shared, not copied.
+///
+/// # Errors
+/// `OutOfSpecification` naming the field whose bytes are not UTF-8.
+pub fn export(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    export_at(array, field, field.name())
+}
+
+/// Exports the array that lies at a dotted `path`.
+fn export_at(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
+    match field.data_type() {
+        DataType::LargeBinary if is_string(field) => utf8(array).in_field(path),
+        DataType::LargeList(item) => list(array, item, path),
+        DataType::FixedSizeList(item, _) => fixed_size_list(array, item, path),
+        DataType::Struct(members) => record(array, members, path),
+        _ => Ok(Arc::clone(array)),
+    }
+}
+
+fn utf8(array: &ArrayRef) -> Result<ArrayRef> {
+    let bytes = array.as_binary_opt::<i64>().ok_or_else(mismatch)?;
+    let (offsets, values, nulls) = bytes.clone().into_parts();
+    let strings = LargeStringArray::try_new(offsets, values, nulls).map_err(|error| {
+        Error::out_of_spec("the strings are not UTF-8; read them as bytes").with_source(error)
+    })?;
+    Ok(Arc::new(strings))
+}
+
+fn list(array: &ArrayRef, item: &Field, path: &str) -> Result<ArrayRef> {
+    let list = array.as_list_opt::<i64>().ok_or_else(mismatch)?;
+    let (_, offsets, values, nulls) = list.clone().into_parts();
+    let values = export_at(&values, item, path)?;
+    let list = LargeListArray::try_new(Arc::new(export_field(item)), offsets, values, nulls);
+    Ok(Arc::new(list.map_err(arrow)?))
+}
+
+fn fixed_size_list(array: &ArrayRef, item: &Field, path: &str) -> Result<ArrayRef> {
+    let list = array.as_fixed_size_list_opt().ok_or_else(mismatch)?;
+    let values = export_at(list.values(), item, path)?;
+    let (size, nulls) = (list.value_length(), list.nulls().cloned());
+    let item = Arc::new(export_field(item));
+    let list = FixedSizeListArray::try_new_with_length(item, size, values, nulls, list.len());
+    Ok(Arc::new(list.map_err(arrow)?))
+}
+
+fn record(array: &ArrayRef, members: &Fields, path: &str) -> Result<ArrayRef> {
+    let record = array.as_struct_opt().ok_or_else(mismatch)?;
+    let columns = members.iter().zip(record.columns()).map(|(member, column)| {
+        export_at(column, member, &format!("{path}.{}", member.name()))
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let fields = members.iter().map(|member| export_field(member)).collect();
+    let nulls = record.nulls().cloned();
+    let record = StructArray::try_new_with_length(fields, columns, nulls, record.len());
+    Ok(Arc::new(record.map_err(arrow)?))
+}
+
+fn mismatch() -> Error {
+    Error::invalid_argument("the array is not of the type that its field says")
+}
+
+fn arrow(error: arrow_schema::ArrowError) -> Error {
+    mismatch().with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrow;
+    use arrow_array::LargeBinaryArray;
+    use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+
+    fn lists(strings: &[&[u8]]) -> (ArrayRef, Field) {
+        let item = Arc::new(arrow::field("item", DataType::LargeBinary));
+        let values = Arc::new(LargeBinaryArray::from_iter_values(strings));
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(vec![0, strings.len() as i64]));
+        let list = LargeListArray::try_new(Arc::clone(&item), offsets, values, None).unwrap();
+        (Arc::new(list), arrow::field("names", DataType::LargeList(item)))
+    }
+
+    #[test]
+    fn nested_strings_become_utf8() {
+        let (array, field) = lists(&[b"caf\xC3\xA9", b""]);
+        let exported = export(&array, &field).unwrap();
+        assert_eq!(exported.data_type(), export_field(&field).data_type());
+        let values = exported.as_list::<i64>().values().clone();
+        assert_eq!(values.as_string::<i64>().value(0), "café");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_name_their_field() {
+        let (array, field) = lists(&[b"\xFF"]);
+        assert_eq!(
+            export(&array, &field).unwrap_err().to_string(),
+            "the strings are not UTF-8; read them as bytes (field names)"
+        );
+    }
+}

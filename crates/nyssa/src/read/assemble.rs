@@ -1,0 +1,192 @@
+//! Streams → Arrow arrays, by the nodes of a field. No element is touched except for cardinalities
+//! and optional values.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray,
+    PrimitiveArray, StructArray, UInt32Array, UInt64Array, make_array, types,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_data::transform::MutableArrayData;
+use arrow_schema::{DataType, Field as ArrowField, Fields};
+
+use super::element::Element;
+use super::execute::Data;
+use super::shape::{Form, Node, NodeKind, Slot, array_size};
+use crate::error::{Error, Result};
+use crate::guard::to_usize;
+
+/// The array of `node` with `length` elements.
+///
+/// # Errors
+/// `OutOfSpecification` where columns do not agree on the number of elements.
+pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef> {
+    match &node.kind {
+        NodeKind::Values(slot) => values(slot, streams, length),
+        NodeKind::Bitset { bits, size } => {
+            let bits = booleans(bits, streams, times(length, *size)?)?;
+            let item = Arc::new(ArrowField::new("item", DataType::Boolean, false));
+            fixed_size(item, *size, bits, length)
+        }
+        NodeKind::Cardinality { offsets, wide } => {
+            cardinality(offsets_of(offsets, streams, length)?, *wide)
+        }
+        NodeKind::Record(members) => record(members, streams, length),
+        NodeKind::Array { size, item } => {
+            let items = assemble(item, streams, times(length, *size)?)?;
+            fixed_size(item.item_field(), *size, items, length)
+        }
+        NodeKind::List { offsets, item, form } => {
+            let offsets = offsets_of(offsets, streams, length)?;
+            let count = to_usize(u64::try_from(offsets.last()).unwrap_or(u64::MAX), "collection")?;
+            match (form, &item.kind) {
+                (Form::String, NodeKind::Values(slot)) => {
+                    let (bytes, _) = buffer(slot, streams, count)?;
+                    let strings = LargeBinaryArray::try_new(offsets.clone(), bytes, None);
+                    Ok(Arc::new(strings.map_err(arrow)?))
+                }
+                (Form::Optional, _) => optional(offsets, &assemble(item, streams, count)?),
+                _ => {
+                    let items = assemble(item, streams, count)?;
+                    let list =
+                        LargeListArray::try_new(item.item_field(), offsets.clone(), items, None);
+                    Ok(Arc::new(list.map_err(arrow)?))
+                }
+            }
+        }
+    }
+}
+
+fn values(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
+    macro_rules! primitive {
+        ($type:ident) => {{
+            let (buffer, length) = buffer(slot, streams, length)?;
+            let values = ScalarBuffer::new(buffer, 0, length);
+            Arc::new(PrimitiveArray::<types::$type>::try_new(values, None).map_err(arrow)?)
+        }};
+    }
+    Ok(match slot.stream.element {
+        Element::Bit => booleans(slot, streams, length)?,
+        Element::Int8 => primitive!(Int8Type),
+        Element::Byte | Element::UInt8 => primitive!(UInt8Type),
+        Element::Int16 => primitive!(Int16Type),
+        Element::UInt16 => primitive!(UInt16Type),
+        Element::Int32 => primitive!(Int32Type),
+        Element::UInt32 => primitive!(UInt32Type),
+        Element::Int64 => primitive!(Int64Type),
+        Element::UInt64 => primitive!(UInt64Type),
+        Element::Float32 => primitive!(Float32Type),
+        Element::Float64 => primitive!(Float64Type),
+        Element::Float16 | Element::Index => return Err(internal()),
+    })
+}
+
+fn record(members: &[(String, Node)], streams: &[Data], length: usize) -> Result<ArrayRef> {
+    if members.is_empty() {
+        return Ok(Arc::new(StructArray::new_empty_fields(length, None)));
+    }
+    let fields: Fields = members.iter().map(|(name, node)| node.arrow_field(name)).collect();
+    let arrays = members.iter().map(|(_, node)| assemble(node, streams, length));
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(StructArray::try_new(fields, arrays, None).map_err(arrow)?))
+}
+
+fn fixed_size(
+    item: Arc<ArrowField>,
+    size: u64,
+    items: ArrayRef,
+    length: usize,
+) -> Result<ArrayRef> {
+    let size = array_size(size);
+    let array = FixedSizeListArray::try_new_with_length(item, size, items, None, length);
+    Ok(Arc::new(array.map_err(arrow)?))
+}
+
+fn cardinality(offsets: &OffsetBuffer<i64>, wide: bool) -> Result<ArrayRef> {
+    let sizes = offsets.lengths();
+    if wide {
+        return Ok(Arc::new(UInt64Array::from_iter_values(sizes.map(|size| size as u64))));
+    }
+    let sizes = sizes.map(|size| {
+        u32::try_from(size)
+            .map_err(|_| Error::out_of_spec(format!("a collection of {size} does not fit 32 bits")))
+    });
+    Ok(Arc::new(UInt32Array::from(sizes.collect::<Result<Vec<_>>>()?)))
+}
+
+/// Collections of zero or one values as nullable values.
+fn optional(offsets: &OffsetBuffer<i64>, values: &ArrayRef) -> Result<ArrayRef> {
+    let data = values.to_data();
+    let mut output = MutableArrayData::new(vec![&data], true, offsets.len());
+    for pair in offsets.windows(2) {
+        let start = to_usize(u64::try_from(pair[0]).unwrap_or(u64::MAX), "offset")?;
+        match pair[1] - pair[0] {
+            0 => output.try_extend_nulls(1).map_err(arrow)?,
+            1 => output.try_extend(0, start, start + 1).map_err(arrow)?,
+            size => {
+                return Err(Error::out_of_spec(format!("an optional field has {size} values")));
+            }
+        }
+    }
+    Ok(make_array(output.freeze()))
+}
+
+fn booleans(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
+    match stream(slot, streams)? {
+        Data::Bits(bits) => {
+            same(bits.len(), length)?;
+            Ok(Arc::new(BooleanArray::new(BooleanBuffer::clone(bits), None)))
+        }
+        _ => Err(internal()),
+    }
+}
+
+fn buffer(slot: &Slot, streams: &[Data], expected: usize) -> Result<(Buffer, usize)> {
+    match stream(slot, streams)? {
+        Data::Values { buffer, length } => {
+            same(*length, expected)?;
+            Ok((buffer.clone(), expected))
+        }
+        _ => Err(internal()),
+    }
+}
+
+fn offsets_of<'a>(
+    slot: &Slot,
+    streams: &'a [Data],
+    length: usize,
+) -> Result<&'a OffsetBuffer<i64>> {
+    match stream(slot, streams)? {
+        Data::Offsets { offsets, .. } => {
+            same(offsets.len().saturating_sub(1), length)?;
+            Ok(offsets)
+        }
+        _ => Err(internal()),
+    }
+}
+
+fn stream<'a>(slot: &Slot, streams: &'a [Data]) -> Result<&'a Data> {
+    slot.index.and_then(|index| streams.get(index)).ok_or_else(internal)
+}
+
+fn same(found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::out_of_spec(format!("a column has {found} elements where {expected} are expected")))
+}
+
+fn times(length: usize, size: u64) -> Result<usize> {
+    length
+        .checked_mul(to_usize(size, "array")?)
+        .ok_or_else(|| Error::limit("an array does not fit in memory"))
+}
+
+fn arrow(error: arrow_schema::ArrowError) -> Error {
+    Error::out_of_spec("columns do not fit together").with_source(error)
+}
+
+fn internal() -> Error {
+    Error::out_of_spec("a column does not have the form that its field needs")
+}

@@ -1,0 +1,123 @@
+//! One page into its place in the output: verify, decompress, decode, cast.
+
+use super::element::{Element, cast};
+use crate::encoding::{ColumnType, Encoding};
+use crate::error::{Error, Result};
+use crate::page;
+use crate::schema::Column;
+
+/// Where the elements of a page go.
+pub enum Out<'a> {
+    /// Exactly the wanted elements.
+    Bytes(&'a mut [u8]),
+    /// All bits of the page, packed; the wanted ones are cut out later.
+    Bits(&'a mut Vec<u8>),
+}
+
+/// A page to decode.
+pub struct Task<'a> {
+    /// Sealed bytes without the checksum.
+    pub stored: &'a [u8],
+    /// The stored checksum when it is to be checked.
+    pub checksum: Option<u64>,
+    /// Encoding of the column.
+    pub encoding: Encoding,
+    /// Elements in the page.
+    pub elements: usize,
+    /// Elements before the wanted ones.
+    pub skip: usize,
+    /// What the elements are read as.
+    pub target: Element,
+}
+
+/// Memory that one thread uses again and again.
+#[derive(Default)]
+pub struct Scratch {
+    unsealed: Vec<u8>,
+    page: Vec<u8>,
+    bools: Vec<u8>,
+}
+
+impl Task<'_> {
+    /// Decodes into `out`.
+    ///
+    /// # Errors
+    /// `Checksum`, `OutOfSpecification` for damaged pages and for values that do not fit.
+    pub fn run(&self, out: Out<'_>, scratch: &mut Scratch) -> Result<()> {
+        let stored = Element::of_column(self.encoding.column_type)
+            .ok_or_else(|| Error::unsupported("switch columns cannot be read yet"))?;
+        match out {
+            Out::Bytes(out) if self.target.is_same(stored) && self.is_whole(out) => {
+                let Self { stored, checksum, encoding, elements, .. } = self;
+                page::unseal(stored, *checksum, encoding, *elements, out, &mut scratch.unsealed)
+            }
+            Out::Bytes(out) => {
+                let Scratch { unsealed, page, .. } = scratch;
+                let from = self.decode(stored, page, unsealed)?;
+                let take = out.len() / self.target.width();
+                let wanted = self.skip * from.width()..(self.skip + take) * from.width();
+                let wanted = page
+                    .get(wanted)
+                    .ok_or_else(|| Error::out_of_spec("the page has fewer elements than wanted"))?;
+                if self.target.is_same(from) {
+                    out.copy_from_slice(wanted);
+                    return Ok(());
+                }
+                cast(from, wanted, self.target, out)
+            }
+            Out::Bits(bits) if stored == Element::Bit => {
+                // Packed bits are what Arrow wants.
+                bits.extend_from_slice(self.open(&mut scratch.unsealed)?);
+                Ok(())
+            }
+            Out::Bits(bits) => {
+                let Scratch { unsealed, page, bools } = scratch;
+                let from = self.decode(stored, page, unsealed)?;
+                bools.resize(self.elements, 0);
+                cast(from, page, Element::Bit, bools)?;
+                bits.extend(bools.chunks(8).map(pack));
+                Ok(())
+            }
+        }
+    }
+
+    fn is_whole(&self, out: &[u8]) -> bool {
+        out.len() == self.elements * self.target.width()
+    }
+
+    fn open<'s>(&'s self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+        let size = self.encoding.packed_size(self.elements);
+        page::open(self.stored, self.checksum, size, scratch)
+    }
+
+    /// Decodes all elements into `page`; what they are. Quantised reals become doubles at once where
+    /// doubles are wanted, to keep the precision that single precision would take away.
+    fn decode(&self, stored: Element, page: &mut Vec<u8>, unsealed: &mut Vec<u8>) -> Result<Element> {
+        let packed = self.open(unsealed)?;
+        let quantized = self.encoding.column_type == ColumnType::Real32Quant;
+        if quantized && self.target == Element::Float64 {
+            page.resize(self.elements * 8, 0);
+            self.encoding.decode_f64(packed, self.elements, page)?;
+            return Ok(Element::Float64);
+        }
+        page.resize(self.elements * stored.width(), 0);
+        self.encoding.decode(packed, self.elements, page)?;
+        Ok(stored)
+    }
+}
+
+/// The encoding of a column whose type is known.
+///
+/// # Errors
+/// `Unsupported` for types of later specifications, `OutOfSpecification` for bits that cannot be.
+pub fn encoding(column: &Column) -> Result<Encoding> {
+    let column_type = column.column_type.ok_or_else(|| {
+        Error::unsupported(format!("column type {:#06x} is not known", column.type_code))
+    })?;
+    Encoding::of(column_type, column.bits, column.value_range)
+}
+
+/// Up to eight bytes of 0 or 1 as one byte, the first in the lowest bit.
+fn pack(bools: &[u8]) -> u8 {
+    bools.iter().enumerate().fold(0, |byte, (bit, &value)| byte | value << bit)
+}

@@ -1,0 +1,261 @@
+//! Carries out a plan: fetches, decodes into the final buffers, rebases offsets.
+
+use std::ops::Range;
+
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
+use rayon::prelude::*;
+
+use super::buffer::Aligned;
+use super::decode::{Out, Scratch, Task, encoding};
+use super::element::Element;
+use super::options::Options;
+use super::plan::{Fetch, PageRef, Plan, StreamPlan};
+use crate::Context;
+use crate::error::{Error, Result};
+use crate::guard::to_usize;
+use crate::schema::{ColumnId, Schema};
+
+/// A stream that has been read.
+#[derive(Clone)]
+pub enum Data {
+    /// Numbers.
+    Values { buffer: Buffer, length: usize },
+    /// Booleans.
+    Bits(BooleanBuffer),
+    /// Offsets from 0, and per part the range of items in its cluster.
+    Offsets { offsets: OffsetBuffer<i64>, items: Vec<(usize, Range<u64>)> },
+}
+
+/// Where a plan is carried out.
+pub struct Executor<'a> {
+    pub schema: &'a Schema,
+    pub source: &'a dyn nyssa_io::Source,
+    pub options: Options,
+    pub context: &'a Context,
+}
+
+/// An output while it is filled.
+enum Output {
+    Bytes(Aligned),
+    /// One buffer per page: pages need not end at a whole byte.
+    Bits(Vec<Vec<u8>>),
+}
+
+impl Executor<'_> {
+    /// Reads all streams of a plan.
+    pub fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
+        let mut outputs = plan.streams.iter().map(allocate).collect::<Result<Vec<_>>>()?;
+        self.fill(plan, &mut outputs)?;
+        let finish = |(stream, output): (&StreamPlan, Output)| {
+            finish(stream, output)
+                .map_err(|error| error.at(|place| place.field = Some(stream.field.clone())))
+        };
+        self.context.pool().install(|| plan.streams.par_iter().zip(outputs).map(finish).collect())
+    }
+
+    fn fill(&self, plan: &Plan, outputs: &mut [Output]) -> Result<()> {
+        let mut slots = plan.streams.iter().zip(outputs).map(split).collect::<Result<Vec<_>>>()?;
+        let mut take = |page: &PageRef| {
+            let slot = slots.get_mut(page.stream).and_then(|parts| parts.get_mut(page.part));
+            slot.and_then(|pages| pages.get_mut(page.page)).and_then(Option::take)
+        };
+        let units = plan.fetches.iter().map(|fetch| {
+            let outs = fetch.pages.iter().filter_map(|page| take(page).map(|out| (*page, out)));
+            (fetch, outs.collect::<Vec<_>>())
+        });
+        let units = units.collect::<Vec<_>>();
+        let done = std::sync::atomic::AtomicU64::new(0);
+        let total = plan.bytes();
+        self.context.pool().install(|| {
+            units.into_par_iter().with_max_len(1).try_for_each_init(
+                Scratch::default,
+                |scratch, (fetch, pages)| {
+                    self.context.check()?;
+                    self.unit(plan, fetch, pages, scratch)?;
+                    let bytes = fetch.bytes();
+                    let before = done.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+                    self.context.report(before + bytes, total);
+                    Ok(())
+                },
+            )
+        })
+    }
+
+    /// One request and all pages that it brings.
+    fn unit(
+        &self,
+        plan: &Plan,
+        fetch: &Fetch,
+        pages: Vec<(PageRef, Out<'_>)>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let buffers = match fetch.ranges.as_slice() {
+            [] => Vec::new(),
+            ranges => self.source.read_ranges(ranges)?,
+        };
+        let mut current = 0;
+        for (page, out) in pages {
+            let Some(part) = plan.page(page) else { continue };
+            while fetch.ranges.get(current).is_some_and(|range| range.end < part.bytes.end) {
+                current += 1;
+            }
+            let bytes = match (fetch.ranges.get(current), buffers.get(current)) {
+                (Some(range), Some(buffer)) if range.start <= part.bytes.start => {
+                    let start = to_usize(part.bytes.start - range.start, "page")?;
+                    let end = to_usize(part.bytes.end - range.start, "page")?;
+                    buffer.get(start..end)
+                }
+                _ => part.bytes.is_empty().then_some(&[][..]),
+            };
+            let bytes = bytes.ok_or_else(|| {
+                Error::new(crate::Kind::Io, "the source returned fewer bytes than asked for")
+            })?;
+            self.page(plan, page, bytes, out, scratch).map_err(|error| {
+                let stream = &plan.streams[page.stream];
+                error.at(|place| {
+                    place.field = Some(stream.field.clone());
+                    place.column = stream.parts[page.part].column.map(u64::from);
+                    place.cluster = Some(stream.parts[page.part].cluster as u64);
+                    place.page = Some(part.page as u64);
+                    place.offset = Some(part.bytes.start);
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    fn page(
+        &self,
+        plan: &Plan,
+        page: PageRef,
+        bytes: &[u8],
+        out: Out<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let stream = &plan.streams[page.stream];
+        let part = &stream.parts[page.part];
+        let wanted = &part.pages[page.page];
+        let column = part.column.map(ColumnId).ok_or_else(|| Error::out_of_spec("no column"))?;
+        let (stored, checksum) = match bytes.split_last_chunk::<8>() {
+            Some((stored, checksum)) if wanted.checksummed => (stored, Some(checksum)),
+            _ => (bytes, None),
+        };
+        let checksum = checksum.map(|bytes| u64::from_le_bytes(*bytes));
+        let task = Task {
+            stored,
+            checksum: checksum.filter(|_| self.options.verify_checksums),
+            encoding: encoding(self.schema.column(column))?,
+            elements: wanted.elements,
+            skip: wanted.skip,
+            target: stream.element,
+        };
+        task.run(out, scratch)
+    }
+}
+
+fn allocate(stream: &StreamPlan) -> Result<Output> {
+    if stream.element == Element::Bit {
+        let pages = stream.parts.iter().map(|part| part.pages.len()).sum();
+        return Ok(Output::Bits(vec![Vec::new(); pages]));
+    }
+    let length = to_usize(stream.length, "column")?;
+    // Offsets have one more element than collections; a lead-in is that element.
+    let extra = usize::from(stream.element == Element::Index && !stream.lead_in);
+    let bytes = length.checked_add(extra).and_then(|length| stream.element.bytes(length));
+    let bytes = bytes.ok_or_else(|| Error::limit("a column does not fit in memory"))?;
+    Aligned::zeroed(bytes)
+        .map(Output::Bytes)
+        .map_err(|error| error.at(|place| place.field = Some(stream.field.clone())))
+}
+
+/// Cuts an output into the disjoint slices of its pages, by part and page.
+fn split<'o>(
+    (stream, output): (&StreamPlan, &'o mut Output),
+) -> Result<Vec<Vec<Option<Out<'o>>>>> {
+    let short = || Error::out_of_spec("more elements than planned");
+    match output {
+        Output::Bits(pages) => {
+            let mut pages = pages.iter_mut();
+            let part = |count: usize| pages.by_ref().take(count).map(|b| Some(Out::Bits(b))).collect();
+            Ok(stream.parts.iter().map(|part| part.pages.len()).map(part).collect())
+        }
+        Output::Bytes(buffer) => {
+            let width = stream.element.width();
+            let mut rest = buffer.bytes_mut();
+            let mut advance = |elements: usize| {
+                let (head, tail) =
+                    std::mem::take(&mut rest).split_at_mut_checked(elements * width)?;
+                rest = tail;
+                Some(head)
+            };
+            if stream.element == Element::Index && !stream.lead_in {
+                advance(1).ok_or_else(short)?;
+            }
+            let mut parts = Vec::with_capacity(stream.parts.len());
+            for part in &stream.parts {
+                advance(to_usize(part.zeros, "column")?).ok_or_else(short)?;
+                let pages = part.pages.iter().map(|page| advance(page.take).map(Out::Bytes));
+                parts.push(pages.map(|out| out.ok_or_else(short).map(Some)).collect::<Result<_>>()?);
+            }
+            Ok(parts)
+        }
+    }
+}
+
+fn finish(stream: &StreamPlan, output: Output) -> Result<Data> {
+    let length = to_usize(stream.length, "column")?;
+    match output {
+        Output::Bits(pages) => {
+            let mut pages = pages.iter();
+            let mut bits = BooleanBufferBuilder::new(length);
+            for part in &stream.parts {
+                bits.append_n(to_usize(part.zeros, "column")?, false);
+                for (wanted, page) in part.pages.iter().zip(pages.by_ref()) {
+                    bits.append_packed_range(wanted.skip..wanted.skip + wanted.take, page);
+                }
+            }
+            Ok(Data::Bits(bits.finish()))
+        }
+        Output::Bytes(mut buffer) if stream.element == Element::Index => {
+            let items = rebase(stream, buffer.words_mut())?;
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(buffer.into_buffer()));
+            Ok(Data::Offsets { offsets, items })
+        }
+        Output::Bytes(buffer) => Ok(Data::Values { buffer: buffer.into_buffer(), length }),
+    }
+}
+
+/// Ends relative to their cluster → offsets from 0 over all parts. Returns per part the cluster and
+/// the range of items in it.
+fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Vec<(usize, Range<u64>)>> {
+    let (first, mut rest) = words.split_first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
+    let mut lead_in = std::mem::take(first);
+    let mut base = 0u64;
+    let mut items = Vec::with_capacity(stream.parts.len());
+    for (number, part) in stream.parts.iter().enumerate() {
+        let mut count = part.zeros + (part.elements.end - part.elements.start);
+        count -= u64::from(number == 0 && stream.lead_in);
+        let (ends, tail) = std::mem::take(&mut rest).split_at_mut(to_usize(count, "column")?);
+        rest = tail;
+        let start = std::mem::take(&mut lead_in);
+        let mut previous = start;
+        let mut descends = false;
+        // Wraps only when offsets descend or are absurd; both are refused below.
+        let shift = base.wrapping_sub(start);
+        for end in ends {
+            descends |= *end < previous;
+            previous = *end;
+            *end = end.wrapping_add(shift);
+        }
+        let last = base.checked_add(previous.saturating_sub(start));
+        let last = last.filter(|&last| !descends && i64::try_from(last).is_ok());
+        base = last.ok_or_else(|| {
+            Error::out_of_spec("the offsets of a collection descend").at(|place| {
+                place.cluster = Some(part.cluster as u64);
+                place.column = part.column.map(u64::from);
+            })
+        })?;
+        items.push((part.cluster, start..previous));
+    }
+    Ok(items)
+}

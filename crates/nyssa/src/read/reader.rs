@@ -1,0 +1,401 @@
+//! An open RNTuple.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+
+use super::assemble::assemble;
+use super::execute::{Data, Executor};
+use super::options::Options;
+use super::plan::Plan;
+use super::planner::{Check, Layout, Planner, Span};
+use super::shape::Node;
+use crate::Context;
+use crate::compression::decompress;
+use crate::dataset::{Dataset, Format, Item};
+use crate::error::{Error, Result, ResultExt};
+use crate::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
+use crate::guard::{nearest, to_usize, try_vec};
+use crate::rootfile::RootFile;
+use crate::schema::{Cluster, Field, FieldId, Schema, Structure};
+
+/// Class name of the key of an RNTuple's anchor.
+pub const CLASS: &str = "ROOT::RNTuple";
+
+/// An open RNTuple: its metadata, ready to read entries. Shared between threads by reference or
+/// [`Arc`].
+pub struct Reader {
+    source: Arc<dyn nyssa_io::Source>,
+    path: String,
+    anchor: Anchor,
+    header: Header,
+    footer: Footer,
+    schema: Schema,
+    clusters: Vec<Cluster>,
+    entries: u64,
+    top_level: Vec<FieldId>,
+    items: Vec<Item>,
+    index: HashMap<String, usize>,
+    options: Options,
+}
+
+impl Reader {
+    /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`Options`]: its
+    /// anchor, then one request for header and footer, and one for all page lists.
+    ///
+    /// # Errors
+    /// `NotFound`, `InvalidArgument` for objects of other classes, `Checksum`, `Unsupported` for
+    /// feature flags, `OutOfSpecification`.
+    pub fn open(file: &RootFile, path: &str) -> Result<Self> {
+        Self::open_with(file, path, Options::default())
+    }
+
+    /// Opens with options.
+    ///
+    /// # Errors
+    /// Those of [`Reader::open`].
+    pub fn open_with(file: &RootFile, path: &str, options: Options) -> Result<Self> {
+        Self::open_inner(file, path, options).in_file(file.name()).in_object(path)
+    }
+
+    fn open_inner(file: &RootFile, path: &str, options: Options) -> Result<Self> {
+        let key = file.find(path)?;
+        if key.class != CLASS {
+            return Err(Error::invalid_argument(format!(
+                "{path} is a {}, not an RNTuple",
+                key.class
+            )));
+        }
+        let anchor = Anchor::parse(&file.payload(&key)?)?;
+        let source = Arc::clone(file.source());
+        let mut envelopes = envelopes(source.as_ref(), &[anchor.header, anchor.footer])?.into_iter();
+        let mut next = || envelopes.next().unwrap_or_default();
+        let header = Header::parse(&next())?;
+        let footer = Footer::parse(&next())?;
+        footer.check_header(&header)?;
+        let schema = header.schema(&footer.extension)?;
+        let clusters = page_lists(source.as_ref(), &header, &footer, &schema)?;
+        let entries = check_clusters(&clusters)?;
+        let top_level = schema.top_level().map(|(id, _)| id).collect::<Vec<_>>();
+        let items = top_level.iter().map(|&id| item(&schema, id)).collect::<Vec<_>>();
+        let index = items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
+        let index = index.collect();
+        Ok(Self {
+            source,
+            path: key.path,
+            anchor,
+            header,
+            footer,
+            schema,
+            clusters,
+            entries,
+            top_level,
+            items,
+            index,
+            options,
+        })
+    }
+
+    /// The schema: header and extension.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Clusters in order of entries, with the places of all pages.
+    pub fn clusters_info(&self) -> &[Cluster] {
+        &self.clusters
+    }
+
+    /// The anchor.
+    pub fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The footer.
+    pub fn footer(&self) -> &Footer {
+        &self.footer
+    }
+
+    /// The bytes of the file.
+    pub fn source(&self) -> &Arc<dyn nyssa_io::Source> {
+        &self.source
+    }
+
+    /// How pages are read.
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
+    /// Ids of the top-level fields, parallel to [`Dataset::items`].
+    pub fn top_level(&self) -> &[FieldId] {
+        &self.top_level
+    }
+
+    /// What reading `names` for `entries` fetches first; all that it fetches when the range cuts no
+    /// cluster. No I/O.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::read`] that need no data.
+    pub fn plan(&self, names: &[&str], entries: Range<u64>) -> Result<Plan> {
+        let mut nodes = self.nodes(names)?;
+        let spans = self.spans(&entries)?;
+        let mut planner = Planner::new(self.layout(), 0);
+        for node in &mut nodes {
+            planner.walk(node, &spans).in_file(self.file()).in_object(&self.path)?;
+        }
+        let mut plan = planner.plan;
+        plan.make_fetches(self.source.limits());
+        Ok(plan)
+    }
+
+    pub(super) fn layout(&self) -> Layout<'_> {
+        Layout {
+            schema: &self.schema,
+            clusters: &self.clusters,
+            file_size: self.source.size(),
+            max_key_size: self.anchor.max_key_size,
+        }
+    }
+
+    fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
+        let node = |name: &&str| {
+            let index = self.index.get(*name).ok_or_else(|| self.missing(name))?;
+            Node::new(&self.schema, self.top_level[*index]).map_err(|reason| {
+                Error::unsupported(reason).at(|place| place.field = Some((*name).to_owned()))
+            })
+        };
+        names.iter().map(node).collect::<Result<_>>().in_file(self.file()).in_object(&self.path)
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        let names = self.items.iter().map(|item| item.name.as_str());
+        let hint = match nearest(name, names).as_slice() {
+            [] => String::new(),
+            near => format!("; did you mean {}?", near.join(", ")),
+        };
+        Error::not_found(format!("there is no field {name}{hint}"))
+    }
+
+    fn spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
+        if entries.start > entries.end || entries.end > self.entries {
+            return Err(Error::invalid_argument(format!(
+                "entries {}..{} are asked for, there are {}",
+                entries.start, entries.end, self.entries
+            )));
+        }
+        Ok(self.layout().entry_spans(entries))
+    }
+
+    fn read_nodes(
+        &self,
+        nodes: &mut [Node],
+        entries: &Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<Data>> {
+        let layout = self.layout();
+        let executor = Executor {
+            schema: &self.schema,
+            source: self.source.as_ref(),
+            options: self.options,
+            context,
+        };
+        let spans = self.spans(entries)?;
+        let mut streams = Vec::new();
+        let mut pending = nodes.iter_mut().map(|node| (node, spans.clone())).collect::<Vec<_>>();
+        // Each wave reads one level of collections deeper; whole clusters take one wave.
+        while !pending.is_empty() {
+            let mut planner = Planner::new(layout, streams.len());
+            for (node, spans) in pending {
+                planner.walk(node, &spans)?;
+            }
+            let Planner { mut plan, waiting, checks, .. } = planner;
+            plan.make_fetches(self.source.limits());
+            streams.extend(executor.run(&plan)?);
+            checks.iter().try_for_each(|check| self.check_ends(check, &streams))?;
+            let spans = |offsets: usize, node: &Node| items(&layout, &streams, offsets, node);
+            let next = waiting.into_iter().map(|w| Ok((spans(w.offsets, w.node)?, w.node)));
+            let next = next.collect::<Result<Vec<_>>>()?;
+            pending = next.into_iter().map(|(spans, node)| (node, spans)).collect();
+        }
+        Ok(streams)
+    }
+
+    /// Compares the last offsets of collections with the number of stored items.
+    fn check_ends(&self, check: &Check, streams: &[Data]) -> Result<()> {
+        let Some(Data::Offsets { items, .. }) = streams.get(check.offsets) else { return Ok(()) };
+        for (end, (cluster, items)) in check.ends.iter().zip(items) {
+            if end.is_some_and(|end| end != items.end) {
+                return Err(Error::out_of_spec(format!(
+                    "the last offset is {}, but the cluster has {} items",
+                    items.end,
+                    end.unwrap_or_default()
+                ))
+                .at(|place| {
+                    place.cluster = Some(*cluster as u64);
+                    place.field = Some(self.schema.path(check.field));
+                }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Spans of the items of a collection whose offsets have been read.
+fn items(
+    layout: &Layout<'_>,
+    streams: &[Data],
+    offsets: usize,
+    item: &Node,
+) -> Result<Vec<Span>> {
+    let Some(Data::Offsets { items, .. }) = streams.get(offsets) else { return Ok(Vec::new()) };
+    let span = |(cluster, elements): &(usize, Range<u64>)| {
+        let total = layout.count(item, *cluster)?.unwrap_or(elements.end);
+        Ok(Span { cluster: *cluster, elements: elements.clone(), total })
+    };
+    items.iter().map(span).collect()
+}
+
+/// The uncompressed envelopes at several places, by one request where the source allows.
+fn envelopes(
+    source: &dyn nyssa_io::Source,
+    positions: &[EnvelopePosition],
+) -> Result<Vec<Vec<u8>>> {
+    let size = source.size();
+    let range = |position: &EnvelopePosition| {
+        let end = position.seek.checked_add(position.nbytes).filter(|&end| end <= size);
+        let end = end.ok_or_else(|| {
+            Error::out_of_spec(format!(
+                "an envelope of {} bytes at byte {} ends after the file of {size} bytes",
+                position.nbytes, position.seek
+            ))
+        })?;
+        Ok(position.seek..end)
+    };
+    let ranges = positions.iter().map(range).collect::<Result<Vec<_>>>()?;
+    let mut read = Vec::with_capacity(ranges.len());
+    for ranges in ranges.chunks(source.limits().max_ranges.max(1)) {
+        read.extend(source.read_ranges(ranges)?);
+    }
+    let open = |(position, bytes): (&EnvelopePosition, bytes::Bytes)| {
+        // A compressed chunk has a header of 9 bytes and at most 2^24 - 1 bytes of content.
+        if position.len > (position.nbytes / 9 + 1).saturating_mul(1 << 24) {
+            return Err(Error::out_of_spec(format!(
+                "{} bytes cannot hold an envelope of {} bytes",
+                position.nbytes, position.len
+            )));
+        }
+        let mut out = try_vec(to_usize(position.len, "envelope")?, "an envelope")?;
+        decompress(&bytes, &mut out).at(|place| place.offset = Some(position.seek))?;
+        Ok(out)
+    };
+    positions.iter().zip(read).map(open).collect()
+}
+
+fn page_lists(
+    source: &dyn nyssa_io::Source,
+    header: &Header,
+    footer: &Footer,
+    schema: &Schema,
+) -> Result<Vec<Cluster>> {
+    let position = |group: &crate::format::ClusterGroup| EnvelopePosition {
+        seek: group.page_list.locator.offset,
+        nbytes: group.page_list.locator.size,
+        len: group.page_list.length,
+    };
+    let positions = footer.cluster_groups.iter().map(position).collect::<Vec<_>>();
+    let mut clusters = Vec::new();
+    for (group, bytes) in footer.cluster_groups.iter().zip(envelopes(source, &positions)?) {
+        let list = PageList::parse(&bytes, schema)?;
+        list.check(header.checksum, group)?;
+        clusters.extend(list.clusters);
+    }
+    clusters.sort_by_key(|cluster| cluster.first_entry);
+    Ok(clusters)
+}
+
+/// Clusters must follow each other without gap or overlap; the number of entries.
+fn check_clusters(clusters: &[Cluster]) -> Result<u64> {
+    let mut end = 0u64;
+    for (index, cluster) in clusters.iter().enumerate() {
+        if cluster.first_entry != end {
+            return Err(Error::out_of_spec(format!(
+                "the cluster starts at entry {}, the one before ends at entry {end}",
+                cluster.first_entry
+            ))
+            .at(|place| place.cluster = Some(index as u64)));
+        }
+        end = end
+            .checked_add(cluster.entries)
+            .ok_or_else(|| Error::out_of_spec("more than 2^64 entries"))?;
+    }
+    Ok(end)
+}
+
+fn item(schema: &Schema, id: FieldId) -> Item {
+    let field = schema.field(id);
+    let node = Node::new(schema, id);
+    Item {
+        name: field.name.clone(),
+        type_name: type_name(field),
+        field: node.map(|node| node.arrow_field(&field.name)),
+    }
+}
+
+fn type_name(field: &Field) -> String {
+    match field.structure {
+        Structure::Collection if field.type_name.is_empty() => "(untyped collection)".to_owned(),
+        Structure::Record if field.type_name.is_empty() => "(untyped record)".to_owned(),
+        _ => field.type_name.clone(),
+    }
+}
+
+impl Dataset for Reader {
+    fn format(&self) -> Format {
+        Format::RNTuple
+    }
+
+    fn name(&self) -> &str {
+        &self.path
+    }
+
+    fn file(&self) -> &str {
+        self.source.name()
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.entries
+    }
+
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        let range = |cluster: &Cluster| cluster.first_entry..cluster.first_entry + cluster.entries;
+        self.clusters.iter().map(range).collect()
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut nodes = self.nodes(names)?;
+        let streams = self.read_nodes(&mut nodes, &entries, context);
+        let arrays = streams.and_then(|streams| {
+            let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
+            let array =
+                |(node, name): (&Node, &&str)| assemble(node, &streams, length).in_field(name);
+            nodes.iter().zip(names).map(array).collect()
+        });
+        arrays.in_file(self.file()).in_object(&self.path)
+    }
+}

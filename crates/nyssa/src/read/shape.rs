@@ -1,0 +1,212 @@
+//! What a field reads as: a tree of nodes over streams, made from the schema alone.
+//!
+//! Specification: "Mapping of C++ Types to Fields and Columns".
+
+use arrow_schema::{DataType, Field as ArrowField};
+use std::sync::Arc;
+
+use super::element::Element;
+use super::stream::Stream;
+use crate::arrow::field as arrow_field;
+use crate::schema::{Field, FieldId, Schema, Structure};
+
+/// Deepest nesting of fields that is read; real data stay below 20.
+const MAX_DEPTH: usize = 200;
+
+/// A field as it is read.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The field.
+    pub field: FieldId,
+    /// How.
+    pub kind: NodeKind,
+}
+
+/// How a field is read.
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    /// Numbers or booleans.
+    Values(Slot),
+    /// Bits in groups of a fixed size.
+    Bitset { bits: Slot, size: u64 },
+    /// Sizes of a collection; `wide` for 64 bits.
+    Cardinality { offsets: Slot, wide: bool },
+    /// A collection, also strings and optional values.
+    List { offsets: Slot, item: Box<Node>, form: Form },
+    /// Members; none for empty classes.
+    Record(Vec<(String, Node)>),
+    /// Fixed-size array.
+    Array { size: u64, item: Box<Node> },
+}
+
+/// What a collection is presented as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `LargeList`.
+    List,
+    /// `LargeBinary` marked as a string.
+    String,
+    /// A nullable value.
+    Optional,
+}
+
+/// A stream and where its data are, once a plan has given it a place.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// What is read.
+    pub stream: Stream,
+    /// Index in the streams of the running read.
+    pub index: Option<usize>,
+}
+
+type Reason<T> = std::result::Result<T, String>;
+
+impl Node {
+    /// The node of a field, or the reason why nyssa cannot read it.
+    pub fn new(schema: &Schema, id: FieldId) -> Reason<Self> {
+        build(schema, id, 0)
+    }
+
+    /// The Arrow type.
+    pub fn data_type(&self) -> DataType {
+        match &self.kind {
+            NodeKind::Values(slot) => slot.stream.element.data_type(),
+            NodeKind::Bitset { size, .. } => {
+                DataType::FixedSizeList(item_field(DataType::Boolean, false), array_size(*size))
+            }
+            NodeKind::Cardinality { wide: false, .. } => DataType::UInt32,
+            NodeKind::Cardinality { wide: true, .. } => DataType::UInt64,
+            NodeKind::List { form: Form::String, .. } => DataType::LargeBinary,
+            NodeKind::List { form: Form::Optional, item, .. } => item.data_type(),
+            NodeKind::List { form: Form::List, item, .. } => DataType::LargeList(item.item_field()),
+            NodeKind::Record(members) => DataType::Struct(
+                members.iter().map(|(name, node)| node.arrow_field(name)).collect(),
+            ),
+            NodeKind::Array { size, item } => {
+                DataType::FixedSizeList(item.item_field(), array_size(*size))
+            }
+        }
+    }
+
+    /// The Arrow field of a name.
+    pub fn arrow_field(&self, name: &str) -> ArrowField {
+        arrow_field(name, self.data_type()).with_nullable(self.is_nullable())
+    }
+
+    /// The Arrow field of list items.
+    pub fn item_field(&self) -> Arc<ArrowField> {
+        Arc::new(self.arrow_field("item"))
+    }
+
+    fn is_nullable(&self) -> bool {
+        matches!(self.kind, NodeKind::List { form: Form::Optional, .. })
+    }
+}
+
+fn item_field(data_type: DataType, nullable: bool) -> Arc<ArrowField> {
+    Arc::new(arrow_field("item", data_type).with_nullable(nullable))
+}
+
+/// Arrow's size of a fixed-size list; [`build`] lets no larger one through.
+pub fn array_size(size: u64) -> i32 {
+    i32::try_from(size).unwrap_or(i32::MAX)
+}
+
+fn build(schema: &Schema, id: FieldId, depth: usize) -> Reason<Node> {
+    let kind = if depth > MAX_DEPTH {
+        Err(format!("fields are nested more than {MAX_DEPTH} levels deep"))
+    } else {
+        kind(schema, id, depth)
+    };
+    match kind {
+        Ok(kind) => Ok(Node { field: id, kind }),
+        // The deepest field names itself; its parents pass the reason on.
+        Err(reason) if reason.starts_with("field ") => Err(reason),
+        Err(reason) => Err(format!("field {}: {reason}", schema.path(id))),
+    }
+}
+
+fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
+    let field = schema.field(id);
+    let child = |id: FieldId| build(schema, id, depth + 1);
+    let slot = |slot, slots, element| {
+        Stream::new(schema, field, slot, slots, element).map(|stream| Slot { stream, index: None })
+    };
+    match field.structure {
+        Structure::Leaf => leaf(schema, id, child, slot),
+        Structure::Record => {
+            let members = field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
+            Ok(NodeKind::Record(members.collect::<Reason<_>>()?))
+        }
+        Structure::Collection => {
+            let item = Box::new(child(only_child(field)?)?);
+            let optional = ["std::optional<", "std::unique_ptr<"]
+                .iter()
+                .any(|prefix| field.type_name.starts_with(prefix));
+            // A null inside a null could not be told apart: such a pair stays a list outside.
+            let form = if optional && !item.is_nullable() { Form::Optional } else { Form::List };
+            Ok(NodeKind::List { offsets: slot(0, 1, Element::Index)?, item, form })
+        }
+        Structure::Variant => Err("variants cannot be read yet".to_owned()),
+        Structure::Unknown(code) => Err(format!("structural role {code:#06x} is not known")),
+        Structure::Streamer => Err(format!(
+            "objects of {} serialised with ROOT's streamer cannot be read yet",
+            field.type_name
+        )),
+    }
+}
+
+fn leaf(
+    schema: &Schema,
+    id: FieldId,
+    child: impl Fn(FieldId) -> Reason<Node>,
+    slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
+) -> Reason<NodeKind> {
+    let field = schema.field(id);
+    if let Some(size) = field.array_size {
+        if i32::try_from(size).is_err() {
+            return Err(format!("arrays of {size} elements are too large for Arrow"));
+        }
+        if field.columns.is_empty() {
+            return Ok(NodeKind::Array { size, item: Box::new(child(only_child(field)?)?) });
+        }
+        return Ok(NodeKind::Bitset { bits: slot(0, 1, Element::Bit)?, size });
+    }
+    if let Some(inner) = field.type_name.strip_prefix("ROOT::RNTupleCardinality<") {
+        let wide = match inner.trim_end_matches('>').trim() {
+            "std::uint32_t" => false,
+            "std::uint64_t" => true,
+            other => return Err(format!("cardinalities of type {other} are not known")),
+        };
+        return Ok(NodeKind::Cardinality { offsets: slot(0, 1, Element::Index)?, wide });
+    }
+    if field.type_name == "std::string" {
+        let bytes = Node { field: id, kind: NodeKind::Values(slot(1, 2, Element::Byte)?) };
+        let offsets = slot(0, 2, Element::Index)?;
+        return Ok(NodeKind::List { offsets, item: Box::new(bytes), form: Form::String });
+    }
+    match (field.columns.as_slice(), field.children.as_slice()) {
+        // Enums and atomics: the value is in the only subfield.
+        ([], &[inner]) => child(inner).map(|node| node.kind),
+        ([], _) => Err(format!("type {} has no column", field.type_name)),
+        ([first, ..], _) => {
+            // A name that is not fundamental, such as a typedef, reads as what is stored.
+            let stored = || schema.column(*first).column_type.and_then(Element::of_column);
+            let element = match Element::from_cpp(&field.type_name).or_else(stored) {
+                Some(Element::Float16) => Element::Float32,
+                Some(Element::Index) | None => {
+                    return Err(format!("type {} is not known", field.type_name));
+                }
+                Some(element) => element,
+            };
+            Ok(NodeKind::Values(slot(0, 1, element)?))
+        }
+    }
+}
+
+fn only_child(field: &Field) -> Reason<FieldId> {
+    match field.children.as_slice() {
+        &[only] => Ok(only),
+        children => Err(format!("has {} subfields instead of one", children.len())),
+    }
+}

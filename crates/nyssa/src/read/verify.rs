@@ -1,0 +1,372 @@
+//! A full check of an RNTuple: every page is read, every structural rule is tried, all problems are
+//! collected.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::decode::encoding;
+use super::planner::Layout;
+use super::reader::Reader;
+use super::shape::{Node, NodeKind, Slot};
+use crate::Context;
+use crate::dataset::Dataset;
+use crate::encoding::Native;
+use crate::error::{Error, Place, Result, ResultExt};
+use crate::page::unseal;
+use crate::schema::{ColumnId, ColumnRange, PageInfo};
+
+/// Most bytes of one column that are in memory at a time, unless one page is larger.
+const CHUNK_BYTES: u64 = 8 << 20;
+
+/// What was checked and what is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VerifyReport {
+    /// Number of entries.
+    pub entries: u64,
+    /// Number of clusters.
+    pub clusters: u64,
+    /// Number of physical columns.
+    pub columns: u64,
+    /// Number of pages read.
+    pub pages: u64,
+    /// Pages that have a checksum.
+    pub checksummed_pages: u64,
+    /// Sealed bytes read.
+    pub bytes: u64,
+    /// Top-level fields that nyssa cannot read, with the reason. Their pages were checked.
+    pub unreadable: Vec<String>,
+    /// What is wrong, in order of clusters; empty for a sound file.
+    pub problems: Vec<Problem>,
+}
+
+/// One broken rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Kind of the error, such as `Checksum`.
+    pub kind: String,
+    /// What is wrong.
+    pub message: String,
+    /// Field path.
+    pub field: Option<String>,
+    /// Physical column id.
+    pub column: Option<u64>,
+    /// Cluster number.
+    pub cluster: Option<u64>,
+    /// Page number in its column and cluster.
+    pub page: Option<u64>,
+    /// Byte offset in the file.
+    pub offset: Option<u64>,
+}
+
+impl VerifyReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        let Place { field, column, cluster, page, offset, .. } = error.place().clone();
+        let message = error.message().to_owned();
+        Self { kind: format!("{:?}", error.kind()), message, field, column, cluster, page, offset }
+    }
+}
+
+/// Reads and checks all pages and all rules between columns. Envelopes were checked when `reader` was
+/// opened.
+///
+/// # Errors
+/// Only `Io` and `Cancelled`: what is wrong with the file is in the report.
+pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
+    let layout = reader.layout();
+    let mut report = VerifyReport {
+        entries: reader.num_entries(),
+        clusters: layout.clusters.len() as u64,
+        columns: layout.schema.columns.len() as u64,
+        ..VerifyReport::default()
+    };
+    let mut nodes = Vec::new();
+    for &id in reader.top_level() {
+        match Node::new(layout.schema, id) {
+            Ok(node) => nodes.push(node),
+            Err(reason) => report.unreadable.push(reason),
+        }
+    }
+    check_overlaps(&layout, &mut report);
+    check_element_offsets(&layout, &mut report);
+    for (number, cluster) in layout.clusters.iter().enumerate() {
+        let check = |(index, range): (usize, &ColumnRange)| {
+            context.check()?;
+            check_column(reader, ColumnId(index as u32), number, range)
+        };
+        let columns = context.pool().install(|| {
+            cluster.columns.par_iter().enumerate().map(check).collect::<Result<Vec<_>>>()
+        })?;
+        let mut ends = HashMap::new();
+        for (index, (range, column)) in cluster.columns.iter().zip(columns).enumerate() {
+            report.pages += range.pages.len() as u64;
+            report.checksummed_pages +=
+                range.pages.iter().filter(|page| page.checksummed).count() as u64;
+            report.bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
+            report.problems.extend(column.problems);
+            if let Some(end) = column.end {
+                ends.insert(ColumnId(index as u32), end);
+            }
+        }
+        let counts = Counts { layout: &layout, cluster: number, ends: &ends };
+        for node in &nodes {
+            counts.check(node, cluster.entries, &mut report.problems);
+        }
+        context.report(number as u64 + 1, layout.clusters.len() as u64);
+    }
+    Ok(report)
+}
+
+/// Pages may share bytes only if they are the same bytes (specification, "Page Locations").
+fn check_overlaps(layout: &Layout<'_>, report: &mut VerifyReport) {
+    let mut ranges = Vec::new();
+    for (number, cluster) in layout.clusters.iter().enumerate() {
+        for (index, column) in cluster.columns.iter().enumerate() {
+            for (page, info) in column.pages.iter().enumerate() {
+                let start = info.locator.offset;
+                let range = start..start.saturating_add(info.locator.size);
+                ranges.push((range, place(layout, index, number, page, info)));
+            }
+        }
+    }
+    ranges.retain(|(range, _)| !range.is_empty());
+    ranges.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut last: Range<u64> = 0..0;
+    for (range, place) in ranges {
+        if range.start < last.end && range != last {
+            let error = Error::out_of_spec(format!(
+                "the page at bytes {}..{} overlaps another at {}..{}",
+                range.start, range.end, last.start, last.end
+            ));
+            report.problems.push(Problem::from(&error.at(|outer| *outer = place)));
+        }
+        if range.end > last.end {
+            last = range;
+        }
+    }
+}
+
+/// The first element of a column in a cluster is the sum of its elements before.
+fn check_element_offsets(layout: &Layout<'_>, report: &mut VerifyReport) {
+    let mut next = vec![0u64; layout.schema.columns.len()];
+    for (number, cluster) in layout.clusters.iter().enumerate() {
+        for (index, range) in cluster.columns.iter().enumerate() {
+            let column = &layout.schema.columns[index];
+            // Deferred columns and further representations start somewhere: only order counts.
+            let expected = next[index];
+            let free = column.first_element.is_some() || column.representation > 0 || expected == 0;
+            let wrong = !range.suppressed
+                && (range.first_element < expected || !free && range.first_element != expected);
+            if wrong {
+                let error = Error::out_of_spec(format!(
+                    "the column starts at element {} where {expected} is expected",
+                    range.first_element
+                ));
+                let error = error.at(|place| {
+                    place.field = Some(layout.schema.path(column.field));
+                    place.column = Some(index as u64);
+                    place.cluster = Some(number as u64);
+                });
+                report.problems.push(Problem::from(&error));
+            }
+            next[index] = range.first_element.saturating_add(range.elements);
+        }
+    }
+}
+
+fn place(
+    layout: &Layout<'_>,
+    column: usize,
+    cluster: usize,
+    page: usize,
+    info: &PageInfo,
+) -> Place {
+    let field = layout.schema.columns.get(column).map(|column| layout.schema.path(column.field));
+    Place {
+        field,
+        column: Some(column as u64),
+        cluster: Some(cluster as u64),
+        page: Some(page as u64),
+        offset: Some(info.locator.offset),
+        ..Place::default()
+    }
+}
+
+/// What the pages of one column in one cluster showed.
+#[derive(Default)]
+struct Column {
+    problems: Vec<Problem>,
+    /// The last offset, for offsets that could be read.
+    end: Option<u64>,
+}
+
+fn check_column(
+    reader: &Reader,
+    id: ColumnId,
+    cluster: usize,
+    range: &ColumnRange,
+) -> Result<Column> {
+    let layout = reader.layout();
+    let mut column = Column::default();
+    let total: u64 = range.pages.iter().map(|page| u64::from(page.elements)).sum();
+    if total != range.elements && !range.suppressed {
+        let error = Error::out_of_spec(format!("{total} elements in pages of {}", range.elements));
+        column.problems.push(Problem::from(&error));
+    }
+    let index = layout.schema.column(id).column_type.is_some_and(|c| c.native() == Native::Index);
+    let mut end = index.then_some(0);
+    let mut first = 0;
+    while first < range.pages.len() {
+        let mut count = 0;
+        let mut bytes = 0;
+        for page in &range.pages[first..] {
+            bytes += page.locator.size;
+            if count > 0 && bytes > CHUNK_BYTES {
+                break;
+            }
+            count += 1;
+        }
+        let pages = &range.pages[first..first + count];
+        for (number, info, content) in read_pages(&layout, reader, id, pages)? {
+            let checked = content.and_then(|bytes| check_page(&layout, id, info, &bytes, &mut end));
+            if let Err(error) = checked {
+                let place = place(&layout, id.0 as usize, cluster, first + number, info);
+                column.problems.push(Problem::from(&error.at(|outer| *outer = place)));
+                end = None;
+            }
+        }
+        first += count;
+    }
+    column.end = end;
+    Ok(column)
+}
+
+type Page<'p> = (usize, &'p PageInfo, Result<bytes::Bytes>);
+
+fn read_pages<'p>(
+    layout: &Layout<'_>,
+    reader: &Reader,
+    id: ColumnId,
+    pages: &'p [PageInfo],
+) -> Result<Vec<Page<'p>>> {
+    let ranges = pages.iter().map(|page| layout.page_bytes(id, page)).collect::<Vec<_>>();
+    let good = ranges.iter().flatten().cloned().collect::<Vec<_>>();
+    let mut read = Vec::with_capacity(good.len());
+    for ranges in good.chunks(reader.source().limits().max_ranges.max(1)) {
+        read.extend(reader.source().read_ranges(ranges).map_err(Error::from).in_file(reader.file())?);
+    }
+    let mut read = read.into_iter();
+    let pages = pages.iter().zip(ranges).enumerate();
+    Ok(pages
+        .map(|(number, (page, range))| {
+            (number, page, range.map(|_| read.next().unwrap_or_default()))
+        })
+        .collect())
+}
+
+/// Verifies and decodes a page; follows the offsets of index columns in `end`.
+fn check_page(
+    layout: &Layout<'_>,
+    id: ColumnId,
+    info: &PageInfo,
+    bytes: &[u8],
+    end: &mut Option<u64>,
+) -> Result<()> {
+    let (stored, checksum) = match bytes.split_last_chunk::<8>() {
+        Some((stored, checksum)) if info.checksummed => {
+            (stored, Some(u64::from_le_bytes(*checksum)))
+        }
+        _ => (bytes, None),
+    };
+    let column = layout.schema.column(id);
+    let Some(column_type) = column.column_type else {
+        return match checksum {
+            Some(expected) if crate::format::checksum(stored) != expected => {
+                Err(Error::checksum("the page does not match its checksum"))
+            }
+            _ => Ok(()),
+        };
+    };
+    let width = match column_type.native() {
+        Native::Bit => 1,
+        Native::Bytes(width) => width,
+        Native::Index => 8,
+        Native::Switch => 12,
+    };
+    let elements = info.elements as usize;
+    let mut out = crate::guard::try_vec(elements.saturating_mul(width), "a page")?;
+    unseal(stored, checksum, &encoding(column)?, elements, &mut out, &mut Vec::new())?;
+    if let Some(last) = end {
+        for value in out.chunks_exact(8) {
+            let mut word = [0; 8];
+            word.copy_from_slice(value);
+            let value = u64::from_le_bytes(word);
+            if value < *last {
+                return Err(Error::out_of_spec("the offsets of a collection descend"));
+            }
+            *last = value;
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of elements of all columns of one cluster.
+struct Counts<'a> {
+    layout: &'a Layout<'a>,
+    cluster: usize,
+    ends: &'a HashMap<ColumnId, u64>,
+}
+
+impl Counts<'_> {
+    fn check(&self, node: &Node, total: u64, problems: &mut Vec<Problem>) {
+        let (slot, total) = match &node.kind {
+            NodeKind::Values(slot)
+            | NodeKind::Cardinality { offsets: slot, .. }
+            | NodeKind::List { offsets: slot, .. } => (slot, total),
+            NodeKind::Bitset { bits, size } => (bits, total.saturating_mul(*size)),
+            NodeKind::Array { size, item } => {
+                return self.check(item, total.saturating_mul(*size), problems);
+            }
+            NodeKind::Record(members) => {
+                return members.iter().for_each(|(_, node)| self.check(node, total, problems));
+            }
+        };
+        match (self.slot(slot, total), &node.kind) {
+            (Ok(Some(end)), NodeKind::List { item, .. }) => self.check(item, end, problems),
+            (Ok(_), _) => (),
+            (Err(error), _) => {
+                let error = error.at(|place| {
+                    place.field = Some(self.layout.schema.path(node.field));
+                    place.cluster = Some(self.cluster as u64);
+                });
+                problems.push(Problem::from(&error));
+            }
+        }
+    }
+
+    /// Compares the elements of a column with `total`; the last offset of an index column.
+    fn slot(&self, slot: &Slot, total: u64) -> Result<Option<u64>> {
+        let layout = self.layout;
+        let stored = slot.stream.stored(layout.schema, layout.clusters, self.cluster)?;
+        let found = stored.elements();
+        if found != total && !(stored.deferred && found < total) {
+            return Err(Error::out_of_spec(format!(
+                "the column has {found} elements where the field has {total}"
+            ))
+            .at(|place| place.column = stored.column.map(|(id, _)| u64::from(id.0))));
+        }
+        Ok(match stored.column {
+            Some((id, _)) => self.ends.get(&id).copied(),
+            None => Some(0),
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! Directory records and key lists (`TDirectoryFile`).
+
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::rootfile::key::KeyEntry;
+
+/// Directories of a version above this store positions in 64 bits.
+const LARGE_VERSION: u16 = 1000;
+
+/// A directory record: where its key list is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directory {
+    /// Size of the key list record, bytes.
+    pub nbytes_keys: u32,
+    /// Position of the key of the directory itself.
+    pub seek: u64,
+    /// Position of the parent directory; 0 at the top.
+    pub parent: u64,
+    /// Position of the key list record; 0 when there is none.
+    pub seek_keys: u64,
+}
+
+impl Directory {
+    /// Bytes that hold every form of the record, less its UUID.
+    pub const MAX_SIZE: u64 = 42;
+
+    /// Parses a directory record.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when bytes are missing.
+    pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let large = cursor.be_u16()? > LARGE_VERSION;
+        let _created = cursor.be_u32()?;
+        let _modified = cursor.be_u32()?;
+        let nbytes_keys = cursor.be_u32()?;
+        let _nbytes_name = cursor.be_u32()?;
+        let position = |cursor: &mut Cursor<'_>| {
+            if large { cursor.be_u64() } else { cursor.be_u32().map(u64::from) }
+        };
+        let seek = position(cursor)?;
+        let parent = position(cursor)?;
+        let seek_keys = position(cursor)?;
+        Ok(Self { nbytes_keys, seek, parent, seek_keys })
+    }
+}
+
+/// Parses a key list record at byte `seek` of its file: a key, the number of keys, the keys.
+/// `prefix` is the path of the directory, empty or ending in `/`.
+///
+/// # Errors
+/// `OutOfSpecification` when the list ends early or a key contradicts itself.
+pub fn parse_keys(record: &[u8], seek: u64, prefix: &str) -> Result<Vec<KeyEntry>> {
+    let mut cursor = Cursor::new(record, seek);
+    let own = KeyEntry::parse(&mut cursor)?;
+    cursor.seek(usize::from(own.keylen))?;
+    let start = cursor.clone();
+    let count = cursor.be_i32()?;
+    if count < 0 {
+        return Err(start.error(format!("a directory of {count} keys")));
+    }
+    let mut keys = Vec::new();
+    for _ in 0..count {
+        let mut key = KeyEntry::parse(&mut cursor)?;
+        key.path = format!("{prefix}{}", key.name);
+        keys.push(key);
+    }
+    Ok(keys)
+}

@@ -1,0 +1,406 @@
+//! An open ROOT file: finding keys and reading their objects' bytes.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use nyssa_io::Source;
+
+use crate::cursor::Cursor;
+use crate::error::{Error, Result, ResultExt};
+use crate::guard;
+use crate::rootfile::directory::{self, Directory};
+use crate::rootfile::free_segments::{self, FreeSegment};
+use crate::rootfile::header::Header;
+use crate::rootfile::key::KeyEntry;
+use crate::rootfile::object::Object;
+use crate::rootfile::streamer_info::StreamerInfos;
+
+/// First read of a file: holds the header and nearly always the top directory record.
+const FIRST_READ: u64 = 1024;
+
+/// A streamer info record up to this size is fetched together with the top key list, which saves
+/// a request for every TTree.
+const EAGER_STREAMER_INFO: u64 = 256 * 1024;
+
+/// Directories nested deeper than this are taken for a damaged file.
+const MAX_DEPTH: usize = 64;
+
+/// One compressed chunk holds at most this many bytes of object (24-bit sizes).
+const MAX_CHUNK: u64 = 0xFF_FFFF;
+
+/// Size of the header of one compressed chunk.
+const CHUNK_HEADER: u64 = 9;
+
+/// An open ROOT file. Cheap to clone, shared between threads.
+#[derive(Clone)]
+pub struct RootFile(Arc<Inner>);
+
+struct Inner {
+    source: Arc<dyn Source>,
+    header: Header,
+    top: Directory,
+    keys: Vec<KeyEntry>,
+    /// The streamer info record when it came with the first requests.
+    eager_info: Option<Bytes>,
+    infos: OnceLock<Arc<StreamerInfos>>,
+}
+
+impl RootFile {
+    /// Opens a file: two requests, one for the start of the file and one for its top key list.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed, or its top
+    /// directory is damaged; `Io`.
+    pub fn open(source: Arc<dyn Source>) -> Result<Self> {
+        let name = source.name().to_owned();
+        Self::open_source(source).in_file(&name)
+    }
+
+    fn open_source(source: Arc<dyn Source>) -> Result<Self> {
+        let size = source.size();
+        let start = source.read_range(0..size.min(FIRST_READ))?;
+        let header = Header::parse(&start, size)?;
+        let place = header.begin + u64::from(header.nbytes_name);
+        let place = place..size.min(place + Directory::MAX_SIZE);
+        let record = match slice(&start, &place) {
+            Some(record) => record,
+            None => source.read_range(place.clone())?,
+        };
+        let top = Directory::parse(&mut Cursor::new(&record, place.start))?;
+        let keys_range = keys_range(&top, size, "the file")?;
+        let info = header.seek_info..header.seek_info + u64::from(header.nbytes_info);
+        let eager = !info.is_empty()
+            && info.end <= size
+            && u64::from(header.nbytes_info) <= EAGER_STREAMER_INFO;
+        let ranges = [keys_range.clone(), info];
+        let mut read = source.read_ranges(if eager { &ranges } else { &ranges[..1] })?.into_iter();
+        let list = read.next().unwrap_or_default();
+        let eager_info = read.next();
+        let keys = directory::parse_keys(&list, keys_range.start, "")?;
+        Ok(Self(Arc::new(Inner { source, header, top, keys, eager_info, infos: OnceLock::new() })))
+    }
+
+    /// The bytes of the file.
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.0.source
+    }
+
+    /// Path or URL.
+    pub fn name(&self) -> &str {
+        self.0.source.name()
+    }
+
+    /// The file header.
+    pub fn header(&self) -> &Header {
+        &self.0.header
+    }
+
+    /// The keys of the top directory, in the order of the file, all cycles. No I/O.
+    ///
+    /// # Errors
+    /// None today: a damaged list of keys is found by [`RootFile::open`].
+    pub fn keys(&self) -> Result<Vec<KeyEntry>> {
+        Ok(self.0.keys.clone())
+    }
+
+    /// The keys of all directories, a directory before what it holds. Two requests per depth.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when a directory is damaged or lies inside itself.
+    pub fn walk(&self) -> Result<Vec<KeyEntry>> {
+        let mut contents: HashMap<u64, Vec<KeyEntry>> = HashMap::new();
+        let mut seen = HashSet::from([self.0.top.seek]);
+        let mut level: Vec<KeyEntry> = directories(&self.0.keys);
+        for _ in 0..MAX_DEPTH {
+            if level.is_empty() {
+                let mut out = Vec::new();
+                flatten(&self.0.keys, &mut contents, &mut out);
+                return Ok(out);
+            }
+            if let Some(again) = level.iter().find(|entry| !seen.insert(entry.seek)) {
+                return Err(self.loop_error(again));
+            }
+            let lists = self.list(&level)?;
+            let next = lists.iter().flat_map(|list| directories(list)).collect();
+            contents.extend(level.iter().map(|entry| entry.seek).zip(lists));
+            level = next;
+        }
+        Err(level.first().map_or_else(
+            || Error::limit("directories are nested too deep"),
+            |entry| self.loop_error(entry),
+        ))
+    }
+
+    /// The key of `path`: `dir/name` or `dir/name;cycle`; the newest cycle when none is given.
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names; `InvalidArgument` when the cycle is not a number.
+    pub fn find(&self, path: &str) -> Result<KeyEntry> {
+        let path = path.trim_matches('/');
+        let (path, cycle) = split_cycle(path)?;
+        let mut keys = self.0.keys.clone();
+        let mut rest = path;
+        for _ in 0..MAX_DEPTH {
+            let here = keys.iter().filter(|key| key.name == rest);
+            let found = here
+                .filter(|key| cycle.is_none_or(|cycle| cycle == key.cycle))
+                .max_by_key(|key| key.cycle);
+            if let Some(found) = found {
+                return Ok(found.clone());
+            }
+            let deeper = rest.split_once('/').and_then(|(first, rest)| {
+                let newest = keys
+                    .iter()
+                    .filter(|key| key.name == first && key.is_directory())
+                    .max_by_key(|key| key.cycle);
+                newest.map(|key| (key.clone(), rest))
+            });
+            let Some((directory, below)) = deeper else { break };
+            keys = self.list(std::slice::from_ref(&directory))?.pop().unwrap_or_default();
+            rest = below;
+        }
+        Err(self.missing(path, cycle))
+    }
+
+    /// The uncompressed object of a key.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the record lies beyond the file or disagrees with its key, or its
+    /// compressed data is damaged.
+    pub fn payload(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
+        self.checked_payload(entry).in_file(self.name()).in_object(&entry.path)
+    }
+
+    fn checked_payload(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
+        let end = self.0.source.size();
+        if entry.end() > end {
+            return Err(Error::out_of_spec(format!(
+                "its record is said to end at byte {}, the file ends at byte {end}",
+                entry.end()
+            ))
+            .at(|place| place.offset = Some(entry.seek)));
+        }
+        let record = self.0.source.read_range(entry.seek..entry.end())?;
+        let own = KeyEntry::parse(&mut Cursor::new(&record, entry.seek))?;
+        if !own.agrees_with(entry) {
+            return Err(Error::out_of_spec(format!(
+                "the directory lists {}, but the record is {}",
+                describe(entry),
+                describe(&own)
+            ))
+            .at(|place| place.offset = Some(entry.seek)));
+        }
+        decompress_record(&record, entry)
+    }
+
+    /// The free segments of the file.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when their record is damaged.
+    pub fn free_segments(&self) -> Result<Vec<FreeSegment>> {
+        let header = &self.0.header;
+        let range = header.seek_free..header.seek_free.saturating_add(header.nbytes_free.into());
+        self.in_bounds(&range, "the list of free segments")
+            .and_then(|()| Ok(self.0.source.read_range(range.clone())?))
+            .and_then(|record| free_segments::parse(&record, range.start))
+            .in_file(self.name())
+    }
+
+    /// What the classes of this file look like; parsed once.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the list is damaged.
+    pub fn streamer_infos(&self) -> Result<Arc<StreamerInfos>> {
+        if let Some(infos) = self.0.infos.get() {
+            return Ok(infos.clone());
+        }
+        let infos = self
+            .streamer_info_payload()
+            .and_then(|record| {
+                let record = record.as_ref().map(|(payload, keylen)| (&payload[..], *keylen));
+                StreamerInfos::parse(record)
+            })
+            .in_file(self.name())
+            .in_object("StreamerInfo")?;
+        Ok(self.0.infos.get_or_init(|| Arc::new(infos)).clone())
+    }
+
+    /// The object of a key, with all it points to.
+    ///
+    /// # Errors
+    /// As [`RootFile::payload`]; `Unsupported` when the file does not describe its class;
+    /// `OutOfSpecification` naming class, member and byte when the two disagree.
+    pub fn object(&self, entry: &KeyEntry) -> Result<Object> {
+        let infos = self.streamer_infos()?;
+        let payload = self.payload(entry)?;
+        Object::read(infos.table(), &entry.class, &payload, entry.keylen)
+            .in_file(self.name())
+            .in_object(&entry.path)
+    }
+
+    /// The decompressed streamer info record, an object of class `TList`, and the size of its key;
+    /// `None` when the file has none.
+    fn streamer_info_payload(&self) -> Result<Option<(Vec<u8>, u16)>> {
+        let header = &self.0.header;
+        if header.seek_info == 0 {
+            return Ok(None);
+        }
+        let range = header.seek_info..header.seek_info.saturating_add(header.nbytes_info.into());
+        self.in_bounds(&range, "the list of streamer infos")?;
+        let record = match &self.0.eager_info {
+            Some(record) => record.clone(),
+            None => self.0.source.read_range(range.clone())?,
+        };
+        let key = KeyEntry::parse(&mut Cursor::new(&record, range.start))?;
+        if u64::from(key.nbytes) > record.len() as u64 {
+            return Err(Error::out_of_spec(format!(
+                "the header says that the list of streamer infos has {} bytes, its key says {}",
+                record.len(),
+                key.nbytes
+            ))
+            .at(|place| place.offset = Some(range.start)));
+        }
+        Ok(Some((decompress_record(&record, &key)?, key.keylen)))
+    }
+
+    /// The keys of several directories, in two requests.
+    fn list(&self, entries: &[KeyEntry]) -> Result<Vec<Vec<KeyEntry>>> {
+        self.list_directories(entries).in_file(self.name())
+    }
+
+    fn list_directories(&self, entries: &[KeyEntry]) -> Result<Vec<Vec<KeyEntry>>> {
+        let size = self.0.source.size();
+        let ranges: Vec<Range<u64>> = entries
+            .iter()
+            .map(|entry| {
+                let start = entry.seek.saturating_add(entry.keylen.into()).min(size);
+                start..size.min(start + Directory::MAX_SIZE)
+            })
+            .collect();
+        let records = self.0.source.read_ranges(&ranges)?;
+        let mut lists = Vec::new();
+        for ((entry, range), record) in entries.iter().zip(&ranges).zip(&records) {
+            let directory = Directory::parse(&mut Cursor::new(record, range.start))
+                .and_then(|directory| keys_range(&directory, size, "the directory"))
+                .in_object(&entry.path)?;
+            lists.push(directory);
+        }
+        let records = self.0.source.read_ranges(&lists)?;
+        let mut out = Vec::new();
+        for ((entry, range), record) in entries.iter().zip(&lists).zip(&records) {
+            let prefix = format!("{}/", entry.path);
+            out.push(directory::parse_keys(record, range.start, &prefix).in_object(&entry.path)?);
+        }
+        Ok(out)
+    }
+
+    fn in_bounds(&self, range: &Range<u64>, what: &str) -> Result<()> {
+        let size = self.0.source.size();
+        if range.end <= size && range.start != 0 {
+            return Ok(());
+        }
+        Err(Error::out_of_spec(format!(
+            "the header says that {what} lies at bytes {} to {} of {size}",
+            range.start, range.end
+        )))
+    }
+
+    fn loop_error(&self, entry: &KeyEntry) -> Error {
+        Error::out_of_spec("directory lies inside itself, or is listed twice").at(|place| {
+            place.file = Some(self.name().to_owned());
+            place.object = Some(entry.path.clone());
+            place.offset = Some(entry.seek);
+        })
+    }
+
+    fn missing(&self, path: &str, cycle: Option<u16>) -> Error {
+        let keys = self.walk().unwrap_or_else(|_| self.0.keys.clone());
+        let cycles: Vec<String> =
+            keys.iter().filter(|key| key.path == path).map(|key| key.cycle.to_string()).collect();
+        let message = match cycle {
+            Some(cycle) if !cycles.is_empty() => {
+                format!("{path:?} has no cycle {cycle}, only {}", cycles.join(", "))
+            }
+            _ => {
+                let names = keys.iter().map(|key| key.path.as_str());
+                format!("no {path:?} in this file{}", guard::did_you_mean(path, names))
+            }
+        };
+        Error::not_found(message).at(|place| place.file = Some(self.name().to_owned()))
+    }
+}
+
+/// The object bytes of a whole record.
+fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
+    let stored = record
+        .get(usize::from(entry.keylen)..entry.nbytes as usize)
+        .ok_or_else(|| Error::out_of_spec("the record is shorter than its key says"))?;
+    let objlen = u64::from(entry.objlen);
+    let chunks = stored.len() as u64 / CHUNK_HEADER;
+    if objlen > chunks.saturating_mul(MAX_CHUNK) && objlen != stored.len() as u64 {
+        return Err(Error::out_of_spec(format!(
+            "{} bytes on storage cannot hold an object of {objlen} bytes",
+            stored.len()
+        )));
+    }
+    let mut object = guard::try_vec(guard::to_usize(objlen, "object")?, "an object")?;
+    crate::compression::decompress(stored, &mut object)
+        .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))?;
+    Ok(object)
+}
+
+/// Where the key list of `directory` lies, checked against the size of the file.
+fn keys_range(directory: &Directory, size: u64, what: &str) -> Result<Range<u64>> {
+    if directory.seek_keys == 0 || directory.nbytes_keys == 0 {
+        return Err(Error::out_of_spec(format!("{what} has no list of keys: it was not closed")));
+    }
+    let range =
+        directory.seek_keys..directory.seek_keys.saturating_add(directory.nbytes_keys.into());
+    if range.end > size {
+        return Err(Error::out_of_spec(format!(
+            "the list of keys is said to lie at bytes {} to {}, the file ends at byte {size}",
+            range.start, range.end
+        )));
+    }
+    Ok(range)
+}
+
+fn slice(start: &Bytes, range: &Range<u64>) -> Option<Bytes> {
+    let (from, to) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
+    (to <= start.len()).then(|| start.slice(from..to))
+}
+
+fn directories(keys: &[KeyEntry]) -> Vec<KeyEntry> {
+    keys.iter().filter(|key| key.is_directory()).cloned().collect()
+}
+
+/// Depth first: a directory, then its contents.
+fn flatten(keys: &[KeyEntry], contents: &mut HashMap<u64, Vec<KeyEntry>>, out: &mut Vec<KeyEntry>) {
+    for key in keys {
+        out.push(key.clone());
+        if key.is_directory()
+            && let Some(below) = contents.remove(&key.seek)
+        {
+            flatten(&below, contents, out);
+        }
+    }
+}
+
+fn split_cycle(path: &str) -> Result<(&str, Option<u16>)> {
+    let Some((name, cycle)) = path.rsplit_once(';') else { return Ok((path, None)) };
+    let cycle = cycle.parse().map_err(|_| {
+        Error::invalid_argument(format!(
+            "{cycle:?} in {path:?} is not a cycle: write name or name;number"
+        ))
+    })?;
+    Ok((name, Some(cycle)))
+}
+
+fn describe(key: &KeyEntry) -> String {
+    format!(
+        "{} {:?};{} ({} bytes, {} uncompressed, key of {})",
+        key.class, key.name, key.cycle, key.nbytes, key.objlen, key.keylen
+    )
+}

@@ -1,0 +1,41 @@
+//! Free segments: the gaps of a file that a writer may reuse (`TFree`).
+
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::rootfile::key::KeyEntry;
+
+/// Free segments of a version above this store positions in 64 bits.
+const LARGE_VERSION: u16 = 1000;
+
+/// One gap; the last one of a file starts at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeSegment {
+    /// First free byte.
+    pub first: u64,
+    /// Last free byte (inclusive).
+    pub last: u64,
+}
+
+/// Parses the free segments record, key first.
+///
+/// # Errors
+/// `OutOfSpecification` when a segment ends before it begins or bytes are missing.
+pub fn parse(record: &[u8], seek: u64) -> Result<Vec<FreeSegment>> {
+    let mut cursor = Cursor::new(record, seek);
+    let key = KeyEntry::parse(&mut cursor)?;
+    cursor.seek(usize::from(key.keylen))?;
+    let mut segments = Vec::new();
+    while !cursor.remaining().is_empty() {
+        let start = cursor.clone();
+        let (first, last) = if cursor.be_u16()? > LARGE_VERSION {
+            (cursor.be_u64()?, cursor.be_u64()?)
+        } else {
+            (u64::from(cursor.be_u32()?), u64::from(cursor.be_u32()?))
+        };
+        if last < first {
+            return Err(start.error(format!("free segment from byte {first} to byte {last}")));
+        }
+        segments.push(FreeSegment { first, last });
+    }
+    Ok(segments)
+}

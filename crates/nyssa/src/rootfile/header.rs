@@ -1,0 +1,133 @@
+//! The first bytes of a ROOT file (`TFile`), in both forms.
+
+use crate::cursor::Cursor;
+use crate::error::{Error, Result};
+
+/// File versions from here on store positions in 64 bits.
+pub const LARGE_FILE_VERSION: u32 = 1_000_000;
+
+/// Size of the large form, bytes; the small form is shorter.
+const MAX_SIZE: usize = 75;
+
+/// The file header (`TFile`, "Format of a ROOT file").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Version of ROOT that wrote the file (60400 is 6.04/00), less the large-file mark.
+    pub version: u32,
+    /// Whether positions are 64-bit.
+    pub large: bool,
+    /// First byte of the first record (`fBEGIN`).
+    pub begin: u64,
+    /// First byte after the last record (`fEND`).
+    pub end: u64,
+    /// Position of the free segments record.
+    pub seek_free: u64,
+    /// Size of the free segments record, bytes.
+    pub nbytes_free: u32,
+    /// Number of free segments.
+    pub num_free: u32,
+    /// From `begin` to the top directory record, bytes.
+    pub nbytes_name: u32,
+    /// Default compression setting (100 × algorithm + level).
+    pub compression: i32,
+    /// Position of the streamer info record; 0 when there is none.
+    pub seek_info: u64,
+    /// Size of the streamer info record, bytes.
+    pub nbytes_info: u32,
+    /// The file's UUID; zeros in files older than ROOT 3.02.
+    pub uuid: [u8; 16],
+}
+
+impl Header {
+    /// Parses the start of a file of `size` bytes.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when this is not a ROOT file, is truncated, or contradicts itself.
+    pub fn parse(start: &[u8], size: u64) -> Result<Self> {
+        if !start.starts_with(b"root") {
+            return Err(not_root(start));
+        }
+        let mut header = Self::parse_fields(start).map_err(|error| {
+            if size < MAX_SIZE as u64 {
+                Error::out_of_spec(format!(
+                    "the file is truncated: its {size} bytes end inside the header"
+                ))
+            } else {
+                error
+            }
+        })?;
+        header.check(size)?;
+        if header.seek_info == 0 || header.nbytes_info == 0 {
+            (header.seek_info, header.nbytes_info) = (0, 0);
+        }
+        Ok(header)
+    }
+
+    fn parse_fields(start: &[u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(start, 0);
+        cursor.skip(4)?;
+        let version = cursor.be_u32()?;
+        let large = version >= LARGE_FILE_VERSION;
+        let begin = u64::from(cursor.be_u32()?);
+        let position = |cursor: &mut Cursor<'_>| {
+            if large { cursor.be_u64() } else { cursor.be_u32().map(u64::from) }
+        };
+        let end = position(&mut cursor)?;
+        let seek_free = position(&mut cursor)?;
+        let nbytes_free = cursor.be_u32()?;
+        let num_free = cursor.be_u32()?;
+        let nbytes_name = cursor.be_u32()?;
+        let _units = cursor.u8()?;
+        let compression = cursor.be_i32()?;
+        let seek_info = position(&mut cursor)?;
+        let nbytes_info = cursor.be_u32()?;
+        // Two bytes of version, then the UUID. Old files end their header before it, and what
+        // lies there then is not one.
+        let uuid = match cursor.be_u16() {
+            Ok(1) if cursor.position() + 16 <= usize::try_from(begin).unwrap_or(usize::MAX) => {
+                cursor.array().unwrap_or_default()
+            }
+            _ => [0; 16],
+        };
+        Ok(Self {
+            version: if large { version - LARGE_FILE_VERSION } else { version },
+            large,
+            begin,
+            end,
+            seek_free,
+            nbytes_free,
+            num_free,
+            nbytes_name,
+            compression,
+            seek_info,
+            nbytes_info,
+            uuid,
+        })
+    }
+
+    fn check(&self, size: u64) -> Result<()> {
+        if self.end > size {
+            return Err(Error::out_of_spec(format!(
+                "the file is truncated: it has {size} bytes of {}",
+                self.end
+            )));
+        }
+        let directory = self.begin + u64::from(self.nbytes_name);
+        if self.begin < 32 || directory >= self.end {
+            return Err(Error::out_of_spec(format!(
+                "the header says that the file ends at byte {} and its top directory lies at byte \
+                 {directory}: the file was not closed, or is damaged",
+                self.end
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn not_root(start: &[u8]) -> Error {
+    if start.is_empty() {
+        return Error::out_of_spec("not a ROOT file: it is empty");
+    }
+    let first = start.get(..8).unwrap_or(start).escape_ascii();
+    Error::out_of_spec(format!("not a ROOT file: it begins with \"{first}\""))
+}

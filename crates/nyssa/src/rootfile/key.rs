@@ -1,0 +1,120 @@
+//! Keys: the header of every record of a file (`TKey`).
+
+use crate::cursor::Cursor;
+use crate::error::Result;
+
+/// Keys of a version above this store positions in 64 bits.
+const LARGE_KEY_VERSION: u16 = 1000;
+
+/// A key: which object lies where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyEntry {
+    /// Path in the file without cycle, such as `dir/Events`.
+    pub path: String,
+    /// Object name.
+    pub name: String,
+    /// Cycle: the highest is the newest of a name.
+    pub cycle: u16,
+    /// Class of the object.
+    pub class: String,
+    /// Title of the object.
+    pub title: String,
+    /// Position of the record, bytes.
+    pub seek: u64,
+    /// Position of the directory it belongs to.
+    pub parent: u64,
+    /// Size of the record with this header, bytes.
+    pub nbytes: u32,
+    /// Size of the uncompressed object, bytes.
+    pub objlen: u32,
+    /// Size of this header, bytes.
+    pub keylen: u16,
+    /// Version of the key's own layout, less the 64-bit mark.
+    pub version: u16,
+    /// Packed date and time; see [`KeyEntry::date_time`].
+    pub datime: u32,
+}
+
+impl KeyEntry {
+    /// Parses a key header; `path` is the bare name.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when bytes are missing or sizes contradict each other.
+    pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let start = cursor.clone();
+        let key = Self::parse_fields(cursor)?;
+        let (name, nbytes) = (&key.name, key.nbytes.cast_signed());
+        if nbytes < 0 || key.objlen.cast_signed() < 0 {
+            return Err(start.error(format!(
+                "key of {name:?} says {nbytes} bytes on storage and {} bytes of object",
+                key.objlen.cast_signed()
+            )));
+        }
+        if key.nbytes < u32::from(key.keylen) {
+            return Err(start.error(format!(
+                "key of {name:?} has {} bytes, the record it heads only {nbytes}",
+                key.keylen
+            )));
+        }
+        Ok(key)
+    }
+
+    /// Parses a key whose sizes may not be set yet, as in a basket kept in memory.
+    pub(super) fn parse_fields(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let nbytes = cursor.be_u32()?;
+        let version = cursor.be_u16()?;
+        let objlen = cursor.be_u32()?;
+        let datime = cursor.be_u32()?;
+        let keylen = cursor.be_u16()?;
+        let cycle = cursor.be_u16()?;
+        let large = version > LARGE_KEY_VERSION;
+        let position = |cursor: &mut Cursor<'_>| {
+            if large { cursor.be_u64() } else { cursor.be_u32().map(u64::from) }
+        };
+        let seek = position(cursor)?;
+        let parent = position(cursor)?;
+        let class = cursor.root_string()?;
+        let name = cursor.root_string()?;
+        let title = cursor.root_string()?;
+        Ok(Self {
+            path: name.clone(),
+            name,
+            cycle,
+            class,
+            title,
+            seek,
+            parent,
+            nbytes,
+            objlen,
+            keylen,
+            version: if large { version - LARGE_KEY_VERSION } else { version },
+            datime,
+        })
+    }
+
+    /// First byte after the record.
+    pub fn end(&self) -> u64 {
+        self.seek.saturating_add(u64::from(self.nbytes))
+    }
+
+    /// Whether the object is a directory.
+    pub fn is_directory(&self) -> bool {
+        matches!(self.class.as_str(), "TDirectory" | "TDirectoryFile")
+    }
+
+    /// When the object was written, as (year, month, day, hour, minute, second) of the writer's
+    /// clock (`TDatime`: 6, 4, 5, 5, 6, 6 bits from the top, years since 1995).
+    pub fn date_time(&self) -> (u32, u32, u32, u32, u32, u32) {
+        let bits = |shift: u32, width: u32| (self.datime >> shift) & ((1 << width) - 1);
+        (1995 + bits(26, 6), bits(22, 4), bits(17, 5), bits(12, 5), bits(6, 6), bits(0, 6))
+    }
+
+    /// Whether `other` describes the same record; the key in a directory's list and the one at the
+    /// record itself must.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        (self.nbytes, self.objlen, self.keylen, self.cycle)
+            == (other.nbytes, other.objlen, other.keylen, other.cycle)
+            && self.name == other.name
+            && self.class == other.class
+    }
+}

@@ -1,0 +1,217 @@
+//! Fundamental types as streamed: big-endian, `long` always 8 bytes, `Float16_t` and `Double32_t`
+//! packed as their member's comment says (`TStreamerElement`, "GetRange").
+
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::rootfile::object::value::{Numbers, Value};
+
+/// A fundamental type of a member.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub(crate) enum Basic {
+    Bool,
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+    /// `UInt_t` bits of `TObject`: followed by a process id when the object is referenced.
+    Bits,
+    /// `Float16_t` or `Double32_t` as an integer in a range: value = min + stored / factor.
+    Ranged {
+        min: f64,
+        factor: f64,
+    },
+    /// The same as a float whose mantissa has this many bits: exponent byte, 16-bit mantissa.
+    Truncated {
+        bits: u32,
+    },
+}
+
+/// `TObject::kIsReferenced`.
+const IS_REFERENCED: u32 = 1 << 4;
+
+impl Basic {
+    /// The type of a streamer element code (`TVirtualStreamerInfo::EReadWrite`, 1 to 19); `title`
+    /// is the member's comment, which may start with `[min,max,bits]`.
+    pub fn from_code(code: i32, title: &str) -> Option<Self> {
+        Some(match code {
+            1 | 10 => Self::I8,
+            2 => Self::I16,
+            3 | 6 => Self::I32,
+            4 | 16 => Self::I64,
+            5 => Self::F32,
+            8 => Self::F64,
+            9 => packed(title, None).unwrap_or(Self::F32),
+            11 => Self::U8,
+            12 => Self::U16,
+            13 => Self::U32,
+            14 | 17 => Self::U64,
+            15 => Self::Bits,
+            18 => Self::Bool,
+            19 => packed(title, Some(12)).unwrap_or(Self::F32),
+            _ => return None,
+        })
+    }
+
+    /// The type of a C++ or ROOT name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "bool" | "Bool_t" => Self::Bool,
+            "char" | "signed char" | "Char_t" | "int8_t" => Self::I8,
+            "unsigned char" | "UChar_t" | "uint8_t" | "Byte_t" => Self::U8,
+            "short" | "Short_t" | "int16_t" => Self::I16,
+            "unsigned short" | "UShort_t" | "uint16_t" => Self::U16,
+            "int" | "Int_t" | "int32_t" => Self::I32,
+            "unsigned int" | "unsigned" | "UInt_t" | "uint32_t" => Self::U32,
+            "long" | "long long" | "Long_t" | "Long64_t" | "int64_t" => Self::I64,
+            "unsigned long" | "unsigned long long" | "ULong_t" | "ULong64_t" | "uint64_t"
+            | "size_t" => Self::U64,
+            "float" | "Float_t" | "Double32_t" => Self::F32,
+            "double" | "Double_t" => Self::F64,
+            "Float16_t" => Self::Truncated { bits: 12 },
+            _ => return None,
+        })
+    }
+
+    /// Size of one streamed value, bytes (a referenced `Bits` has 2 more).
+    pub fn size(self) -> usize {
+        match self {
+            Self::Bool | Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::Truncated { .. } => 3,
+            Self::I32 | Self::U32 | Self::F32 | Self::Bits | Self::Ranged { .. } => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+
+    /// Reads one value.
+    pub fn read(self, cursor: &mut Cursor<'_>) -> Result<Value> {
+        Ok(match self {
+            Self::Bool => Value::Bool(cursor.u8()? != 0),
+            Self::I8 => Value::Int(i64::from(i8::from_be_bytes(cursor.array()?))),
+            Self::U8 => Value::UInt(cursor.u8()?.into()),
+            Self::I16 => Value::Int(cursor.be_i16()?.into()),
+            Self::U16 => Value::UInt(cursor.be_u16()?.into()),
+            Self::I32 => Value::Int(cursor.be_i32()?.into()),
+            Self::U32 => Value::UInt(cursor.be_u32()?.into()),
+            Self::I64 => Value::Int(cursor.be_i64()?),
+            Self::U64 => Value::UInt(cursor.be_u64()?),
+            Self::F32 => Value::Float(cursor.be_f32()?.into()),
+            Self::F64 => Value::Float(cursor.be_f64()?),
+            Self::Bits => {
+                let bits = cursor.be_u32()?;
+                if bits & IS_REFERENCED != 0 {
+                    cursor.skip(2)?;
+                }
+                Value::UInt(bits.into())
+            }
+            Self::Ranged { .. } | Self::Truncated { .. } => {
+                Value::Float(self.unpack(cursor.bytes(self.size())?))
+            }
+        })
+    }
+
+    /// Reads `count` values.
+    pub fn read_many(self, cursor: &mut Cursor<'_>, count: usize) -> Result<Numbers> {
+        let size = count
+            .checked_mul(self.size())
+            .ok_or_else(|| cursor.error(format!("an array of {count} numbers")))?;
+        let bytes = cursor.bytes(size)?;
+        Ok(match self {
+            Self::Bool => Numbers::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
+            Self::I8 => Numbers::I8(map(bytes, i8::from_be_bytes)),
+            Self::U8 => Numbers::U8(bytes.into()),
+            Self::I16 => Numbers::I16(map(bytes, i16::from_be_bytes)),
+            Self::U16 => Numbers::U16(map(bytes, u16::from_be_bytes)),
+            Self::I32 => Numbers::I32(map(bytes, i32::from_be_bytes)),
+            Self::U32 | Self::Bits => Numbers::U32(map(bytes, u32::from_be_bytes)),
+            Self::I64 => Numbers::I64(map(bytes, i64::from_be_bytes)),
+            Self::U64 => Numbers::U64(map(bytes, u64::from_be_bytes)),
+            Self::F32 => Numbers::F32(map(bytes, f32::from_be_bytes)),
+            Self::F64 => Numbers::F64(map(bytes, f64::from_be_bytes)),
+            Self::Ranged { .. } | Self::Truncated { .. } => {
+                Numbers::F64(bytes.chunks_exact(self.size()).map(|one| self.unpack(one)).collect())
+            }
+        })
+    }
+
+    /// One packed floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
+    fn unpack(self, bytes: &[u8]) -> f64 {
+        match (self, bytes) {
+            (Self::Ranged { min, factor }, &[a, b, c, d]) => {
+                f64::from(u32::from_be_bytes([a, b, c, d])) / factor + min
+            }
+            (Self::Truncated { bits }, &[exponent, high, low]) => {
+                let mantissa = u32::from(u16::from_be_bytes([high, low]));
+                let sign = 1 << (bits + 1);
+                let bits_value = (u32::from(exponent) << 23)
+                    | (mantissa & (sign - 1)).checked_shl(23 - bits).unwrap_or(0);
+                let value = f64::from(f32::from_bits(bits_value & 0x7FFF_FFFF));
+                if mantissa & sign != 0 { -value } else { value }
+            }
+            _ => f64::NAN,
+        }
+    }
+}
+
+fn map<T, const N: usize>(bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Box<[T]> {
+    bytes.as_chunks::<N>().0.iter().map(|&one| convert(one)).collect()
+}
+
+/// The packing that a member's comment asks for: `[min,max]`, `[min,max,bits]`, or `default` bits.
+fn packed(title: &str, default: Option<u32>) -> Option<Basic> {
+    let truncated = |bits: u32| Basic::Truncated { bits };
+    let Some(range) = range_in(title) else { return default.map(truncated) };
+    let mut parts = range.split(',').map(str::trim);
+    let min = number(parts.next()?)?;
+    let max = number(parts.next()?)?;
+    let bits: u32 = parts.next().and_then(|bits| bits.parse().ok()).unwrap_or(32);
+    if !(2..=32).contains(&bits) {
+        return default.map(truncated);
+    }
+    if min < max {
+        let steps = if bits < 32 { f64::from(1_u32 << bits) } else { f64::from(u32::MAX) };
+        Some(Basic::Ranged { min, factor: steps / (max - min) })
+    } else if bits < 15 {
+        Some(truncated(bits))
+    } else {
+        default.map(truncated)
+    }
+}
+
+/// The text in the last leading brackets of a comment that holds a comma: `[fN][0,1,8] text`.
+fn range_in(title: &str) -> Option<&str> {
+    let mut rest = title.trim_start();
+    while let Some(inner) = rest.strip_prefix('[') {
+        let (range, after) = inner.split_once(']')?;
+        if range.contains(',') {
+            return Some(range);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// A bound of a range: a number, or a multiple or part of pi (`2pi`, `pi/2`, `-pi`).
+fn number(text: &str) -> Option<f64> {
+    if let Ok(value) = text.parse() {
+        return Some(value);
+    }
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text),
+    };
+    let (value, divisor) = match text.split_once('/') {
+        Some((value, divisor)) => (value, divisor.trim().parse::<f64>().ok()?),
+        None => (text, 1.0),
+    };
+    let factor = value.trim().strip_suffix("pi")?.trim().trim_end_matches('*');
+    let factor: f64 = if factor.is_empty() { 1.0 } else { factor.parse().ok()? };
+    Some(sign * factor * std::f64::consts::PI / divisor)
+}

@@ -1,0 +1,243 @@
+//! Classes whose streaming is written by hand in ROOT: `TObject`, strings, arrays, collections,
+//! references and baskets. One function each, named after the class's `Streamer`.
+
+use crate::error::Result;
+use crate::rootfile::key::KeyEntry;
+use crate::rootfile::object::basic::Basic;
+use crate::rootfile::object::plan::ClassId;
+use crate::rootfile::object::reader::Reader;
+use crate::rootfile::object::table::Builtin;
+use crate::rootfile::object::value::{ObjectId, Value};
+
+/// `TObject::kIsReferenced`: a process id follows.
+const IS_REFERENCED: u32 = 1 << 4;
+/// `TObject::kHasUUID`: a `TRef` is followed by a string instead of a process id.
+const HAS_UUID: u32 = 1 << 5;
+/// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
+const BYPASS_STREAMER: u32 = 1 << 12;
+
+impl Reader<'_> {
+    /// Reads an object of a builtin class.
+    pub(super) fn builtin(&mut self, builtin: Builtin, class: ClassId) -> Result<Value> {
+        match builtin {
+            Builtin::TString => self.without_instance(Self::text),
+            Builtin::TDatime => self.without_instance(|reader| Basic::U32.read(&mut reader.cursor)),
+            Builtin::TArray(basic) => {
+                self.without_instance(|reader| reader.counted_numbers(basic).map(Value::Numbers))
+            }
+            Builtin::TObject => self.t_object(class),
+            Builtin::TObjArray => self.collection(class, Self::t_obj_array),
+            Builtin::TList => self.collection(class, Self::t_list),
+            Builtin::TMap => self.collection(class, Self::t_map),
+            Builtin::TClonesArray => self.collection(class, Self::t_clones_array),
+            Builtin::TRefArray => self.collection(class, Self::t_ref_array),
+            Builtin::TRef => self.t_ref(class),
+            Builtin::TBasket => self.t_basket(class),
+        }
+    }
+
+    /// Something too small to be an object of its own: nothing can refer to it by tag.
+    fn without_instance(&mut self, read: impl FnOnce(&mut Self) -> Result<Value>) -> Result<Value> {
+        self.forget_pending();
+        read(self)
+    }
+
+    fn instance_of(&mut self, class: ClassId, version: u16) -> Result<ObjectId> {
+        let table = self.table;
+        let plan = table.class(class).and_then(|class| class.plans.first());
+        let plan = plan.ok_or_else(|| self.cursor.error("builtin class without members"))?;
+        self.new_instance(plan, version)
+    }
+
+    fn t_object(&mut self, class: ClassId) -> Result<Value> {
+        let version = self.version()?.version;
+        let id = self.instance_of(class, version)?;
+        let unique = self.cursor.be_u32()?;
+        let bits = self.cursor.be_u32()?;
+        if bits & IS_REFERENCED != 0 {
+            self.cursor.skip(2)?;
+        }
+        self.set(id, 0, Value::UInt(unique.into()));
+        self.set(id, 1, Value::UInt(bits.into()));
+        Ok(Value::Object(id))
+    }
+
+    /// Reads `TObject`'s part of a builtin class; its bits.
+    fn object_part(&mut self) -> Result<(Value, u32)> {
+        let class = self.table.find("TObject");
+        let class = class.ok_or_else(|| self.cursor.error("TObject is not known"))?;
+        let value = self.class(class)?;
+        let Value::Object(id) = value else { return Ok((value, 0)) };
+        let bits = self.object.member(id, 1).and_then(Value::as_i64).unwrap_or(0);
+        Ok((value, u32::try_from(bits).unwrap_or(0)))
+    }
+
+    /// A versioned class whose first members are its `TObject` part and its name.
+    fn collection(
+        &mut self,
+        class: ClassId,
+        read: impl FnOnce(&mut Self, ObjectId, u16, Option<usize>, u32) -> Result<()>,
+    ) -> Result<Value> {
+        let start = self.cursor.clone();
+        let header = self.version()?;
+        let id = self.instance_of(class, header.version)?;
+        let mut bits = 0;
+        if header.version > 2 {
+            let (object, object_bits) = self.object_part()?;
+            bits = object_bits;
+            self.set(id, 0, object);
+        }
+        if header.version > 1 {
+            let name = self.text()?;
+            self.set(id, 1, name);
+        }
+        read(self, id, header.version, header.end, bits)?;
+        let name = self.table.class(class).map_or("collection".into(), |class| class.name.clone());
+        self.finish(&name, &header, &start)?;
+        Ok(Value::Object(id))
+    }
+
+    fn t_obj_array(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
+        let count = self.length(0)?;
+        let lower = self.cursor.be_i32()?;
+        let items = self.list(count, Self::pointer)?;
+        self.set(id, 2, Value::Int(lower.into()));
+        self.set(id, 3, items);
+        Ok(())
+    }
+
+    fn t_list(&mut self, id: ObjectId, version: u16, _: Option<usize>, _: u32) -> Result<()> {
+        let count = self.length(4)?;
+        let items = self.list(count, |reader| {
+            let item = reader.pointer()?;
+            if version > 3 {
+                // The option with which the item was added.
+                let short = reader.cursor.u8()?;
+                let len = if version > 4 && short == 255 {
+                    reader.length(1)?
+                } else {
+                    usize::from(short)
+                };
+                reader.cursor.skip(len)?;
+            }
+            Ok(item)
+        })?;
+        self.set(id, 2, items);
+        Ok(())
+    }
+
+    fn t_map(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
+        let count = self.length(8)?;
+        let items = self.list(2 * count, Self::pointer)?;
+        self.set(id, 2, items);
+        Ok(())
+    }
+
+    fn t_clones_array(
+        &mut self,
+        id: ObjectId,
+        _: u16,
+        end: Option<usize>,
+        bits: u32,
+    ) -> Result<()> {
+        let class_version = self.cursor.root_string()?;
+        let count = self.cursor.be_i32()?.unsigned_abs() as usize;
+        let lower = self.cursor.be_i32()?;
+        let class = class_version.split(';').next().unwrap_or_default();
+        let items = match self.table.find(class) {
+            _ if count == 0 => Value::List(Box::default()),
+            _ if bits & BYPASS_STREAMER != 0 => {
+                self.skip_to(end, "the TClonesArray is streamed member by member".into())?
+            }
+            None => self.skip_to(end, format!("no streamer info of class {class}").into())?,
+            Some(item) => self.list(count, |reader| match reader.cursor.u8()? {
+                0 => Ok(Value::Null),
+                _ => reader.class(item),
+            })?,
+        };
+        self.set(id, 2, Value::Text(class.into()));
+        self.set(id, 3, Value::Int(lower.into()));
+        self.set(id, 4, items);
+        Ok(())
+    }
+
+    fn t_ref_array(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
+        let count = self.length(4)?;
+        let lower = self.cursor.be_i32()?;
+        let process = self.cursor.be_u16()?;
+        let uids = Basic::U32.read_many(&mut self.cursor, count)?;
+        self.set(id, 2, Value::Int(lower.into()));
+        self.set(id, 3, Value::UInt(process.into()));
+        self.set(id, 4, Value::Numbers(uids));
+        Ok(())
+    }
+
+    fn t_ref(&mut self, class: ClassId) -> Result<Value> {
+        let id = self.instance_of(class, 0)?;
+        let (object, bits) = self.object_part()?;
+        let process =
+            if bits & HAS_UUID != 0 { self.text()? } else { Basic::U16.read(&mut self.cursor)? };
+        self.set(id, 0, object);
+        self.set(id, 1, process);
+        Ok(Value::Object(id))
+    }
+
+    /// `TBasket::Streamer`: a key, sizes, and, unless only the header was written, entry offsets
+    /// and the buffer as it was in memory, key space included.
+    fn t_basket(&mut self, class: ClassId) -> Result<Value> {
+        let key = KeyEntry::parse_fields(&mut self.cursor)?;
+        let version = self.version()?.version;
+        let id = self.instance_of(class, version)?;
+        let buffer_size = self.cursor.be_i32()?;
+        let entries_size = self.cursor.be_i32()?;
+        let io_bits = if entries_size < 0 { self.cursor.u8()? } else { 0 };
+        let entries = self.cursor.be_i32()?;
+        let last = self.cursor.be_i32()?;
+        let flag = self.cursor.u8()?;
+        let generated = flag >= 80;
+        let kind = if generated { flag - 80 } else { flag };
+        let [mut offsets, mut displacement, mut buffer] = [Value::Null, Value::Null, Value::Null];
+        if !generated && kind != 0 && kind % 10 != 2 {
+            if entries != 0 {
+                offsets = Value::Numbers(self.counted_numbers(Basic::I32)?);
+            }
+            if kind > 40 {
+                displacement = Value::Numbers(self.counted_numbers(Basic::I32)?);
+            }
+        }
+        if kind == 1 || kind > 10 {
+            let size = match version {
+                0 | 1 => self.length(1)?,
+                _ => usize::try_from(last)
+                    .map_err(|_| self.cursor.error(format!("a basket of {last} bytes")))?,
+            };
+            buffer = Value::Numbers(Basic::U8.read_many(&mut self.cursor, size)?);
+        }
+        let values = [
+            Value::UInt(key.nbytes.into()),
+            Value::UInt(key.version.into()),
+            Value::UInt(key.objlen.into()),
+            Value::UInt(key.datime.into()),
+            Value::UInt(key.keylen.into()),
+            Value::UInt(key.cycle.into()),
+            Value::UInt(key.seek),
+            Value::UInt(key.parent),
+            Value::Text(key.class.into()),
+            Value::Text(key.name.into()),
+            Value::Text(key.title.into()),
+            Value::Int(buffer_size.into()),
+            Value::Int(entries_size.into()),
+            Value::UInt(io_bits.into()),
+            Value::Int(entries.into()),
+            Value::Int(last.into()),
+            Value::UInt(flag.into()),
+            offsets,
+            displacement,
+            buffer,
+        ];
+        for (index, value) in values.into_iter().enumerate() {
+            self.set(id, index, value);
+        }
+        Ok(Value::Object(id))
+    }
+}

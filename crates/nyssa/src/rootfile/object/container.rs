@@ -1,0 +1,91 @@
+//! Standard containers by their C++ type name.
+
+use crate::rootfile::object::basic::Basic;
+use crate::rootfile::object::plan::ClassId;
+
+/// What a container holds, or is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Item {
+    /// Numbers.
+    Basic(Basic),
+    /// `std::string` or `TString`.
+    Text,
+    /// Objects with their own version headers.
+    Object(ClassId),
+    /// Tagged pointers.
+    Pointer,
+    /// A sequence or set.
+    Sequence(Box<Item>),
+    /// A map: keys and values in turn.
+    Map(Box<Item>, Box<Item>),
+}
+
+/// Deepest nesting of templates that is looked into.
+const MAX_DEPTH: usize = 16;
+
+impl Item {
+    /// Parses a type name such as `vector<vector<float> >`; `class` numbers the classes in it.
+    /// `None` when it is not made of containers nyssa knows.
+    pub fn parse(name: &str, class: &mut dyn FnMut(&str) -> ClassId) -> Option<Self> {
+        Self::parse_nested(name, class, 0)
+    }
+
+    fn parse_nested(
+        name: &str,
+        class: &mut dyn FnMut(&str) -> ClassId,
+        depth: usize,
+    ) -> Option<Self> {
+        let name = name.trim();
+        let name = name.strip_prefix("const ").unwrap_or(name);
+        let name = name.strip_prefix("std::").unwrap_or(name);
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        if let Some(basic) = Basic::from_name(name) {
+            return Some(Self::Basic(basic));
+        }
+        if matches!(name, "string" | "TString") || name.starts_with("basic_string<char") {
+            return Some(Self::Text);
+        }
+        if name.ends_with('*') {
+            return Some(Self::Pointer);
+        }
+        let (template, arguments) = split_template(name);
+        let mut nested = |index: usize| -> Option<Box<Self>> {
+            Some(Box::new(Self::parse_nested(arguments.get(index)?, class, depth + 1)?))
+        };
+        match template {
+            "vector" | "list" | "deque" | "forward_list" | "set" | "multiset" | "unordered_set"
+            | "unordered_multiset" | "ROOT::VecOps::RVec" | "ROOT::RVec" => {
+                Some(Self::Sequence(nested(0)?))
+            }
+            "map" | "multimap" | "unordered_map" | "unordered_multimap" => {
+                Some(Self::Map(nested(0)?, nested(1)?))
+            }
+            "bitset" | "array" | "pair" | "tuple" => None,
+            _ => Some(Self::Object(class(name))),
+        }
+    }
+}
+
+/// `a<b,c<d,e> >` as `a` and [`b`, `c<d,e>`].
+fn split_template(name: &str) -> (&str, Vec<&str>) {
+    let Some((template, rest)) = name.split_once('<') else { return (name, Vec::new()) };
+    let Some(inside) = rest.trim_end().strip_suffix('>') else { return (name, Vec::new()) };
+    let mut depth = 0_usize;
+    let mut start = 0;
+    let mut arguments = Vec::new();
+    for (index, byte) in inside.bytes().enumerate() {
+        match byte {
+            b'<' => depth += 1,
+            b'>' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                arguments.push(inside[start..index].trim());
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    arguments.push(inside[start..].trim());
+    (template.trim(), arguments)
+}

@@ -1,0 +1,98 @@
+//! Any object of a file, read by the streamer info of that file: no class is written by hand but
+//! the few whose streaming ROOT itself writes by hand.
+//!
+//! An [`Object`] is a pool: everything that was streamed in one record, objects referring to each
+//! other by [`ObjectId`]. A [`View`] looks at one of them by member names.
+
+mod basic;
+mod builtin;
+mod compile;
+mod container;
+mod plan;
+mod reader;
+mod table;
+mod value;
+mod view;
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+pub(crate) use basic::Basic;
+pub(crate) use compile::compile;
+pub(crate) use plan::{Member, Plan, Step};
+pub(crate) use table::ClassTable;
+pub use value::{Numbers, ObjectId, Value};
+pub use view::View;
+
+/// Everything that was streamed in one record.
+#[derive(Debug, Default)]
+pub struct Object {
+    root: Option<Value>,
+    instances: Vec<Instance>,
+    /// Members of all objects, one object after the other.
+    values: Vec<Value>,
+}
+
+/// One object of the pool.
+#[derive(Debug)]
+struct Instance {
+    plan: Arc<Plan>,
+    version: i32,
+    /// Index of its first value.
+    first: usize,
+}
+
+impl Object {
+    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` naming class, member and byte; `Unsupported` when the class cannot be
+    /// read at all.
+    pub(crate) fn read(
+        table: &ClassTable,
+        class: &str,
+        payload: &[u8],
+        keylen: u16,
+    ) -> Result<Self> {
+        let Some(id) = table.find(class) else {
+            return Err(Error::unsupported(format!(
+                "the file has no streamer info of class {class}"
+            )));
+        };
+        let mut reader = reader::Reader::new(table, payload, keylen);
+        match reader.class(id).map_err(in_payload)? {
+            Value::Unknown(reason) => Err(Error::unsupported(reason.to_string())),
+            value => Ok(Self { root: Some(value), ..reader.object }),
+        }
+    }
+
+    /// The object as a value: some classes (`TString`, `TArrayD`, ...) have no members.
+    pub fn value(&self) -> &Value {
+        self.root.as_ref().unwrap_or(&Value::Null)
+    }
+
+    /// The object itself; it has no members where [`Object::value`] is not [`Value::Object`].
+    pub fn root(&self) -> View<'_> {
+        self.view(ObjectId(0))
+    }
+
+    /// Any object of the pool.
+    pub fn view(&self, id: ObjectId) -> View<'_> {
+        View::new(self, id)
+    }
+
+    fn member(&self, id: ObjectId, index: usize) -> Option<&Value> {
+        let instance = self.instances.get(id.0 as usize)?;
+        self.values.get(instance.first.checked_add(index)?)
+    }
+}
+
+/// Says that an offset counts in the uncompressed object, where no file offset exists.
+fn in_payload(error: Error) -> Error {
+    let Some(offset) = error.place().offset else { return error };
+    let place = error.place().clone();
+    let message = format!("{}, at byte {offset} of the uncompressed object", error.message());
+    Error::new(error.kind(), message)
+        .at(|fill| *fill = crate::error::Place { offset: None, ..place })
+}

@@ -1,0 +1,517 @@
+//! Reads objects from their streamed bytes by plan.
+//!
+//! ```text
+//! object          version header, then base classes and members in order
+//! version header  [0x40000000 | byte count : u32] version : u16 [checksum : u32 if version is 0]
+//! pointer         0                                  null
+//!                 0x80000000 | class tag             new object of a class seen before
+//!                 0xFFFFFFFF name '\0'               new object of a new class
+//!                 object tag                         an object seen before
+//!                 (new ones behind a byte count)
+//! ```
+//!
+//! A tag is the position of the class or object in the record, key included, plus 2
+//! (`TBufferFile::ReadObjectAny`, `ReadClass`); records of very old files number them instead.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::cursor::Cursor;
+use crate::error::{Error, Kind, Result, ResultExt};
+use crate::rootfile::object::basic::Basic;
+use crate::rootfile::object::container::Item;
+use crate::rootfile::object::plan::{ClassId, Counter, Plan, Step};
+use crate::rootfile::object::table::ClassTable;
+use crate::rootfile::object::value::{Numbers, ObjectId, Value};
+use crate::rootfile::object::{Instance, Object};
+
+/// Mark of a byte count (`kByteCountMask`).
+const BYTE_COUNT: u32 = 0x4000_0000;
+/// Tag of a new class (`kNewClassTag`).
+const NEW_CLASS: u32 = 0xFFFF_FFFF;
+/// Mark of a class tag (`kClassMask`).
+const CLASS: u32 = 0x8000_0000;
+/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
+const TAG_OFFSET: u32 = 2;
+/// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
+const MEMBER_WISE: u16 = 1 << 14;
+/// Objects nested deeper than this are taken for a damaged file.
+const MAX_DEPTH: usize = 100;
+/// Values of an object beyond its size in bytes: every value takes at least a byte.
+const SPARE_VALUES: usize = 4096;
+
+/// What a tag stands for.
+enum Tag {
+    Class(Arc<str>),
+    Object(ObjectId),
+}
+
+/// A version header.
+pub(super) struct Version {
+    pub version: u16,
+    /// Where the object ends, if it says so.
+    pub end: Option<usize>,
+}
+
+/// Reads the objects of one record.
+pub(super) struct Reader<'a> {
+    pub table: &'a ClassTable,
+    pub cursor: Cursor<'a>,
+    pub object: Object,
+    /// Size of the key before the object: tags count from its start.
+    keylen: u32,
+    tags: HashMap<u32, Tag>,
+    /// Number of things tagged, which is the tag itself in very old files.
+    count: u32,
+    /// Whether byte counts, hence tags by position, have been seen.
+    positions: bool,
+    /// Tag of the object about to be created.
+    pending: Option<u32>,
+    depth: usize,
+    /// Objects that may still be read.
+    budget: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(table: &'a ClassTable, payload: &'a [u8], keylen: u16) -> Self {
+        Self {
+            table,
+            cursor: Cursor::new(payload, 0),
+            object: Object::default(),
+            keylen: keylen.into(),
+            tags: HashMap::new(),
+            count: 2,
+            positions: false,
+            pending: Some(1),
+            depth: 0,
+            budget: payload.len() + SPARE_VALUES,
+        }
+    }
+
+    /// Reads an object of `class` with its version header, if the class has one.
+    pub fn class(&mut self, class: ClassId) -> Result<Value> {
+        if self.depth >= MAX_DEPTH || self.budget == 0 {
+            return Err(self.cursor.error("objects are nested too deep or refer to each other"));
+        }
+        self.depth += 1;
+        self.budget -= 1;
+        let builtin = self.table.class(class).and_then(|class| class.builtin);
+        let value = match builtin {
+            Some(builtin) => self.builtin(builtin, class),
+            None => self.planned(class),
+        };
+        self.depth -= 1;
+        value
+    }
+
+    fn planned(&mut self, class: ClassId) -> Result<Value> {
+        let start = self.cursor.clone();
+        let header = self.version()?;
+        match self.plan(class, &header)? {
+            Ok(plan) => {
+                let id = self.new_instance(&plan, header.version)?;
+                self.fill(id, &plan, header.end)?;
+                self.finish(&plan.class, &header, &start)?;
+                Ok(Value::Object(id))
+            }
+            Err(reason) => self.skip_to(header.end, reason),
+        }
+    }
+
+    /// The plan of the version in a header; the reason when there is none.
+    #[allow(clippy::type_complexity)]
+    fn plan(
+        &mut self,
+        class: ClassId,
+        header: &Version,
+    ) -> Result<std::result::Result<Arc<Plan>, Arc<str>>> {
+        let table = self.table;
+        let Some(class) = table.class(class) else { return Ok(Err("unknown class".into())) };
+        let version = i32::from(header.version.cast_signed());
+        let before = self.cursor.position();
+        if version <= 0 && header.end.is_some_and(|end| before + 4 <= end) {
+            // A class without a version of its own is known by the checksum of its layout.
+            let checksum = self.cursor.be_u32()?;
+            if let Some(plan) = class.plans.iter().find(|plan| plan.checksum == checksum) {
+                return Ok(Ok(plan.clone()));
+            }
+            self.cursor.seek(before)?;
+        }
+        if let Some(plan) = class.plans.iter().rev().find(|plan| plan.version == version) {
+            return Ok(Ok(plan.clone()));
+        }
+        let versions: Vec<String> =
+            class.plans.iter().map(|plan| plan.version.to_string()).collect();
+        let reason = if versions.is_empty() {
+            format!("the file has no streamer info of class {}", class.name)
+        } else {
+            format!(
+                "the file has no streamer info of version {version} of class {}, only of {}",
+                class.name,
+                versions.join(", ")
+            )
+        };
+        Ok(Err(reason.into()))
+    }
+
+    /// Reads the members; after one that cannot be read, the rest of the object is unknown.
+    fn fill(&mut self, id: ObjectId, plan: &Plan, end: Option<usize>) -> Result<()> {
+        for (index, member) in plan.members.iter().enumerate() {
+            match self.step(&member.step, id) {
+                Ok(value) => self.set(id, index, value),
+                Err(error) if error.kind() == Kind::Unsupported && end.is_some() => {
+                    let reason: Arc<str> = error.message().into();
+                    for rest in index..plan.members.len() {
+                        self.set(id, rest, Value::Unknown(reason.clone()));
+                    }
+                    return end.map_or(Ok(()), |end| self.cursor.seek(end));
+                }
+                Err(error) => {
+                    let name = format!("{}::{}", plan.class, member.name);
+                    return Err(error).in_field(&name);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, owner: ObjectId) -> Result<Value> {
+        match step {
+            Step::Base(class) | Step::Embedded(class, None) => self.class(*class),
+            Step::Scalar(basic) => basic.read(&mut self.cursor),
+            Step::Fixed(basic, count) => self.numbers(*basic, *count),
+            Step::Prefixed(basic) => {
+                let count = self.length(basic.size())?;
+                self.numbers(*basic, count)
+            }
+            Step::Counted(basic, counter, arrays) => {
+                let count = self.counter(counter, owner)?;
+                let _is_array = self.cursor.u8()?;
+                let count = count
+                    .checked_mul(*arrays)
+                    .ok_or_else(|| self.cursor.error(format!("{arrays} arrays of {count}")))?;
+                self.numbers(*basic, count)
+            }
+            Step::Seeks(counter) => {
+                let count = self.counter(counter, owner)?;
+                let basic = if self.cursor.u8()? == 2 { Basic::I64 } else { Basic::U32 };
+                self.numbers(basic, count)
+            }
+            Step::Embedded(class, Some(count)) => self.list(*count, |reader| reader.class(*class)),
+            Step::Pointer(None) => self.pointer(),
+            Step::Pointer(Some(count)) => self.list(*count, Self::pointer),
+            Step::CString => {
+                let len = self.length(1)?;
+                let text = String::from_utf8_lossy(self.cursor.bytes(len)?);
+                Ok(Value::Text(text.into_owned().into()))
+            }
+            Step::Container(item) => self.container(item),
+            Step::Opaque(reason) => {
+                let header = self.version()?;
+                self.skip_to(header.end, reason.clone())
+            }
+        }
+    }
+
+    fn numbers(&mut self, basic: Basic, count: usize) -> Result<Value> {
+        basic.read_many(&mut self.cursor, count).map(Value::Numbers)
+    }
+
+    /// A collection's items: not more than bytes are left, so that a damaged count costs nothing.
+    pub fn list(
+        &mut self,
+        count: usize,
+        mut read: impl FnMut(&mut Self) -> Result<Value>,
+    ) -> Result<Value> {
+        let left = self.cursor.remaining().len();
+        if count > left {
+            return Err(self.cursor.error(format!("{count} items in {left} bytes")));
+        }
+        let mut items = Vec::new();
+        for _ in 0..count {
+            items.push(read(self)?);
+        }
+        Ok(Value::List(items.into()))
+    }
+
+    /// A 32-bit number of things of at least `size` bytes each.
+    pub fn length(&mut self, size: usize) -> Result<usize> {
+        let count = self.cursor.be_i32()?;
+        let left = self.cursor.remaining().len();
+        usize::try_from(count)
+            .ok()
+            .filter(|count| count.checked_mul(size).is_some_and(|bytes| bytes <= left))
+            .ok_or_else(|| self.cursor.error(format!("{count} items in {left} bytes")))
+    }
+
+    fn counter(&self, counter: &Counter, owner: ObjectId) -> Result<usize> {
+        let value = match counter {
+            Counter::Own(index) => self.object.member(owner, *index).and_then(Value::as_i64),
+            Counter::Named(name) => self.object.view(owner).get(name).and_then(Value::as_i64),
+        };
+        let count = value.ok_or_else(|| self.cursor.error("the counter of an array is missing"))?;
+        usize::try_from(count).map_err(|_| self.cursor.error(format!("an array of {count}")))
+    }
+
+    fn container(&mut self, item: &Item) -> Result<Value> {
+        let start = self.cursor.clone();
+        let header = self.version()?;
+        if header.version & MEMBER_WISE != 0 {
+            return self.skip_to(header.end, "the container is streamed member by member".into());
+        }
+        let value = self.item(item)?;
+        self.finish("container", &header, &start)?;
+        Ok(value)
+    }
+
+    fn item(&mut self, item: &Item) -> Result<Value> {
+        match item {
+            Item::Basic(basic) => basic.read(&mut self.cursor),
+            Item::Text => self.text(),
+            Item::Object(class) => self.class(*class),
+            Item::Pointer => self.pointer(),
+            Item::Sequence(item) => {
+                if let Item::Basic(basic) = **item {
+                    let count = self.length(basic.size())?;
+                    return self.numbers(basic, count);
+                }
+                let count = self.length(1)?;
+                self.list(count, |reader| reader.item(item))
+            }
+            Item::Map(key, value) => {
+                let count = self.length(2)?;
+                let mut turn = false;
+                self.list(2 * count, |reader| {
+                    turn = !turn;
+                    reader.item(if turn { key } else { value })
+                })
+            }
+        }
+    }
+
+    pub fn text(&mut self) -> Result<Value> {
+        self.cursor.root_string().map(|text| Value::Text(text.into()))
+    }
+
+    /// A pointer: null, a new object, or one seen before.
+    pub fn pointer(&mut self) -> Result<Value> {
+        let start = self.cursor.position();
+        let mut tag = self.cursor.be_u32()?;
+        let mut end = None;
+        let mut class_tag = 0;
+        if tag & BYTE_COUNT != 0 && tag != NEW_CLASS {
+            self.positions = true;
+            end = Some(self.end_of(tag)?);
+            class_tag = self.tag_here()?;
+            tag = self.cursor.be_u32()?;
+        }
+        if tag & CLASS == 0 {
+            return self.reference(tag);
+        }
+        let class: Arc<str> = if tag == NEW_CLASS {
+            let name = self.class_name()?;
+            let own = self.next_tag(class_tag);
+            self.tags.insert(own, Tag::Class(name.clone()));
+            name
+        } else {
+            self.class_at(tag & !CLASS)?
+        };
+        let own = if self.positions {
+            self.count += 1;
+            self.tag_at(start)?
+        } else {
+            self.next_tag(0)
+        };
+        let Some(id) = self.table.find(&class) else {
+            let reason = format!("the file has no streamer info of class {class}");
+            return self.skip_to(end, reason.into());
+        };
+        self.pending = Some(own);
+        let value = self.class(id);
+        self.pending = None;
+        match (value, end) {
+            (Err(error), Some(end)) if error.kind() == Kind::Unsupported => {
+                self.cursor.seek(end)?;
+                Ok(Value::Unknown(error.message().into()))
+            }
+            (Ok(value), Some(end)) if self.cursor.position() != end => {
+                let position = self.cursor.position();
+                let reason = format!(
+                    "object of class {class} ends at byte {position}, its pointer says {end}"
+                );
+                // An object that was skipped may have lost count; one that was read has not.
+                if matches!(value, Value::Unknown(_)) {
+                    self.cursor.seek(end)?;
+                    return Ok(value);
+                }
+                Err(self.cursor.error(reason))
+            }
+            (value, _) => value,
+        }
+    }
+
+    /// What an object tag refers to.
+    fn reference(&mut self, tag: u32) -> Result<Value> {
+        if tag == 0 {
+            return Ok(Value::Null);
+        }
+        if let Some(Tag::Object(id)) = self.tags.get(&tag) {
+            return Ok(Value::Object(*id));
+        }
+        // It lies in something that was skipped: go back and read it.
+        let place = self.position_of(tag)?;
+        let back = self.cursor.position();
+        self.cursor.seek(place)?;
+        if self.depth >= MAX_DEPTH || self.budget == 0 {
+            return Err(self.cursor.error("objects refer to each other without end"));
+        }
+        self.depth += 1;
+        self.budget -= 1;
+        let value = self.pointer();
+        self.depth -= 1;
+        let value = value?;
+        self.cursor.seek(back)?;
+        Ok(value)
+    }
+
+    /// The class that a class tag refers to.
+    fn class_at(&mut self, tag: u32) -> Result<Arc<str>> {
+        if let Some(Tag::Class(name)) = self.tags.get(&tag) {
+            return Ok(name.clone());
+        }
+        let place = self.position_of(tag)?;
+        let back = self.cursor.position();
+        self.cursor.seek(place)?;
+        if self.cursor.be_u32()? != NEW_CLASS {
+            return Err(self.cursor.error(format!("class tag {tag} refers to no class")));
+        }
+        let name = self.class_name()?;
+        self.tags.insert(tag, Tag::Class(name.clone()));
+        self.cursor.seek(back)?;
+        Ok(name)
+    }
+
+    /// The position before the cursor that a tag names.
+    fn position_of(&self, tag: u32) -> Result<usize> {
+        let place = tag.checked_sub(TAG_OFFSET + self.keylen).map(|place| place as usize);
+        place
+            .filter(|&place| self.positions && place < self.cursor.position())
+            .ok_or_else(|| self.cursor.error(format!("tag {tag} refers to nothing before it")))
+    }
+
+    fn tag_at(&self, position: usize) -> Result<u32> {
+        u32::try_from(position)
+            .ok()
+            .and_then(|position| position.checked_add(self.keylen + TAG_OFFSET))
+            .ok_or_else(|| self.cursor.error("object is too large for its tags"))
+    }
+
+    fn tag_here(&self) -> Result<u32> {
+        self.tag_at(self.cursor.position())
+    }
+
+    /// Counts one more tagged thing: its position, or its number where there are no positions.
+    fn next_tag(&mut self, position: u32) -> u32 {
+        let number = self.count;
+        self.count += 1;
+        if self.positions { position } else { number }
+    }
+
+    fn class_name(&mut self) -> Result<Arc<str>> {
+        let rest = self.cursor.remaining();
+        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
+            return Err(self.cursor.error("class name without an end"));
+        };
+        let name = String::from_utf8_lossy(self.cursor.bytes(len)?).into();
+        self.cursor.skip(1)?;
+        Ok(name)
+    }
+
+    /// A version header.
+    pub fn version(&mut self) -> Result<Version> {
+        let mut ahead = self.cursor.clone();
+        let end = match ahead.be_u32() {
+            Ok(count) if count & BYTE_COUNT != 0 => {
+                self.cursor = ahead;
+                Some(self.end_of(count)?)
+            }
+            _ => None,
+        };
+        Ok(Version { version: self.cursor.be_u16()?, end })
+    }
+
+    /// Where a byte count that was just read says that its object ends.
+    fn end_of(&self, count: u32) -> Result<usize> {
+        let count = (count & !BYTE_COUNT) as usize;
+        let left = self.cursor.remaining().len();
+        if count > left {
+            return Err(self
+                .cursor
+                .error(format!("byte count of {count} where {left} bytes are left")));
+        }
+        Ok(self.cursor.position() + count)
+    }
+
+    /// Checks that an object ends where its header said.
+    pub fn finish(&mut self, class: &str, header: &Version, start: &Cursor<'_>) -> Result<()> {
+        let Some(end) = header.end else { return Ok(()) };
+        if self.cursor.position() == end {
+            return Ok(());
+        }
+        Err(start.error(format!(
+            "{class} version {} has {} bytes, reading its members took {}",
+            header.version,
+            end.saturating_sub(start.position()),
+            self.cursor.position().saturating_sub(start.position())
+        )))
+    }
+
+    /// Skips what cannot be read.
+    pub fn skip_to(&mut self, end: Option<usize>, reason: Arc<str>) -> Result<Value> {
+        self.pending = None;
+        match end {
+            Some(end) => {
+                self.cursor.seek(end)?;
+                Ok(Value::Unknown(reason))
+            }
+            None => Err(Error::unsupported(reason.to_string())),
+        }
+    }
+
+    /// A new object with all members null, known by the pending tag.
+    pub fn new_instance(&mut self, plan: &Arc<Plan>, version: u16) -> Result<ObjectId> {
+        let first = self.object.values.len();
+        let last = first + plan.members.len();
+        let limit = self.cursor.position() + self.cursor.remaining().len() + SPARE_VALUES;
+        if last > limit {
+            return Err(self.cursor.error("more members than bytes"));
+        }
+        let id = ObjectId(u32::try_from(self.object.instances.len()).unwrap_or(u32::MAX));
+        self.object.values.resize(last, Value::Null);
+        let version = i32::from(version.cast_signed());
+        self.object.instances.push(Instance { plan: plan.clone(), version, first });
+        if let Some(tag) = self.pending.take() {
+            self.tags.insert(tag, Tag::Object(id));
+        }
+        Ok(id)
+    }
+
+    /// Nothing refers to the object being read by its tag.
+    pub fn forget_pending(&mut self) {
+        self.pending = None;
+    }
+
+    /// Sets a member.
+    pub fn set(&mut self, id: ObjectId, index: usize, value: Value) {
+        let first = self.object.instances.get(id.0 as usize).map_or(usize::MAX, |i| i.first);
+        if let Some(slot) = first.checked_add(index).and_then(|at| self.object.values.get_mut(at)) {
+            *slot = value;
+        }
+    }
+
+    /// Numbers after a 32-bit length.
+    pub fn counted_numbers(&mut self, basic: Basic) -> Result<Numbers> {
+        let count = self.length(basic.size())?;
+        basic.read_many(&mut self.cursor, count)
+    }
+}

@@ -1,0 +1,176 @@
+//! The classes of a file: which are known by heart, and the plans of all the others.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::rootfile::object::basic::Basic;
+use crate::rootfile::object::plan::{ClassId, Member, Plan, Step};
+
+/// A class whose streaming is fixed in ROOT's own code and not described by streamer info.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, reason = "they are ROOT's class names")]
+pub(crate) enum Builtin {
+    /// `TObject`.
+    TObject,
+    /// `TString` and `std::string` as an object.
+    TString,
+    /// `TDatime`: 32 bits.
+    TDatime,
+    /// `TArrayC` ... `TArrayD`.
+    TArray(Basic),
+    /// `TObjArray`.
+    TObjArray,
+    /// `TList`, `THashList`.
+    TList,
+    /// `TMap`.
+    TMap,
+    /// `TClonesArray`.
+    TClonesArray,
+    /// `TRef`.
+    TRef,
+    /// `TRefArray`.
+    TRefArray,
+    /// `TBasket`.
+    TBasket,
+}
+
+/// One class of a file.
+#[derive(Debug)]
+pub(crate) struct Class {
+    pub name: Arc<str>,
+    pub builtin: Option<Builtin>,
+    /// Plans by version; for a builtin class, one that names its members.
+    pub plans: Vec<Arc<Plan>>,
+}
+
+/// All classes of a file.
+#[derive(Debug)]
+pub(crate) struct ClassTable {
+    classes: Vec<Class>,
+    ids: HashMap<Arc<str>, ClassId>,
+}
+
+/// Name of the member that holds the items of a collection.
+pub(crate) const ITEMS: &str = "items";
+
+/// Builtin classes and the members that their objects show.
+const BUILTINS: &[(&str, Builtin, &[&str])] = &[
+    ("TObject", Builtin::TObject, &["fUniqueID", "fBits"]),
+    ("TString", Builtin::TString, &[]),
+    ("string", Builtin::TString, &[]),
+    ("TDatime", Builtin::TDatime, &[]),
+    ("TArrayC", Builtin::TArray(Basic::I8), &[]),
+    ("TArrayS", Builtin::TArray(Basic::I16), &[]),
+    ("TArrayI", Builtin::TArray(Basic::I32), &[]),
+    ("TArrayL", Builtin::TArray(Basic::I64), &[]),
+    ("TArrayL64", Builtin::TArray(Basic::I64), &[]),
+    ("TArrayF", Builtin::TArray(Basic::F32), &[]),
+    ("TArrayD", Builtin::TArray(Basic::F64), &[]),
+    ("TObjArray", Builtin::TObjArray, &["TObject", "fName", "fLowerBound", ITEMS]),
+    ("TList", Builtin::TList, &["TObject", "fName", ITEMS]),
+    ("THashList", Builtin::TList, &["TObject", "fName", ITEMS]),
+    ("TMap", Builtin::TMap, &["TObject", "fName", ITEMS]),
+    ("TClonesArray", Builtin::TClonesArray, &["TObject", "fName", "fClass", "fLowerBound", ITEMS]),
+    ("TRef", Builtin::TRef, &["TObject", "fPID"]),
+    ("TRefArray", Builtin::TRefArray, &["TObject", "fName", "fLowerBound", "fPID", "fUIDs"]),
+    (
+        "TBasket",
+        Builtin::TBasket,
+        &[
+            "fNbytes",
+            "fVersion",
+            "fObjlen",
+            "fDatime",
+            "fKeylen",
+            "fCycle",
+            "fSeekKey",
+            "fSeekPdir",
+            "fClassName",
+            "fName",
+            "fTitle",
+            "fBufferSize",
+            "fNevBufSize",
+            "fIOBits",
+            "fNevBuf",
+            "fLast",
+            "flag",
+            "fEntryOffset",
+            "fDisplacement",
+            "fBufferRef",
+        ],
+    ),
+];
+
+impl ClassTable {
+    /// The builtin classes, and layouts of ROOT's most basic ones in case a file leaves them out.
+    pub fn new() -> Self {
+        let mut table = Self { classes: Vec::new(), ids: HashMap::new() };
+        for &(name, builtin, members) in BUILTINS {
+            let id = table.id(name);
+            let members = members.iter().map(|&name| Member::opaque(name)).collect();
+            let plan = Plan { class: name.into(), version: 0, checksum: 0, members };
+            if let Some(class) = table.classes.get_mut(id.0 as usize) {
+                class.builtin = Some(builtin);
+                class.plans.push(Arc::new(plan));
+            }
+        }
+        let (object, string) = (table.id("TObject"), table.id("TString"));
+        let text = |name: &str| Member::new(name, Step::Embedded(string, None));
+        let base = |name: &str, id| Member::new(name, Step::Base(id));
+        table.add("TNamed", 1, vec![base("TObject", object), text("fName"), text("fTitle")]);
+        table.add("TObjString", 1, vec![base("TObject", object), text("fString")]);
+        table
+    }
+
+    /// The number of a class; new names get a new one.
+    pub fn id(&mut self, name: &str) -> ClassId {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = ClassId(u32::try_from(self.classes.len()).unwrap_or(u32::MAX));
+        let name: Arc<str> = name.into();
+        self.classes.push(Class { name: name.clone(), builtin: None, plans: Vec::new() });
+        self.ids.insert(name, id);
+        id
+    }
+
+    /// The number of a class that is already known.
+    pub fn find(&self, name: &str) -> Option<ClassId> {
+        self.ids.get(name).copied()
+    }
+
+    /// A class.
+    pub fn class(&self, id: ClassId) -> Option<&Class> {
+        self.classes.get(id.0 as usize)
+    }
+
+    /// Adds a layout that is known by heart.
+    pub fn add(&mut self, name: &str, version: i32, members: Vec<Member>) {
+        self.insert(Plan { class: name.into(), version, checksum: 0, members });
+    }
+
+    /// Adds a plan, in place of one of the same version.
+    pub fn insert(&mut self, plan: Plan) {
+        let id = self.id(&plan.class);
+        let Some(class) = self.classes.get_mut(id.0 as usize) else { return };
+        if class.builtin.is_some() {
+            return;
+        }
+        class.plans.retain(|old| {
+            old.version != plan.version || old.checksum != 0 && old.checksum != plan.checksum
+        });
+        class.plans.push(Arc::new(plan));
+    }
+}
+
+impl Member {
+    /// A member.
+    pub fn new(name: &str, step: Step) -> Self {
+        Self { name: name.into(), step }
+    }
+
+    /// A member that only has a name: it is filled by a builtin class.
+    fn opaque(name: &str) -> Self {
+        Self::new(name, Step::Opaque("builtin".into()))
+    }
+}

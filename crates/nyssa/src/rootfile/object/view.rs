@@ -1,0 +1,216 @@
+//! Looking at an object by its member names.
+
+use crate::error::{Error, Result};
+use crate::guard;
+use crate::rootfile::object::plan::Step;
+use crate::rootfile::object::table::ITEMS;
+use crate::rootfile::object::{Instance, Object, ObjectId, Value};
+
+/// One object of a pool. Members of base classes are found as its own.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    object: &'a Object,
+    id: ObjectId,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(object: &'a Object, id: ObjectId) -> Self {
+        Self { object, id }
+    }
+
+    fn instance(&self) -> Option<&'a Instance> {
+        self.object.instances.get(self.id.0 as usize)
+    }
+
+    /// Its number in the pool: two pointers to one object have the same.
+    pub fn id(&self) -> ObjectId {
+        self.id
+    }
+
+    /// Class name.
+    pub fn class(&self) -> &'a str {
+        self.instance().map_or("", |instance| &instance.plan.class)
+    }
+
+    /// Class version as streamed.
+    pub fn version(&self) -> i32 {
+        self.instance().map_or(0, |instance| instance.version)
+    }
+
+    /// Whether this is an object of `class` or has it as a base class.
+    pub fn is_a(&self, class: &str) -> bool {
+        self.class() == class || self.bases().any(|base| base.is_a(class))
+    }
+
+    /// Its own members in order, base classes (named after their class) included.
+    pub fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
+        let object = self.object;
+        let id = self.id;
+        let members = self.instance().map_or(&[][..], |instance| &instance.plan.members);
+        members
+            .iter()
+            .enumerate()
+            .filter_map(move |(index, member)| Some((&*member.name, object.member(id, index)?)))
+    }
+
+    fn bases(&self) -> impl Iterator<Item = View<'a>> + use<'a> {
+        let object = self.object;
+        let members = self.instance().map_or(&[][..], |instance| &instance.plan.members);
+        let named = self.members();
+        members.iter().zip(named).filter_map(move |(member, (_, value))| {
+            match (&member.step, value) {
+                (Step::Base(_), Value::Object(id)) => Some(View::new(object, *id)),
+                _ => None,
+            }
+        })
+    }
+
+    /// A member of this class or of a base class.
+    pub fn get(&self, name: &str) -> Option<&'a Value> {
+        let own = self.members().find(|(member, _)| *member == name);
+        own.map(|(_, value)| value).or_else(|| self.bases().find_map(|base| base.get(name)))
+    }
+
+    fn require(&self, name: &str) -> Result<&'a Value> {
+        match self.get(name) {
+            Some(Value::Unknown(reason)) => Err(Error::unsupported(format!(
+                "{}::{name} cannot be read: {reason}",
+                self.class()
+            ))),
+            Some(value) => Ok(value),
+            None => Err(Error::unsupported(format!(
+                "class {} version {} has no member {name}",
+                self.class(),
+                self.version()
+            ))),
+        }
+    }
+
+    fn wrong(&self, name: &str, value: &Value, wanted: &str) -> Error {
+        Error::unsupported(format!("{}::{name} is {}, not {wanted}", self.class(), value.kind()))
+    }
+
+    /// An integer member; floating-point members that hold a whole number count (`fEntries` was a
+    /// `double` once).
+    ///
+    /// # Errors
+    /// `Unsupported` when there is no such member or it is no integer; so for all below.
+    pub fn i64(&self, name: &str) -> Result<i64> {
+        let value = self.require(name)?;
+        let whole = match *value {
+            // Beyond 2^53 a double does not count entries or bytes one by one.
+            Value::Float(float) if float.fract() == 0.0 && float.abs() < 9.0e15 =>
+            {
+                #[allow(clippy::cast_possible_truncation)]
+                Some(float as i64)
+            }
+            _ => value.as_i64(),
+        };
+        whole.ok_or_else(|| self.wrong(name, value, "an integer"))
+    }
+
+    /// An integer member that is not negative.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when it is negative.
+    pub fn u64(&self, name: &str) -> Result<u64> {
+        let value = self.i64(name)?;
+        u64::try_from(value)
+            .map_err(|_| Error::out_of_spec(format!("{}::{name} is {value}", self.class())))
+    }
+
+    /// An integer member that is not negative, as a size.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when it is negative, `LimitExceeded` when it does not fit.
+    pub fn usize(&self, name: &str) -> Result<usize> {
+        guard::to_usize(self.u64(name)?, name)
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// `Unsupported`, as above.
+    pub fn f64(&self, name: &str) -> Result<f64> {
+        match self.require(name)? {
+            Value::Float(value) => Ok(*value),
+            #[allow(clippy::cast_precision_loss)]
+            value => value
+                .as_i64()
+                .map(|value| value as f64)
+                .ok_or_else(|| self.wrong(name, value, "a number")),
+        }
+    }
+
+    /// A string member.
+    ///
+    /// # Errors
+    /// `Unsupported`, as above.
+    pub fn str(&self, name: &str) -> Result<&'a str> {
+        match self.require(name)? {
+            Value::Text(text) => Ok(text),
+            value => Err(self.wrong(name, value, "a string")),
+        }
+    }
+
+    /// An embedded object or what a pointer points to; `None` for a null pointer.
+    ///
+    /// # Errors
+    /// `Unsupported`, as above.
+    pub fn view(&self, name: &str) -> Result<Option<View<'a>>> {
+        match self.require(name)? {
+            Value::Object(id) => Ok(Some(View::new(self.object, *id))),
+            Value::Null => Ok(None),
+            value => Err(self.wrong(name, value, "an object")),
+        }
+    }
+
+    /// The items of a collection member (`TObjArray`, `TList`, ...), `None` for null ones.
+    /// A null pointer to a collection has no items.
+    ///
+    /// # Errors
+    /// `Unsupported`, as above, or when an item cannot be read.
+    pub fn list(&self, name: &str) -> Result<Vec<Option<View<'a>>>> {
+        match self.require(name)? {
+            Value::Object(id) => View::new(self.object, *id).items(),
+            Value::List(items) => self.views(items),
+            Value::Null => Ok(Vec::new()),
+            value => Err(self.wrong(name, value, "a collection")),
+        }
+    }
+
+    /// The items of this collection, `None` for null ones.
+    ///
+    /// # Errors
+    /// `Unsupported` when this is no collection or an item cannot be read.
+    pub fn items(&self) -> Result<Vec<Option<View<'a>>>> {
+        match self.require(ITEMS)? {
+            Value::List(items) => self.views(items),
+            value => Err(self.wrong(ITEMS, value, "a list")),
+        }
+    }
+
+    fn views(&self, items: &'a [Value]) -> Result<Vec<Option<View<'a>>>> {
+        let view = |item: &'a Value| match item {
+            Value::Object(id) => Ok(Some(View::new(self.object, *id))),
+            Value::Null => Ok(None),
+            Value::Unknown(reason) => Err(Error::unsupported(reason.to_string())),
+            value => Err(self.wrong(ITEMS, value, "an object")),
+        };
+        items.iter().map(view).collect()
+    }
+
+    /// An array of integers; a null pointer has none.
+    ///
+    /// # Errors
+    /// `Unsupported`, as above.
+    pub fn i64s(&self, name: &str) -> Result<Vec<i64>> {
+        match self.require(name)? {
+            Value::Numbers(numbers) => numbers.to_i64().ok_or_else(|| {
+                self.wrong(name, &Value::Numbers(numbers.clone()), "an array of integers")
+            }),
+            Value::Null => Ok(Vec::new()),
+            value => Err(self.wrong(name, value, "an array of numbers")),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Streamer info: what every class in a file looks like, in each version that the file holds.
+
+use crate::error::Result;
+use crate::rootfile::object::{Basic, ClassTable, Member, Object, Step, View, compile};
+
+/// One version of a class (`TStreamerInfo`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassInfo {
+    /// Class name.
+    pub name: String,
+    /// Class version.
+    pub version: i32,
+    /// Checksum of the layout.
+    pub checksum: u32,
+    /// Base classes and members in the order they are streamed.
+    pub elements: Vec<Element>,
+}
+
+/// One member or base class (`TStreamerElement`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
+    pub class: String,
+    /// Member name, or the base class's.
+    pub name: String,
+    /// Comment.
+    pub title: String,
+    /// Type code (`TVirtualStreamerInfo::EReadWrite`).
+    pub code: i32,
+    /// Number of elements of an array, 0 for none.
+    pub array_length: i32,
+    /// C++ type name.
+    pub type_name: String,
+    /// Name of the member that counts a pointed-to array; empty for none.
+    pub count_name: String,
+}
+
+/// All streamer infos of a file.
+#[derive(Debug)]
+pub struct StreamerInfos {
+    classes: Vec<ClassInfo>,
+    table: ClassTable,
+}
+
+impl StreamerInfos {
+    /// Parses the list of streamer infos (`None` when the file has none); `keylen` is the size of
+    /// its key.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the list is damaged.
+    pub(crate) fn parse(record: Option<(&[u8], u16)>) -> Result<Self> {
+        let mut classes = Vec::new();
+        if let Some((payload, keylen)) = record {
+            let list = Object::read(&bootstrap(), "TList", payload, keylen)?;
+            for item in list.root().items()?.into_iter().flatten() {
+                // The list may also hold a list of schema evolution rules.
+                if item.class() == "TStreamerInfo" {
+                    classes.push(class_info(item)?);
+                }
+            }
+        }
+        let mut table = ClassTable::new();
+        for info in &classes {
+            let plan = compile(info, &mut table);
+            table.insert(plan);
+        }
+        Ok(Self { classes, table })
+    }
+
+    /// The classes, in the order of the file.
+    pub fn classes(&self) -> &[ClassInfo] {
+        &self.classes
+    }
+
+    /// A class by name: its newest version, or the one asked for.
+    pub fn class(&self, name: &str, version: Option<i32>) -> Option<&ClassInfo> {
+        self.classes
+            .iter()
+            .filter(|info| info.name == name && version.is_none_or(|it| it == info.version))
+            .max_by_key(|info| info.version)
+    }
+
+    pub(crate) fn table(&self) -> &ClassTable {
+        &self.table
+    }
+}
+
+fn class_info(view: View<'_>) -> Result<ClassInfo> {
+    let elements = view.list("fElements")?.into_iter().flatten().map(element);
+    Ok(ClassInfo {
+        name: view.str("fName")?.to_owned(),
+        version: i32::try_from(view.i64("fClassVersion")?).unwrap_or(0),
+        checksum: u32::try_from(view.u64("fCheckSum")?).unwrap_or(0),
+        elements: elements.collect::<Result<_>>()?,
+    })
+}
+
+fn element(view: View<'_>) -> Result<Element> {
+    let code = i32::try_from(view.i64("fType")?).unwrap_or(-1);
+    let type_name = view.str("fTypeName")?;
+    // Before ROOT 5 a bool was said to be an unsigned char.
+    let code = if code == 11 && matches!(type_name, "Bool_t" | "bool") { 18 } else { code };
+    let count_name = match view.get("fCountName") {
+        Some(_) => view.str("fCountName")?,
+        None => "",
+    };
+    Ok(Element {
+        class: view.class().to_owned(),
+        name: view.str("fName")?.to_owned(),
+        title: view.str("fTitle")?.to_owned(),
+        code,
+        array_length: i32::try_from(view.i64("fArrayLength")?).unwrap_or(0),
+        type_name: type_name.to_owned(),
+        count_name: count_name.to_owned(),
+    })
+}
+
+/// The classes of streamer info itself, known by heart (`TStreamerElement.cxx`, `Streamer`).
+fn bootstrap() -> ClassTable {
+    let mut table = ClassTable::new();
+    let base =
+        |table: &mut ClassTable, class: &str| Member::new(class, Step::Base(table.id(class)));
+    let text = |table: &mut ClassTable, name: &str| {
+        Member::new(name, Step::Embedded(table.id("TString"), None))
+    };
+    let int = |name: &str| Member::new(name, Step::Scalar(Basic::I32));
+    for version in 1..=10 {
+        let members = vec![
+            base(&mut table, "TNamed"),
+            Member::new("fCheckSum", Step::Scalar(Basic::U32)),
+            int("fClassVersion"),
+            Member::new("fElements", Step::Pointer(None)),
+        ];
+        table.add("TStreamerInfo", version, members);
+    }
+    for version in 1..=4 {
+        let max_index =
+            if version == 1 { Step::Prefixed(Basic::I32) } else { Step::Fixed(Basic::I32, 5) };
+        let mut members = vec![
+            base(&mut table, "TNamed"),
+            int("fType"),
+            int("fSize"),
+            int("fArrayLength"),
+            int("fArrayDim"),
+            Member::new("fMaxIndex", max_index),
+            text(&mut table, "fTypeName"),
+        ];
+        if version == 3 {
+            let double = |name: &str| Member::new(name, Step::Scalar(Basic::F64));
+            members.extend([double("fXmin"), double("fXmax"), double("fFactor")]);
+        }
+        table.add("TStreamerElement", version, members);
+        let mut members = vec![base(&mut table, "TStreamerElement")];
+        if version > 2 {
+            members.push(int("fBaseVersion"));
+        }
+        table.add("TStreamerBase", version, members);
+        for class in ["TStreamerBasicPointer", "TStreamerLoop"] {
+            let members = vec![
+                base(&mut table, "TStreamerElement"),
+                int("fCountVersion"),
+                text(&mut table, "fCountName"),
+                text(&mut table, "fCountClass"),
+            ];
+            table.add(class, version, members);
+        }
+        for class in [
+            "TStreamerBasicType",
+            "TStreamerObject",
+            "TStreamerObjectAny",
+            "TStreamerObjectPointer",
+            "TStreamerObjectAnyPointer",
+            "TStreamerString",
+            "TStreamerArtificial",
+        ] {
+            let members = vec![base(&mut table, "TStreamerElement")];
+            table.add(class, version, members);
+        }
+        let members = vec![base(&mut table, "TStreamerElement"), int("fSTLtype"), int("fCtype")];
+        table.add("TStreamerSTL", version, members);
+        let members = vec![base(&mut table, "TStreamerSTL")];
+        table.add("TStreamerSTLstring", version, members);
+    }
+    table
+}

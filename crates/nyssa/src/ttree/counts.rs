@@ -1,0 +1,82 @@
+//! Counters of jagged branches: an integer branch to offsets.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+
+use crate::error::{Error, Result};
+
+/// Offsets (one more than entries, from 0) whose differences are the integers of `counter`.
+///
+/// # Errors
+/// `OutOfSpecification` for a negative count or a sum beyond 63 bits, `Unsupported` when the counter
+/// does not hold one integer per entry.
+pub(crate) fn offsets(counter: &ArrayRef) -> Result<OffsetBuffer<i64>> {
+    match counter.data_type() {
+        DataType::Int8 => sum::<Int8Type>(counter),
+        DataType::UInt8 => sum::<UInt8Type>(counter),
+        DataType::Int16 => sum::<Int16Type>(counter),
+        DataType::UInt16 => sum::<UInt16Type>(counter),
+        DataType::Int32 => sum::<Int32Type>(counter),
+        DataType::UInt32 => sum::<UInt32Type>(counter),
+        DataType::Int64 => sum::<Int64Type>(counter),
+        DataType::UInt64 => sum::<UInt64Type>(counter),
+        other => Err(Error::unsupported(format!("a counter holds {other}, not integers"))),
+    }
+}
+
+fn sum<T: ArrowPrimitiveType>(counter: &ArrayRef) -> Result<OffsetBuffer<i64>>
+where
+    T::Native: TryInto<i64> + std::fmt::Display,
+{
+    let counts = counter.as_primitive::<T>().values();
+    let mut offsets = Vec::with_capacity(counts.len() + 1);
+    let mut end = 0_i64;
+    offsets.push(end);
+    for (entry, &count) in counts.iter().enumerate() {
+        let next = count.try_into().ok().filter(|&n| n >= 0).and_then(|n| end.checked_add(n));
+        let Some(next) = next else {
+            return Err(Error::out_of_spec(format!("a counter says {count} elements"))
+                .at(|place| place.entry = Some(entry as u64)));
+        };
+        end = next;
+        offsets.push(end);
+    }
+    Ok(OffsetBuffer::new(ScalarBuffer::from(offsets)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Float32Array, Int16Array, UInt64Array};
+
+    use super::*;
+
+    #[test]
+    fn integers_of_any_width_add_up() {
+        let counter: ArrayRef = Arc::new(Int16Array::from(vec![2, 0, 3]));
+        assert_eq!(&offsets(&counter).unwrap()[..], [0, 2, 2, 5]);
+    }
+
+    #[test]
+    fn impossible_counts_are_refused() {
+        let negative: ArrayRef = Arc::new(Int16Array::from(vec![2, -1]));
+        assert_eq!(
+            offsets(&negative).unwrap_err().to_string(),
+            "a counter says -1 elements (entry 1)"
+        );
+        let huge: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX]));
+        assert_eq!(
+            offsets(&huge).unwrap_err().to_string(),
+            "a counter says 18446744073709551615 elements (entry 0)"
+        );
+        let float: ArrayRef = Arc::new(Float32Array::from(vec![1.0]));
+        assert!(offsets(&float).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! Elements of a column → sealed pages.
+
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::OffsetBuffer;
+
+use super::column_data::ColumnData;
+use super::elements::Offsets;
+use super::shred::{Shred, shred, shred_offsets};
+use super::{ColumnSettings, Scratch, SealSettings};
+use crate::encoding::{ColumnType, Encoding};
+use crate::error::{Error, Result, ResultExt};
+use crate::page::{self, SealedColumn, SealedPage};
+use crate::schema::{Column, ColumnId, FieldId, Schema};
+
+/// The page list counts elements in 31 bits.
+const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
+
+/// Seals the columns of `field` and everything below it from `array`, which holds the rows of one
+/// cluster (the items of one cluster for a field inside a collection). Projected fields have no
+/// columns of their own and give nothing.
+///
+/// Pure and single-threaded; the result depends on the arguments only.
+///
+/// # Errors
+/// `InvalidArgument` when the array does not have the structure of the field or has nulls;
+/// `Unsupported` for variants and unknown columns.
+pub fn seal_field(
+    schema: &Schema,
+    field: FieldId,
+    array: &ArrayRef,
+    settings: &SealSettings,
+    scratch: &mut Scratch,
+) -> Result<Vec<SealedColumn>> {
+    let shreds = shred(schema, field, array)?;
+    shreds.into_iter().map(|shred| seal_column(schema, shred, settings, scratch)).collect()
+}
+
+/// Seals the index column of a collection alone, from the offsets of one cluster's rows; they may
+/// start anywhere.
+///
+/// # Errors
+/// `InvalidArgument` when the field has no index column.
+pub fn seal_offsets(
+    schema: &Schema,
+    field: FieldId,
+    offsets: &OffsetBuffer<i64>,
+    settings: &SealSettings,
+    scratch: &mut Scratch,
+) -> Result<SealedColumn> {
+    let offsets = Offsets::Large(offsets.inner().clone()).checked(usize::MAX)?;
+    let shred = shred_offsets(schema, field, offsets)?;
+    seal_column(schema, shred, settings, scratch)
+}
+
+fn seal_column(
+    schema: &Schema,
+    shred: Shred,
+    settings: &SealSettings,
+    scratch: &mut Scratch,
+) -> Result<SealedColumn> {
+    let plan = ColumnPlan::new(schema, shred.column, settings)?;
+    let data = ColumnData::from(shred.elements);
+    plan.check(&data)?;
+    let pages = plan
+        .pages(data.len())
+        .map(|range| plan.seal(&data, range, scratch))
+        .collect::<Result<_>>()?;
+    Ok(plan.finish(&data, pages))
+}
+
+/// How one column is sealed.
+pub(super) struct ColumnPlan<'a> {
+    column: ColumnId,
+    encoding: Encoding,
+    settings: &'a ColumnSettings,
+}
+
+impl<'a> ColumnPlan<'a> {
+    pub(super) fn new(
+        schema: &Schema,
+        column: ColumnId,
+        settings: &'a SealSettings,
+    ) -> Result<Self> {
+        let settings = settings.column(column).ok_or_else(|| {
+            Error::invalid_argument(format!("there are no seal settings for column {}", column.0))
+        })?;
+        let Column { column_type, type_code, bits, value_range, .. } = *schema.column(column);
+        let column_type = column_type.ok_or_else(|| {
+            Error::unsupported(format!("columns of type {type_code:#x} cannot be written"))
+        })?;
+        let encoding = Encoding::of(column_type, bits, value_range)?;
+        Ok(Self { column, encoding, settings })
+    }
+
+    /// Refuses what the column's type cannot store.
+    pub(super) fn check(&self, data: &ColumnData) -> Result<()> {
+        let narrow =
+            matches!(self.encoding.column_type, ColumnType::Index32 | ColumnType::SplitIndex32);
+        match data.last_offset() {
+            Some(items) if narrow && u32::try_from(items).is_err() => {
+                Err(Error::invalid_argument(format!(
+                    "{items} items in one cluster do not fit a column of type {}: use smaller \
+                     clusters or 64-bit offsets",
+                    self.encoding.column_type.name()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Element ranges of the pages: as few pages as the page size allows, of sizes as equal as can
+    /// be, so that no small page is left over at the end.
+    pub(super) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let bits = usize::from(self.encoding.bits).max(1);
+        let most = self.settings.page_bytes.saturating_mul(8) / bits;
+        let count = elements.div_ceil(most.clamp(1, MAX_PAGE_ELEMENTS));
+        let size = elements.div_ceil(count.max(1)).max(1);
+        (0..count)
+            .map(move |page| page * size..((page + 1) * size).min(elements))
+            .filter(|range| !range.is_empty())
+    }
+
+    /// Seals one page.
+    pub(super) fn seal(
+        &self,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<SealedPage> {
+        let (compressor, native, packed) = scratch.parts(&self.settings.codec)?;
+        let count = range.len();
+        let native = data.native(range, native);
+        page::seal(native, count, &self.encoding, compressor, packed)
+            .at(|place| place.column = Some(u64::from(self.column.0)))
+    }
+
+    /// The column of its pages.
+    pub(super) fn finish(&self, data: &ColumnData, pages: Vec<SealedPage>) -> SealedColumn {
+        SealedColumn {
+            column: self.column,
+            elements: data.len() as u64,
+            last_offset: data.last_offset(),
+            compression: self.settings.setting,
+            pages,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How each column is sealed, and what a thread needs to do it.
+
+use std::sync::Arc;
+
+use crate::compression::{Codec, Compressor};
+use crate::error::Result;
+use crate::schema::{ColumnId, Schema};
+
+use super::Options;
+
+/// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
+const MAX_COMPRESSORS: usize = 8;
+
+/// How the pages of one column are made. The encoding is that of the schema's column.
+#[derive(Clone, Debug)]
+pub struct ColumnSettings {
+    /// The codec. Columns with the same codec should share it, so that threads share compressors.
+    pub codec: Arc<Codec>,
+    /// ROOT's setting number recorded in the page list.
+    pub setting: u32,
+    /// Largest page before compression, bytes.
+    pub page_bytes: usize,
+}
+
+/// How the columns of a schema are sealed; index is [`ColumnId`].
+#[derive(Clone, Debug)]
+pub struct SealSettings {
+    /// One per physical column.
+    pub columns: Vec<ColumnSettings>,
+}
+
+impl SealSettings {
+    /// The same for all columns of `schema`.
+    pub fn new(schema: &Schema, options: &Options) -> Self {
+        let column = ColumnSettings {
+            codec: Arc::new(Codec::from(options.compression)),
+            setting: options.compression.setting(),
+            page_bytes: options.max_unzipped_page,
+        };
+        Self { columns: vec![column; schema.columns.len()] }
+    }
+
+    /// The settings of a column.
+    pub fn column(&self, column: ColumnId) -> Option<&ColumnSettings> {
+        self.columns.get(column.0 as usize)
+    }
+}
+
+/// Reusable buffers and compressors of one thread.
+#[derive(Default)]
+pub struct Scratch {
+    compressors: Vec<(Arc<Codec>, Compressor)>,
+    /// Elements that had to be rearranged before encoding.
+    pub(super) native: Vec<u8>,
+    /// The encoded page.
+    pub(super) packed: Vec<u8>,
+}
+
+impl Scratch {
+    /// Empty.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The compressor of a codec, made on first use. The oldest goes when there are too many.
+    pub(super) fn compressor<'a>(
+        compressors: &'a mut Vec<(Arc<Codec>, Compressor)>,
+        codec: &Arc<Codec>,
+    ) -> Result<&'a mut Compressor> {
+        // The `Arc` is kept beside its compressor, so its address cannot be reused for another codec.
+        let index = match compressors.iter().position(|(known, _)| Arc::ptr_eq(known, codec)) {
+            Some(index) => index,
+            None => {
+                if compressors.len() == MAX_COMPRESSORS {
+                    compressors.remove(0);
+                }
+                compressors.push((Arc::clone(codec), Compressor::with_codec(codec)?));
+                compressors.len() - 1
+            }
+        };
+        Ok(&mut compressors[index].1)
+    }
+
+    /// The parts that sealing one page needs, borrowed apart.
+    pub(super) fn parts(
+        &mut self,
+        codec: &Arc<Codec>,
+    ) -> Result<(&mut Compressor, &mut Vec<u8>, &mut Vec<u8>)> {
+        let Self { compressors, native, packed } = self;
+        Ok((Self::compressor(compressors, codec)?, native, packed))
+    }
+}

@@ -1,0 +1,81 @@
+//! One ROOT file, several RNTuples.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::rootfile::writer::RootFileWriter;
+
+/// A ROOT file open for writing that several writers share. Cheap to clone; every write is one short
+/// lock. Nothing is visible before [`SharedFile::finish`].
+#[derive(Clone)]
+pub struct SharedFile(Arc<Mutex<State>>);
+
+struct State {
+    /// `None` once finished.
+    file: Option<RootFileWriter>,
+    /// Paths of all objects begun.
+    paths: HashSet<String>,
+    /// Paths of those not finished yet.
+    open: HashSet<String>,
+}
+
+impl SharedFile {
+    /// Shares `file`.
+    pub fn new(file: RootFileWriter) -> Self {
+        let state = State { file: Some(file), paths: HashSet::new(), open: HashSet::new() };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    /// Completes the file and makes it visible; its size in bytes.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when it was finished before or an RNTuple in it is still being written.
+    pub fn finish(&self) -> Result<u64> {
+        self.locked(|state| {
+            if let Some(path) = state.open.iter().min() {
+                return Err(Error::invalid_argument(format!(
+                    "RNTuple {path} is still being written: finish it before the file"
+                )));
+            }
+            state.file.take().ok_or_else(finished)?.finish()
+        })
+    }
+
+    /// Runs `write` on the file.
+    pub(super) fn with<T>(
+        &self,
+        write: impl FnOnce(&mut RootFileWriter) -> Result<T>,
+    ) -> Result<T> {
+        self.locked(|state| write(state.file.as_mut().ok_or_else(finished)?))
+    }
+
+    /// Reserves a path for an RNTuple.
+    pub(super) fn begin(&self, path: &str) -> Result<()> {
+        self.locked(|state| {
+            if state.file.is_none() {
+                return Err(finished());
+            }
+            if !state.paths.insert(path.to_owned()) {
+                return Err(Error::invalid_argument(format!("the file already has an {path}")));
+            }
+            state.open.insert(path.to_owned());
+            Ok(())
+        })
+    }
+
+    /// The RNTuple of a path is complete.
+    pub(super) fn end(&self, path: &str) {
+        self.locked(|state| state.open.remove(path));
+    }
+
+    fn locked<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
+        // A panic elsewhere while the lock was held leaves at worst a hole in a file that is never
+        // committed by that thread.
+        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn finished() -> Error {
+    Error::invalid_argument("the file is already finished")
+}

@@ -1,0 +1,351 @@
+//! Sealed columns → clusters → an RNTuple in a ROOT file.
+
+use std::collections::HashMap;
+
+use super::known_pages::{KnownPages, PageKey};
+use super::open_cluster::{OpenCluster, Stored};
+use super::{Options, Report, SharedFile};
+use crate::compression::Compressor;
+use crate::error::{Error, Result, ResultExt};
+use crate::format::{
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, FormatVersion, Header, Locator,
+    PageList, SchemaDescription,
+};
+use crate::page::{SealedColumn, SealedPage};
+use crate::rootfile::writer::RootFileWriter;
+use crate::schema::{Cluster, ColumnRange, PageInfo, Schema, check_name};
+
+/// ROOT class of the anchor.
+const ANCHOR_CLASS: &str = "ROOT::RNTuple";
+/// Size of a page checksum.
+const CHECKSUM: u64 = 8;
+
+/// Writes one RNTuple. Pages go to the file as they come; only the metadata of the current cluster
+/// group stays in memory.
+pub struct Writer {
+    file: SharedFile,
+    owns_file: bool,
+    path: String,
+    /// Largest payload of one key; pages are put under as few keys as that allows.
+    max_key_size: u64,
+    schema: Schema,
+    options: Options,
+    header: EnvelopePosition,
+    header_checksum: u64,
+    /// Elements of each column in the clusters committed so far.
+    elements: Vec<u64>,
+    open: Option<OpenCluster>,
+    clusters: Vec<Cluster>,
+    groups: Vec<ClusterGroup>,
+    known: KnownPages,
+    compressor: Compressor,
+    report: Report,
+}
+
+impl Writer {
+    /// Begins the RNTuple `path` (directories with slashes, then the name) as the only one of `file`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for options, names or a schema that cannot be written.
+    pub fn create(
+        file: RootFileWriter,
+        path: &str,
+        schema: Schema,
+        options: Options,
+    ) -> Result<Self> {
+        let mut writer = Self::attach(&SharedFile::new(file), path, schema, options)?;
+        writer.owns_file = true;
+        Ok(writer)
+    }
+
+    /// Begins the RNTuple `path` in a file that may get others; [`SharedFile::finish`] ends the file.
+    ///
+    /// # Errors
+    /// As [`Writer::create`], and when the file already has that path.
+    pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
+        options.validate()?;
+        let path = path.trim_matches('/');
+        let (_, name) = split(path);
+        check_name("RNTuple", name)?;
+        check_columns(&schema)?;
+        let mut header = Header {
+            name: name.to_owned(),
+            description: options.description.clone(),
+            writer: options.writer.clone(),
+            records: SchemaDescription::of(&schema, Vec::new()),
+            ..Header::default()
+        };
+        let bytes = header.serialize()?;
+        file.begin(path)?;
+        let mut writer = Self {
+            file: file.clone(),
+            owns_file: false,
+            path: path.to_owned(),
+            max_key_size: file.with(|file| Ok(file.options().max_key_size))?,
+            elements: vec![0; schema.columns.len()],
+            schema,
+            header: EnvelopePosition::default(),
+            header_checksum: header.checksum,
+            open: None,
+            clusters: Vec::new(),
+            groups: Vec::new(),
+            known: KnownPages::default(),
+            compressor: Compressor::new(options.compression)?,
+            options,
+            report: Report::default(),
+        };
+        let link = writer.envelope(&bytes)?;
+        writer.header = position(link);
+        Ok(writer)
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Totals of the clusters committed and the pages put so far.
+    pub fn report(&self) -> Report {
+        self.report
+    }
+
+    /// Begins a cluster of `entries` entries; every column has to be put before it is committed.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a cluster is open or `entries` is zero.
+    pub fn begin_cluster(&mut self, entries: u64) -> Result<()> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
+        }
+        if entries == 0 {
+            return Err(Error::invalid_argument("a cluster needs at least one entry"));
+        }
+        self.open = Some(OpenCluster::new(entries, self.schema.columns.len()));
+        Ok(())
+    }
+
+    /// Stores all pages of a column of the open cluster, at once and in the order of the calls.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
+    /// pages do not add up; whatever the sink says.
+    pub fn put(&mut self, column: SealedColumn) -> Result<()> {
+        let id = column.column;
+        self.put_column(column).at(|place| {
+            place.column = Some(u64::from(id.0));
+            place.cluster = Some(self.report.clusters);
+        })
+    }
+
+    fn put_column(&mut self, column: SealedColumn) -> Result<()> {
+        let open = self.open.as_ref().ok_or_else(no_cluster)?;
+        open.expect(column.column)?;
+        let sum = column.pages.iter().map(|page| u64::from(page.elements)).sum::<u64>();
+        if sum != column.elements || column.pages.iter().any(|page| page.elements == 0) {
+            return Err(Error::invalid_argument(format!(
+                "pages of {sum} elements do not make a column of {}; none may be empty",
+                column.elements
+            )));
+        }
+        let offsets = self.store(&column.pages)?;
+        let pages = (column.pages.iter().zip(offsets))
+            .map(|(page, offset)| PageInfo {
+                elements: page.elements,
+                checksummed: self.options.checksums,
+                locator: Locator { offset, size: page.bytes.len() as u64 },
+            })
+            .collect();
+        let first_element = self.elements.get(column.column.0 as usize).copied().unwrap_or(0);
+        let range = ColumnRange {
+            first_element,
+            elements: column.elements,
+            compression: column.compression,
+            suppressed: false,
+            pages,
+        };
+        if let Some(open) = &mut self.open {
+            open.insert(column.column, Stored { range, last_offset: column.last_offset });
+        }
+        Ok(())
+    }
+
+    /// Stores the pages that are not in the file yet; the offsets of all of them.
+    fn store(&mut self, pages: &[SealedPage]) -> Result<Vec<u64>> {
+        let merging = self.options.same_page_merging;
+        let keys = pages
+            .iter()
+            .map(|page| merging.then(|| PageKey::new(&page.bytes, page.checksum)))
+            .collect::<Vec<_>>();
+        let mut offsets = vec![0; pages.len()];
+        let mut first_of = HashMap::new();
+        let mut blob = Blob::default();
+        for (index, (page, key)) in pages.iter().zip(&keys).enumerate() {
+            self.report.pages += 1;
+            self.report.uncompressed_bytes += page.uncompressed as u64;
+            if let Some(key) = key {
+                let known = self.known.find(key);
+                if known.is_some() || first_of.contains_key(key) {
+                    self.report.shared_pages += 1;
+                    offsets[index] = known.unwrap_or(0);
+                    continue;
+                }
+                first_of.insert(*key, index);
+            }
+            self.report.compressed_bytes += page.bytes.len() as u64;
+            if blob.size.saturating_add(self.stored_size(page)) > self.max_key_size {
+                self.flush(&mut blob, pages, &mut offsets)?;
+            }
+            blob.pages.push(index);
+            blob.size += self.stored_size(page);
+        }
+        self.flush(&mut blob, pages, &mut offsets)?;
+        // Pages that equal an earlier one of the same column now know where that one lies.
+        for (index, key) in keys.iter().enumerate() {
+            let Some(key) = key else { continue };
+            match first_of.get(key) {
+                Some(&first) if first == index => self.known.insert(*key, offsets[first]),
+                Some(&first) => offsets[index] = offsets[first],
+                None => {}
+            }
+        }
+        Ok(offsets)
+    }
+
+    /// Writes the pages of `blob` under one key, each followed by its checksum.
+    fn flush(&self, blob: &mut Blob, pages: &[SealedPage], offsets: &mut [u64]) -> Result<()> {
+        if blob.pages.is_empty() {
+            return Ok(());
+        }
+        let blob = std::mem::take(blob);
+        let checksums =
+            blob.pages.iter().map(|&index| pages[index].checksum.to_le_bytes()).collect::<Vec<_>>();
+        let mut parts = Vec::with_capacity(2 * blob.pages.len());
+        let mut objlen = 0;
+        for (&index, checksum) in blob.pages.iter().zip(&checksums) {
+            parts.push(&pages[index].bytes[..]);
+            objlen += pages[index].uncompressed as u64;
+            if self.options.checksums {
+                parts.push(&checksum[..]);
+            }
+        }
+        let mut offset = self.file.with(|file| file.write_blob(&parts, objlen))?;
+        for &index in &blob.pages {
+            offsets[index] = offset;
+            offset += self.stored_size(&pages[index]);
+        }
+        Ok(())
+    }
+
+    fn stored_size(&self, page: &SealedPage) -> u64 {
+        page.bytes.len() as u64 + if self.options.checksums { CHECKSUM } else { 0 }
+    }
+
+    /// Completes the open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming the field whose column is missing, or whose number of elements does
+    /// not follow from the entries and offsets. The cluster stays open.
+    pub fn commit_cluster(&mut self) -> Result<()> {
+        let number = self.report.clusters;
+        let open = self.open.as_ref().ok_or_else(no_cluster)?;
+        open.check(&self.schema).at(|place| place.cluster = Some(number))?;
+        let Some(open) = self.open.take() else { return Ok(()) };
+        let cluster = open.finish(self.report.entries);
+        for (total, column) in self.elements.iter_mut().zip(&cluster.columns) {
+            *total += column.elements;
+        }
+        self.report.entries += cluster.entries;
+        self.report.clusters += 1;
+        self.clusters.push(cluster);
+        if self.clusters.len() >= self.options.clusters_per_group {
+            self.commit_group()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the page list of the clusters that have none yet.
+    fn commit_group(&mut self) -> Result<()> {
+        let clusters = std::mem::take(&mut self.clusters);
+        let Some(first) = clusters.first() else { return Ok(()) };
+        let min_entry = first.first_entry;
+        let entry_span = self.report.entries - min_entry;
+        let count = u32::try_from(clusters.len())
+            .map_err(|_| Error::limit("too many clusters in one cluster group"))?;
+        let bytes = PageList { header_checksum: self.header_checksum, clusters }.serialize()?;
+        let page_list = self.envelope(&bytes)?;
+        self.groups.push(ClusterGroup { min_entry, entry_span, clusters: count, page_list });
+        Ok(())
+    }
+
+    /// Writes page lists, footer and anchor, and ends the file when this writer owns it.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a cluster is open; whatever the sink says.
+    pub fn finish(mut self) -> Result<Report> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
+        }
+        self.commit_group()?;
+        let footer = Footer {
+            header_checksum: self.header_checksum,
+            cluster_groups: std::mem::take(&mut self.groups),
+            ..Footer::default()
+        };
+        let footer = position(self.envelope(&footer.serialize()?)?);
+        let anchor = Anchor {
+            version: FormatVersion::WRITTEN,
+            header: self.header,
+            footer,
+            max_key_size: self.max_key_size,
+        };
+        let (directory, name) = split(&self.path);
+        let compression = self.options.compression;
+        self.file.with(|file| {
+            file.write_object(directory, ANCHOR_CLASS, name, "", &anchor.serialize(), compression)
+        })?;
+        self.file.end(&self.path);
+        if self.owns_file {
+            self.file.finish()?;
+        }
+        Ok(self.report)
+    }
+
+    /// Compresses and stores an envelope.
+    fn envelope(&mut self, bytes: &[u8]) -> Result<EnvelopeLink> {
+        let mut stored = Vec::new();
+        self.compressor.compress(bytes, &mut stored)?;
+        let length = bytes.len() as u64;
+        let offset = self.file.with(|file| file.write_blob(&[&stored], length))?;
+        Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
+    }
+}
+
+/// Pages that go under one key.
+#[derive(Default)]
+struct Blob {
+    pages: Vec<usize>,
+    size: u64,
+}
+
+fn position(link: EnvelopeLink) -> EnvelopePosition {
+    EnvelopePosition { seek: link.locator.offset, nbytes: link.locator.size, len: link.length }
+}
+
+/// Directory and name of a path.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+fn check_columns(schema: &Schema) -> Result<()> {
+    match schema.columns.iter().find(|c| c.representation != 0 || c.first_element.is_some()) {
+        Some(column) => Err(Error::unsupported(
+            "columns of other representations and deferred columns cannot be written yet",
+        ))
+        .in_field(&schema.path(column.field)),
+        None => Ok(()),
+    }
+}
+
+fn no_cluster() -> Error {
+    Error::invalid_argument("no cluster is open: begin one first")
+}
