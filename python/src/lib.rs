@@ -1,9 +1,36 @@
 //! `nyssa._core`: the thin door between Python and the Rust core.
+//!
+//! Every call that may take time goes through [`door::Door`], which lets other Python threads run,
+//! polls for Ctrl-C, reports progress and turns errors and panics into Python exceptions. What comes
+//! back crosses as Arrow PyCapsules or as [`buffer::Buffer`]s, without copies.
+
+// Python hands over owned objects; pyo3's generated code needs them by value.
+#![allow(clippy::needless_pass_by_value)]
+
+mod array;
+mod buffer;
+mod capsule;
+mod cli;
+mod dataset;
+mod door;
+mod errors;
+mod export;
+mod file;
+mod import;
+mod layout;
 
 use pyo3::prelude::*;
 
 /// The extension module.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<array::Array>()?;
+    module.add_class::<array::Table>()?;
+    module.add_class::<buffer::Buffer>()?;
+    module.add_class::<dataset::Dataset>()?;
+    module.add_class::<file::File>()?;
+    module.add_function(wrap_pyfunction!(file::open, module)?)?;
+    module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
+    module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
 }

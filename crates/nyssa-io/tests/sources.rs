@@ -1,6 +1,6 @@
 //! One conformance suite for all sources, and the I/O traces that recording gives.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;

@@ -177,7 +177,7 @@ fn flipped_bytes_in_streams_are_named() {
         flipped(ZSTD, 9),
         "zstd chunk does not decompress into 106 bytes: Unknown frame descriptor"
     );
-    let short = b"L4\x01\x07\0\0\x6a\0\01234567";
+    let short = b"L4\x01\x07\0\0\x6a\0\0abcdefg";
     assert_eq!(message(short, 106), "lz4 chunk of 7 bytes is too short for its checksum");
 }
 

@@ -1,0 +1,7 @@
+"""``python -m nyssa``: the command line."""
+
+import sys
+
+from nyssa._cli import main
+
+sys.exit(main())

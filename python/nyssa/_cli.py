@@ -1,0 +1,20 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+
+from nyssa import _core
+
+
+def main() -> int:
+    """Run the command line with `sys.argv`; return the exit code.
+
+    Ctrl-C is left to the system and to the command itself, since no Python code runs meanwhile that
+    could turn it into a `KeyboardInterrupt`.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _core.run_cli(["nyssa", *sys.argv[1:]])

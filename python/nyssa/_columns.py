@@ -1,0 +1,193 @@
+"""What a user hands over to be written, as columns: arrays, dicts, data frames, Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import numpy.typing as npt
+from awkward.contents import (
+    BitMaskedArray,
+    ByteMaskedArray,
+    Content,
+    EmptyArray,
+    IndexedArray,
+    IndexedOptionArray,
+    ListArray,
+    ListOffsetArray,
+    NumpyArray,
+    RecordArray,
+    RegularArray,
+    UnmaskedArray,
+)
+
+from nyssa import _core
+from nyssa.errors import ArgumentError, UnsupportedError
+
+_OPTIONS = (BitMaskedArray, ByteMaskedArray, IndexedOptionArray, UnmaskedArray)
+Tree = tuple[Any, ...]
+
+
+def columns(data: Any) -> list[_core.Array]:
+    """Return the columns of `data`, all of one length.
+
+    Accepted are awkward arrays of records, dicts of arrays, structured NumPy arrays, pandas data
+    frames, and any table with the Arrow PyCapsule interface (pyarrow, polars, DuckDB, nyssa).
+    """
+    if isinstance(data, ak.Array):
+        content = _plain(ak.to_layout(data), "the array")
+        if not isinstance(content, RecordArray) or content.is_tuple:
+            raise ArgumentError(
+                "an awkward array of records is needed: give its fields names, as in "
+                '{"name": array} or ak.zip'
+            )
+        packed = [content.content(field) for field in content.fields]
+        pairs = zip(content.fields, packed, strict=True)
+        found = [_core.Array.from_layout(name, tree(part, name)) for name, part in pairs]
+    elif isinstance(data, Mapping):
+        found = [column(str(name), value) for name, value in data.items()]
+    elif isinstance(data, np.ndarray):
+        if data.dtype.names is None:
+            raise ArgumentError('a NumPy array needs a name, as in {"name": array}')
+        found = [column(name, data[name]) for name in data.dtype.names]
+    elif _is_pandas_frame(data):
+        found = [column(str(name), data[name]) for name in data.columns]
+    elif hasattr(data, "__arrow_c_stream__"):
+        found = _core.Array.from_arrow_stream("", data.__arrow_c_stream__()).columns()
+    elif hasattr(data, "__arrow_c_array__"):
+        found = _core.Array.from_arrow_array("", *data.__arrow_c_array__()).columns()
+    else:
+        raise ArgumentError(
+            "data to write are an awkward array of records, a dict of arrays, a structured NumPy "
+            f"array, a data frame or an Arrow table, not {type(data).__name__}"
+        )
+    lengths = {one.name: len(one) for one in found}
+    if len(set(lengths.values())) > 1:
+        raise ArgumentError(f"columns of one table differ in length: {lengths}")
+    if len(lengths) < len(found):
+        raise ArgumentError("two columns have the same name")
+    return found
+
+
+def column(name: str, data: Any) -> _core.Array:
+    """Return one column."""
+    if isinstance(data, ak.Array):
+        return _core.Array.from_layout(name, tree(ak.to_layout(data), name))
+    if isinstance(data, np.ndarray):
+        return _core.Array.from_layout(name, numpy_tree(data, name))
+    if type(data).__module__.partition(".")[0] == "pandas":
+        return _core.Array.from_layout(name, numpy_tree(_pandas_values(data, name), name))
+    if hasattr(data, "__arrow_c_array__"):
+        return _core.Array.from_arrow_array(name, *data.__arrow_c_array__())
+    if hasattr(data, "__arrow_c_stream__"):
+        return _core.Array.from_arrow_stream(name, data.__arrow_c_stream__())
+    if isinstance(data, (str, bytes)) or not isinstance(data, Sequence):
+        raise ArgumentError(f"{name}: an array is needed, not {type(data).__name__}")
+    return _core.Array.from_layout(name, _guessed(list(data), name))
+
+
+def tree(content: Content, name: str) -> Tree:
+    """Return an awkward layout as a tree of buffers; see `_core.Array.from_layout`."""
+    content = _plain(content, name)
+    if isinstance(content, NumpyArray):
+        return numpy_tree(np.asarray(content.data), name)
+    if isinstance(content, EmptyArray):
+        return numpy_tree(np.empty(0, dtype=np.float64), name)
+    if isinstance(content, RegularArray) and content.parameter("__array__") in (None, "sublist"):
+        inner = content.content[: content.length * content.size]
+        return ("fixed", content.size, content.length, tree(inner, f"{name}[]"))
+    if isinstance(content, (ListOffsetArray, ListArray, RegularArray)):
+        lists = content.to_ListOffsetArray64(True)
+        offsets = _bytes(np.asarray(lists.offsets.data, dtype=np.int64))
+        kind = content.parameter("__array__")
+        inner = lists.content[: int(lists.offsets[-1])]
+        if kind in ("string", "bytestring"):
+            data = _bytes(np.asarray(_plain(inner, name).data, dtype=np.uint8))
+            return ("string" if kind == "string" else "bytes", offsets, data)
+        return ("list", offsets, tree(inner, f"{name}[]"))
+    if isinstance(content, RecordArray):
+        fields = tuple(f"_{i}" if content.is_tuple else f for i, f in enumerate(content.fields))
+        parts = [part[: content.length] for part in content.contents]
+        children = [tree(part, f"{name}.{f}") for f, part in zip(fields, parts, strict=True)]
+        return ("record", fields, tuple(children), content.length)
+    raise UnsupportedError(f"{name}: nyssa cannot write awkward's {type(content).__name__}")
+
+
+def _plain(content: Content, name: str) -> Content:
+    """Return the layout without indirections and options; missing values are refused."""
+    while True:
+        if isinstance(content, _OPTIONS):
+            if bool(np.any(np.asarray(content.mask_as_bool(valid_when=False)))):
+                raise UnsupportedError(
+                    f"{name} has missing values; fill them first, for example with ak.fill_none"
+                )
+            content = content.project()
+        elif isinstance(content, IndexedArray):
+            content = content.project()
+        else:
+            return content
+
+
+def numpy_tree(data: npt.NDArray[Any], name: str) -> Tree:
+    """Return a NumPy array as a tree of buffers."""
+    if data.ndim == 0:
+        raise ArgumentError(f"{name}: an array with one dimension at least is needed")
+    if data.ndim > 1:
+        length, size = data.shape[:2]
+        inner = data.reshape(length * size, *data.shape[2:])
+        return ("fixed", size, length, numpy_tree(inner, name))
+    if data.dtype.names is not None:
+        children = [numpy_tree(data[field], f"{name}.{field}") for field in data.dtype.names]
+        return ("record", data.dtype.names, tuple(children), len(data))
+    kind = data.dtype.kind
+    if kind == "O":
+        return _guessed(data.tolist(), name)
+    if kind in "SUT":
+        return _texts(data.tolist())
+    if kind == "M" or kind == "m":
+        data, kind = data.view(np.int64), "i"
+    if kind not in "biuf" or data.dtype.itemsize > 8:
+        raise UnsupportedError(f"{name}: nyssa cannot write numbers of NumPy type {data.dtype}")
+    little = data.astype(data.dtype.newbyteorder("<"), copy=False)
+    return ("number", little.dtype.str, _bytes(little))
+
+
+def _bytes(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(data).view(np.uint8).reshape(-1)
+
+
+def _texts(values: list[Any]) -> Tree:
+    parts = [value.encode() if isinstance(value, str) else bytes(value) for value in values]
+    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum([len(part) for part in parts], out=offsets[1:])
+    return ("string", _bytes(offsets), np.frombuffer(b"".join(parts), dtype=np.uint8))
+
+
+def _guessed(values: list[Any], name: str) -> Tree:
+    """Return a tree for Python objects: strings, or whatever awkward makes of them."""
+    if values and all(isinstance(value, (str, bytes)) for value in values):
+        return _texts(values)
+    if values and all(isinstance(value, np.ndarray) for value in values):
+        lengths = np.fromiter((len(value) for value in values), np.int64, len(values))
+        if all(value.ndim == 1 and value.dtype == values[0].dtype for value in values):
+            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+            return ("list", _bytes(offsets), numpy_tree(np.concatenate(values), f"{name}[]"))
+    try:
+        content = ak.to_layout(ak.from_iter(values))
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name}: cannot make an array of these objects: {error}") from error
+    return tree(content, name)
+
+
+def _is_pandas_frame(data: Any) -> bool:
+    return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
+
+
+def _pandas_values(series: Any, name: str) -> npt.NDArray[Any]:
+    if series.isna().any() and series.dtype.kind != "f":
+        raise UnsupportedError(f"{name} has missing values; fill them first, with fillna")
+    kind = getattr(series.dtype, "kind", "O")
+    values = series.to_numpy(dtype=object if kind not in "biufM" else None)
+    return np.asarray(values)

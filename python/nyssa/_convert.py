@@ -1,0 +1,117 @@
+"""Converting a TTree to an RNTuple."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nyssa import _core
+from nyssa._steps import bytes_of
+
+__all__ = ["convert"]
+
+
+def convert(
+    input: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    tree: str | None = None,
+    *,
+    name: str | None = None,
+    compression: int | str = 505,
+    effort: str = "auto",
+    layout: str = "importer",
+    threads: int | None = None,
+    memory: int | str | None = None,
+    cluster_size: int | str | None = None,
+    page_size: int | str | None = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    skip_unsupported: bool = False,
+    verify: bool = False,
+    force: bool = False,
+    progress: Callable[[int, int], object] | bool = False,
+) -> dict[str, Any]:
+    """Convert a TTree to an RNTuple in a new file.
+
+    Parameters
+    ----------
+    input
+        The file, or ``"file.root:Events"``.
+    output
+        The new file. It appears when all is done; a failure leaves none.
+    tree
+        Path of the tree; may be left out where the file has only one.
+    name
+        Name of the RNTuple; default that of the tree.
+    compression
+        ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+    effort
+        ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
+    layout
+        ``"importer"``: the fields ROOT's importer makes, branches with a common count sharing
+        one collection. ``"vectors"``: each jagged branch a ``std::vector`` of its own.
+    threads
+        As in `Dataset.arrays`.
+    memory
+        Budget for data in flight, such as ``"1 GB"``.
+    cluster_size, page_size
+        Compressed size of a cluster and uncompressed size of a page; defaults those of ROOT.
+    include, exclude
+        Globs of branch names to take and to leave out.
+    entry_start, entry_stop
+        Range of entries; default all.
+    skip_unsupported
+        Leave out branches nyssa cannot convert (they are in the report) instead of failing.
+    verify
+        Read both files back and compare every value before the output appears.
+    force
+        Replace an existing output.
+    progress
+        `True` shows a line on stderr; a function is called with what is done and the total.
+
+    Returns
+    -------
+    dict
+        A report: entries, bytes, seconds, fields, what was renamed or left out and why.
+
+    Raises
+    ------
+    nyssa.errors.OutputExistsError
+        (a `FileExistsError`)        when the output exists and `force` is false.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) when a branch cannot be converted.
+    """
+    options: dict[str, Any] = {
+        "tree": tree,
+        "name": name,
+        "compression": compression,
+        "effort": effort,
+        "layout": layout,
+        "memory": None if memory is None else bytes_of(memory, "memory"),
+        "cluster_size": None if cluster_size is None else bytes_of(cluster_size, "cluster_size"),
+        "page_size": None if page_size is None else bytes_of(page_size, "page_size"),
+        "include": [include] if isinstance(include, str) else list(include),
+        "exclude": [exclude] if isinstance(exclude, str) else list(exclude),
+        "entry_start": entry_start,
+        "entry_stop": entry_stop,
+        "skip_unsupported": skip_unsupported,
+        "verify": verify,
+        "force": force,
+    }
+    show = _line if progress is True else progress or None
+    text = _core.convert(os.fspath(input), os.fspath(output), options, threads, show)
+    if progress is True:
+        sys.stderr.write("\n")
+    report: dict[str, Any] = json.loads(text)
+    return report
+
+
+def _line(done: int, total: int) -> None:
+    """Show progress on stderr."""
+    sys.stderr.write(f"\rconverted {100 * done / max(total, 1):5.1f} %")
+    sys.stderr.flush()

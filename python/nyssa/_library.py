@@ -1,0 +1,103 @@
+"""The libraries that ``library=`` names: how columns become their arrays and tables."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from nyssa import _awkward, _core, _numpy
+from nyssa.errors import ArgumentError
+
+_NAMES = {
+    "ak": "ak",
+    "awkward": "ak",
+    "np": "np",
+    "numpy": "np",
+    "arrow": "arrow",
+    "pyarrow": "arrow",
+    "pa": "arrow",
+    "pd": "pd",
+    "pandas": "pd",
+    "pl": "polars",
+    "polars": "polars",
+}
+
+
+def canonical(library: str) -> str:
+    """Return the short name of a library, before any work is done."""
+    name = _NAMES.get(library) if isinstance(library, str) else None
+    if name is None:
+        raise ArgumentError(
+            f'library={library!r} is not one of "ak", "np", "arrow", "pd" and "polars"'
+        )
+    for needed in {"arrow": ["pyarrow"], "pd": ["pandas"], "polars": ["polars"]}.get(name, []):
+        optional(needed)
+    return name
+
+
+def optional(module: str) -> Any:
+    """Import a library nyssa does not depend on."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"this needs {module}, which is not installed; install it with `pip install {module}`"
+        ) from error
+
+
+def table(
+    library: str, names: Sequence[str], columns: Sequence[_core.Array], start: int, stop: int
+) -> Any:
+    """Return the columns of entries ``start..stop`` as one object of `library`."""
+    length = stop - start
+    if library == "ak":
+        return _awkward.record(names, columns, length)
+    if library == "np":
+        return {name: _numpy.array(one) for name, one in zip(names, columns, strict=True)}
+    if library == "arrow":
+        return optional("pyarrow").table(_core.Table(list(columns), length))
+    if library == "polars":
+        return optional("polars").DataFrame(_core.Table(list(columns), length))
+    pandas = optional("pandas")
+    data = {name: _series(_numpy.array(one)) for name, one in zip(names, columns, strict=True)}
+    return pandas.DataFrame(data, index=pandas.RangeIndex(start, stop))
+
+
+def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
+    """Return one column of entries ``start..stop`` as an array of `library`."""
+    if library == "ak":
+        return _awkward.array(one)
+    if library == "np":
+        return _numpy.array(one)
+    if library == "arrow":
+        return optional("pyarrow").array(one)
+    if library == "polars":
+        return optional("polars").Series(one.name, one)
+    pandas = optional("pandas")
+    index = pandas.RangeIndex(start, stop)
+    return pandas.Series(_series(_numpy.array(one)), index=index, name=one.name)
+
+
+def concatenate(library: str, parts: Sequence[Any]) -> Any:
+    """Return tables of one library as one."""
+    if library == "ak":
+        import awkward as ak
+
+        return ak.concatenate(parts)
+    if library == "np":
+        import numpy as np
+
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if library == "arrow":
+        return optional("pyarrow").concat_tables(parts)
+    if library == "polars":
+        return optional("polars").concat(parts)
+    return optional("pandas").concat(parts, ignore_index=True)
+
+
+def _series(values: Any) -> Any:
+    """Return what a pandas column can hold: one value or object per entry."""
+    if values.ndim == 1 and values.dtype.names is None:
+        return values
+    return list(values)

@@ -1,0 +1,45 @@
+"""Sizes of steps: numbers of entries, or memory such as ``"100 MB"``."""
+
+from __future__ import annotations
+
+import re
+from numbers import Integral
+
+from nyssa.errors import ArgumentError
+
+_UNITS = {
+    "": 1,
+    "K": 10**3,
+    "M": 10**6,
+    "G": 10**9,
+    "T": 10**12,
+    "KI": 2**10,
+    "MI": 2**20,
+    "GI": 2**30,
+    "TI": 2**40,
+}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*([kKmMgGtT]?[iI]?)[bB]?\s*")
+
+
+def bytes_of(size: int | str, what: str = "a size") -> int:
+    """Return the number of bytes of ``"100 MB"``, ``"1.5 GiB"`` or a number."""
+    if isinstance(size, str):
+        match = _SIZE.fullmatch(size)
+        unit = match and _UNITS.get(match[2].upper())
+        if match is None or unit is None:
+            raise ArgumentError(f'{what} is a number of bytes such as "100 MB", not {size!r}')
+        size = int(float(match[1]) * unit)
+    elif not isinstance(size, Integral) or isinstance(size, bool):
+        raise ArgumentError(f'{what} is a number of bytes such as "100 MB", not {size!r}')
+    if size <= 0:
+        raise ArgumentError(f"{what} must be positive")
+    return int(size)
+
+
+def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int, int]:
+    """Return `start` and `stop` within ``0..entries``, as slices of Python do."""
+    for value in (start, stop):
+        if value is not None and (not isinstance(value, Integral) or isinstance(value, bool)):
+            raise ArgumentError(f"entry_start and entry_stop are integers, not {value!r}")
+    first, last, _ = slice(start, stop).indices(entries)
+    return first, max(first, last)

@@ -1,0 +1,84 @@
+"""What can go wrong. Every error derives from the builtin one would catch.
+
+Each has the attribute `place`: a dict saying where, of the keys ``file``, ``object``, ``field``,
+``column``, ``cluster``, ``page``, ``basket``, ``entry`` and ``byte`` (offset in the file) those
+that are known.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AccessError",
+    "ArgumentError",
+    "CancelledError",
+    "ChecksumError",
+    "FileMissingError",
+    "FormatError",
+    "InputOutputError",
+    "InternalError",
+    "LimitError",
+    "NotFoundError",
+    "NyssaError",
+    "OutputExistsError",
+    "UnsupportedError",
+]
+
+
+class NyssaError(Exception):
+    """Base of all errors of nyssa, besides the interruption by the user."""
+
+    place: dict[str, str | int] | None = None
+
+
+class NotFoundError(NyssaError, KeyError):
+    """No object, branch or field of that name. The message lists the nearest names."""
+
+    def __str__(self) -> str:
+        """Return the message itself, where KeyError would show its repr."""
+        return str(self.args[0]) if self.args else ""
+
+
+class FileMissingError(NyssaError, FileNotFoundError):
+    """No such file."""
+
+
+class OutputExistsError(NyssaError, FileExistsError):
+    """The output exists; ``force=True`` replaces it."""
+
+
+class AccessError(NyssaError, PermissionError):
+    """The operating system does not allow it."""
+
+
+class ArgumentError(NyssaError, ValueError):
+    """The caller asked for something that cannot be."""
+
+
+class FormatError(NyssaError, ValueError, OSError):
+    """The file breaks the specification of its format, or is not a ROOT file."""
+
+
+class UnsupportedError(NyssaError, NotImplementedError):
+    """The file is fine, but nyssa cannot read (or write) this part of it."""
+
+
+class ChecksumError(NyssaError, OSError):
+    """Stored bytes do not match their checksum: the file is damaged."""
+
+
+class LimitError(NyssaError, MemoryError):
+    """A memory budget or a guard was exceeded."""
+
+
+class InputOutputError(NyssaError, OSError):
+    """The operating system or the network failed."""
+
+
+class InternalError(NyssaError, RuntimeError):
+    """A bug in nyssa. Please report it."""
+
+
+class CancelledError(KeyboardInterrupt):
+    """The user stopped the work."""
+
+    place: dict[str, str | int] | None = None

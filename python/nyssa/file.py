@@ -1,0 +1,198 @@
+"""`File` and `Directory`: what an open ROOT file holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nyssa import _core
+from nyssa._filter import NameFilter, matcher, not_found
+from nyssa.dataset import Dataset, wrap
+from nyssa.errors import UnsupportedError
+
+__all__ = ["Directory", "File", "open"]
+
+_DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
+_DIRECTORIES = ("TDirectory", "TDirectoryFile")
+
+
+class Directory(Mapping[str, Any]):
+    """A directory of a ROOT file: a mapping from paths to `Dataset` and `Directory` objects.
+
+    Names are ``"Events"``, ``"dir/Events"`` or, with a cycle, ``"Events;2"``; without one the
+    highest cycle is taken. Objects that are neither trees nor directories are listed, but not read.
+    """
+
+    def __init__(self, core: _core.File, path: str = "") -> None:
+        self._core = core
+        self._path = path
+        prefix = f"{path}/" if path else ""
+        self._entries = [
+            (name.removeprefix(prefix), cycle, classname)
+            for name, cycle, classname, _title in core.keys()
+            if name.startswith(prefix)
+        ]
+
+    @property
+    def file_path(self) -> str:
+        """Path or URL of the file."""
+        return self._core.name
+
+    @property
+    def path(self) -> str:
+        """Path of the directory in its file; empty at the top."""
+        return self._path
+
+    def keys(  # type: ignore[override]
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: NameFilter = None,
+        filter_classname: NameFilter = None,
+    ) -> list[str]:
+        """Return the paths of all objects, with cycle (``"Events;1"``) unless ``cycle=False``."""
+        names = self._listed(recursive, cycle, filter_name, filter_classname)
+        return list(dict.fromkeys(name for name, _ in names))
+
+    def classnames(
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: NameFilter = None,
+        filter_classname: NameFilter = None,
+    ) -> dict[str, str]:
+        """Return the C++ class of each object, by the names of `keys`."""
+        listed = self._listed(recursive, cycle, filter_name, filter_classname)
+        out: dict[str, str] = {}
+        for name, classname in listed:
+            out.setdefault(name, classname)
+        return out
+
+    def datasets(self) -> list[str]:
+        """Return the paths of the trees and RNTuples, the highest cycle of each."""
+        return list(dict.fromkeys(n for n, _, classname in self._entries if classname in _DATASETS))
+
+    def _listed(
+        self, recursive: bool, cycle: bool, by_name: NameFilter, by_class: NameFilter
+    ) -> Iterator[tuple[str, str]]:
+        name_accepts, class_accepts = matcher(by_name), matcher(by_class)
+        for name, number, classname in self._entries:
+            if not recursive and "/" in name:
+                continue
+            if name_accepts(name) and class_accepts(classname):
+                yield (f"{name};{number}" if cycle else name), classname
+
+    def _find(self, key: str) -> tuple[str, int, str] | None:
+        name, _, cycle = key.strip("/").partition(";")
+        found = [
+            entry
+            for entry in self._entries
+            if entry[0] == name and (not cycle or str(entry[1]) == cycle)
+        ]
+        return max(found, key=lambda entry: entry[1], default=None)
+
+    def __getitem__(self, key: str) -> Any:
+        """Return the object at a path.
+
+        `KeyError` with the nearest names if there is none; `NotImplementedError` if it is neither a
+        tree, nor an RNTuple, nor a directory. ``"dir/Events/Jet_pt"`` reaches into a dataset.
+        """
+        entry = self._find(key)
+        if entry is None:
+            for slash in (index for index, letter in enumerate(key) if letter == "/"):
+                inner = self._find(key[:slash])
+                if inner is not None and inner[2] in _DATASETS:
+                    return self[key[:slash]][key[slash + 1 :]]
+            raise not_found(key, sorted({name for name, _, _ in self._entries}), repr(self))
+        name, cycle, classname = entry
+        path = f"{self._path}/{name}" if self._path else name
+        if classname in _DIRECTORIES:
+            return Directory(self._core, path)
+        if classname in _DATASETS:
+            return wrap(self._core.dataset(f"{path};{cycle}"))
+        raise UnsupportedError(
+            f"{key!r} of {self.file_path} is a {classname}; nyssa reads TTree and RNTuple only"
+        )
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether there is an object at that path."""
+        return isinstance(key, str) and self._find(key) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over `keys`."""
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        """Return the number of objects, those in nested directories included."""
+        return len(self.keys())
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by identity."""
+        return self is other
+
+    def __hash__(self) -> int:
+        """Hash by identity."""
+        return id(self)
+
+    def __repr__(self) -> str:
+        """Return the path."""
+        return f"<{type(self).__name__} {self._path or '/'} of {self.file_path}>"
+
+
+class File(Directory):
+    """An open ROOT file; see `open`."""
+
+    def close(self) -> None:
+        """Forget the file. Datasets that were taken from it stay readable."""
+        self._entries = []
+
+    def __enter__(self) -> File:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close the file."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return the path of the file."""
+        return f"<File {self.file_path}>"
+
+
+def open(path: str | os.PathLike[str]) -> Any:
+    """Open a ROOT file, or with ``"file.root:Events"`` an object in it.
+
+    Returns a `File`, `TTree`, `RNTuple` or `Directory`; each is a context manager or needs none.
+
+    Raises
+    ------
+    nyssa.FileMissingError
+        (a `FileNotFoundError`) when there is no such file.
+    nyssa.FormatError
+        (a `ValueError` and `OSError`) when it is not a ROOT file, or a damaged one.
+    nyssa.NotFoundError
+        (a `KeyError`) when the object is not in the file; the message lists the nearest names.
+    """
+    if isinstance(path, os.PathLike):
+        return File(_core.open(os.fspath(path)))
+    name, inner = _core.split_path(path)
+    file = File(_core.open(name))
+    return file[inner] if inner else file
+
+
+def open_dataset(source: str | os.PathLike[str] | Dataset) -> Dataset:
+    """Return the dataset at ``"file.root:Events"``, or the only one in a file."""
+    if isinstance(source, Dataset):
+        return source
+    found = open(source)
+    if isinstance(found, Dataset):
+        return found
+    datasets = found.datasets() if isinstance(found, Directory) else []
+    if len(datasets) == 1:
+        only: Dataset = found[datasets[0]]
+        return only
+    listing = ", ".join(datasets[:10]) or "no TTree or RNTuple"
+    raise not_found("", [], f"{source}: say which one, as in 'file.root:Events'; it has {listing}")

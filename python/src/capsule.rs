@@ -1,0 +1,53 @@
+//! The Arrow PyCapsule interface: arrays, schemas and streams that any Arrow library can take.
+
+use std::ffi::CStr;
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, ArrayRef, RecordBatchReader};
+use arrow_schema::{ArrowError, Field, Schema};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// Names the interface prescribes.
+pub const ARRAY: &CStr = c"arrow_array";
+/// See [`ARRAY`].
+pub const SCHEMA: &CStr = c"arrow_schema";
+/// See [`ARRAY`].
+pub const STREAM: &CStr = c"arrow_array_stream";
+
+/// An error of the Arrow library, which means that what was handed over is not valid Arrow data.
+pub fn arrow_error(error: ArrowError) -> PyErr {
+    PyValueError::new_err(format!("invalid Arrow data: {error}"))
+}
+
+/// A capsule of a field's type, name and metadata.
+pub fn field<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(field).map_err(arrow_error)?;
+    PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+/// A capsule of a whole schema.
+pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema).map_err(arrow_error)?;
+    PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+/// Capsules of an array and its field. Shares the memory.
+pub fn array<'py>(
+    py: Python<'py>,
+    array: &ArrayRef,
+    of: &Field,
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let (data, _): (FFI_ArrowArray, _) = to_ffi(&array.to_data()).map_err(arrow_error)?;
+    Ok((field(py, of)?, PyCapsule::new_with_value(py, data, ARRAY)?))
+}
+
+/// A capsule of a stream of record batches.
+pub fn stream<'py>(
+    py: Python<'py>,
+    reader: Box<dyn RecordBatchReader + Send>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
+}

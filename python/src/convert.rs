@@ -1,0 +1,78 @@
+//! Conversion of a TTree to an RNTuple.
+
+use nyssa::Error;
+use nyssa::convert::{Options, convert as core_convert};
+use nyssa::dataset::split_path;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::door::Door;
+use crate::file::open_file;
+use crate::options::{get, memory, parse};
+
+/// Converts and returns the report as JSON. `progress(done, total)` is called by this thread.
+#[pyfunction]
+pub fn convert<'py>(
+    py: Python<'py>,
+    input: String,
+    output: String,
+    options: &Bound<'py, PyDict>,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    let tree: Option<String> = get(options, "tree")?;
+    let start: Option<i64> = get(options, "entry_start")?;
+    let stop: Option<i64> = get(options, "entry_stop")?;
+    let mut options = convert_options(options)?;
+    Door::new(threads).progress(progress).run(py, move |context| {
+        let (path, object) = split_path(&input);
+        let file = open_file(path)?;
+        let tree = tree.as_deref().or(object);
+        if start.is_some() || stop.is_some() {
+            let entries = nyssa::dataset::open_dataset(&file, tree)?.num_entries();
+            let start = bound(start, entries, 0);
+            options.entries = Some(start..bound(stop, entries, entries).max(start));
+        }
+        let report = core_convert(&file, tree, &output, &options, context)?;
+        serde_json::to_string(&report)
+            .map_err(|error| Error::invalid_argument("the report has no JSON form").with_source(error))
+    })
+}
+
+/// One end of a slice, as Python counts: from the end when negative.
+fn bound(given: Option<i64>, entries: u64, default: u64) -> u64 {
+    match given {
+        None => default,
+        Some(value) if value < 0 => entries.saturating_sub(value.unsigned_abs()),
+        Some(value) => value.unsigned_abs().min(entries),
+    }
+}
+
+fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
+    let mut options = Options::default();
+    if let Some(layout) = parse(given, "layout")? {
+        options.layout = layout;
+    }
+    if let Some(effort) = parse(given, "effort")? {
+        options.effort = effort;
+    }
+    if let Some(compression) = parse(given, "compression")? {
+        options.compression = compression;
+    }
+    if let Some(bytes) = get(given, "memory")? {
+        options.memory_budget = bytes;
+    }
+    if let Some(bytes) = get(given, "cluster_size")? {
+        options.cluster_bytes = bytes;
+    }
+    if let Some(bytes) = get(given, "page_size")? {
+        options.page_bytes = memory(bytes);
+    }
+    options.name = get(given, "name")?;
+    options.include = get(given, "include")?.unwrap_or_default();
+    options.exclude = get(given, "exclude")?.unwrap_or_default();
+    options.skip_unsupported = get(given, "skip_unsupported")?.unwrap_or_default();
+    options.force = get(given, "force")?.unwrap_or_default();
+    options.verify = get(given, "verify")?.unwrap_or_default();
+    Ok(options)
+}

@@ -1,0 +1,182 @@
+//! A TTree or RNTuple as Python sees it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use nyssa::dataset::{AnyDataset, Format, Item};
+use nyssa::{Context, Error};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::array::{Array, batch, export_schema};
+use crate::capsule;
+use crate::door::{self, Door};
+use crate::errors;
+
+/// An open TTree or RNTuple.
+#[pyclass(frozen, module = "nyssa._core")]
+pub struct Dataset(AnyDataset);
+
+impl Dataset {
+    /// Shows `dataset` to Python.
+    pub fn new(dataset: AnyDataset) -> Self {
+        Self(dataset)
+    }
+}
+
+#[pymethods]
+impl Dataset {
+    /// `"TTree"` or `"RNTuple"`.
+    #[getter]
+    fn format(&self) -> &'static str {
+        match self.0.format() {
+            Format::TTree => "TTree",
+            Format::RNTuple => "RNTuple",
+        }
+    }
+
+    /// Path of the object in its file.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Name of the file.
+    #[getter]
+    fn file(&self) -> &str {
+        self.0.file()
+    }
+
+    /// Number of entries.
+    #[getter]
+    fn num_entries(&self) -> u64 {
+        self.0.num_entries()
+    }
+
+    /// `(name, C++ type, Arrow type or None, why it cannot be read or None)` of each column.
+    fn items(&self) -> Vec<(String, String, Option<String>, Option<String>)> {
+        let describe = |item: &Item| {
+            let (data_type, reason) = match &item.field {
+                Ok(field) => (Some(field.data_type().to_string()), None),
+                Err(reason) => (None, Some(reason.clone())),
+            };
+            (item.name.clone(), item.type_name.clone(), data_type, reason)
+        };
+        self.0.items().iter().map(describe).collect()
+    }
+
+    /// Entry ranges that are cheap to read on their own.
+    fn clusters(&self) -> Vec<(u64, u64)> {
+        self.0.clusters().into_iter().map(|range| (range.start, range.end)).collect()
+    }
+
+    /// Reads columns for the entries from `start` to `stop`.
+    #[pyo3(signature = (names, start, stop, threads=None))]
+    fn read(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        start: u64,
+        stop: u64,
+        threads: Option<usize>,
+    ) -> PyResult<Vec<Array>> {
+        let dataset = Arc::clone(&self.0);
+        Door::new(threads).abandonable().run(py, move |context| {
+            let refs: Vec<&str> = names.iter().map(String::as_str).collect();
+            let arrays = dataset.read(&refs, start..stop, context)?;
+            let fields = fields(&dataset, &names)?;
+            Ok(arrays
+                .into_iter()
+                .zip(fields)
+                .map(|(array, field)| Array::new(array, field))
+                .collect())
+        })
+    }
+
+    /// Streams columns cluster by cluster, for the entries from `start` to `stop`.
+    #[pyo3(signature = (names, start, stop, threads=None))]
+    fn stream<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        start: u64,
+        stop: u64,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let raise = |error: Error| errors::to_python(py, &error);
+        let schema = Schema::new(fields(&self.0, &names).map_err(raise)?);
+        let clusters = self
+            .0
+            .clusters()
+            .into_iter()
+            .map(|range| range.start.max(start)..range.end.min(stop))
+            .filter(|range| !range.is_empty())
+            .collect::<Vec<_>>()
+            .into_iter();
+        let reader = ClusterReader {
+            dataset: Arc::clone(&self.0),
+            context: door::context(threads).map_err(raise)?,
+            exported: Arc::new(export_schema(&schema)),
+            names,
+            schema,
+            clusters,
+        };
+        capsule::stream(py, Box::new(reader))
+    }
+
+    /// The Arrow schema of columns.
+    fn schema<'py>(&self, py: Python<'py>, names: Vec<String>) -> PyResult<Bound<'py, PyCapsule>> {
+        let fields = fields(&self.0, &names).map_err(|error| errors::to_python(py, &error))?;
+        capsule::schema(py, &export_schema(&Schema::new(fields)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<nyssa._core.Dataset {:?} in {:?}>", self.0.name(), self.0.file())
+    }
+}
+
+/// The Arrow fields of columns.
+fn fields(dataset: &AnyDataset, names: &[String]) -> nyssa::Result<Vec<Arc<Field>>> {
+    let find = |name: &String| {
+        let item = dataset.items().iter().find(|item| item.name == *name);
+        let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
+        item.field.clone().map(Arc::new).map_err(Error::unsupported)
+    };
+    names.iter().map(find).collect()
+}
+
+/// Reads one cluster whenever a consumer asks for the next batch.
+struct ClusterReader {
+    dataset: AnyDataset,
+    names: Vec<String>,
+    schema: Schema,
+    exported: SchemaRef,
+    clusters: std::vec::IntoIter<Range<u64>>,
+    context: Context,
+}
+
+impl ClusterReader {
+    fn read(&self, entries: Range<u64>) -> nyssa::Result<RecordBatch> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let rows = nyssa::guard::to_usize(entries.end - entries.start, "a number of entries")?;
+        let arrays = self.dataset.read(&names, entries, &self.context)?;
+        batch(&self.schema, &arrays, rows, &self.exported)
+    }
+}
+
+impl Iterator for ClusterReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entries = self.clusters.next()?;
+        Some(self.read(entries).map_err(|error| ArrowError::ExternalError(Box::new(error))))
+    }
+}
+
+impl RecordBatchReader for ClusterReader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.exported)
+    }
+}

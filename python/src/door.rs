@@ -1,0 +1,148 @@
+//! The one door: every call into the core that may take time passes here.
+//!
+//! The job runs on its own thread with the GIL released. The calling thread wakes up every
+//! [`POLL`] to let Python handle signals (Ctrl-C sets the job's cancel flag) and to call the
+//! progress callback, so that workers never touch Python.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+use nyssa::{Context, Result};
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// How long Ctrl-C may wait before it is noticed.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How long an interrupted job that leaves nothing behind may take to notice.
+const GRACE: Duration = Duration::from_millis(60);
+
+/// Thread pools by process (a fork has none of its parent's threads) and number of threads asked.
+static CONTEXTS: LazyLock<Mutex<HashMap<(u32, Option<usize>), Context>>> =
+    LazyLock::new(Mutex::default);
+
+/// How a job runs: threads, progress, and what to do with it when the user interrupts.
+#[derive(Default)]
+pub struct Door<'py> {
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+    abandon: bool,
+    cancel: Arc<AtomicBool>,
+}
+
+impl<'py> Door<'py> {
+    /// A job on `threads` workers; `None` takes the default of [`Context::new`].
+    pub fn new(threads: Option<usize>) -> Self {
+        Self { threads, ..Self::default() }
+    }
+
+    /// Calls `progress(done, total)` from the calling thread while the job runs.
+    pub fn progress(mut self, progress: Option<Bound<'py, PyAny>>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// The job only reads: when interrupted it may be left to end by itself.
+    pub fn abandonable(mut self) -> Self {
+        self.abandon = true;
+        self
+    }
+
+    /// Sets this flag when the user interrupts, for jobs with a context of their own.
+    pub fn cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Runs `job` and returns its result, or the exception for its error, panic or interruption.
+    pub fn run<T: Send + 'static>(
+        self,
+        py: Python<'py>,
+        job: impl FnOnce(&Context) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let cancel = Arc::clone(&self.cancel);
+        let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
+        let context = context(self.threads)
+            .map_err(|error| errors::to_python(py, &error))?
+            .with_cancel(Arc::clone(&cancel))
+            .with_progress({
+                let counts = Arc::clone(&counts);
+                Arc::new(move |done, total| {
+                    counts.0.fetch_max(done, Ordering::Relaxed);
+                    counts.1.store(total, Ordering::Relaxed);
+                })
+            });
+        let (sender, mut receiver) = channel();
+        std::thread::Builder::new().name("nyssa-job".into()).spawn(move || {
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(|| job(&context))));
+        })?;
+        let report = || -> PyResult<()> {
+            let (done, total) =
+                (counts.0.load(Ordering::Relaxed), counts.1.load(Ordering::Relaxed));
+            match &self.progress {
+                Some(progress) if total > 0 => progress.call1((done, total)).map(|_| ()),
+                _ => Ok(()),
+            }
+        };
+        let result = loop {
+            match wait(py, &mut receiver, POLL) {
+                Ok(result) => break result,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(errors::internal(py, "the job ended without a result"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            // Signals are handled here, in the thread and at the moment Python wants them.
+            if let Err(interruption) = py.check_signals().and_then(|()| report()) {
+                cancel.store(true, Ordering::Relaxed);
+                if self.abandon {
+                    let _ = wait(py, &mut receiver, GRACE);
+                } else {
+                    while let Err(RecvTimeoutError::Timeout) = wait(py, &mut receiver, POLL) {}
+                }
+                return Err(interruption);
+            }
+        };
+        match result {
+            Ok(Ok(value)) => report().map(|()| value),
+            Ok(Err(error)) => Err(errors::to_python(py, &error)),
+            Err(panic) => Err(errors::internal(py, panic_message(panic.as_ref()))),
+        }
+    }
+}
+
+type Outcome<T> = std::thread::Result<Result<T>>;
+
+fn wait<T: Send>(
+    py: Python<'_>,
+    receiver: &mut Receiver<Outcome<T>>,
+    limit: Duration,
+) -> std::result::Result<Outcome<T>, RecvTimeoutError> {
+    py.detach(move || receiver.recv_timeout(limit))
+}
+
+/// A context with the pool for `threads`, kept for the next call.
+pub fn context(threads: Option<usize>) -> Result<Context> {
+    let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (std::process::id(), threads);
+    if let Some(context) = contexts.get(&key) {
+        return Ok(context.clone());
+    }
+    let context = Context::new(threads)?;
+    contexts.insert(key, context.clone());
+    Ok(context)
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}

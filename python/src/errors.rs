@@ -1,0 +1,81 @@
+//! Core errors as Python exceptions, chosen by whose fault they are. The classes live in
+//! `nyssa.errors`, each derived from the builtin a user would catch.
+
+use std::io;
+
+use nyssa::error::{Error, Kind, Place};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The exception for a core error: its message intact, its place as the attribute `place`.
+pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+    raise(py, class_name(error), &error.to_string(), Some(error.place()))
+}
+
+/// The exception for a bug in nyssa.
+pub fn internal(py: Python<'_>, message: &str) -> PyErr {
+    let message = format!("nyssa failed unexpectedly: {message}; please report this with the file");
+    raise(py, "InternalError", &message, None)
+}
+
+fn class_name(error: &Error) -> &'static str {
+    match (error.kind(), system_error(error)) {
+        (_, Some(io::ErrorKind::NotFound)) => "FileMissingError",
+        (_, Some(io::ErrorKind::AlreadyExists)) => "OutputExistsError",
+        (_, Some(io::ErrorKind::PermissionDenied)) => "AccessError",
+        (Kind::NotFound, _) => "NotFoundError",
+        (Kind::InvalidArgument, _) => "ArgumentError",
+        (Kind::OutOfSpecification, _) => "FormatError",
+        (Kind::Unsupported, _) => "UnsupportedError",
+        (Kind::Checksum, _) => "ChecksumError",
+        (Kind::LimitExceeded, _) => "LimitError",
+        (Kind::Io, _) => "InputOutputError",
+        (Kind::Cancelled, _) => "CancelledError",
+    }
+}
+
+/// The operating system's verdict, when the error came from opening or creating a resource.
+fn system_error(error: &Error) -> Option<io::ErrorKind> {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(error) = cause.downcast_ref::<nyssa_io::Error>() {
+            return Some(error.source.kind());
+        }
+        source = cause.source();
+    }
+    None
+}
+
+fn raise(py: Python<'_>, class: &str, message: &str, place: Option<&Place>) -> PyErr {
+    let build = || -> PyResult<PyErr> {
+        let exception = py.import("nyssa.errors")?.getattr(class)?.call1((message,))?;
+        exception.setattr("place", place.map(|place| place_dict(py, place)).transpose()?)?;
+        Ok(PyErr::from_value(exception))
+    };
+    build().unwrap_or_else(|_| PyRuntimeError::new_err(message.to_owned()))
+}
+
+fn place_dict<'py>(py: Python<'py>, place: &Place) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let texts = [("file", &place.file), ("object", &place.object), ("field", &place.field)];
+    for (name, value) in texts {
+        if let Some(value) = value {
+            dict.set_item(name, value)?;
+        }
+    }
+    let numbers = [
+        ("column", place.column),
+        ("cluster", place.cluster),
+        ("page", place.page),
+        ("basket", place.basket),
+        ("entry", place.entry),
+        ("byte", place.offset),
+    ];
+    for (name, value) in numbers {
+        if let Some(value) = value {
+            dict.set_item(name, value)?;
+        }
+    }
+    Ok(dict)
+}

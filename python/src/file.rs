@@ -1,0 +1,63 @@
+//! An open ROOT file as Python sees it.
+
+use std::sync::Arc;
+
+use nyssa::rootfile::RootFile;
+use nyssa_io::{LocalSource, Source};
+use pyo3::prelude::*;
+
+use crate::dataset::Dataset;
+use crate::door::Door;
+
+/// An open ROOT file.
+#[pyclass(frozen, module = "nyssa._core")]
+pub struct File(RootFile);
+
+/// Opens a ROOT file and reads its header and list of keys.
+#[pyfunction]
+pub fn open(py: Python<'_>, path: String) -> PyResult<File> {
+    Door::new(None).abandonable().run(py, move |_| Ok(File(open_file(&path)?)))
+}
+
+/// Opens a local file.
+pub fn open_file(path: &str) -> nyssa::Result<RootFile> {
+    let source: Arc<dyn Source> = Arc::new(LocalSource::open(path)?);
+    RootFile::open(source)
+}
+
+/// `"file.root:Events"` as the file and the path inside it, if any.
+#[pyfunction]
+pub fn split_path(path: &str) -> (String, Option<String>) {
+    let (file, object) = nyssa::dataset::split_path(path);
+    (file.to_owned(), object.map(str::to_owned))
+}
+
+#[pymethods]
+impl File {
+    /// Path of the file.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// `(path, cycle, class, title)` of every object, those in directories included.
+    fn keys(&self, py: Python<'_>) -> PyResult<Vec<(String, u16, String, String)>> {
+        let file = self.0.clone();
+        Door::new(None).abandonable().run(py, move |_| {
+            let keys = file.walk()?.into_iter();
+            Ok(keys.map(|key| (key.path, key.cycle, key.class, key.title)).collect())
+        })
+    }
+
+    /// Opens the TTree or RNTuple at `path`, which may end with a cycle.
+    fn dataset(&self, py: Python<'_>, path: String) -> PyResult<Dataset> {
+        let file = self.0.clone();
+        Door::new(None).abandonable().run(py, move |_| {
+            nyssa::dataset::open_dataset(&file, Some(&path)).map(Dataset::new)
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<nyssa._core.File {:?}>", self.0.name())
+    }
+}

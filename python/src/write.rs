@@ -1,0 +1,137 @@
+//! A file being written.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::ArrayRef;
+use arrow_schema::Schema;
+use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use nyssa::write::{Options, SharedFile, TableWriter};
+use nyssa::{Context, Error, Result};
+use nyssa_io::LocalSink;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::array::Array;
+use crate::door::{self, Door};
+use crate::errors;
+use crate::options::{get, memory, parse};
+
+/// A ROOT file that takes RNTuples until it is closed.
+#[pyclass(frozen, module = "nyssa._core")]
+pub struct Writer {
+    state: Arc<Mutex<Option<State>>>,
+    cancel: Arc<AtomicBool>,
+}
+
+struct State {
+    file: SharedFile,
+    options: Options,
+    context: Context,
+    tables: Vec<(String, TableWriter)>,
+}
+
+#[pymethods]
+impl Writer {
+    /// Creates the file at `path`; it appears there when it is closed.
+    #[new]
+    fn new(py: Python<'_>, path: String, options: &Bound<'_, PyDict>, force: bool) -> PyResult<Self> {
+        let raise = |error: Error| errors::to_python(py, &error);
+        let threads = get(options, "threads")?;
+        let options = write_options(options)?;
+        let cancel = Arc::new(AtomicBool::new(false));
+        let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
+        let state = Door::new(threads).run(py, move |_| {
+            options.validate()?;
+            let sink = LocalSink::create(&path, force)?;
+            let compression = options.compression;
+            let file_options = FileOptions { compression, ..FileOptions::default() };
+            let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options)?);
+            Ok(State { file, options, context, tables: Vec::new() })
+        })?;
+        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
+    }
+
+    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written.
+    fn table(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+        description: String,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        self.run(py, move |state| {
+            let options = Options { description, ..state.options.clone() };
+            let schema = Schema::new(fields);
+            let table = TableWriter::create(&state.file, &name, &schema, options, &state.context)?;
+            state.tables.push((name, table));
+            Ok(())
+        })
+    }
+
+    /// Appends entries to the RNTuple `name`: its columns in their order.
+    fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
+        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |state| {
+            let table = state.tables.iter_mut().find(|(table, _)| *table == name);
+            let (_, table) = table
+                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
+            table.extend(&arrays)
+        })
+    }
+
+    /// Writes what is left and lets the file appear.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let slot = Arc::clone(&self.state);
+        Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
+            let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some(State { file, tables, .. }) = state else { return Err(closed()) };
+            for (_, table) in tables {
+                table.finish()?;
+            }
+            file.finish()?;
+            Ok(())
+        })
+    }
+
+    /// Leaves no file.
+    fn abort(&self, py: Python<'_>) {
+        py.detach(|| drop(self.state.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+}
+
+impl Writer {
+    fn run(
+        &self,
+        py: Python<'_>,
+        job: impl FnOnce(&mut State) -> Result<()> + Send + 'static,
+    ) -> PyResult<()> {
+        let slot = Arc::clone(&self.state);
+        Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
+            let mut state = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            state.as_mut().ok_or_else(closed).and_then(job)
+        })
+    }
+}
+
+fn closed() -> Error {
+    Error::invalid_argument("the file is closed")
+}
+
+fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
+    let mut options = Options::default();
+    if let Some(compression) = parse(given, "compression")? {
+        options.compression = compression;
+    }
+    if let Some(bytes) = get(given, "cluster_size")? {
+        options.approx_zipped_cluster = bytes;
+    }
+    if let Some(bytes) = get(given, "page_size")? {
+        options.max_unzipped_page = memory(bytes);
+    }
+    if let Some(checksums) = get(given, "checksums")? {
+        options.checksums = checksums;
+    }
+    Ok(options)
+}

@@ -1,0 +1,53 @@
+"""Where the test data are, and real ROOT as an oracle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from root_oracle import Root
+
+DATA = Path(
+    os.environ.get("NYSSA_TEST_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
+)
+
+
+def data_files(folder: str, recursive: bool = True) -> list[Path]:
+    """Return the ROOT files in a folder of the test data; none when there are no data."""
+    return sorted((DATA / folder).glob("**/*.root" if recursive else "*.root"))
+
+
+def pytest_report_header() -> str:
+    """Say where the data are, or that they are not."""
+    if DATA.is_dir():
+        return f"test data: {DATA}"
+    return f"test data: NONE at {DATA}; set NYSSA_TEST_DATA. Tests on real files are skipped"
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Return the folder of test data, or skip."""
+    if not DATA.is_dir():
+        pytest.skip(f"no test data at {DATA}; set NYSSA_TEST_DATA")
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def nano(data: Path) -> Path:
+    """Return a CMS NanoAOD file: 200 events in a TTree of 947 branches."""
+    return data / "ttree" / "nanoAOD_2015_CMS_Open_Data_ttbar.root"
+
+
+@pytest.fixture(scope="session")
+def root() -> Iterator[Root]:
+    """Return a running ROOT, or skip."""
+    server = Root()
+    try:
+        server.call("version")
+    except RuntimeError as error:
+        pytest.skip(f"no ROOT for this Python (pip install --pre root): {error}")
+    yield server
+    server.close()

@@ -1,0 +1,142 @@
+"""Real ROOT in a process of its own, so that its prints and crashes stay there.
+
+Run as a program it answers pickled ``(function, arguments)`` requests on stdin. `Root` is the other
+end: ``Root().call("entries", path, name)``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+
+class Root:
+    """A running ROOT. `None` from `start` when there is no ROOT for this Python."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def call(self, function: str, *args: Any) -> Any:
+        """Run one of the functions below in ROOT's process."""
+        process = self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        pickle.dump((function, args), process.stdin)
+        process.stdin.flush()
+        try:
+            result, error = pickle.load(process.stdout)
+        except EOFError:
+            self._process = None
+            raise RuntimeError(f"ROOT crashed in {function}{args}") from None
+        if error is not None:
+            raise RuntimeError(f"ROOT: {error}")
+        return result
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        return self._process
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait(10)
+
+
+def version() -> str:
+    """Return ROOT's version."""
+    import ROOT
+
+    return str(ROOT.__version__)
+
+
+def entries(path: str, name: str, precision: int = 17) -> list[Any]:
+    """Return the entries of an RNTuple as ROOT prints them, as Python objects."""
+    import ROOT
+
+    reader = ROOT.RNTupleReader.Open(name, path)
+    out = []
+    for entry in range(reader.GetNEntries()):
+        stream = ROOT.std.ostringstream()
+        stream.precision(precision)
+        reader.Show(entry, stream)
+        out.append(json.loads(_strict(str(stream.str()))))
+    return out
+
+
+def _strict(text: str) -> str:
+    """Return JSON, with the numbers JSON does not have spelled as Python's `json` takes them."""
+    lines = []
+    for line in text.splitlines():
+        for word, name in (
+            ("-nan", "NaN"),
+            ("nan", "NaN"),
+            ("-inf", "-Infinity"),
+            ("inf", "Infinity"),
+        ):
+            for before in (": ", "[", ", "):
+                for after in (",", "]", ""):
+                    if after or line.endswith(before + word):
+                        line = line.replace(before + word + after, before + name + after)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def fields(path: str, name: str) -> list[tuple[str, str]]:
+    """Return names and C++ types of the top-level fields of an RNTuple."""
+    import ROOT
+
+    descriptor = ROOT.RNTupleReader.Open(name, path).GetDescriptor()
+    return [
+        (str(field.GetFieldName()), str(field.GetTypeName()))
+        for field in descriptor.GetTopLevelFields()
+    ]
+
+
+def numpy(path: str, name: str, columns: list[str]) -> dict[str, Any]:
+    """Return columns of numbers through RDataFrame."""
+    import ROOT
+
+    return dict(ROOT.RDataFrame(name, path).AsNumpy(columns).items())
+
+
+def import_tree(source: str, tree: str, output: str) -> None:
+    """Convert a TTree to an RNTuple with ROOT's own importer."""
+    import ROOT
+
+    importer = ROOT.Experimental.RNTupleImporter.Create(source, tree, output)
+    importer.SetIsQuiet(True)
+    importer.Import()
+
+
+def main() -> None:
+    """Answer requests until stdin ends."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    warnings.simplefilter("ignore")
+    while True:
+        try:
+            function, args = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            reply = (globals()[function](*args), None)
+        except Exception as error:  # noqa: BLE001 (whatever went wrong, the test shall say it)
+            reply = (None, f"{type(error).__name__}: {error}")
+        pickle.dump(reply, replies)
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Comparison of arrays to the last bit: types, shapes, values, NaN where NaN is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import awkward as ak
+import numpy as np
+
+
+def layouts_differ(ours: Any, theirs: Any) -> str | None:
+    """Return how two awkward layouts differ in shape, type or value; `None` when they do not."""
+    ours, theirs = _plain(ours), _plain(theirs)
+    if ours.length != theirs.length:
+        return f"lengths {ours.length} and {theirs.length}"
+    if isinstance(ours, ak.contents.NumpyArray) and isinstance(theirs, ak.contents.NumpyArray):
+        return numpy_differ(ours.data, theirs.data)
+    if isinstance(theirs, ak.contents.EmptyArray) or isinstance(ours, ak.contents.EmptyArray):
+        return None
+    if isinstance(ours, ak.contents.RecordArray) and isinstance(theirs, ak.contents.RecordArray):
+        if not theirs.is_tuple and ours.fields != theirs.fields:
+            return f"fields {ours.fields} and {theirs.fields}"
+        for name, a, b in zip(ours.fields, ours.contents, theirs.contents, strict=True):
+            if found := layouts_differ(a[: ours.length], b[: theirs.length]):
+                return f"{name}: {found}"
+        return None
+    if isinstance(ours, ak.contents.RegularArray) and isinstance(theirs, ak.contents.RegularArray):
+        if ours.size != theirs.size:
+            return f"sizes {ours.size} and {theirs.size}"
+        return layouts_differ(
+            ours.content[: ours.size * ours.length], theirs.content[: theirs.size * theirs.length]
+        )
+    if ours.is_list and theirs.is_list:
+        a, b = ours.to_ListOffsetArray64(True), theirs.to_ListOffsetArray64(True)
+        if found := numpy_differ(np.asarray(a.offsets.data), np.asarray(b.offsets.data)):
+            return f"offsets: {found}"
+        end = int(a.offsets[-1])
+        return layouts_differ(a.content[:end], b.content[:end])
+    return f"layouts {type(ours).__name__} and {type(theirs).__name__}"
+
+
+def numpy_differ(ours: Any, theirs: Any) -> str | None:
+    """Return how two NumPy arrays differ, byte order apart; `None` when they do not."""
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    if ours.dtype != theirs.dtype.newbyteorder("="):
+        return f"dtypes {ours.dtype} and {theirs.dtype}"
+    if ours.shape != theirs.shape:
+        return f"shapes {ours.shape} and {theirs.shape}"
+    if ours.dtype == object:
+        equal = np.array([np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True)], bool)
+    else:
+        equal = (ours == theirs) | ((ours != ours) & (theirs != theirs))
+    if np.all(equal):
+        return None
+    where = tuple(int(index) for index in np.argwhere(~equal)[0])
+    return (
+        f"{np.size(equal) - np.sum(equal)} values, first at {where}: {ours[where]} {theirs[where]}"
+    )
+
+
+def _plain(layout: Any) -> Any:
+    while isinstance(layout, (ak.contents.IndexedArray, ak.contents.UnmaskedArray)):
+        layout = layout.project() if layout.is_indexed else layout.content
+    if isinstance(layout, ak.contents.NumpyArray) and layout.data.ndim > 1:
+        layout = layout.to_RegularArray()
+    return layout
+
+
+def matches_json(expected: Any, got: Any) -> bool:
+    """Return whether a value equals the JSON that ROOT prints for it.
+
+    Floats may be hexadecimal strings; maps with string keys print as objects; pairs and tuples as
+    lists; booleans as numbers.
+    """
+    if isinstance(got, bytes):
+        got = got.decode()
+    if isinstance(expected, str) and isinstance(got, float):
+        return same_float(float.fromhex(expected), got)
+    if isinstance(expected, dict) and isinstance(got, list):
+        pairs = {_key(pair): pair["_1"] for pair in got}
+        keys = set(map(str, expected)) == set(pairs)
+        return keys and all(matches_json(value, pairs[key]) for key, value in expected.items())
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return list(expected) == list(got) and all(
+            matches_json(value, got[key]) for key, value in expected.items()
+        )
+    if isinstance(expected, list) and isinstance(got, dict):
+        got = list(got.values())
+    if isinstance(expected, list) and isinstance(got, (list, tuple)):
+        return len(expected) == len(got) and all(map(matches_json, expected, got))
+    if isinstance(expected, (int, float)) and isinstance(got, float):
+        return same_float(float(expected), got)
+    return bool(expected == got)
+
+
+def same_float(a: float, b: float) -> bool:
+    """Return whether two floats are equal or both NaN."""
+    return a == b or (a != a and b != b)
+
+
+def _key(pair: dict[str, Any]) -> str:
+    key = pair["_0"]
+    return key.decode() if isinstance(key, bytes) else str(key)
