@@ -29,15 +29,14 @@ pub(super) fn plan(
     let zipped: u64 = branches().map(|branch| stored(branch, entries)).sum();
     let largest = branches().map(|branch| decoded(branch, entries)).max().unwrap_or(0);
     let share = (options.memory_budget / BRANCH_SHARE).max(1);
-    let pieces = zipped
-        .div_ceil(options.cluster_bytes.max(1))
-        .max(largest.div_ceil(share))
-        .clamp(1, count);
+    let pieces =
+        zipped.div_ceil(options.cluster_bytes.max(1)).max(largest.div_ceil(share)).clamp(1, count);
     let size = count.div_ceil(pieces);
     let mut starts = vec![entries.start];
     for piece in 1..pieces {
         let start = entries.start + piece * size;
-        let near = nearest(&tree.cluster_starts, start).filter(|near| near.abs_diff(start) <= size / 4);
+        let near =
+            nearest(&tree.cluster_starts, start).filter(|near| near.abs_diff(start) <= size / 4);
         starts.push(near.unwrap_or(start).min(entries.end));
     }
     starts.push(entries.end);

@@ -235,7 +235,9 @@ impl Job<'_> {
             self.options.memory_budget,
             self.context,
         )?;
-        verify::require_equal(&compared).in_file(self.reader.file()).in_object(self.reader.name())?;
+        verify::require_equal(&compared)
+            .in_file(self.reader.file())
+            .in_object(self.reader.name())?;
         report.verified = true;
         report.verify_seconds = Some(start.elapsed().as_secs_f64());
         Ok(())

@@ -85,7 +85,8 @@ impl Pipeline<'_> {
             error: None,
             stop: false,
         };
-        let shared = Shared { pipeline: self, counters, state: Mutex::new(state), change: Condvar::new() };
+        let shared =
+            Shared { pipeline: self, counters, state: Mutex::new(state), change: Condvar::new() };
         self.context.pool().scope(|scope| {
             for _ in 0..self.context.threads() {
                 scope.spawn(|_| shared.work());
