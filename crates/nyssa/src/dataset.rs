@@ -1,5 +1,9 @@
 //! One face for any dataset, TTree or RNTuple: what the command line, Python, verify and diff use.
 
+pub mod diff;
+mod filter;
+mod slice;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,6 +14,9 @@ use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::read;
 use crate::rootfile::{KeyEntry, RootFile};
+
+pub use filter::Filter;
+pub use slice::Slice;
 
 /// Which container a dataset is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

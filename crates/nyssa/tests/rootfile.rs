@@ -2,8 +2,6 @@
 
 mod common;
 
-use nyssa::rootfile::RootFile;
-
 #[test]
 fn every_file_opens_and_lists() {
     let Some(folder) = common::data("ttree") else { return };
@@ -20,7 +18,9 @@ fn every_file_opens_and_lists() {
         match file.walk() {
             Ok(keys) => {
                 for key in keys {
-                    if key.is_directory() { continue; }
+                    if key.is_directory() {
+                        continue;
+                    }
                     objects += 1;
                     if let Err(error) = file.object(&key) {
                         failed.push(format!("{}: {error}", key.class));
@@ -30,6 +30,8 @@ fn every_file_opens_and_lists() {
             Err(error) => failed.push(error.to_string()),
         }
     }
-    for f in &failed { eprintln!("{f}"); }
+    for f in &failed {
+        eprintln!("{f}");
+    }
     eprintln!("{objects} objects");
 }

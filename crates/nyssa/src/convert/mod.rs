@@ -1,1 +1,18 @@
-//! TTree → RNTuple.
+//! TTree → RNTuple: maps branches to fields, moves the data in parallel, proves that nothing was lost.
+//!
+//! ```text
+//! tree ─map─► schema, units ─pipeline─► (read branch → seal) on all cores ─► commit in order ─► verify ─► publish
+//! ```
+//!
+//! A unit is one field in one cluster. Units are sealed on any thread and committed in the order of
+//! their columns, so the output has the same bytes for any number of threads.
+
+mod fields;
+mod map;
+mod name;
+mod options;
+mod report;
+
+pub use map::{FieldMap, Input, Map, Rules, Source, Unit, map};
+pub use options::{Effort, Layout, Options};
+pub use report::{FieldReport, Renamed, Report, Skipped};

@@ -68,7 +68,7 @@ impl Reader<'_> {
         let class = class.ok_or_else(|| self.cursor.error("TObject is not known"))?;
         let value = self.class(class)?;
         let Value::Object(id) = value else { return Ok((value, 0)) };
-        let bits = self.object.value(id, 1).and_then(Value::as_i64).unwrap_or(0);
+        let bits = self.object.member(id, 1).and_then(Value::as_i64).unwrap_or(0);
         Ok((value, u32::try_from(bits).unwrap_or(0)))
     }
 

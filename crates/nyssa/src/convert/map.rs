@@ -1,0 +1,322 @@
+//! Branches → fields: the schema of the output and the units of work that fill it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::fields::item;
+use super::name::Names;
+use super::options::Layout;
+use super::report::{Renamed, Skipped};
+use crate::compression::Compression;
+use crate::dataset::Filter;
+use crate::error::{Error, Result};
+use crate::schema::{FieldId, FieldType, Schema, SchemaBuilder};
+use crate::ttree::{Branch, CountSource, Element, Shape};
+
+/// A branch of the tree with its path.
+#[derive(Clone, Debug)]
+pub struct Input<'a> {
+    /// Path in the tree, the name it is read by.
+    pub path: String,
+    /// The branch.
+    pub branch: &'a Branch,
+}
+
+/// What fills a field of the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// All of a branch, by index of the inputs.
+    Branch(usize),
+    /// The items of a jagged branch, without their offsets.
+    Items(usize),
+    /// The offsets of a counter.
+    Offsets(CountSource),
+}
+
+/// One field and what fills its columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// The physical field.
+    pub field: FieldId,
+    /// Its data.
+    pub source: Source,
+}
+
+/// One top-level field and the branch it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldMap {
+    /// Branch path.
+    pub branch: String,
+    /// Top-level field name, physical or projected.
+    pub field: String,
+    /// C++ type of the field.
+    pub type_name: String,
+    /// The physical field with the data.
+    pub physical: FieldId,
+    /// The branch can be read on its own, so its values can be compared.
+    pub readable: bool,
+}
+
+/// The plan of a conversion.
+#[derive(Clone, Debug, Default)]
+pub struct Map {
+    /// Schema of the output.
+    pub schema: Schema,
+    /// What fills it, in the order of the columns.
+    pub units: Vec<Unit>,
+    /// Branches and fields, in the tree's order.
+    pub fields: Vec<FieldMap>,
+    /// Branches left out.
+    pub skipped: Vec<Skipped>,
+    /// Branches whose field has another name.
+    pub renamed: Vec<Renamed>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// How branches are mapped.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// Layout of jagged branches.
+    pub layout: Layout,
+    /// Compression of the output: it decides ROOT's default encodings.
+    pub compression: Compression,
+    /// Which branches are taken.
+    pub filter: &'a Filter,
+    /// Leave out what cannot be converted instead of failing.
+    pub skip_unsupported: bool,
+}
+
+/// Maps `inputs`, in the tree's order, to a schema.
+///
+/// # Errors
+/// `Unsupported` listing every branch that cannot be converted with its reason, unless they are
+/// skipped; `InvalidArgument` when no branch is left.
+pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<Map> {
+    let mut map = Map::default();
+    let taken = select(inputs, rules, &mut map)?;
+    let mut mapper = Mapper {
+        inputs: inputs.iter().map(|input| (input.path.as_str(), input.branch)).collect(),
+        names: Names::reserving(taken.iter().map(|taken| taken.path)),
+        builder: SchemaBuilder::new(rules.compression),
+        map,
+    };
+    match rules.layout {
+        Layout::Importer => mapper.importer(taken)?,
+        Layout::Vectors => mapper.vectors(taken)?,
+    }
+    Ok(mapper.finish(inputs))
+}
+
+/// A branch that is taken.
+struct Taken<'a> {
+    index: usize,
+    path: &'a str,
+    shape: &'a Shape,
+}
+
+/// One counter and the jagged branches it counts.
+struct Counted<'a> {
+    counter: &'a CountSource,
+    members: Vec<Taken<'a>>,
+}
+
+/// The branches to convert; unsupported ones go to `map.skipped`.
+fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Result<Vec<Taken<'a>>> {
+    let mut taken = Vec::new();
+    for (index, Input { path, branch }) in inputs.iter().enumerate() {
+        if !rules.filter.takes(path) {
+            continue;
+        }
+        match check(branch) {
+            Ok(shape) => taken.push(Taken { index, path, shape }),
+            Err(reason) => map.skipped.push(Skipped { branch: path.clone(), reason }),
+        }
+    }
+    if !map.skipped.is_empty() && !rules.skip_unsupported {
+        return Err(unsupported(&map.skipped));
+    }
+    if taken.is_empty() {
+        return Err(Error::invalid_argument(format!(
+            "no branch is left to convert: of {} in the tree {} cannot be converted, and the \
+             patterns leave none of the others",
+            inputs.len(),
+            map.skipped.len()
+        )));
+    }
+    Ok(taken)
+}
+
+fn check(branch: &Branch) -> std::result::Result<&Shape, String> {
+    let shape = branch.shape.as_ref().map_err(Clone::clone)?;
+    if shape.dimensions.contains(&0) {
+        return Err("an array of zero elements has no RNTuple type".to_owned());
+    }
+    Ok(shape)
+}
+
+fn unsupported(skipped: &[Skipped]) -> Error {
+    let list: Vec<String> =
+        skipped.iter().map(|Skipped { branch, reason }| format!("{branch}: {reason}")).collect();
+    Error::unsupported(format!(
+        "{} branch{} cannot be converted; exclude them, or skip what is unsupported:\n  {}",
+        skipped.len(),
+        if skipped.len() == 1 { "" } else { "es" },
+        list.join("\n  ")
+    ))
+}
+
+struct Mapper<'a> {
+    inputs: HashMap<&'a str, &'a Branch>,
+    names: Names,
+    builder: SchemaBuilder,
+    map: Map,
+}
+
+impl<'a> Mapper<'a> {
+    /// As ROOT's importer: plain fields in the tree's order, then one collection per counter in the
+    /// order of the counters' names, and after all physical fields their projections.
+    fn importer(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
+        // Fixed-size arrays cannot be projected (specification, "Field Description").
+        let (members, others): (Vec<_>, Vec<_>) = taken
+            .into_iter()
+            .partition(|taken| taken.shape.counter.is_some() && taken.shape.dimensions.is_empty());
+        let mut collections: BTreeMap<(&str, &str), Counted<'_>> = BTreeMap::new();
+        for member in members {
+            let Some(counter) = &member.shape.counter else { continue };
+            collections
+                .entry((&counter.leaf, &counter.branch))
+                .or_insert_with(|| Counted { counter, members: Vec::new() })
+                .members
+                .push(member);
+        }
+        let counters: HashSet<&str> = collections
+            .values()
+            .map(|counted| counted.counter.branch.as_str())
+            .filter(|path| self.only_counts(path))
+            .collect();
+        for branch in others.iter().filter(|branch| !counters.contains(branch.path)) {
+            self.whole(branch, FieldType::rvec)?;
+        }
+        let mut physical = Vec::new();
+        for (number, counted) in collections.values().enumerate() {
+            physical.push(self.collection(number, counted)?);
+        }
+        for (counted, (collection, members)) in collections.values().zip(physical) {
+            self.projections(counted, collection, &members)?;
+        }
+        Ok(())
+    }
+
+    /// Every branch is a field of its own, in the tree's order.
+    fn vectors(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
+        taken.iter().try_for_each(|branch| self.whole(branch, FieldType::vector))
+    }
+
+    /// A counter branch whose only content is the count: the collection says the same.
+    fn only_counts(&self, path: &str) -> bool {
+        self.inputs.get(path).is_some_and(|branch| branch.leaves.len() <= 1)
+    }
+
+    /// A field with all of a branch; `list` makes the type of a jagged one.
+    fn whole(&mut self, branch: &Taken<'_>, list: fn(FieldType) -> FieldType) -> Result<()> {
+        let Shape { dimensions, counter, .. } = branch.shape;
+        let name = self.names.give(branch.path);
+        let inner = item(branch.shape);
+        let field_type = if counter.is_some() { list(inner) } else { inner };
+        let type_name = field_type.type_name()?;
+        let field = self.builder.field(None, &name, &field_type)?;
+        self.map.units.push(Unit { field, source: Source::Branch(branch.index) });
+        if dimensions.len() > 1 || (dimensions.len() == 1 && counter.is_some()) {
+            self.map.notes.push(format!(
+                "{}: all dimensions of the array are kept, as {type_name}; ROOT's importer does \
+                 not keep them",
+                branch.path
+            ));
+        }
+        self.mapped(branch.path, name, type_name, field, true);
+        Ok(())
+    }
+
+    /// The untyped collection of one counter: index column, record, members.
+    fn collection(
+        &mut self,
+        number: usize,
+        counted: &Counted<'_>,
+    ) -> Result<(FieldId, Vec<FieldId>)> {
+        let name = self.names.give(&format!("_collection{number}"));
+        let members =
+            counted.members.iter().map(|member| (self.names.give(member.path), item(member.shape)));
+        let record = FieldType::Record(members.collect());
+        let collection = self.builder.field(None, &name, &FieldType::vector(record))?;
+        let source = Source::Offsets(counted.counter.clone());
+        self.map.units.push(Unit { field: collection, source });
+        let schema = self.builder.schema();
+        let records = &schema.field(collection).children;
+        let members: Vec<_> =
+            records.iter().flat_map(|&record| schema.field(record).children.clone()).collect();
+        for (member, &field) in counted.members.iter().zip(&members) {
+            self.map.units.push(Unit { field, source: Source::Items(member.index) });
+        }
+        Ok((collection, members))
+    }
+
+    /// The fields that users see: a vector per member, and the counter as cardinality.
+    fn projections(
+        &mut self,
+        counted: &Counted<'_>,
+        collection: FieldId,
+        members: &[FieldId],
+    ) -> Result<()> {
+        for (member, &source) in counted.members.iter().zip(members) {
+            let name = self.builder.schema().field(source).name.clone();
+            let field_type = FieldType::rvec(item(member.shape));
+            self.builder.project(&name, &field_type, &[collection, source])?;
+            self.mapped(member.path, name, field_type.type_name()?, source, true);
+        }
+        let CountSource { branch, leaf } = counted.counter;
+        let readable = self.only_counts(branch);
+        let path = if readable { branch } else { leaf };
+        let name = self.names.give(path);
+        let field_type = self.cardinality(branch);
+        self.builder.project(&name, &field_type, &[collection])?;
+        self.mapped(path, name, field_type.type_name()?, collection, readable);
+        Ok(())
+    }
+
+    /// Width of a cardinality: ROOT's 32 bits, unless the counter itself has more.
+    fn cardinality(&self, counter: &str) -> FieldType {
+        let shape = self.inputs.get(counter).and_then(|branch| branch.shape.as_ref().ok());
+        match shape.map(|shape| shape.element) {
+            Some(Element::Int64 | Element::UInt64) => FieldType::Cardinality64,
+            _ => FieldType::Cardinality32,
+        }
+    }
+
+    fn mapped(
+        &mut self,
+        branch: &str,
+        field: String,
+        type_name: String,
+        physical: FieldId,
+        readable: bool,
+    ) {
+        let branch = branch.to_owned();
+        if branch != field {
+            self.map.renamed.push(Renamed { branch: branch.clone(), field: field.clone() });
+        }
+        self.map.fields.push(FieldMap { branch, field, type_name, physical, readable });
+    }
+
+    fn finish(self, inputs: &[Input<'_>]) -> Map {
+        let mut map = self.map;
+        let order: HashMap<&str, usize> =
+            inputs.iter().enumerate().map(|(index, input)| (input.path.as_str(), index)).collect();
+        map.fields.sort_by_key(|field| order.get(field.branch.as_str()));
+        map.schema = self.builder.finish();
+        map
+    }
+}
+
+#[cfg(test)]
+#[path = "map_tests.rs"]
+mod tests;

@@ -1,0 +1,68 @@
+//! Field names: RNTuple forbids some characters that branch names use
+//! (specification, "Naming specification").
+
+use std::collections::HashSet;
+
+/// A branch name with every forbidden character (`.`, `/`, `\`, space, control) replaced by `_`,
+/// as ROOT's importer does for dots. A dot at the end, ROOT's mark of a split object, is dropped.
+pub(super) fn allowed(name: &str) -> String {
+    let replace = |c: char| matches!(c, '.' | '/' | '\\' | ' ') || c.is_control();
+    let name = name.trim_end_matches('.');
+    if name.is_empty() {
+        return "_".to_owned();
+    }
+    name.chars().map(|c| if replace(c) { '_' } else { c }).collect()
+}
+
+/// Gives out names that are allowed and different from one another.
+#[derive(Default)]
+pub(super) struct Names {
+    reserved: HashSet<String>,
+    taken: HashSet<String>,
+}
+
+impl Names {
+    /// `names` that are allowed as they are stay with their owners, whoever asks first.
+    pub(super) fn reserving<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let reserved = names.filter(|name| allowed(name) == *name).map(str::to_owned).collect();
+        Self { reserved, taken: HashSet::new() }
+    }
+
+    /// The allowed form of `name`, with `_2`, `_3`, ... appended when that belongs to another.
+    pub(super) fn give(&mut self, name: &str) -> String {
+        let base = allowed(name);
+        if base == name && self.taken.insert(base.clone()) {
+            return base;
+        }
+        let mut candidate = base.clone();
+        let mut number = 2u32;
+        while self.reserved.contains(&candidate) || !self.taken.insert(candidate.clone()) {
+            candidate = format!("{base}_{number}");
+            number += 1;
+        }
+        candidate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forbidden_characters_become_underscores() {
+        assert_eq!(allowed("muons.pt"), "muons_pt");
+        assert_eq!(allowed("a/b c\\d\u{1}"), "a_b_c_d_");
+        assert_eq!(allowed("event."), "event");
+        assert_eq!(allowed("."), "_");
+        assert_eq!(allowed("Jet_pt"), "Jet_pt");
+    }
+
+    #[test]
+    fn collisions_get_numbers_and_allowed_names_stay() {
+        let mut names = Names::reserving(["a.b", "a/b", "a_b", "a_b"].into_iter());
+        assert_eq!(names.give("a.b"), "a_b_2");
+        assert_eq!(names.give("a/b"), "a_b_3");
+        assert_eq!(names.give("a_b"), "a_b");
+        assert_eq!(names.give("a_b"), "a_b_4");
+    }
+}

@@ -1,0 +1,143 @@
+//! What a conversion does, with named defaults.
+
+use std::ops::Range;
+use std::str::FromStr;
+
+use crate::compression::Compression;
+use crate::dataset::Filter;
+use crate::error::{Error, Result};
+
+/// Zipped bytes of a cluster, approximately; ROOT's default for RNTuple.
+pub const CLUSTER_BYTES: u64 = 128 << 20;
+/// Uncompressed bytes of a page at most; ROOT's default for RNTuple.
+pub const PAGE_BYTES: usize = 1 << 20;
+/// Bytes of decoded and sealed data in flight.
+pub const MEMORY_BUDGET: u64 = 512 << 20;
+
+/// How jagged branches become fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// As ROOT's importer: one untyped collection of records per counter, and projected fields
+    /// (`ROOT::VecOps::RVec<T>`, cardinality) under the branch names. Offsets are stored once.
+    #[default]
+    Importer,
+    /// Each jagged branch is a `std::vector<T>` of its own and counters are plain numbers.
+    Vectors,
+}
+
+/// How much CPU time goes into compression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// Chooses encoding and codec effort per column from a sample: the full level only where it pays.
+    #[default]
+    Auto,
+    /// ROOT's encodings, and the exact compression level for every column.
+    Full,
+}
+
+/// Options of a conversion.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How jagged branches become fields.
+    pub layout: Layout,
+    /// Algorithm and level of the output.
+    pub compression: Compression,
+    /// How compression effort is spent.
+    pub effort: Effort,
+    /// Zipped bytes of a cluster, approximately.
+    pub cluster_bytes: u64,
+    /// Uncompressed bytes of a page at most.
+    pub page_bytes: usize,
+    /// Bytes of decoded and sealed data in flight.
+    pub memory_budget: u64,
+    /// Globs of branch names to take; empty takes all. Counters of taken branches come along.
+    pub include: Vec<String>,
+    /// Globs of branch names to leave out, stronger than `include`.
+    pub exclude: Vec<String>,
+    /// Entries to take; `None` takes all.
+    pub entries: Option<Range<u64>>,
+    /// Leaves out what cannot be converted, listed in the report, instead of failing.
+    pub skip_unsupported: bool,
+    /// Replaces an existing output.
+    pub force: bool,
+    /// Reads both files back and compares every value before the output appears.
+    pub verify: bool,
+    /// Name of the RNTuple; `None` keeps the path of the tree.
+    pub name: Option<String>,
+    /// Time of writing and identity of the file, for outputs that are the same byte for byte.
+    pub reproducible: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            layout: Layout::default(),
+            compression: Compression::DEFAULT,
+            effort: Effort::default(),
+            cluster_bytes: CLUSTER_BYTES,
+            page_bytes: PAGE_BYTES,
+            memory_budget: MEMORY_BUDGET,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            entries: None,
+            skip_unsupported: false,
+            force: false,
+            verify: false,
+            name: None,
+            reproducible: false,
+        }
+    }
+}
+
+impl Options {
+    /// The branch filter.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that does not parse.
+    pub fn filter(&self) -> Result<Filter> {
+        Filter::new(&self.include, &self.exclude)
+    }
+
+    /// The entry range within a tree of `total` entries.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when it reaches beyond the tree or runs backwards.
+    pub fn entry_range(&self, total: u64) -> Result<Range<u64>> {
+        let Some(range) = self.entries.clone() else { return Ok(0..total) };
+        if range.start > range.end || range.end > total {
+            return Err(Error::invalid_argument(format!(
+                "entries {}..{} are not within the {total} entries of the tree",
+                range.start, range.end
+            )));
+        }
+        Ok(range)
+    }
+}
+
+impl FromStr for Layout {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "importer" => Ok(Self::Importer),
+            "vectors" => Ok(Self::Vectors),
+            _ => Err(Error::invalid_argument(format!(
+                "layout {text:?} is not known: use importer or vectors"
+            ))),
+        }
+    }
+}
+
+impl FromStr for Effort {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "full" => Ok(Self::Full),
+            _ => Err(Error::invalid_argument(format!(
+                "effort {text:?} is not known: use auto or full"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a conversion did.
+
+use serde::Serialize;
+
+/// Report of one conversion.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Input file.
+    pub input: String,
+    /// Path of the tree in it.
+    pub tree: String,
+    /// Output file.
+    pub output: String,
+    /// Path of the RNTuple in it.
+    pub ntuple: String,
+    /// Entries converted.
+    pub entries: u64,
+    /// Clusters written.
+    pub clusters: u64,
+    /// Compressed bytes of the baskets read.
+    pub input_bytes: u64,
+    /// Bytes of the output file.
+    pub output_bytes: u64,
+    /// Bytes of the pages before compression.
+    pub uncompressed_bytes: u64,
+    /// Bytes of the pages after compression.
+    pub compressed_bytes: u64,
+    /// Wall-clock seconds of converting, without verification.
+    pub seconds: f64,
+    /// Input megabytes (10⁶ bytes) per second.
+    pub megabytes_per_second: f64,
+    /// Worker threads.
+    pub threads: usize,
+    /// Largest resident set of the process so far in bytes, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+    /// Every value was read back from both files and is the same.
+    pub verified: bool,
+    /// Wall-clock seconds of verification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify_seconds: Option<f64>,
+    /// Converted branches in the tree's order.
+    pub fields: Vec<FieldReport>,
+    /// Branches whose field has another name.
+    pub renamed: Vec<Renamed>,
+    /// Branches left out, with reasons.
+    pub skipped: Vec<Skipped>,
+    /// What else is worth knowing about the mapping.
+    pub notes: Vec<String>,
+}
+
+/// One converted branch.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct FieldReport {
+    /// Branch path in the tree.
+    pub branch: String,
+    /// Field name in the RNTuple.
+    pub field: String,
+    /// C++ type of the field.
+    pub type_name: String,
+    /// Compressed bytes of the branch's baskets.
+    pub input_bytes: u64,
+    /// Compressed bytes of the field's own columns; shared offsets count to the counter.
+    pub output_bytes: u64,
+}
+
+/// A branch whose name RNTuple does not allow, or which collided with another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Renamed {
+    /// Branch path in the tree.
+    pub branch: String,
+    /// Field name in the RNTuple.
+    pub field: String,
+}
+
+/// A branch left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Branch path in the tree.
+    pub branch: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Largest resident set of this process in bytes, from the kernel; `None` where it does not tell.
+pub(super) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}

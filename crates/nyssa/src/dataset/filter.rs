@@ -1,0 +1,61 @@
+//! Choosing columns by name.
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::error::{Error, Result};
+
+/// Which branches or fields are taken: globs such as `Jet_*`.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    include: GlobSet,
+    exclude: GlobSet,
+}
+
+impl Filter {
+    /// Takes what matches one of `include` (all when it is empty) and none of `exclude`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that does not parse.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Self> {
+        Ok(Self { include: globs(include)?, exclude: globs(exclude)? })
+    }
+
+    /// Is the column of this name taken?
+    pub fn takes(&self, name: &str) -> bool {
+        (self.include.is_empty() || self.include.is_match(name)) && !self.exclude.is_match(name)
+    }
+}
+
+fn globs(patterns: &[String]) -> Result<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).map_err(|error| {
+            Error::invalid_argument(format!("{pattern:?} is not a glob: {}", error.kind()))
+        })?);
+    }
+    set.build().map_err(|error| Error::invalid_argument(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(include: &[&str], exclude: &[&str]) -> Filter {
+        let own = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect::<Vec<_>>();
+        Filter::new(&own(include), &own(exclude)).unwrap()
+    }
+
+    #[test]
+    fn exclude_is_stronger_than_include() {
+        let jets = filter(&["Jet_*", "nJet"], &["Jet_raw*"]);
+        assert!(jets.takes("Jet_pt") && jets.takes("nJet"));
+        assert!(!jets.takes("Jet_rawPt") && !jets.takes("Muon_pt"));
+        assert!(filter(&[], &[]).takes("anything"));
+    }
+
+    #[test]
+    fn a_bad_glob_is_named() {
+        let error = Filter::new(&["Jet_[".to_owned()], &[]).unwrap_err().to_string();
+        assert!(error.starts_with("\"Jet_[\" is not a glob: "), "{error}");
+    }
+}
