@@ -9,6 +9,7 @@ use super::options::{Effort, Options};
 use super::output::Output;
 use super::pipeline::{Pipeline, Written};
 use super::report::{FieldReport, Report, peak_memory};
+use super::unit::Units;
 use super::{clusters, effort, verify};
 use crate::Context;
 use crate::dataset::{Dataset, TREE_CLASSES};
@@ -143,28 +144,17 @@ impl Job<'_> {
             ..write::Options::default()
         };
         let mut settings = SealSettings::new(&self.map.schema, &write_options);
+        let units = Units::new(self.reader, &self.inputs, &self.map.schema, &self.map.units);
         if self.options.effort == Effort::Auto {
-            let notes = effort::choose(
-                self.reader,
-                &self.inputs,
-                &mut self.map.schema,
-                &self.map.units,
-                &clusters,
-                self.options.compression,
-                &mut settings,
-                self.context,
-            )?;
-            self.map.notes.extend(notes);
+            let compression = self.options.compression;
+            effort::choose(&units, &self.entries, compression, &mut settings, self.context)?;
         }
         let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
         let input_bytes = self.input_bytes();
         let pipeline = Pipeline {
-            reader: self.reader,
-            inputs: &self.inputs,
-            schema: &self.map.schema,
-            units: &self.map.units,
+            units: &units,
             clusters: &clusters,
             settings: &settings,
             budget: self.options.memory_budget,
