@@ -169,14 +169,13 @@ fn allocate(stream: &StreamPlan) -> Result<Output> {
 }
 
 /// Cuts an output into the disjoint slices of its pages, by part and page.
-fn split<'o>(
-    (stream, output): (&StreamPlan, &'o mut Output),
-) -> Result<Vec<Vec<Option<Out<'o>>>>> {
+fn split<'o>((stream, output): (&StreamPlan, &'o mut Output)) -> Result<Vec<Vec<Option<Out<'o>>>>> {
     let short = || Error::out_of_spec("more elements than planned");
     match output {
         Output::Bits(pages) => {
             let mut pages = pages.iter_mut();
-            let part = |count: usize| pages.by_ref().take(count).map(|b| Some(Out::Bits(b))).collect();
+            let part =
+                |count: usize| pages.by_ref().take(count).map(|b| Some(Out::Bits(b))).collect();
             Ok(stream.parts.iter().map(|part| part.pages.len()).map(part).collect())
         }
         Output::Bytes(buffer) => {
@@ -195,7 +194,8 @@ fn split<'o>(
             for part in &stream.parts {
                 advance(to_usize(part.zeros, "column")?).ok_or_else(short)?;
                 let pages = part.pages.iter().map(|page| advance(page.take).map(Out::Bytes));
-                parts.push(pages.map(|out| out.ok_or_else(short).map(Some)).collect::<Result<_>>()?);
+                parts
+                    .push(pages.map(|out| out.ok_or_else(short).map(Some)).collect::<Result<_>>()?);
             }
             Ok(parts)
         }
@@ -228,7 +228,8 @@ fn finish(stream: &StreamPlan, output: Output) -> Result<Data> {
 /// Ends relative to their cluster → offsets from 0 over all parts. Returns per part the cluster and
 /// the range of items in it.
 fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Vec<(usize, Range<u64>)>> {
-    let (first, mut rest) = words.split_first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
+    let (first, mut rest) =
+        words.split_first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
     let mut lead_in = std::mem::take(first);
     let mut base = 0u64;
     let mut items = Vec::with_capacity(stream.parts.len());

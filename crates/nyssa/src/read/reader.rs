@@ -70,7 +70,8 @@ impl Reader {
         }
         let anchor = Anchor::parse(&file.payload(&key)?)?;
         let source = Arc::clone(file.source());
-        let mut envelopes = envelopes(source.as_ref(), &[anchor.header, anchor.footer])?.into_iter();
+        let mut envelopes =
+            envelopes(source.as_ref(), &[anchor.header, anchor.footer])?.into_iter();
         let mut next = || envelopes.next().unwrap_or_default();
         let header = Header::parse(&next())?;
         let footer = Footer::parse(&next())?;
@@ -248,12 +249,7 @@ impl Reader {
 }
 
 /// Spans of the items of a collection whose offsets have been read.
-fn items(
-    layout: &Layout<'_>,
-    streams: &[Data],
-    offsets: usize,
-    item: &Node,
-) -> Result<Vec<Span>> {
+fn items(layout: &Layout<'_>, streams: &[Data], offsets: usize, item: &Node) -> Result<Vec<Span>> {
     let Some(Data::Offsets { items, .. }) = streams.get(offsets) else { return Ok(Vec::new()) };
     let span = |(cluster, elements): &(usize, Range<u64>)| {
         let total = layout.count(item, *cluster)?.unwrap_or(elements.end);

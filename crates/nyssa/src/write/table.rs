@@ -234,7 +234,10 @@ impl TableWriter {
                 u64::try_from(size / u128::from(stored)).unwrap_or(u64::MAX)
             }
         };
-        by_ratio.min(self.options.max_unzipped_cluster).min(self.options.memory / BUFFER_SHARE).max(1)
+        by_ratio
+            .min(self.options.max_unzipped_cluster)
+            .min(self.options.memory / BUFFER_SHARE)
+            .max(1)
     }
 
     /// Seals all pages, a wave at a time on all threads, and stores each column when it is complete.
