@@ -1,16 +1,22 @@
 //! TTree reading: baskets to Arrow arrays. Knows nothing of RNTuple.
 
+mod array;
 mod basket;
+mod basket_table;
+mod branch;
 mod clusters;
 mod column;
 mod counts;
 mod decode;
 mod fetch;
+mod layout;
+mod leaf;
 mod model;
 mod options;
 mod reader;
-mod type_name;
+mod tree;
 
 pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;
+pub use tree::load;
