@@ -149,7 +149,8 @@ pub fn split_path(path: &str) -> (&str, Option<&str>) {
         let host = scheme + 3;
         path[host..].find('/').map_or(path.len(), |slash| host + slash)
     });
-    let drive = matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    let drive =
+        matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
     let candidates = path
         .match_indices(':')
         .map(|(colon, _)| colon)
@@ -188,7 +189,11 @@ mod tests {
             (r"C:\data\a.root", r"C:\data\a.root", None),
             (r"C:\data\a.root:Events", r"C:\data\a.root", Some("Events")),
             ("https://host:8443/a.root", "https://host:8443/a.root", None),
-            ("root://host:1094//store/a.root:Events", "root://host:1094//store/a.root", Some("Events")),
+            (
+                "root://host:1094//store/a.root:Events",
+                "root://host:1094//store/a.root",
+                Some("Events"),
+            ),
             ("a.ntuple:Events", "a.ntuple", Some("Events")),
         ] {
             assert_eq!(split_path(path), (file, object), "{path}");

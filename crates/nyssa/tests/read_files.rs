@@ -44,14 +44,18 @@ impl Fingerprint {
             DataType::UInt32 => integers!(UInt32Type),
             DataType::Int64 => integers!(Int64Type),
             DataType::UInt64 => integers!(UInt64Type),
-            DataType::Float32 => array.as_primitive::<Float32Type>().values().iter().for_each(|v| {
-                self.leaves += 1;
-                self.floats ^= f64::from(*v).to_bits();
-            }),
-            DataType::Float64 => array.as_primitive::<Float64Type>().values().iter().for_each(|v| {
-                self.leaves += 1;
-                self.floats ^= v.to_bits();
-            }),
+            DataType::Float32 => {
+                array.as_primitive::<Float32Type>().values().iter().for_each(|v| {
+                    self.leaves += 1;
+                    self.floats ^= f64::from(*v).to_bits();
+                })
+            }
+            DataType::Float64 => {
+                array.as_primitive::<Float64Type>().values().iter().for_each(|v| {
+                    self.leaves += 1;
+                    self.floats ^= v.to_bits();
+                })
+            }
             DataType::LargeBinary => {
                 let bytes = array.as_binary::<i64>().values();
                 self.leaves += bytes.len() as u64;
@@ -78,13 +82,7 @@ const CASES: &[Case] = &[
     ),
     ("ntpl001_staff_rntuple_v1-0-0-0", "Staff", 3354, 11, (44705, 31794154, 0)),
     ("ntpl001_staff_rntuple_v1-0-1-0", "Staff", 3354, 11, (44705, 31794154, 0)),
-    (
-        "rntviewer-testfile-uncomp-single-rntuple-v1-0-0-0",
-        "Contributors",
-        22,
-        2,
-        (371, 37175, 0),
-    ),
+    ("rntviewer-testfile-uncomp-single-rntuple-v1-0-0-0", "Contributors", 22, 2, (371, 37175, 0)),
     ("test_1jag_int_float_rntuple_v1-0-0-0", "ntuple", 100, 2, (900, 23550, 9206671188057653248)),
     ("test_atomic_bitset_rntuple_v1-0-0-0", "ntuple", 3, 2, (129, 21, 0)),
     ("test_bit_rntuple_v1-0-0-0", "ntuple", 10, 1, (10, 4, 0)),

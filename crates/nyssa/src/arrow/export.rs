@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, StructArray, cast::AsArray,
+    Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, StructArray,
+    cast::AsArray,
 };
 use arrow_schema::{DataType, Field, Fields};
 
@@ -82,9 +83,10 @@ fn fixed_size_list(array: &ArrayRef, item: &Field, path: &str) -> Result<ArrayRe
 
 fn record(array: &ArrayRef, members: &Fields, path: &str) -> Result<ArrayRef> {
     let record = array.as_struct_opt().ok_or_else(mismatch)?;
-    let columns = members.iter().zip(record.columns()).map(|(member, column)| {
-        export_at(column, member, &format!("{path}.{}", member.name()))
-    });
+    let columns = members
+        .iter()
+        .zip(record.columns())
+        .map(|(member, column)| export_at(column, member, &format!("{path}.{}", member.name())));
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let fields = members.iter().map(|member| export_field(member)).collect();
     let nulls = record.nulls().cloned();

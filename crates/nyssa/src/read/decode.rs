@@ -92,7 +92,12 @@ impl Task<'_> {
 
     /// Decodes all elements into `page`; what they are. Quantised reals become doubles at once where
     /// doubles are wanted, to keep the precision that single precision would take away.
-    fn decode(&self, stored: Element, page: &mut Vec<u8>, unsealed: &mut Vec<u8>) -> Result<Element> {
+    fn decode(
+        &self,
+        stored: Element,
+        page: &mut Vec<u8>,
+        unsealed: &mut Vec<u8>,
+    ) -> Result<Element> {
         let packed = self.open(unsealed)?;
         let quantized = self.encoding.column_type == ColumnType::Real32Quant;
         if quantized && self.target == Element::Float64 {

@@ -94,9 +94,7 @@ impl<'a, 'n> Planner<'a, 'n> {
                 return self.walk_items(field, offsets, item, spans);
             }
         };
-        result.map_err(|error| {
-            error.at(|place| place.field = Some(self.layout.schema.path(field)))
-        })
+        result.map_err(|error| error.at(|place| place.field = Some(self.layout.schema.path(field))))
     }
 
     fn walk_items(
@@ -119,9 +117,8 @@ impl<'a, 'n> Planner<'a, 'n> {
             self.plan.waiting.push(self.layout.schema.path(item.field));
             self.waiting.push(Waiting { node: item, offsets });
         }
-        let last = |(span, count): (&Span, Option<u64>)| {
-            count.filter(|_| span.elements.end == span.total)
-        };
+        let last =
+            |(span, count): (&Span, Option<u64>)| count.filter(|_| span.elements.end == span.total);
         let ends = spans.iter().zip(counts).map(last).collect();
         self.checks.push(Check { field, offsets, ends });
         Ok(())
@@ -256,8 +253,7 @@ impl Layout<'_> {
             )));
         }
         let zeros = elements.end.min(leading) - elements.start.min(leading);
-        let wanted =
-            elements.start.max(leading) - leading..elements.end.max(leading) - leading;
+        let wanted = elements.start.max(leading) - leading..elements.end.max(leading) - leading;
         let pages = match stored.column {
             Some((id, range)) => self.pages(id, range, &wanted)?,
             None => Vec::new(),
@@ -308,7 +304,8 @@ impl Layout<'_> {
     pub fn page_bytes(&self, id: ColumnId, page: &PageInfo) -> Result<Range<u64>> {
         let locator = page.locator;
         let checksum = if page.checksummed { 8 } else { 0 };
-        let end = locator.offset.checked_add(locator.size).and_then(|end| end.checked_add(checksum));
+        let end =
+            locator.offset.checked_add(locator.size).and_then(|end| end.checked_add(checksum));
         let end = end.filter(|&end| end <= self.file_size).ok_or_else(|| {
             Error::out_of_spec(format!(
                 "the page of {} bytes at byte {} ends after the file of {} bytes",

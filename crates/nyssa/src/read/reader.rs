@@ -17,7 +17,7 @@ use crate::compression::decompress;
 use crate::dataset::{Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
-use crate::guard::{nearest, to_usize, try_vec};
+use crate::guard::{did_you_mean, to_usize, try_vec};
 use crate::rootfile::RootFile;
 use crate::schema::{Cluster, Field, FieldId, Schema, Structure};
 
@@ -70,7 +70,8 @@ impl Reader {
         }
         let anchor = Anchor::parse(&file.payload(&key)?)?;
         let source = Arc::clone(file.source());
-        let mut envelopes = envelopes(source.as_ref(), &[anchor.header, anchor.footer])?.into_iter();
+        let mut envelopes =
+            envelopes(source.as_ref(), &[anchor.header, anchor.footer])?.into_iter();
         let mut next = || envelopes.next().unwrap_or_default();
         let header = Header::parse(&next())?;
         let footer = Footer::parse(&next())?;
@@ -175,12 +176,8 @@ impl Reader {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let names = self.items.iter().map(|item| item.name.as_str());
-        let hint = match nearest(name, names).as_slice() {
-            [] => String::new(),
-            near => format!("; did you mean {}?", near.join(", ")),
-        };
-        Error::not_found(format!("there is no field {name}{hint}"))
+        let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
+        Error::not_found(format!("there is no field {name:?}{hint}"))
     }
 
     fn spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
@@ -248,12 +245,7 @@ impl Reader {
 }
 
 /// Spans of the items of a collection whose offsets have been read.
-fn items(
-    layout: &Layout<'_>,
-    streams: &[Data],
-    offsets: usize,
-    item: &Node,
-) -> Result<Vec<Span>> {
+fn items(layout: &Layout<'_>, streams: &[Data], offsets: usize, item: &Node) -> Result<Vec<Span>> {
     let Some(Data::Offsets { items, .. }) = streams.get(offsets) else { return Ok(Vec::new()) };
     let span = |(cluster, elements): &(usize, Range<u64>)| {
         let total = layout.count(item, *cluster)?.unwrap_or(elements.end);

@@ -135,7 +135,8 @@ fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
     match field.structure {
         Structure::Leaf => leaf(schema, id, child, slot),
         Structure::Record => {
-            let members = field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
+            let members =
+                field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
             Ok(NodeKind::Record(members.collect::<Reason<_>>()?))
         }
         Structure::Collection => {

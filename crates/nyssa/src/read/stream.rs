@@ -70,10 +70,11 @@ impl Stream {
     ) -> Result<Stored<'a>> {
         let cluster = clusters.get(index).ok_or_else(|| Error::out_of_spec("no such cluster"))?;
         let range = |id: ColumnId| cluster.columns.get(id.0 as usize);
-        let mut active =
-            self.columns.iter().filter_map(|&id| range(id).map(|range| (id, range))).filter(
-                |(_, range)| !range.suppressed,
-            );
+        let mut active = self
+            .columns
+            .iter()
+            .filter_map(|&id| range(id).map(|range| (id, range)))
+            .filter(|(_, range)| !range.suppressed);
         let column = active.next();
         let place = |error: Error| error.at(|place| place.cluster = Some(index as u64));
         if let Some((second, _)) = active.next() {

@@ -262,7 +262,9 @@ fn read_pages<'p>(
     let good = ranges.iter().flatten().cloned().collect::<Vec<_>>();
     let mut read = Vec::with_capacity(good.len());
     for ranges in good.chunks(reader.source().limits().max_ranges.max(1)) {
-        read.extend(reader.source().read_ranges(ranges).map_err(Error::from).in_file(reader.file())?);
+        read.extend(
+            reader.source().read_ranges(ranges).map_err(Error::from).in_file(reader.file())?,
+        );
     }
     let mut read = read.into_iter();
     let pages = pages.iter().zip(ranges).enumerate();

@@ -81,7 +81,8 @@ pub fn value(array: &dyn Array, row: usize) -> Value {
         DataType::FixedSizeList(..) => list(array.as_fixed_size_list().value(row).as_ref()),
         DataType::Struct(fields) => {
             let columns = array.as_struct().columns().iter();
-            let members = fields.iter().zip(columns).map(|(f, c)| (f.name().clone(), value(c, row)));
+            let members =
+                fields.iter().zip(columns).map(|(f, c)| (f.name().clone(), value(c, row)));
             Value::Object(members.collect::<Map<_, _>>())
         }
         other => panic!("no JSON for {other}"),
