@@ -6,6 +6,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::View;
 use crate::rootfile::object::ObjectId;
 use crate::ttree::basket_table::basket_table;
+use crate::ttree::layout::SEVERAL_LEAVES;
 use crate::ttree::leaf::{self, LeafInfo, OrReason};
 use crate::ttree::{Branch, CountSource, Shape};
 
@@ -91,7 +92,7 @@ fn shape(view: View<'_>, leaves: &[LeafInfo], split: bool) -> Result<OrReason<Sh
             several => {
                 let names: Vec<&str> = several.iter().map(|info| info.leaf.name.as_str()).collect();
                 Err(format!(
-                    "it has several leaves ({}), which is not supported yet",
+                    "{SEVERAL_LEAVES} ({}), not all of them of fixed size, which is not supported yet",
                     names.join(", ")
                 ))
             }

@@ -1,5 +1,6 @@
 //! TTree reading: baskets to Arrow arrays. Knows nothing of RNTuple.
 
+mod array;
 mod basket;
 mod basket_table;
 mod branch;
@@ -8,12 +9,12 @@ mod column;
 mod counts;
 mod decode;
 mod fetch;
+mod layout;
 mod leaf;
 mod model;
 mod options;
 mod reader;
 mod tree;
-mod type_name;
 
 pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};
 pub use options::{DEFAULT_FETCH_BYTES, Options};
