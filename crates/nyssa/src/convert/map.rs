@@ -189,9 +189,9 @@ impl<'a> Mapper<'a> {
     /// order of the counters' names, and after all physical fields their projections.
     fn importer(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
         // Fixed-size arrays cannot be projected (specification, "Field Description").
-        let (members, others): (Vec<_>, Vec<_>) = taken
-            .into_iter()
-            .partition(|taken| taken.shape.counter.is_some() && taken.shape.dimensions.is_empty());
+        let (members, others): (Vec<_>, Vec<_>) = taken.into_iter().partition(|taken| {
+            taken.counter.is_some() && !matches!(taken.item, FieldType::Array(..))
+        });
         let mut collections: BTreeMap<(&str, &str), Counted<'_>> = BTreeMap::new();
         for member in members {
             let Some(counter) = member.counter else { continue };
