@@ -19,9 +19,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import nanoaod
 import numpy as np
 
-import nanoaod
 import nyssa
 
 #: Entries of the TTree that the demo makes when no file is given.

@@ -123,8 +123,8 @@ class NTupleWriter:
 
         `data` holds all fields, in any order: an awkward array of records, a dict of arrays
         (awkward; NumPy of one or more dimensions; strings; pandas; Arrow), a structured NumPy
-        array, a pandas or polars data frame, or an Arrow table. They are copied, and written to disk
-        whenever a cluster is full.
+        array, a pandas or polars data frame, or an Arrow table. They are copied, and written to
+        disk whenever a cluster is full.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Every branch of every TTree in the test data reads as uproot reads it, or is refused with a reason."""
+"""Every branch of every TTree in the test data reads as in uproot, or is refused with a reason."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 mod common;
 
-use nyssa::rootfile::RootFile;
-
 #[test]
 fn every_file_opens_and_lists() {
     let Some(folder) = common::data("ttree") else { return };

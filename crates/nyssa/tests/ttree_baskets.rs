@@ -227,7 +227,7 @@ fn leaf_list_of_fixed_leaves_is_a_struct() {
     ];
     let mut file = File::new(3).branch("p", flat(Element::Int32), &specs, false);
     let branch = &mut file.tree.branches[0];
-    branch.shape = Err("several leaves".to_owned());
+    branch.shape = Err("it has several leaves (x, y, z)".to_owned());
     branch.leaves = vec![
         leaf("x", Element::Float64, &[]),
         leaf("y", Element::Int32, &[]),

@@ -124,7 +124,7 @@ fn bootstrap() -> ClassTable {
         Member::new(name, Step::Embedded(table.id("TString"), None))
     };
     let int = |name: &str| Member::new(name, Step::Scalar(Basic::I32));
-    for version in 1..=9 {
+    for version in 1..=10 {
         let members = vec![
             base(&mut table, "TNamed"),
             Member::new("fCheckSum", Step::Scalar(Basic::U32)),

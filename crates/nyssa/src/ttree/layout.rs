@@ -49,7 +49,10 @@ impl Layout {
     pub(crate) fn of(branch: &Branch) -> Result<Self, String> {
         let shape = match &branch.shape {
             Ok(shape) => shape,
-            Err(reason) => return record(branch).ok_or_else(|| reason.clone()),
+            Err(reason) if reason.starts_with(SEVERAL_LEAVES) => {
+                return record(branch).ok_or_else(|| reason.clone());
+            }
+            Err(reason) => return Err(reason.clone()),
         };
         let mut layout = Self::items(vec![Member::new("", shape.element, &shape.dimensions)?])?;
         match &shape.counter {
@@ -113,10 +116,13 @@ impl Member {
     }
 }
 
+/// How the reason of a branch begins that is no single column only because of its leaf list.
+pub(super) const SEVERAL_LEAVES: &str = "it has several leaves";
+
 /// A leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes: streamed one after the other,
 /// without padding.
 fn record(branch: &Branch) -> Option<Layout> {
-    if branch.class != "TBranch" || branch.leaves.len() < 2 {
+    if branch.leaves.len() < 2 {
         return None;
     }
     let mut members = Vec::with_capacity(branch.leaves.len());

@@ -2,16 +2,21 @@
 
 mod array;
 mod basket;
+mod basket_table;
+mod branch;
 mod clusters;
 mod column;
 mod counts;
 mod decode;
 mod fetch;
 mod layout;
+mod leaf;
 mod model;
 mod options;
 mod reader;
+mod tree;
 
 pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;
+pub use tree::load;

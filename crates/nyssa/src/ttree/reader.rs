@@ -22,6 +22,7 @@ use crate::cursor::Cursor;
 use crate::dataset::{Dataset, Format, Item};
 use crate::error::{Error, Result};
 use crate::guard;
+use crate::rootfile::RootFile;
 
 /// Bytes read to learn the size of a basket whose branch does not tell it (files of old ROOT versions).
 const SIZE_PREFIX: u64 = 4;
@@ -59,6 +60,17 @@ struct Job<'a> {
 }
 
 impl Reader {
+    /// Opens the tree at `path` of `file`, such as `Events` or `dir/tree;2`.
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names, `InvalidArgument` when the object is not a TTree, and
+    /// whatever is wrong with the tree.
+    pub fn open(file: &RootFile, path: &str) -> Result<Self> {
+        let key = file.find(path)?;
+        let tree = super::load(file, &key)?;
+        Ok(Self::from_tree(Arc::clone(file.source()), path, tree))
+    }
+
     /// A reader of a tree whose baskets are in `source`; `path` names it in messages.
     pub fn from_tree(source: Arc<dyn Source>, path: &str, tree: Tree) -> Self {
         let mut reader = Self {

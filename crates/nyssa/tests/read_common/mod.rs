@@ -97,24 +97,17 @@ fn list(array: &dyn Array) -> Value {
 fn hex(value: f64) -> Value {
     let bits = value.to_bits();
     let sign = if value.is_sign_negative() { "-" } else { "" };
-    let mut mantissa = bits & ((1 << 52) - 1);
-    let mut exponent = (bits >> 52 & 0x7FF) as i64 - 1023;
-    if value == 0.0 {
-        return json!(format!("{sign}0x0p+0"));
-    }
-    if exponent == -1023 {
-        // Subnormal in double precision: normalise.
-        exponent = -1022;
-        while mantissa >> 52 == 0 {
-            mantissa <<= 1;
-            exponent -= 1;
-        }
-        mantissa &= (1 << 52) - 1;
-    }
+    let mantissa = bits & ((1 << 52) - 1);
+    let exponent = (bits >> 52 & 0x7FF) as i64;
+    let (lead, exponent) = match exponent {
+        0 if mantissa == 0 => return json!(format!("{sign}0x0p+0")),
+        0 => (0, -1022),
+        exponent => (1, exponent - 1023),
+    };
     let digits = format!("{mantissa:013x}");
     let digits = digits.trim_end_matches('0');
     let point = if digits.is_empty() { "" } else { "." };
-    json!(format!("{sign}0x1{point}{digits}p{exponent:+}"))
+    json!(format!("{sign}0x{lead}{point}{digits}p{exponent:+}"))
 }
 
 /// Rewrites a value to the suite's notation of its C++ type: maps as objects, pairs and tuples as lists.

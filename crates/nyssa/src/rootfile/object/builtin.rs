@@ -7,7 +7,7 @@ use crate::rootfile::object::basic::Basic;
 use crate::rootfile::object::plan::ClassId;
 use crate::rootfile::object::reader::Reader;
 use crate::rootfile::object::table::Builtin;
-use crate::rootfile::object::value::{ObjectId, Value};
+use crate::rootfile::object::value::{Numbers, ObjectId, Value};
 
 /// `TObject::kIsReferenced`: a process id follows.
 const IS_REFERENCED: u32 = 1 << 4;
@@ -68,7 +68,7 @@ impl Reader<'_> {
         let class = class.ok_or_else(|| self.cursor.error("TObject is not known"))?;
         let value = self.class(class)?;
         let Value::Object(id) = value else { return Ok((value, 0)) };
-        let bits = self.object.value(id, 1).and_then(Value::as_i64).unwrap_or(0);
+        let bits = self.object.member(id, 1).and_then(Value::as_i64).unwrap_or(0);
         Ok((value, u32::try_from(bits).unwrap_or(0)))
     }
 
@@ -183,8 +183,10 @@ impl Reader<'_> {
     }
 
     /// `TBasket::Streamer`: a key, sizes, and, unless only the header was written, entry offsets
-    /// and the buffer as it was in memory, key space included.
+    /// and the buffer as it was in memory, key space included. What follows the key is not taken
+    /// apart here: member `streamed` holds the whole basket, key first.
     fn t_basket(&mut self, class: ClassId) -> Result<Value> {
+        let start = self.cursor.clone();
         let key = KeyEntry::parse_fields(&mut self.cursor)?;
         let version = self.version()?.version;
         let id = self.instance_of(class, version)?;
@@ -196,13 +198,11 @@ impl Reader<'_> {
         let flag = self.cursor.u8()?;
         let generated = flag >= 80;
         let kind = if generated { flag - 80 } else { flag };
-        let [mut offsets, mut displacement, mut buffer] = [Value::Null, Value::Null, Value::Null];
         if !generated && kind != 0 && kind % 10 != 2 {
-            if entries != 0 {
-                offsets = Value::Numbers(self.counted_numbers(Basic::I32)?);
-            }
-            if kind > 40 {
-                displacement = Value::Numbers(self.counted_numbers(Basic::I32)?);
+            let arrays = usize::from(entries != 0) + usize::from(kind > 40);
+            for _ in 0..arrays {
+                let count = self.length(4)?;
+                self.cursor.skip(4 * count)?;
             }
         }
         if kind == 1 || kind > 10 {
@@ -211,8 +211,10 @@ impl Reader<'_> {
                 _ => usize::try_from(last)
                     .map_err(|_| self.cursor.error(format!("a basket of {last} bytes")))?,
             };
-            buffer = Value::Numbers(Basic::U8.read_many(&mut self.cursor, size)?);
+            self.cursor.skip(size)?;
         }
+        let size = self.cursor.position() - start.position();
+        let streamed = start.remaining().get(..size).unwrap_or_default();
         let values = [
             Value::UInt(key.nbytes.into()),
             Value::UInt(key.version.into()),
@@ -231,9 +233,7 @@ impl Reader<'_> {
             Value::Int(entries.into()),
             Value::Int(last.into()),
             Value::UInt(flag.into()),
-            offsets,
-            displacement,
-            buffer,
+            Value::Numbers(Numbers::U8(streamed.into())),
         ];
         for (index, value) in values.into_iter().enumerate() {
             self.set(id, index, value);

@@ -17,7 +17,13 @@ const COUNTED: i32 = 40;
 pub(crate) fn compile(info: &ClassInfo, table: &mut ClassTable) -> Plan {
     let mut members: Vec<Member> = Vec::with_capacity(info.elements.len());
     for element in &info.elements {
-        let step = step(element, &members, table);
+        let old_seeks =
+            info.name == "TBranch" && info.version < 10 && element.name == "fBasketSeek";
+        let step = if old_seeks {
+            Step::Seeks(counter(element, &members))
+        } else {
+            step(element, &members, table)
+        };
         members.push(Member { name: element.name.as_str().into(), step });
     }
     Plan {

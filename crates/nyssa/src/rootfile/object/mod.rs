@@ -28,6 +28,7 @@ pub use view::View;
 /// Everything that was streamed in one record.
 #[derive(Debug, Default)]
 pub struct Object {
+    root: Option<Value>,
     instances: Vec<Instance>,
     /// Members of all objects, one object after the other.
     values: Vec<Value>,
@@ -60,17 +61,18 @@ impl Object {
             )));
         };
         let mut reader = reader::Reader::new(table, payload, keylen);
-        match reader.class(id).map_err(|error| in_payload(error, keylen))? {
-            Value::Object(ObjectId(0)) => Ok(reader.object),
+        match reader.class(id).map_err(in_payload)? {
             Value::Unknown(reason) => Err(Error::unsupported(reason.to_string())),
-            value => Err(Error::unsupported(format!(
-                "an object of class {class} is {}, not an object with members",
-                value.kind()
-            ))),
+            value => Ok(Self { root: Some(value), ..reader.object }),
         }
     }
 
-    /// The object itself.
+    /// The object as a value: some classes (`TString`, `TArrayD`, ...) have no members.
+    pub fn value(&self) -> &Value {
+        self.root.as_ref().unwrap_or(&Value::Null)
+    }
+
+    /// The object itself; it has no members where [`Object::value`] is not [`Value::Object`].
     pub fn root(&self) -> View<'_> {
         self.view(ObjectId(0))
     }
@@ -80,21 +82,17 @@ impl Object {
         View::new(self, id)
     }
 
-    fn value(&self, id: ObjectId, index: usize) -> Option<&Value> {
+    fn member(&self, id: ObjectId, index: usize) -> Option<&Value> {
         let instance = self.instances.get(id.0 as usize)?;
         self.values.get(instance.first.checked_add(index)?)
     }
 }
 
 /// Says that an offset counts in the uncompressed object, where no file offset exists.
-fn in_payload(error: Error, keylen: u16) -> Error {
+fn in_payload(error: Error) -> Error {
     let Some(offset) = error.place().offset else { return error };
     let place = error.place().clone();
-    let message = format!(
-        "{}, at byte {} of the uncompressed object",
-        error.message(),
-        offset.saturating_sub(keylen.into())
-    );
+    let message = format!("{}, at byte {offset} of the uncompressed object", error.message());
     Error::new(error.kind(), message)
         .at(|fill| *fill = crate::error::Place { offset: None, ..place })
 }

@@ -44,6 +44,8 @@ pub(crate) enum Step {
     Prefixed(Basic),
     /// A pointer to as many numbers as another member says; `usize` such pointers.
     Counted(Basic, Counter, usize),
+    /// `TBranch::fBasketSeek` before version 10: 32-bit positions, 64-bit ones if its flag is 2.
+    Seeks(Counter),
     /// An object, or an array of them, without tags.
     Embedded(ClassId, Option<usize>),
     /// A pointer to an object, or an array of them: tagged, may be null or refer back.

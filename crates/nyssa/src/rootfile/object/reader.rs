@@ -128,9 +128,9 @@ impl<'a> Reader<'a> {
         let table = self.table;
         let Some(class) = table.class(class) else { return Ok(Err("unknown class".into())) };
         let version = i32::from(header.version.cast_signed());
-        if version <= 0 && header.end.is_some() {
+        let before = self.cursor.position();
+        if version <= 0 && header.end.is_some_and(|end| before + 4 <= end) {
             // A class without a version of its own is known by the checksum of its layout.
-            let before = self.cursor.position();
             let checksum = self.cursor.be_u32()?;
             if let Some(plan) = class.plans.iter().find(|plan| plan.checksum == checksum) {
                 return Ok(Ok(plan.clone()));
@@ -186,13 +186,15 @@ impl<'a> Reader<'a> {
             }
             Step::Counted(basic, counter, arrays) => {
                 let count = self.counter(counter, owner)?;
-                let flag = self.cursor.u8()?;
-                // TBranch::fBasketSeek of files larger than 2 GB, before it became 64-bit.
-                let wide = flag == 2 && *basic == Basic::I32;
-                let basic = if wide { Basic::I64 } else { *basic };
+                let _is_array = self.cursor.u8()?;
                 let count = count
                     .checked_mul(*arrays)
                     .ok_or_else(|| self.cursor.error(format!("{arrays} arrays of {count}")))?;
+                self.numbers(*basic, count)
+            }
+            Step::Seeks(counter) => {
+                let count = self.counter(counter, owner)?;
+                let basic = if self.cursor.u8()? == 2 { Basic::I64 } else { Basic::U32 };
                 self.numbers(basic, count)
             }
             Step::Embedded(class, Some(count)) => self.list(*count, |reader| reader.class(*class)),
@@ -244,7 +246,7 @@ impl<'a> Reader<'a> {
 
     fn counter(&self, counter: &Counter, owner: ObjectId) -> Result<usize> {
         let value = match counter {
-            Counter::Own(index) => self.object.value(owner, *index).and_then(Value::as_i64),
+            Counter::Own(index) => self.object.member(owner, *index).and_then(Value::as_i64),
             Counter::Named(name) => self.object.view(owner).get(name).and_then(Value::as_i64),
         };
         let count = value.ok_or_else(|| self.cursor.error("the counter of an array is missing"))?;

@@ -94,9 +94,7 @@ const BUILTINS: &[(&str, Builtin, &[&str])] = &[
             "fNevBuf",
             "fLast",
             "flag",
-            "fEntryOffset",
-            "fDisplacement",
-            "fBufferRef",
+            "streamed",
         ],
     ),
 ];

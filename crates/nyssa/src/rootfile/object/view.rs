@@ -50,7 +50,7 @@ impl<'a> View<'a> {
         members
             .iter()
             .enumerate()
-            .filter_map(move |(index, member)| Some((&*member.name, object.value(id, index)?)))
+            .filter_map(move |(index, member)| Some((&*member.name, object.member(id, index)?)))
     }
 
     fn bases(&self) -> impl Iterator<Item = View<'a>> + use<'a> {

@@ -1,0 +1,165 @@
+//! Leaves of a streamed TTree: element types, dimensions, counters.
+
+use std::collections::HashMap;
+
+use crate::error::Result;
+use crate::rootfile::View;
+use crate::rootfile::object::ObjectId;
+use crate::ttree::{CountSource, Element, Leaf, Shape};
+
+/// Something of a branch, or the reason why nyssa cannot read it.
+pub(super) type OrReason<T> = std::result::Result<T, String>;
+
+/// A leaf and what a branch with only this leaf reads as.
+pub(super) struct LeafInfo {
+    pub leaf: Leaf,
+    pub shape: OrReason<Shape>,
+}
+
+/// Reads a leaf; `owners` names the branch of every leaf of the tree.
+pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> Result<LeafInfo> {
+    let title = view.str("fTitle")?;
+    let class = view.class();
+    let unsigned = view.i64("fIsUnsigned")? != 0;
+    let len = view.u64("fLen")?;
+    let element = element(class, unsigned);
+    let counter_leaf = view.view("fLeafCount")?;
+    let counter = counter_leaf.and_then(|leaf| owners.get(&leaf.id()).cloned());
+    let dimensions = dimensions(title, len, counter_leaf.is_some());
+    let leaf = Leaf {
+        name: view.str("fName")?.to_owned(),
+        class: class.to_owned(),
+        element,
+        dimensions: dimensions.clone().unwrap_or_default(),
+        counter: counter.clone(),
+        unsigned,
+        len,
+    };
+    let size = view.i64("fLenType")?;
+    let shape = match element {
+        None => Err(unsupported(class)),
+        Some(Element::CString) if counter_leaf.is_some() => {
+            Err("a variable number of C strings is not supported".to_owned())
+        }
+        Some(Element::CString) => {
+            Ok(Shape { element: Element::CString, dimensions: Vec::new(), counter: None })
+        }
+        Some(_) if counter_leaf.is_some() && counter.is_none() => {
+            let name = counter_leaf.map_or(Ok(""), |leaf| leaf.str("fName"))?;
+            Err(format!("its counter {name} is in no branch of the tree"))
+        }
+        Some(element) if element.size().is_some_and(|bytes| bytes as i64 != size) => {
+            Err(format!("its {class} says that elements have {size} bytes"))
+        }
+        Some(element) => dimensions.map(|dimensions| Shape { element, dimensions, counter }),
+    };
+    Ok(LeafInfo { leaf, shape })
+}
+
+/// What a `TLeafElement` of a fundamental type reads as.
+pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Shape> {
+    if leaf.counter.is_some() {
+        return Err("variable-size arrays of a class are not supported yet".to_owned());
+    }
+    if leaf.dimensions.iter().product::<u64>() != leaf.len {
+        return Err(format!("its dimensions do not multiply to {} elements", leaf.len));
+    }
+    Ok(Shape { element, dimensions: leaf.dimensions.clone(), counter: None })
+}
+
+/// The element type of a leaf class (`TLeafB` ... `TLeafO`; `TLeafG` is `Long_t`, always 8 bytes).
+fn element(class: &str, unsigned: bool) -> Option<Element> {
+    Some(match (class, unsigned) {
+        ("TLeafO", _) => Element::Bool,
+        ("TLeafB", false) => Element::Int8,
+        ("TLeafB", true) => Element::UInt8,
+        ("TLeafS", false) => Element::Int16,
+        ("TLeafS", true) => Element::UInt16,
+        ("TLeafI", false) => Element::Int32,
+        ("TLeafI", true) => Element::UInt32,
+        ("TLeafL" | "TLeafG", false) => Element::Int64,
+        ("TLeafL" | "TLeafG", true) => Element::UInt64,
+        ("TLeafF", _) => Element::Float32,
+        ("TLeafD", _) => Element::Float64,
+        ("TLeafC", _) => Element::CString,
+        _ => return None,
+    })
+}
+
+/// The element type of a member of a class by its streamer type, scalar or (+20) fixed array.
+/// `Float16_t` (19) and `Double32_t` (9) are packed and not plain; `char*` (7) and bits (15) neither.
+pub(super) fn element_of_code(code: i64) -> Option<Element> {
+    Some(match if code > 20 { code - 20 } else { code } {
+        1 | 10 => Element::Int8,
+        2 => Element::Int16,
+        3 | 6 => Element::Int32,
+        4 | 16 => Element::Int64,
+        5 => Element::Float32,
+        8 => Element::Float64,
+        11 => Element::UInt8,
+        12 => Element::UInt16,
+        13 => Element::UInt32,
+        14 | 17 => Element::UInt64,
+        18 => Element::Bool,
+        _ => return None,
+    })
+}
+
+fn unsupported(class: &str) -> String {
+    match class {
+        "TLeafF16" => "Float16_t leaves (TLeafF16) are not supported yet".to_owned(),
+        "TLeafD32" => "Double32_t leaves (TLeafD32) are not supported yet".to_owned(),
+        "TLeafObject" => "it holds objects streamed as a whole, not leaves".to_owned(),
+        _ => format!("leaves of class {class} are not supported yet"),
+    }
+}
+
+/// Fixed dimensions of a leaf, outermost first, from its title `x[n][3][2]`; their product must be
+/// `len` (`fLen`). The first bracket of a counted leaf names its counter.
+fn dimensions(title: &str, len: u64, counted: bool) -> OrReason<Vec<u64>> {
+    let mut brackets = brackets(title);
+    if counted && !brackets.is_empty() {
+        brackets.remove(0);
+    }
+    let parsed: Option<Vec<u64>> = brackets.iter().map(|text| text.trim().parse().ok()).collect();
+    let product = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
+    match parsed {
+        Some(sizes) if product(&sizes) == Some(len) => Ok(sizes),
+        // A title without dimensions, as user-set titles are: one dimension is all that is known.
+        _ if brackets.is_empty() => Ok(vec![len]),
+        _ => Err(format!("its title {title:?} does not describe {len} elements")),
+    }
+}
+
+/// The texts in the brackets of a title.
+fn brackets(title: &str) -> Vec<&str> {
+    let parts = title.split('[').skip(1);
+    parts.filter_map(|part| part.split_once(']').map(|(inside, _)| inside)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_of_titles() {
+        for (title, len, counted, expected) in [
+            ("x", 1, false, vec![]),
+            ("x[3]", 3, false, vec![3]),
+            ("x[3][2]", 6, false, vec![3, 2]),
+            ("x[n]", 1, true, vec![]),
+            ("x[n][3][2]", 6, true, vec![3, 2]),
+            ("x", 4, false, vec![4]),
+            ("some text", 1, true, vec![]),
+        ] {
+            assert_eq!(dimensions(title, len, counted), Ok(expected), "{title}");
+        }
+        for (title, len, counted) in [("x[3]", 4, false), ("x[k]", 4, false), ("x[n][3]", 2, true)]
+        {
+            assert_eq!(
+                dimensions(title, len, counted),
+                Err(format!("its title {title:?} does not describe {len} elements"))
+            );
+        }
+    }
+}
