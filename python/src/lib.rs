@@ -18,6 +18,8 @@ mod export;
 mod file;
 mod import;
 mod layout;
+mod options;
+mod write;
 
 use pyo3::prelude::*;
 
@@ -30,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::Buffer>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<file::File>()?;
+    module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
     module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
