@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -75,22 +76,13 @@ def entries(path: str, name: str, precision: int = 17) -> list[Any]:
     return out
 
 
+_WORDS = {"nan": "NaN", "-nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_TOKEN = re.compile(r'"[^"]*"|-?nan|-?inf')
+
+
 def _strict(text: str) -> str:
     """Return JSON, with the numbers JSON does not have spelled as Python's `json` takes them."""
-    lines = []
-    for line in text.splitlines():
-        for word, name in (
-            ("-nan", "NaN"),
-            ("nan", "NaN"),
-            ("-inf", "-Infinity"),
-            ("inf", "Infinity"),
-        ):
-            for before in (": ", "[", ", "):
-                for after in (",", "]", ""):
-                    if after or line.endswith(before + word):
-                        line = line.replace(before + word + after, before + name + after)
-        lines.append(line)
-    return "\n".join(lines)
+    return _TOKEN.sub(lambda token: _WORDS.get(token[0], token[0]), text)
 
 
 def fields(path: str, name: str) -> list[tuple[str, str]]:

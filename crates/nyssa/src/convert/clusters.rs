@@ -60,7 +60,8 @@ pub(super) fn stored(branch: &Branch, entries: &Range<u64>) -> u64 {
         let end = basket.first_entry.saturating_add(basket.entries).min(entries.end);
         let part = end.saturating_sub(basket.first_entry.max(entries.start));
         let all = u128::from(basket.entries.max(1));
-        u64::try_from(u128::from(basket.bytes) * u128::from(part) / all).unwrap_or(u64::MAX)
+        let bytes = basket.embedded.as_ref().map_or(basket.bytes, |bytes| bytes.len() as u64);
+        u64::try_from(u128::from(bytes) * u128::from(part) / all).unwrap_or(u64::MAX)
     };
     inside.map(share).fold(0, u64::saturating_add)
 }

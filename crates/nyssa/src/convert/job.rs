@@ -9,6 +9,7 @@ use super::options::{Effort, Options};
 use super::output::Output;
 use super::pipeline::{Pipeline, Written};
 use super::report::{FieldReport, Report, peak_memory};
+use super::unit::Units;
 use super::{clusters, effort, verify};
 use crate::Context;
 use crate::dataset::{Dataset, TREE_CLASSES};
@@ -69,7 +70,7 @@ fn run(
 ) -> Result<Vec<Report>> {
     // Everything that can be refused is refused before the output is touched.
     let filter = options.filter()?;
-    let readers = paths.iter().map(|path| Reader::open(input, path)).collect::<Result<Vec<_>>>()?;
+    let readers = paths.iter().map(|path| open_tree(input, path)).collect::<Result<Vec<_>>>()?;
     let mut jobs = Vec::with_capacity(readers.len());
     for reader in &readers {
         let inputs = inputs(reader);
@@ -102,6 +103,17 @@ fn run(
         report.peak_memory_bytes = peak_memory();
     }
     Ok(done)
+}
+
+/// Opens the tree at `path`.
+fn open_tree(file: &RootFile, path: &str) -> Result<Reader> {
+    let key = file.find(path)?;
+    if !TREE_CLASSES.contains(&key.class.as_str()) {
+        let message = format!("{} is a {}, not a TTree", key.path, key.class);
+        return Err(Error::invalid_argument(message)).in_file(file.name());
+    }
+    let tree = crate::ttree::load(file, &key)?;
+    Ok(Reader::from_tree(file.source().clone(), &key.path, tree))
 }
 
 /// The branches of a tree that hold data, by the names they are read by.
@@ -143,28 +155,17 @@ impl Job<'_> {
             ..write::Options::default()
         };
         let mut settings = SealSettings::new(&self.map.schema, &write_options);
+        let units = Units::new(self.reader, &self.inputs, &self.map.schema, &self.map.units);
         if self.options.effort == Effort::Auto {
-            let notes = effort::choose(
-                self.reader,
-                &self.inputs,
-                &mut self.map.schema,
-                &self.map.units,
-                &clusters,
-                self.options.compression,
-                &mut settings,
-                self.context,
-            )?;
-            self.map.notes.extend(notes);
+            let compression = self.options.compression;
+            effort::choose(&units, &self.entries, compression, &mut settings, self.context)?;
         }
         let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
         let input_bytes = self.input_bytes();
         let pipeline = Pipeline {
-            reader: self.reader,
-            inputs: &self.inputs,
-            schema: &self.map.schema,
-            units: &self.map.units,
+            units: &units,
             clusters: &clusters,
             settings: &settings,
             budget: self.options.memory_budget,

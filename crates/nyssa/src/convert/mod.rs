@@ -18,6 +18,7 @@ mod options;
 mod output;
 mod pipeline;
 mod report;
+mod unit;
 mod verify;
 
 pub use job::{convert, convert_all, inputs};

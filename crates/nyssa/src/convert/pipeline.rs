@@ -10,25 +10,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
-
 use super::clusters::{decoded, stored};
-use super::counters::{Counters, needed};
-use super::map::{Input, Source, Unit};
+use super::map::{Source, Unit};
+use super::unit::Units;
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::page::SealedColumn;
-use crate::schema::Schema;
-use crate::ttree::Reader;
-use crate::write::{Scratch, SealSettings, Writer, seal_field, seal_offsets};
+use crate::write::{Scratch, SealSettings, Writer};
 
 /// A planned conversion.
 pub(super) struct Pipeline<'a> {
-    pub reader: &'a Reader,
-    pub inputs: &'a [Input<'a>],
-    pub schema: &'a Schema,
-    pub units: &'a [Unit],
+    pub units: &'a Units<'a>,
     pub clusters: &'a [Range<u64>],
     pub settings: &'a SealSettings,
     pub budget: u64,
@@ -72,8 +64,7 @@ impl Pipeline<'_> {
     /// # Errors
     /// The first error of any unit, `Cancelled`.
     pub fn run(&self, writer: &mut Writer) -> Result<Written> {
-        let counters = Counters::new(self.reader, self.inputs, self.units);
-        let written = Written { unit_bytes: vec![0; self.units.len()] };
+        let written = Written { unit_bytes: vec![0; self.units.units.len()] };
         let state = State {
             next: 0,
             turn: 0,
@@ -85,8 +76,7 @@ impl Pipeline<'_> {
             error: None,
             stop: false,
         };
-        let shared =
-            Shared { pipeline: self, counters, state: Mutex::new(state), change: Condvar::new() };
+        let shared = Shared { pipeline: self, state: Mutex::new(state), change: Condvar::new() };
         self.context.pool().scope(|scope| {
             for _ in 0..self.context.threads() {
                 scope.spawn(|_| shared.work());
@@ -104,12 +94,13 @@ impl Pipeline<'_> {
     }
 
     fn total(&self) -> usize {
-        self.units.len() * self.clusters.len()
+        self.units.units.len() * self.clusters.len()
     }
 
     /// Cluster and unit of a task.
     fn task(&self, task: usize) -> (usize, &Unit) {
-        (task / self.units.len(), &self.units[task % self.units.len()])
+        let units = self.units.units;
+        (task / units.len(), &units[task % units.len()])
     }
 
     /// Bytes of decoded and sealed data that a unit will take, as far as known beforehand.
@@ -118,7 +109,7 @@ impl Pipeline<'_> {
         let entries = &self.clusters[cluster];
         match unit.source {
             Source::Branch(index) | Source::Items(index) => {
-                self.inputs.get(index).map_or(0, |input| 2 * decoded(input.branch, entries))
+                self.units.inputs.get(index).map_or(0, |input| 2 * decoded(input.branch, entries))
             }
             Source::Offsets(_) => 16 * (entries.end - entries.start),
         }
@@ -130,9 +121,9 @@ impl Pipeline<'_> {
         let entries = &self.clusters[cluster];
         let branch = match &unit.source {
             Source::Branch(index) | Source::Items(index) => {
-                self.inputs.get(*index).map(|input| input.branch)
+                self.units.inputs.get(*index).map(|input| input.branch)
             }
-            Source::Offsets(counter) => self.reader.branch(&counter.branch),
+            Source::Offsets(counter) => self.units.reader.branch(&counter.branch),
         };
         branch.map_or(0, |branch| stored(branch, entries))
     }
@@ -140,7 +131,6 @@ impl Pipeline<'_> {
 
 struct Shared<'a> {
     pipeline: &'a Pipeline<'a>,
-    counters: Counters,
     state: Mutex<State<'a>>,
     change: Condvar,
 }
@@ -189,33 +179,12 @@ impl<'a> Shared<'a> {
 
     /// Reads and seals one unit.
     fn seal(&self, task: usize, scratch: &mut Scratch) -> Result<Vec<SealedColumn>> {
-        let Pipeline { reader, inputs, schema, settings, .. } = *self.pipeline;
+        let Pipeline { units, settings, clusters, .. } = self.pipeline;
         let (cluster, unit) = self.pipeline.task(task);
-        let entries = &self.pipeline.clusters[cluster];
-        let offsets = needed(inputs, unit)
-            .map(|counter| self.counters.offsets(reader, inputs, counter, cluster, entries))
-            .transpose()?;
-        let read = |index: usize| -> Result<ArrayRef> {
-            let input = inputs.get(index).ok_or_else(|| Error::not_found("no such branch"))?;
-            reader.read_branch(input.branch, entries.clone(), offsets.as_ref())
-        };
-        let sealed = match &unit.source {
-            Source::Branch(index) => {
-                seal_field(schema, unit.field, &read(*index)?, settings, scratch)
-            }
-            Source::Items(index) => {
-                seal_field(schema, unit.field, &items(&read(*index)?)?, settings, scratch)
-            }
-            Source::Offsets(_) => match &offsets {
-                Some(offsets) => seal_offsets(schema, unit.field, offsets, settings, scratch)
-                    .map(|column| vec![column]),
-                None => Ok(Vec::new()),
-            },
-        };
-        sealed.at(|place| {
-            place.field = Some(schema.path(unit.field));
-            place.cluster = Some(cluster as u64);
-        })
+        units
+            .read(unit, cluster, &clusters[cluster])
+            .and_then(|data| units.seal(unit, &data, settings, scratch))
+            .at(|place| place.cluster = Some(cluster as u64))
     }
 
     /// Puts a sealed unit in line and writes whatever is next, unless another thread does.
@@ -241,7 +210,7 @@ impl<'a> Shared<'a> {
             state.turn += 1;
             state.in_flight = state.in_flight.saturating_sub(sealed.bytes);
             state.done_bytes += input;
-            let unit = turn % self.pipeline.units.len();
+            let unit = turn % self.pipeline.units.units.len();
             state.written.unit_bytes[unit] += sealed.bytes;
             self.change.notify_all();
             let done = state.done_bytes;
@@ -257,13 +226,13 @@ impl<'a> Shared<'a> {
 
     fn write(&self, writer: &mut Writer, task: usize, columns: Vec<SealedColumn>) -> Result<()> {
         let (cluster, _) = self.pipeline.task(task);
-        let unit = task % self.pipeline.units.len();
+        let unit = task % self.pipeline.units.units.len();
         if unit == 0 {
             let entries = &self.pipeline.clusters[cluster];
             writer.begin_cluster(entries.end - entries.start)?;
         }
         columns.into_iter().try_for_each(|column| writer.put(column))?;
-        if unit + 1 == self.pipeline.units.len() {
+        if unit + 1 == self.pipeline.units.units.len() {
             writer.commit_cluster()?;
         }
         Ok(())
@@ -285,17 +254,4 @@ impl Drop for StopOnDrop<'_, '_> {
         self.0.lock().stop = true;
         self.0.change.notify_all();
     }
-}
-
-/// The items of a list array, without its offsets.
-pub(super) fn items(array: &ArrayRef) -> Result<ArrayRef> {
-    let list = array
-        .as_list_opt::<i64>()
-        .ok_or_else(|| Error::out_of_spec(format!("a {} is not a list", array.data_type())))?;
-    let offsets = list.value_offsets();
-    let (first, last) = match (offsets.first(), offsets.last()) {
-        (Some(&first), Some(&last)) => (first as usize, last as usize),
-        _ => (0, 0),
-    };
-    Ok(list.values().slice(first, last - first))
 }

@@ -17,7 +17,7 @@ use crate::compression::decompress;
 use crate::dataset::{Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
-use crate::guard::{nearest, to_usize, try_vec};
+use crate::guard::{did_you_mean, to_usize, try_vec};
 use crate::rootfile::RootFile;
 use crate::schema::{Cluster, Field, FieldId, Schema, Structure};
 
@@ -176,12 +176,8 @@ impl Reader {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let names = self.items.iter().map(|item| item.name.as_str());
-        let hint = match nearest(name, names).as_slice() {
-            [] => String::new(),
-            near => format!("; did you mean {}?", near.join(", ")),
-        };
-        Error::not_found(format!("there is no field {name}{hint}"))
+        let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
+        Error::not_found(format!("there is no field {name:?}{hint}"))
     }
 
     fn spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
