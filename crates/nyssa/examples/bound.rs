@@ -20,7 +20,9 @@ const NAME: &str = "Events";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let paths: Vec<String> = std::env::args().skip(1).collect();
-    let [tree, rntuple] = paths.as_slice() else { return Err("give TREE_FILE RNTUPLE_FILE".into()) };
+    let [tree, rntuple] = paths.as_slice() else {
+        return Err("give TREE_FILE RNTUPLE_FILE".into());
+    };
     let (decompress_pages, compress_pages) = pages(rntuple)?;
     let baskets = baskets(tree)?;
     let transcode = baskets + compress_pages;
