@@ -91,9 +91,8 @@ fn elements(element: Element, buffer: Buffer) -> ArrayRef {
     }
     match element {
         Element::Bool => {
-            let bytes = buffer.as_slice();
-            let bits = BooleanBuffer::collect_bool(bytes.len(), |index| bytes[index] != 0);
-            Arc::new(BooleanArray::new(bits, None))
+            let length = buffer.len();
+            Arc::new(BooleanArray::new(BooleanBuffer::new(pack(&buffer).into(), 0, length), None))
         }
         Element::Int8 => primitive::<Int8Type>(buffer),
         Element::UInt8 | Element::CString => primitive::<UInt8Type>(buffer),
@@ -108,7 +107,37 @@ fn elements(element: Element, buffer: Buffer) -> ArrayRef {
     }
 }
 
+/// Eight bools of one byte each (0 or 1) to a byte, the first to its lowest bit.
+fn pack(bools: &[u8]) -> Vec<u8> {
+    // Byte i of the word has its bit at 8 i; times 2^(56 - 7 i) puts that bit at 56 + i.
+    const SPREAD: u64 = 0x0102_0408_1020_4080;
+    let byte = |word: u64| (word.wrapping_mul(SPREAD) >> 56) as u8;
+    let (words, rest) = bools.as_chunks::<8>();
+    let mut packed: Vec<u8> = words.iter().map(|word| byte(u64::from_le_bytes(*word))).collect();
+    if !rest.is_empty() {
+        let mut word = [0; 8];
+        word[..rest.len()].copy_from_slice(rest);
+        packed.push(byte(u64::from_le_bytes(word)));
+    }
+    packed
+}
+
 /// Arrow refused what was built: an inconsistency that earlier checks should have caught.
 fn arrow(error: ArrowError) -> Error {
     Error::unsupported("the elements do not form an Arrow array").with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bools_pack_to_the_lowest_bit_first() {
+        for seed in 0..512_u32 {
+            let bools: Vec<u8> = (0..9).map(|bit| (seed >> bit & 1) as u8).collect();
+            assert_eq!(pack(&bools), [seed as u8, (seed >> 8) as u8]);
+        }
+        assert_eq!(pack(&[0, 1, 1]), [0b110]);
+        assert!(pack(&[]).is_empty());
+    }
 }
