@@ -71,8 +71,11 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
     Ok(BasketTable { baskets, complete })
 }
 
-/// A basket as it was streamed, if its data were.
+/// A basket as it was streamed, unless it is empty as those of split branches are.
 fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
+    if basket.i64("fNevBuf").ok()? == 0 {
+        return None;
+    }
     match basket.get("streamed") {
         Some(Value::Numbers(Numbers::U8(bytes))) => Some((&**bytes).into()),
         _ => None,
