@@ -88,13 +88,7 @@ fn shape(view: View<'_>, leaves: &[LeafInfo], split: bool) -> Result<OrReason<Sh
         "TBranch" => match leaves {
             [] => Err("it has no leaf".to_owned()),
             [only] => only.shape.clone(),
-            several => {
-                let names: Vec<&str> = several.iter().map(|info| info.leaf.name.as_str()).collect();
-                Err(format!(
-                    "it has several leaves ({}), which is not supported yet",
-                    names.join(", ")
-                ))
-            }
+            several => Err(several_leaves(several)),
         },
         "TBranchElement" => element_shape(view, leaves, split)?,
         "TBranchObject" => Err(format!(
@@ -104,6 +98,16 @@ fn shape(view: View<'_>, leaves: &[LeafInfo], split: bool) -> Result<OrReason<Sh
         "TBranchRef" => Err("it holds references between objects, not data".to_owned()),
         class => Err(format!("branches of class {class} are not supported yet")),
     })
+}
+
+/// Leaves named in a reason.
+const LISTED_LEAVES: usize = 4;
+
+fn several_leaves(leaves: &[LeafInfo]) -> String {
+    let names: Vec<&str> =
+        leaves.iter().take(LISTED_LEAVES).map(|info| info.leaf.name.as_str()).collect();
+    let more = if leaves.len() > LISTED_LEAVES { ", ..." } else { "" };
+    format!("it has several leaves ({}{more}), which is not supported yet", names.join(", "))
 }
 
 /// `TBranchElement`: plain data only where the element is a fundamental type or a fixed array of
