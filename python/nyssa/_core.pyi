@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-from typing_extensions import Self
-
 from typing_extensions import Buffer as _HasBuffer
+from typing_extensions import Self
 
 __version__: str
 
