@@ -116,7 +116,6 @@ impl Member {
     }
 }
 
-
 /// A leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes: streamed one after the other,
 /// without padding.
 fn record(branch: &Branch) -> Option<Layout> {
