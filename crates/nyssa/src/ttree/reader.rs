@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use super::basket::{Contents, Expected};
 use super::column::{Column, Out, Target};
+use super::layout::Layout;
 use super::{Branch, CountSource, Options, Tree, clusters, counts, fetch};
 use crate::Context;
 use crate::cursor::Cursor;
@@ -164,16 +165,17 @@ impl Reader {
                     place.object = Some(self.path.clone());
                 })
             })?;
+        let first = entries.start;
         let array = self.read_branch(branch, entries, None)?;
-        counts::offsets(&array).map_err(|error| self.place(error, branch))
+        counts::offsets(&array, &counter.leaf, first).map_err(|error| self.place(error, branch))
     }
 
-    /// The item of a counter if it reads as one number per entry; entry offsets have to do where it
-    /// does not.
+    /// The item of a counter if it reads as one number per entry, by itself or in a leaf list; entry
+    /// offsets have to do where it does not.
     fn counter(&self, counter: &CountSource) -> Option<usize> {
         let index = self.index(&counter.branch)?;
-        let shape = self.branch_at(index)?.shape.as_ref().ok()?;
-        (shape.counter.is_none() && shape.dimensions.is_empty()).then_some(index)
+        let layout = Layout::of(self.branch_at(index)?).ok()?;
+        layout.has_counter(&counter.leaf).then_some(index)
     }
 
     fn no_branch(&self, name: &str) -> Error {
@@ -229,7 +231,7 @@ impl Reader {
                 .into_iter()
                 .try_for_each(|jobs| self.run_group(columns, jobs));
         };
-        let bytes: u64 = jobs.iter().map(|job| job.bytes).sum();
+        let bytes = jobs.iter().map(|job| job.bytes).fold(0, u64::saturating_add);
         let share = bytes / (context.threads() as u64 * GROUPS_PER_THREAD);
         let groups = group(jobs, share.clamp(LEAST_FETCH_BYTES.min(most), most));
         context.pool().install(|| {
@@ -334,27 +336,32 @@ impl Reader {
         context: &Context,
     ) -> Result<Vec<ArrayRef>> {
         let counter_of = |index: usize| {
-            let shape = self.branch_at(index)?.shape.as_ref().ok()?;
-            self.counter(shape.counter.as_ref()?)
+            let source = self.branch_at(index)?.shape.as_ref().ok()?.counter.as_ref()?;
+            Some((source, self.counter(source)?))
         };
-        let mut counters: Vec<usize> = indices.iter().filter_map(|&i| counter_of(i)).collect();
+        let mut counters: Vec<usize> =
+            indices.iter().filter_map(|&index| Some(counter_of(index)?.1)).collect();
         counters.sort_unstable();
         counters.dedup();
-        let mut read = HashMap::new();
+        let columns = self.columns(&counters, entries, |_| Ok(None))?;
+        let read: HashMap<usize, ArrayRef> =
+            counters.into_iter().zip(self.run(&columns, Some(context))?).collect();
         let mut offsets = HashMap::new();
-        let columns = self.columns(&counters, entries, |_| None)?;
-        for ((index, column), array) in
-            counters.iter().zip(&columns).zip(self.run(&columns, Some(context))?)
-        {
-            let counts =
-                counts::offsets(&array).map_err(|error| self.place(error, column.branch))?;
-            offsets.insert(*index, counts);
-            read.insert(*index, array);
-        }
+        let mut counts = |index: usize| {
+            let Some((source, counter)) = counter_of(index) else { return Ok(None) };
+            let (Some(array), Some(branch)) = (read.get(&counter), self.branch_at(counter)) else {
+                return Ok(None);
+            };
+            if let Some(known) = offsets.get(source) {
+                return Ok(Some(OffsetBuffer::clone(known)));
+            }
+            let counts = counts::offsets(array, &source.leaf, entries.start)
+                .map_err(|error| self.place(error, branch))?;
+            offsets.insert(source, counts.clone());
+            Ok(Some(counts))
+        };
         let rest: Vec<usize> = indices.iter().copied().filter(|i| !read.contains_key(i)).collect();
-        let columns = self.columns(&rest, entries, |index| {
-            counter_of(index).and_then(|counter| offsets.get(&counter)).cloned()
-        })?;
+        let columns = self.columns(&rest, entries, &mut counts)?;
         let mut arrays = self.run(&columns, Some(context))?.into_iter();
         let pick = |index: &usize| read.get(index).cloned().or_else(|| arrays.next());
         Ok(indices.iter().filter_map(pick).collect())
@@ -364,12 +371,12 @@ impl Reader {
         &self,
         indices: &[usize],
         entries: &Range<u64>,
-        counts: impl Fn(usize) -> Option<OffsetBuffer<i64>>,
+        mut counts: impl FnMut(usize) -> Result<Option<OffsetBuffer<i64>>>,
     ) -> Result<Vec<Column<'_>>> {
         let branches = indices.iter().filter_map(|&index| Some((index, self.branch_at(index)?)));
         branches
             .map(|(index, branch)| {
-                Column::new(branch, entries.clone(), counts(index))
+                Column::new(branch, entries.clone(), counts(index)?)
                     .map_err(|error| self.place(error, branch))
             })
             .collect()
