@@ -11,6 +11,7 @@ mod array;
 mod buffer;
 mod capsule;
 mod cli;
+mod convert;
 mod dataset;
 mod door;
 mod errors;
@@ -35,5 +36,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
+    module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
 }

@@ -103,6 +103,20 @@ def numpy(path: str, name: str, columns: list[str]) -> dict[str, Any]:
     return dict(ROOT.RDataFrame(name, path).AsNumpy(columns).items())
 
 
+def recompress(path: str, trees: list[str], output: str) -> None:
+    """Copy trees into a new file, compressed with zlib, for readers that lack the old codec."""
+    import ROOT
+
+    ROOT.gErrorIgnoreLevel = ROOT.kFatal
+    source = ROOT.TFile.Open(path)
+    target = ROOT.TFile.Open(output, "RECREATE", "", 101)
+    for name in trees:
+        directory, _, base = name.rpartition("/")
+        (target.mkdir(directory, "", True) if directory else target).cd()
+        source.Get(name).CloneTree(-1).Write(base)
+    target.Close()
+
+
 def import_tree(source: str, tree: str, output: str) -> None:
     """Convert a TTree to an RNTuple with ROOT's own importer."""
     import ROOT

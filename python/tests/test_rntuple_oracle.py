@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import awkward as ak
 import pytest
@@ -38,7 +37,9 @@ def test_validation_suite(path: Path) -> None:
     got = dataset.arrays(dataset.readable).to_list()
     wanted = [{k: v for k, v in entry.items() if k not in refused} for entry in expected]
     for number, (want, have) in enumerate(zip(wanted, got, strict=True)):
-        assert matches_json(want, have, "unordered" in path.stem), f"entry {number}: {want} but {have}"
+        assert matches_json(want, have, "unordered" in path.stem), (
+            f"entry {number}: {want} but {have}"
+        )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -12,10 +12,10 @@ import pytest
 import uproot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from root_oracle import Root
-from same import layouts_differ, matches_json
 
 import nyssa
+from root_oracle import Root
+from same import layouts_differ, matches_json
 
 NUMBERS = ["b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 
@@ -65,7 +65,9 @@ def test_numbers(compression: int, tmp_path: Path, root: Root) -> None:
         columns[f"{name}_one"] = expected[f"{name}_one"] = values
         columns[f"{name}_array"] = matrix
         expected[f"{name}_array"] = ak.from_numpy(matrix, regulararray=True)
-        columns[f"{name}_list"] = expected[f"{name}_list"] = ak.unflatten(values, [0, 3, *[1] * 9, 0])
+        columns[f"{name}_list"] = expected[f"{name}_list"] = ak.unflatten(
+            values, [0, 3, *[1] * 9, 0]
+        )
     path = written(tmp_path / "numbers.root", columns, compression=compression)
     check(path, ak.zip(expected, depth_limit=1))
     scalars = [f"{name}_one" for name in ("b1", "i4", "u8", "f4", "f8")]
@@ -228,7 +230,9 @@ def values_of(type_: Any) -> st.SearchStrategy[Any]:
             return st.floats(width=32, allow_subnormal=False)
         return st.integers(int(np.iinfo(kind).min), int(np.iinfo(kind).max))
     if type_.parameter("__array__") == "string":
-        return st.text(st.characters(exclude_categories=["C"], exclude_characters='"\\'), max_size=5)
+        return st.text(
+            st.characters(exclude_categories=["C"], exclude_characters='"\\'), max_size=5
+        )
     if isinstance(type_, ak.types.ListType):
         return st.lists(values_of(type_.content), max_size=3)
     return st.fixed_dictionaries(
@@ -256,7 +260,9 @@ def built(type_: Any, values: list[Any]) -> Any:
     )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_any_shape(data: st.DataObject, tmp_path: Path, root: Root) -> None:
     """Any nesting of records, lists, strings and numbers survives."""

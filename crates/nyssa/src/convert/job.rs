@@ -70,7 +70,7 @@ fn run(
 ) -> Result<Vec<Report>> {
     // Everything that can be refused is refused before the output is touched.
     let filter = options.filter()?;
-    let readers = paths.iter().map(|path| open_tree(input, path)).collect::<Result<Vec<_>>>()?;
+    let readers = paths.iter().map(|path| Reader::open(input, path)).collect::<Result<Vec<_>>>()?;
     let mut jobs = Vec::with_capacity(readers.len());
     for reader in &readers {
         let inputs = inputs(reader);
@@ -103,17 +103,6 @@ fn run(
         report.peak_memory_bytes = peak_memory();
     }
     Ok(done)
-}
-
-/// Opens the tree at `path`.
-fn open_tree(file: &RootFile, path: &str) -> Result<Reader> {
-    let key = file.find(path)?;
-    if !TREE_CLASSES.contains(&key.class.as_str()) {
-        let message = format!("{} is a {}, not a TTree", key.path, key.class);
-        return Err(Error::invalid_argument(message)).in_file(file.name());
-    }
-    let tree = crate::ttree::load(file, &key)?;
-    Ok(Reader::from_tree(file.source().clone(), &key.path, tree))
 }
 
 /// The branches of a tree that hold data, by the names they are read by.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use rayon::prelude::*;
 
 use super::assemble::assemble;
 use super::execute::{Data, Executor};
@@ -386,7 +387,7 @@ impl Dataset for Reader {
             let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
             let array =
                 |(node, name): (&Node, &&str)| assemble(node, &streams, length).in_field(name);
-            nodes.iter().zip(names).map(array).collect()
+            context.pool().install(|| nodes.par_iter().zip(names).map(array).collect())
         });
         arrays.in_file(self.file()).in_object(&self.path)
     }

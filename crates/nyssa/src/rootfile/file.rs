@@ -27,6 +27,9 @@ const EAGER_STREAMER_INFO: u64 = 256 * 1024;
 /// Directories nested deeper than this are taken for a damaged file.
 const MAX_DEPTH: usize = 64;
 
+/// Names listed when the one asked for is like none of them.
+const LISTED_NAMES: usize = 5;
+
 /// One compressed chunk holds at most this many bytes of object (24-bit sizes).
 const MAX_CHUNK: u64 = 0xFF_FFFF;
 
@@ -150,14 +153,15 @@ impl RootFile {
             if let Some(found) = found {
                 return Ok(found.clone());
             }
-            let deeper = rest.split_once('/').and_then(|(first, rest)| {
-                let newest = keys
-                    .iter()
-                    .filter(|key| key.name == first && key.is_directory())
-                    .max_by_key(|key| key.cycle);
-                newest.map(|key| (key.clone(), rest))
-            });
-            let Some((directory, below)) = deeper else { break };
+            let Some((first, below)) = rest.split_once('/') else { break };
+            let (first, first_cycle) = split_cycle(first)?;
+            let directory = keys
+                .iter()
+                .filter(|key| key.name == first && key.is_directory())
+                .filter(|key| first_cycle.is_none_or(|cycle| cycle == key.cycle))
+                .max_by_key(|key| key.cycle)
+                .cloned();
+            let Some(directory) = directory else { break };
             keys = self.list(std::slice::from_ref(&directory))?.pop().unwrap_or_default();
             rest = below;
         }
@@ -324,12 +328,31 @@ impl RootFile {
                 format!("{path:?} has no cycle {cycle}, only {}", cycles.join(", "))
             }
             _ => {
-                let names = keys.iter().map(|key| key.path.as_str());
-                format!("no {path:?} in this file{}", guard::did_you_mean(path, names))
+                let names: Vec<&str> = keys.iter().map(|key| key.path.as_str()).collect();
+                let near = guard::did_you_mean(path, names.iter().copied());
+                let hint = if near.is_empty() { contents(&names) } else { near };
+                format!("no {path:?} in this file{hint}")
             }
         };
         Error::not_found(message).at(|place| place.file = Some(self.name().to_owned()))
     }
+}
+
+/// The first few names of a file, to end an error message.
+fn contents(names: &[&str]) -> String {
+    let mut different: Vec<&str> = Vec::new();
+    for name in names {
+        if !different.contains(name) && different.len() <= LISTED_NAMES {
+            different.push(name);
+        }
+    }
+    let more = if different.len() > LISTED_NAMES { ", ..." } else { "" };
+    let listed: Vec<String> =
+        different.iter().take(LISTED_NAMES).map(|name| format!("{name:?}")).collect();
+    if listed.is_empty() {
+        return ", which is empty".to_owned();
+    }
+    format!("; it has {}{more}", listed.join(", "))
 }
 
 /// The object bytes of a whole record.
@@ -389,7 +412,10 @@ fn flatten(keys: &[KeyEntry], contents: &mut HashMap<u64, Vec<KeyEntry>>, out: &
 }
 
 fn split_cycle(path: &str) -> Result<(&str, Option<u16>)> {
-    let Some((name, cycle)) = path.rsplit_once(';') else { return Ok((path, None)) };
+    let Some((name, cycle)) = path.rsplit_once(';').filter(|(_, cycle)| !cycle.contains('/'))
+    else {
+        return Ok((path, None));
+    };
     let cycle = cycle.parse().map_err(|_| {
         Error::invalid_argument(format!(
             "{cycle:?} in {path:?} is not a cycle: write name or name;number"

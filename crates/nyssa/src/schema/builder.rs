@@ -186,7 +186,7 @@ impl SchemaBuilder {
     }
 
     fn check_sibling(&self, parent: Option<FieldId>, name: &str) -> Result<()> {
-        check_name("field", name)?;
+        check_name("a field", name)?;
         let above = |id: &FieldId| self.schema.fields.get(id.0 as usize)?.parent;
         if std::iter::successors(parent, above).count() >= MAX_FIELD_DEPTH {
             return Err(Error::invalid_argument(format!(

@@ -48,7 +48,8 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
         let at = |table: &[i64]| table.get(index).and_then(|&n| u64::try_from(n).ok()).unwrap_or(0);
         let (seek, bytes) = (at(&seeks), at(&sizes));
         let embedded = match memory.get(index).copied().flatten() {
-            Some(basket) if seek == 0 => streamed(basket),
+            // Old ROOT versions note a position for baskets that were never written, but no size.
+            Some(basket) if seek == 0 || bytes == 0 => streamed(basket),
             _ => None,
         };
         if start == end {
@@ -71,8 +72,11 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
     Ok(BasketTable { baskets, complete })
 }
 
-/// A basket as it was streamed, if its data were.
+/// A basket as it was streamed, unless it is empty as those of split branches are.
 fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
+    if basket.i64("fNevBuf").ok()? == 0 {
+        return None;
+    }
     match basket.get("streamed") {
         Some(Value::Numbers(Numbers::U8(bytes))) => Some((&**bytes).into()),
         _ => None,

@@ -126,12 +126,21 @@ fn element_shape(view: View<'_>, leaves: &[LeafInfo], split: bool) -> Result<OrR
         0 if id < 0 => format!("it holds objects of class {class} streamed as a whole"),
         0 => match (leaves, leaf::element_of_code(code)) {
             ([leaf], Some(element)) => return Ok(leaf::plain(&leaf.leaf, element)),
-            _ => {
-                let name = view.str("fName")?;
-                format!("member {name} of class {class} (streamer type {code}) is not plain data")
-            }
+            _ => not_plain(view.str("fName")?, class, code),
         },
         _ => format!("it holds objects of class {class} streamed as a whole"),
     };
     Ok(Err(reason))
+}
+
+/// Why a member of a class is no plain data, by its streamer type.
+fn not_plain(name: &str, class: &str, code: i64) -> String {
+    let what = match code {
+        9 | 29 => "Double32_t".to_owned(),
+        19 | 39 => "Float16_t".to_owned(),
+        41..=59 => "a variable-size array".to_owned(),
+        300 | 365 | 500 => "a standard container or string".to_owned(),
+        _ => format!("no plain data (streamer type {code})"),
+    };
+    format!("member {name} of class {class} is {what}, which is not supported yet")
 }

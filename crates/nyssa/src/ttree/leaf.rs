@@ -21,7 +21,9 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
     let title = view.str("fTitle")?;
     let class = view.class();
     let unsigned = view.i64("fIsUnsigned")? != 0;
-    let len = view.u64("fLen")?;
+    // Variable-size arrays of a class have no length of their own: -1.
+    let signed_len = view.i64("fLen")?;
+    let len = u64::try_from(signed_len).unwrap_or(0);
     let element = element(class, unsigned);
     let counter_leaf = view.view("fLeafCount")?;
     let counter = counter_leaf.and_then(|leaf| owners.get(&leaf.id()).cloned());
@@ -38,6 +40,7 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
     let size = view.i64("fLenType")?;
     let shape = match element {
         None => Err(unsupported(class)),
+        _ if signed_len < 0 => Err(format!("its leaf says that it has {signed_len} elements")),
         Some(Element::CString) if counter_leaf.is_some() => {
             Err("a variable number of C strings is not supported".to_owned())
         }
@@ -58,7 +61,7 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
 
 /// What a `TLeafElement` of a fundamental type reads as.
 pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Shape> {
-    if leaf.counter.is_some() {
+    if leaf.counter.is_some() || leaf.len == 0 {
         return Err("variable-size arrays of a class are not supported yet".to_owned());
     }
     if leaf.dimensions.iter().product::<u64>() != leaf.len {

@@ -15,8 +15,10 @@ mod model;
 mod options;
 mod reader;
 mod tree;
+mod verify;
 
 pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;
 pub use tree::load;
+pub use verify::{Problem, VerifyReport, verify};

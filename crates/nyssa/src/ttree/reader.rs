@@ -100,6 +100,11 @@ impl Reader {
         self
     }
 
+    /// The bytes of the file.
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
     /// The tree: branches, leaves, baskets.
     pub fn tree(&self) -> &Tree {
         &self.tree

@@ -45,7 +45,14 @@ fn wrong_types() {
     let array: ArrayRef = Arc::new(Int64Array::from(vec![1]));
     assert_eq!(
         refused(DataType::Int32, array.clone()),
-        "an array of type Int64 cannot fill a column of type SplitInt32 (field x)"
+        "an array of type Int64 cannot fill a column of type SplitInt32 of a field of type \
+         std::int32_t (field x)"
+    );
+    let doubles: ArrayRef = Arc::new(Float64Array::from(vec![0.1]));
+    assert_eq!(
+        refused(DataType::Float32, doubles),
+        "an array of type Float64 cannot fill a column of type SplitReal32 of a field of type float \
+         (field x)"
     );
     assert_eq!(
         refused(list_type(DataType::Int64), array.clone()),
@@ -81,7 +88,7 @@ fn wrong_tables() {
     let error = TableWriter::create(&file, "a/b c", &schema, Options::default(), &context(1));
     assert_eq!(
         error.err().unwrap().to_string(),
-        "\"b c\" cannot be the name of a RNTuple: ' ' is not allowed; names hold no control \
+        "\"b c\" cannot be the name of an RNTuple: ' ' is not allowed; names hold no control \
          characters, '.', ' ', '\\\\' or '/'"
     );
 }

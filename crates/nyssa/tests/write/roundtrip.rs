@@ -36,17 +36,13 @@ fn types() -> impl Strategy<Value = DataType> {
     });
     typed.prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
-            inner.clone().prop_filter_map("typed", untyped_list),
+            inner.clone().prop_map(list_type),
             prop::collection::vec(inner, 1..4).prop_map(|members| {
                 let members = members.into_iter().enumerate();
                 DataType::Struct(members.map(|(i, t)| field(&format!("m{i}"), t)).collect())
             }),
         ]
     })
-}
-
-fn untyped_list(inner: DataType) -> Option<DataType> {
-    Some(list_type(inner))
 }
 
 /// xorshift64*: the data is a function of the seed.

@@ -117,7 +117,38 @@ impl ClassTable {
         let base = |name: &str, id| Member::new(name, Step::Base(id));
         table.add("TNamed", 1, vec![base("TObject", object), text("fName"), text("fTitle")]);
         table.add("TObjString", 1, vec![base("TObject", object), text("fString")]);
+        table.add_leaves();
         table
+    }
+
+    /// Leaves, which writers other than ROOT leave out of their streamer info.
+    fn add_leaves(&mut self) {
+        let (named, leaf) = (self.id("TNamed"), self.id("TLeaf"));
+        let number = |name: &str, basic| Member::new(name, Step::Scalar(basic));
+        let members = vec![
+            Member::new("TNamed", Step::Base(named)),
+            number("fLen", Basic::I32),
+            number("fLenType", Basic::I32),
+            number("fOffset", Basic::I32),
+            number("fIsRange", Basic::Bool),
+            number("fIsUnsigned", Basic::Bool),
+            Member::new("fLeafCount", Step::Pointer(None)),
+        ];
+        self.add("TLeaf", 2, members);
+        for (class, basic) in [
+            ("TLeafO", Basic::Bool),
+            ("TLeafB", Basic::I8),
+            ("TLeafS", Basic::I16),
+            ("TLeafI", Basic::I32),
+            ("TLeafL", Basic::I64),
+            ("TLeafF", Basic::F32),
+            ("TLeafD", Basic::F64),
+            ("TLeafC", Basic::I32),
+        ] {
+            let base = Member::new("TLeaf", Step::Base(leaf));
+            let range = [number("fMinimum", basic), number("fMaximum", basic)];
+            self.add(class, 1, [base].into_iter().chain(range).collect());
+        }
     }
 
     /// The number of a class; new names get a new one.
@@ -154,9 +185,8 @@ impl ClassTable {
         if class.builtin.is_some() {
             return;
         }
-        class.plans.retain(|old| {
-            old.version != plan.version || old.checksum != 0 && old.checksum != plan.checksum
-        });
+        // What a file says takes the place of what is known by heart.
+        class.plans.retain(|old| old.version != plan.version || old.checksum != 0);
         class.plans.push(Arc::new(plan));
     }
 }
