@@ -93,6 +93,14 @@ impl Layout {
         self.members.first().filter(|_| self.members.len() == 1).map(|member| member.element)
     }
 
+    /// Whether an entry has one number called `leaf`, or one number only.
+    pub(crate) fn has_counter(&self, leaf: &str) -> bool {
+        let number = |member: &Member| {
+            (member.name == leaf || self.members.len() == 1) && member.dimensions.is_empty()
+        };
+        matches!(self.kind, Kind::Fixed) && self.members.iter().any(number)
+    }
+
     /// The leaf that counts the items.
     pub(crate) fn counter(&self) -> Option<&CountSource> {
         match &self.kind {
