@@ -34,6 +34,7 @@ def convert(
     skip_unsupported: bool = False,
     verify: bool = False,
     force: bool = False,
+    reproducible: bool = False,
     progress: Callable[[int, int], object] | bool = False,
 ) -> dict[str, Any]:
     """Convert a TTree to an RNTuple in a new file.
@@ -71,6 +72,8 @@ def convert(
         Read both files back and compare every value before the output appears.
     force
         Replace an existing output.
+    reproducible
+        Leave out the time and the random identity: the same input and options give the same bytes.
     progress
         `True` shows a line on stderr; a function is called with what is done and the total.
 
@@ -102,6 +105,7 @@ def convert(
         "skip_unsupported": skip_unsupported,
         "verify": verify,
         "force": force,
+        "reproducible": reproducible,
     }
     show = _line if progress is True else progress or None
     text = _core.convert(os.fspath(input), os.fspath(output), options, threads, show)

@@ -35,12 +35,12 @@ class Dataset(Mapping[str, "Column"]):
     @property
     def name(self) -> str:
         """Name of the object, without its directory."""
-        return self._core.name.rpartition("/")[2]
+        return self.object_path.rpartition("/")[2]
 
     @property
     def object_path(self) -> str:
         """Path of the object in its file, such as ``"dir/Events"``."""
-        return self._core.name
+        return self._core.name.partition(";")[0]
 
     @property
     def file_path(self) -> str:

@@ -1,8 +1,10 @@
 //! Conversion of a TTree to an RNTuple.
 
+use std::path::Path;
+
 use nyssa::Error;
 use nyssa::convert::{Options, convert as core_convert};
-use nyssa::dataset::split_path;
+use nyssa::dataset::{open_dataset, split_path};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -28,12 +30,14 @@ pub fn convert<'py>(
         let (path, object) = split_path(&input);
         let file = open_file(path)?;
         let tree = tree.as_deref().or(object);
+        let dataset = open_dataset(&file, tree)?;
         if start.is_some() || stop.is_some() {
-            let entries = nyssa::dataset::open_dataset(&file, tree)?.num_entries();
+            let entries = dataset.num_entries();
             let start = bound(start, entries, 0);
             options.entries = Some(start..bound(stop, entries, entries).max(start));
         }
-        let report = core_convert(&file, tree, &output, &options, context)?;
+        let tree = tree.unwrap_or(dataset.name());
+        let report = core_convert(&file, tree, Path::new(&output), &options, context)?;
         serde_json::to_string(&report)
             .map_err(|error| Error::invalid_argument("the report has no JSON form").with_source(error))
     })
@@ -74,5 +78,6 @@ fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     options.skip_unsupported = get(given, "skip_unsupported")?.unwrap_or_default();
     options.force = get(given, "force")?.unwrap_or_default();
     options.verify = get(given, "verify")?.unwrap_or_default();
+    options.reproducible = get(given, "reproducible")?.unwrap_or_default();
     Ok(options)
 }

@@ -74,8 +74,12 @@ impl<'py> Door<'py> {
             .with_progress({
                 let counts = Arc::clone(&counts);
                 Arc::new(move |done, total| {
-                    counts.0.fetch_max(done, Ordering::Relaxed);
-                    counts.1.store(total, Ordering::Relaxed);
+                    // Workers may report out of order; another total begins another stage.
+                    if counts.1.swap(total, Ordering::Relaxed) == total {
+                        counts.0.fetch_max(done, Ordering::Relaxed);
+                    } else {
+                        counts.0.store(done, Ordering::Relaxed);
+                    }
                 })
             });
         let (sender, mut receiver) = channel();

@@ -52,9 +52,9 @@ impl File {
     /// Opens the TTree or RNTuple at `path`, which may end with a cycle.
     fn dataset(&self, py: Python<'_>, path: String) -> PyResult<Dataset> {
         let file = self.0.clone();
-        Door::new(None).abandonable().run(py, move |_| {
-            nyssa::dataset::open_dataset(&file, Some(&path)).map(Dataset::new)
-        })
+        Door::new(None)
+            .abandonable()
+            .run(py, move |_| nyssa::dataset::open_dataset(&file, Some(&path)).map(Dataset::new))
     }
 
     fn __repr__(&self) -> String {

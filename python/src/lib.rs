@@ -11,6 +11,7 @@ mod array;
 mod buffer;
 mod capsule;
 mod cli;
+mod convert;
 mod dataset;
 mod door;
 mod errors;
@@ -18,6 +19,8 @@ mod export;
 mod file;
 mod import;
 mod layout;
+mod options;
+mod write;
 
 use pyo3::prelude::*;
 
@@ -30,7 +33,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::Buffer>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<file::File>()?;
+    module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
+    module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
 }

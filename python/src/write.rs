@@ -35,7 +35,12 @@ struct State {
 impl Writer {
     /// Creates the file at `path`; it appears there when it is closed.
     #[new]
-    fn new(py: Python<'_>, path: String, options: &Bound<'_, PyDict>, force: bool) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        path: String,
+        options: &Bound<'_, PyDict>,
+        force: bool,
+    ) -> PyResult<Self> {
         let raise = |error: Error| errors::to_python(py, &error);
         let threads = get(options, "threads")?;
         let options = write_options(options)?;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -75,22 +76,13 @@ def entries(path: str, name: str, precision: int = 17) -> list[Any]:
     return out
 
 
+_WORDS = {"nan": "NaN", "-nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_TOKEN = re.compile(r'"[^"]*"|-?nan|-?inf')
+
+
 def _strict(text: str) -> str:
     """Return JSON, with the numbers JSON does not have spelled as Python's `json` takes them."""
-    lines = []
-    for line in text.splitlines():
-        for word, name in (
-            ("-nan", "NaN"),
-            ("nan", "NaN"),
-            ("-inf", "-Infinity"),
-            ("inf", "Infinity"),
-        ):
-            for before in (": ", "[", ", "):
-                for after in (",", "]", ""):
-                    if after or line.endswith(before + word):
-                        line = line.replace(before + word + after, before + name + after)
-        lines.append(line)
-    return "\n".join(lines)
+    return _TOKEN.sub(lambda token: _WORDS.get(token[0], token[0]), text)
 
 
 def fields(path: str, name: str) -> list[tuple[str, str]]:
@@ -109,6 +101,20 @@ def numpy(path: str, name: str, columns: list[str]) -> dict[str, Any]:
     import ROOT
 
     return dict(ROOT.RDataFrame(name, path).AsNumpy(columns).items())
+
+
+def recompress(path: str, trees: list[str], output: str) -> None:
+    """Copy trees into a new file, compressed with zlib, for readers that lack the old codec."""
+    import ROOT
+
+    ROOT.gErrorIgnoreLevel = ROOT.kFatal
+    source = ROOT.TFile.Open(path)
+    target = ROOT.TFile.Open(output, "RECREATE", "", 101)
+    for name in trees:
+        directory, _, base = name.rpartition("/")
+        (target.mkdir(directory, "", True) if directory else target).cd()
+        source.Get(name).CloneTree(-1).Write(base)
+    target.Close()
 
 
 def import_tree(source: str, tree: str, output: str) -> None:

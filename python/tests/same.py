@@ -66,38 +66,46 @@ def _plain(layout: Any) -> Any:
     return layout
 
 
-def matches_json(expected: Any, got: Any) -> bool:
+def matches_json(expected: Any, got: Any, unordered: bool = False) -> bool:
     """Return whether a value equals the JSON that ROOT prints for it.
 
-    Floats may be hexadecimal strings; maps with string keys print as objects; pairs and tuples as
-    lists; booleans as numbers.
+    Floats may be hexadecimal strings; maps print as objects, multimaps with all values of a key
+    in one; pairs and tuples print as lists; booleans as numbers. With `unordered` lists are
+    compared as multisets.
     """
     if isinstance(got, bytes):
         got = got.decode()
     if isinstance(expected, str) and isinstance(got, float):
         return same_float(float.fromhex(expected), got)
     if isinstance(expected, dict) and isinstance(got, list):
-        pairs = {_key(pair): pair["_1"] for pair in got}
-        keys = set(map(str, expected)) == set(pairs)
-        return keys and all(matches_json(value, pairs[key]) for key, value in expected.items())
+        got = {str(_text(pair["_0"])): pair["_1"] for pair in got}
     if isinstance(expected, dict) and isinstance(got, dict):
-        return list(expected) == list(got) and all(
-            matches_json(value, got[key]) for key, value in expected.items()
+        return set(expected) == set(got) and all(
+            matches_json(value, got[key], unordered) for key, value in expected.items()
         )
     if isinstance(expected, list) and isinstance(got, dict):
         got = list(got.values())
     if isinstance(expected, list) and isinstance(got, (list, tuple)):
-        return len(expected) == len(got) and all(map(matches_json, expected, got))
+        if len(expected) != len(got):
+            return False
+        if not unordered:
+            return all(map(matches_json, expected, got))
+        rest = list(got)
+        for one in expected:
+            fits = [i for i, other in enumerate(rest) if matches_json(one, other, True)]
+            if not fits:
+                return False
+            del rest[fits[0]]
+        return True
     if isinstance(expected, (int, float)) and isinstance(got, float):
         return same_float(float(expected), got)
     return bool(expected == got)
 
 
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
+
+
 def same_float(a: float, b: float) -> bool:
     """Return whether two floats are equal or both NaN."""
     return a == b or (a != a and b != b)
-
-
-def _key(pair: dict[str, Any]) -> str:
-    key = pair["_0"]
-    return key.decode() if isinstance(key, bytes) else str(key)

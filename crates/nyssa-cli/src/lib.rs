@@ -1,12 +1,87 @@
 //! The command line of nyssa as a library: `run(args, out, err) -> exit code`.
 //!
-//! Data goes to `out`, talk (progress, hints, errors) to `err`.
+//! Data goes to `out`, talk (progress, hints, errors) to `err`. Exit codes: 0 fine, 1 a problem was
+//! found in the data, 2 wrong usage or input that cannot be read, 130 and 143 stopped by a signal.
+
+mod app;
+mod args;
+mod cmd;
+mod data;
+mod failure;
+mod json_value;
+mod output;
+mod progress;
+mod signals;
+mod units;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
-/// Runs one command. `args[0]` is the program's name. Returns the exit code.
+use clap::Parser;
+
+pub use app::Terminal;
+
+/// Exit code when all is well.
+pub const FINE: u8 = 0;
+/// Exit code when the data have a problem: damage, or differences.
+pub const PROBLEM: u8 = 1;
+/// Exit code of wrong usage, and of input that cannot be read.
+pub const ERROR: u8 = 2;
+
+/// Runs one command on this process's terminals. `args[0]` is the program's name. Returns the exit
+/// code.
 pub fn run(args: Vec<OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let _ = (args, out, err);
-    2
+    run_on(args, out, err, Terminal::detect())
+}
+
+/// [`run`], told what kind of terminal `out` and `err` are.
+pub fn run_on(
+    args: Vec<OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    terminal: Terminal,
+) -> u8 {
+    let cli = match args::Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, out, err),
+    };
+    let signals = match signals::Signals::install() {
+        Ok(signals) => signals,
+        Err(error) => {
+            let _ = writeln!(err, "error: cannot listen to signals: {error}");
+            return ERROR;
+        }
+    };
+    let mut buffered = BufWriter::new(out);
+    let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
+    let result = cmd::run(&cli.command, &mut app);
+    let result = result.and_then(|code| {
+        app.out.flush()?;
+        Ok(code)
+    });
+    match result {
+        Ok(code) => code,
+        Err(failure) if failure.is_broken_pipe() => FINE,
+        Err(failure) if failure.is_cancelled() => {
+            app.talk("stopped");
+            signals.exit_code()
+        }
+        Err(failure) => {
+            // What was printed before the failure comes first.
+            let _ = app.out.flush();
+            failure.print(app.err);
+            ERROR
+        }
+    }
+}
+
+/// Prints what clap has to say: help and version are data, the rest is talk.
+fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        let _ = write!(err, "{text}");
+        return ERROR;
+    }
+    let _ = write!(out, "{text}").and_then(|()| out.flush());
+    FINE
 }

@@ -14,6 +14,7 @@ use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::read;
 use crate::rootfile::{KeyEntry, RootFile};
+use crate::ttree;
 
 pub use filter::Filter;
 pub use slice::Slice;
@@ -99,7 +100,7 @@ pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
     let path = format!("{};{}", key.path, key.cycle);
     match format_of(&key) {
         Some(Format::RNTuple) => Ok(Arc::new(read::Reader::open(file, &path)?)),
-        Some(Format::TTree) => Err(Error::unsupported("TTrees cannot be opened yet")),
+        Some(Format::TTree) => Ok(Arc::new(ttree::Reader::open(file, &path)?)),
         None => Err(Error::invalid_argument(format!(
             "{} is a {}, neither a TTree nor an RNTuple",
             key.path, key.class

@@ -217,6 +217,40 @@ fn empty_strings_of_no_bytes() {
 }
 
 #[test]
+fn leaf_list_of_fixed_leaves_is_a_struct() {
+    let entry = |x: f64, y: i32, z: [i16; 2]| {
+        [&x.to_be_bytes()[..], &y.to_be_bytes(), &z[0].to_be_bytes(), &z[1].to_be_bytes()].concat()
+    };
+    let specs = [
+        Spec::new(2, [entry(1.5, -1, [1, 2]), entry(2.5, -2, [3, 4])].concat()),
+        Spec::new(1, entry(3.5, -3, [5, 6])),
+    ];
+    let mut file = File::new(3).branch("p", flat(Element::Int32), &specs, false);
+    let branch = &mut file.tree.branches[0];
+    branch.shape = Err("it has several leaves (x, y, z)".to_owned());
+    branch.leaves = vec![
+        leaf("x", Element::Float64, &[]),
+        leaf("y", Element::Int32, &[]),
+        leaf("z", Element::Int16, &[2]),
+    ];
+    let reader = file.reader();
+    let item = &reader.items()[0];
+    assert_eq!(item.type_name, "struct { double x; std::int32_t y; std::int16_t z[2]; }");
+    for (start, end) in [(0, 3), (1, 3), (1, 2)] {
+        let array = read(&reader, "p", start..end).unwrap();
+        assert_eq!(item.field.as_ref().unwrap().data_type(), array.data_type());
+        let row = array.as_struct();
+        let range = start as usize..end as usize;
+        let x = row.column(0).as_primitive::<Float64Type>();
+        assert_eq!(x.values()[..], [1.5, 2.5, 3.5][range.clone()]);
+        let y = row.column(1).as_primitive::<Int32Type>();
+        assert_eq!(y.values()[..], [-1, -2, -3][range.clone()]);
+        let z = row.column(2).as_fixed_size_list().values().as_primitive::<Int16Type>();
+        assert_eq!(z.values()[..], [1, 2, 3, 4, 5, 6][2 * range.start..2 * range.end]);
+    }
+}
+
+#[test]
 fn one_branch_without_a_context() {
     let reader = jagged_file(
         Spec::new(3, be_f32(&[1.0, 2.0, 3.0])),
@@ -242,7 +276,9 @@ fn unknown_names_and_ranges() {
         error.to_string(),
         "entries 0 to 2 were asked for, there are 1 (file test.root, object t)"
     );
-    assert_eq!(read(&reader, "nope", 0..1).unwrap_err().kind(), nyssa::Kind::NotFound);
+    let error = read(&reader, "muon_pz", 0..1).unwrap_err();
+    assert_eq!(error.kind(), nyssa::Kind::NotFound);
+    assert_eq!(error.message(), "there is no branch \"muon_pz\"; did you mean \"muon_pt\"?");
 }
 
 #[test]

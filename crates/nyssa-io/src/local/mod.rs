@@ -3,6 +3,8 @@
 mod position;
 mod sink;
 mod source;
+mod staging;
 
 pub use sink::LocalSink;
 pub use source::LocalSource;
+pub use staging::Staging;

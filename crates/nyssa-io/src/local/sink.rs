@@ -1,12 +1,13 @@
 //! A local file to write.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use super::position::write_all_at;
+use super::staging::{Finished, Staging, directory, exists};
 use crate::{Error, Result, Sink};
 
 /// Writes up to this many bytes are gathered, so that thousands of small keys are not thousands of
@@ -26,6 +27,8 @@ pub struct LocalSink {
     buffer_offset: u64,
     /// A write failed: the bytes are not all there, and must not be committed.
     failed: bool,
+    /// Where the finished file waits to be published, if anywhere.
+    staging: Option<Staging>,
 }
 
 impl LocalSink {
@@ -62,7 +65,19 @@ impl LocalSink {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = builder.tempfile_in(directory(&target)).map_err(failed)?;
         let buffer = Vec::new();
-        Ok(Self { name, target, force, temporary, buffer, buffer_offset: 0, failed: false })
+        let (buffer_offset, failed) = (0, false);
+        Ok(Self { name, target, force, temporary, buffer, buffer_offset, failed, staging: None })
+    }
+
+    /// As [`LocalSink::create`], but a commit leaves the complete file with the [`Staging`], where it
+    /// can be read and checked before it is published under its name.
+    ///
+    /// # Errors
+    /// As [`LocalSink::create`].
+    pub fn staged(path: impl AsRef<Path>, force: bool) -> Result<(Self, Staging)> {
+        let staging = Staging::default();
+        let sink = Self { staging: Some(staging.clone()), ..Self::create(path, force)? };
+        Ok((sink, staging))
     }
 
     fn write_through(&mut self, offset: u64, data: &[u8]) -> Result<()> {
@@ -111,52 +126,18 @@ impl Sink for LocalSink {
 
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.flush()?;
-        let Self { name, target, force, temporary, failed: incomplete, .. } = *self;
-        let failed = |error| Error::new(&name, "finish writing", error);
-        if incomplete {
-            return Err(failed(io::Error::other("an earlier write to it failed")));
+        if self.failed {
+            let error = io::Error::other("an earlier write to it failed");
+            return Err(Error::new(&self.name, "finish writing", error));
         }
-        temporary.as_file().sync_all().map_err(failed)?;
-        let persisted =
-            if force { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
-        match persisted {
-            Ok(_) => sync_directory(directory(&target)).map_err(failed),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(failed(exists()))
+        let Self { name, target, force, temporary, staging, .. } = *self;
+        let finished = Finished { name, target, force, temporary };
+        match staging {
+            Some(staging) => {
+                staging.put(finished);
+                Ok(())
             }
-            Err(error) => Err(failed(error.error)),
+            None => finished.publish(),
         }
-    }
-}
-
-fn exists() -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, "it exists already and is not to be replaced")
-}
-
-fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Makes the new name durable, where the system can.
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    if cfg!(not(unix)) {
-        return Ok(());
-    }
-    match File::open(directory).and_then(|directory| directory.sync_all()) {
-        // Some network file systems have no such thing for directories.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::InvalidInput
-                    | io::ErrorKind::Unsupported
-                    | io::ErrorKind::PermissionDenied
-            ) =>
-        {
-            Ok(())
-        }
-        result => result,
     }
 }

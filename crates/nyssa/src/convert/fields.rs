@@ -1,28 +1,57 @@
-//! Element types of branches → C++ types of fields, as ROOT's importer chooses them.
+//! What branches read as → C++ types of fields, as ROOT's importer chooses them.
 
+use arrow_schema::DataType;
+
+use super::name::Names;
 use crate::schema::{FieldType, Leaf};
-use crate::ttree::{Element, Shape};
 
-/// The field type of one element. `TLeafB` is `char` for ROOT.
-pub(super) fn element(element: Element) -> FieldType {
-    FieldType::Leaf(match element {
-        Element::Bool => Leaf::Bool,
-        Element::Int8 => Leaf::Char,
-        Element::UInt8 => Leaf::UInt8,
-        Element::Int16 => Leaf::Int16,
-        Element::UInt16 => Leaf::UInt16,
-        Element::Int32 => Leaf::Int32,
-        Element::UInt32 => Leaf::UInt32,
-        Element::Int64 => Leaf::Int64,
-        Element::UInt64 => Leaf::UInt64,
-        Element::Float32 => Leaf::Float,
-        Element::Float64 => Leaf::Double,
-        Element::CString => return FieldType::String,
-    })
+/// The field type of an Arrow type that branches read as, or why there is none.
+pub(super) fn field_type(data_type: &DataType) -> Result<FieldType, String> {
+    Ok(FieldType::Leaf(match data_type {
+        DataType::Boolean => Leaf::Bool,
+        // What ROOT's importer makes of `TLeafB`, `Char_t`.
+        DataType::Int8 => Leaf::Char,
+        DataType::UInt8 => Leaf::UInt8,
+        DataType::Int16 => Leaf::Int16,
+        DataType::UInt16 => Leaf::UInt16,
+        DataType::Int32 => Leaf::Int32,
+        DataType::UInt32 => Leaf::UInt32,
+        DataType::Int64 => Leaf::Int64,
+        DataType::UInt64 => Leaf::UInt64,
+        DataType::Float32 => Leaf::Float,
+        DataType::Float64 => Leaf::Double,
+        DataType::LargeBinary => return Ok(FieldType::String),
+        DataType::LargeList(item) => return Ok(FieldType::vector(field_type(item.data_type())?)),
+        DataType::FixedSizeList(item, size) => {
+            let size = u64::try_from(*size).unwrap_or(0);
+            if size == 0 {
+                return Err("an array of zero elements has no RNTuple type".to_owned());
+            }
+            return Ok(FieldType::array(field_type(item.data_type())?, size));
+        }
+        DataType::Struct(fields) => {
+            let mut names = Names::reserving(fields.iter().map(|field| field.name().as_str()));
+            let member = |field: &arrow_schema::FieldRef| {
+                Ok((names.give(field.name()), field_type(field.data_type())?))
+            };
+            return Ok(FieldType::Record(
+                fields.iter().map(member).collect::<Result<_, String>>()?,
+            ));
+        }
+        other => return Err(format!("{other} has no RNTuple type")),
+    }))
 }
 
-/// The field type of what a branch yields per entry, or per item when it is jagged.
-pub(super) fn item(shape: &Shape) -> FieldType {
-    let inner = element(shape.element);
-    shape.dimensions.iter().rev().fold(inner, |inner, &size| FieldType::array(inner, size))
+/// Does the type have more fixed dimensions than ROOT's importer keeps?
+pub(super) fn keeps_dimensions(data_type: &DataType, outermost: bool) -> bool {
+    match data_type {
+        DataType::LargeList(item) => keeps_dimensions(item.data_type(), false),
+        DataType::FixedSizeList(item, _) => {
+            !outermost || matches!(item.data_type(), DataType::FixedSizeList(..))
+        }
+        DataType::Struct(fields) => {
+            fields.iter().any(|field| keeps_dimensions(field.data_type(), true))
+        }
+        _ => false,
+    }
 }

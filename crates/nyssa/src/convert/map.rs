@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::fields::item;
+use arrow_schema::DataType;
+
+use super::fields::{field_type, keeps_dimensions};
 use super::name::Names;
 use super::options::Layout;
 use super::report::{Renamed, Skipped};
@@ -10,7 +12,7 @@ use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
 use crate::schema::{FieldId, FieldType, Schema, SchemaBuilder};
-use crate::ttree::{Branch, CountSource, Element, Shape};
+use crate::ttree::{Branch, CountSource};
 
 /// A branch of the tree with its path.
 #[derive(Clone, Debug)]
@@ -111,7 +113,10 @@ pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<Map> {
 struct Taken<'a> {
     index: usize,
     path: &'a str,
-    shape: &'a Shape,
+    counter: Option<&'a CountSource>,
+    data_type: DataType,
+    /// The type of the field, of the items when there is a counter.
+    item: FieldType,
 }
 
 /// One counter and the jagged branches it counts.
@@ -128,7 +133,10 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
             continue;
         }
         match check(branch) {
-            Ok(shape) => taken.push(Taken { index, path, shape }),
+            Ok((data_type, item)) => {
+                let counter = branch.shape.as_ref().ok().and_then(|shape| shape.counter.as_ref());
+                taken.push(Taken { index, path, counter, data_type, item });
+            }
             Err(reason) => map.skipped.push(Skipped { branch: path.clone(), reason }),
         }
     }
@@ -146,12 +154,16 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
     Ok(taken)
 }
 
-fn check(branch: &Branch) -> std::result::Result<&Shape, String> {
-    let shape = branch.shape.as_ref().map_err(Clone::clone)?;
-    if shape.dimensions.contains(&0) {
-        return Err("an array of zero elements has no RNTuple type".to_owned());
-    }
-    Ok(shape)
+/// What the branch reads as, and the type of its field (of its items when it has a counter).
+fn check(branch: &Branch) -> std::result::Result<(DataType, FieldType), String> {
+    let data_type = branch.data_type()?;
+    let item = match (&data_type, &branch.shape) {
+        (DataType::LargeList(item), Ok(shape)) if shape.counter.is_some() => {
+            field_type(item.data_type())?
+        }
+        _ => field_type(&data_type)?,
+    };
+    Ok((data_type, item))
 }
 
 fn unsupported(skipped: &[Skipped]) -> Error {
@@ -177,12 +189,12 @@ impl<'a> Mapper<'a> {
     /// order of the counters' names, and after all physical fields their projections.
     fn importer(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
         // Fixed-size arrays cannot be projected (specification, "Field Description").
-        let (members, others): (Vec<_>, Vec<_>) = taken
-            .into_iter()
-            .partition(|taken| taken.shape.counter.is_some() && taken.shape.dimensions.is_empty());
+        let (members, others): (Vec<_>, Vec<_>) = taken.into_iter().partition(|taken| {
+            taken.counter.is_some() && !matches!(taken.item, FieldType::Array(..))
+        });
         let mut collections: BTreeMap<(&str, &str), Counted<'_>> = BTreeMap::new();
         for member in members {
-            let Some(counter) = &member.shape.counter else { continue };
+            let Some(counter) = member.counter else { continue };
             collections
                 .entry((&counter.leaf, &counter.branch))
                 .or_insert_with(|| Counted { counter, members: Vec::new() })
@@ -219,17 +231,15 @@ impl<'a> Mapper<'a> {
 
     /// A field with all of a branch; `list` makes the type of a jagged one.
     fn whole(&mut self, branch: &Taken<'_>, list: fn(FieldType) -> FieldType) -> Result<()> {
-        let Shape { dimensions, counter, .. } = branch.shape;
         let name = self.names.give(branch.path);
-        let inner = item(branch.shape);
-        let field_type = if counter.is_some() { list(inner) } else { inner };
+        let item = branch.item.clone();
+        let field_type = if branch.counter.is_some() { list(item) } else { item };
         let type_name = field_type.type_name()?;
         let field = self.builder.field(None, &name, &field_type)?;
         self.map.units.push(Unit { field, source: Source::Branch(branch.index) });
-        if dimensions.len() > 1 || (dimensions.len() == 1 && counter.is_some()) {
+        if keeps_dimensions(&branch.data_type, true) {
             self.map.notes.push(format!(
-                "{}: all dimensions of the array are kept, as {type_name}; ROOT's importer does \
-                 not keep them",
+                "{}: all dimensions of the array are kept; ROOT's importer does not keep them",
                 branch.path
             ));
         }
@@ -244,8 +254,10 @@ impl<'a> Mapper<'a> {
         counted: &Counted<'_>,
     ) -> Result<(FieldId, Vec<FieldId>)> {
         let name = self.names.give(&format!("_collection{number}"));
-        let members =
-            counted.members.iter().map(|member| (self.names.give(member.path), item(member.shape)));
+        let members = counted
+            .members
+            .iter()
+            .map(|member| (self.names.give(member.path), member.item.clone()));
         let record = FieldType::Record(members.collect());
         let collection = self.builder.field(None, &name, &FieldType::vector(record))?;
         let source = Source::Offsets(counted.counter.clone());
@@ -269,7 +281,7 @@ impl<'a> Mapper<'a> {
     ) -> Result<()> {
         for (member, &source) in counted.members.iter().zip(members) {
             let name = self.builder.schema().field(source).name.clone();
-            let field_type = FieldType::rvec(item(member.shape));
+            let field_type = FieldType::rvec(member.item.clone());
             self.builder.project(&name, &field_type, &[collection, source])?;
             self.mapped(member.path, name, field_type.type_name()?, source, true);
         }
@@ -285,9 +297,9 @@ impl<'a> Mapper<'a> {
 
     /// Width of a cardinality: ROOT's 32 bits, unless the counter itself has more.
     fn cardinality(&self, counter: &str) -> FieldType {
-        let shape = self.inputs.get(counter).and_then(|branch| branch.shape.as_ref().ok());
-        match shape.map(|shape| shape.element) {
-            Some(Element::Int64 | Element::UInt64) => FieldType::Cardinality64,
+        let data_type = self.inputs.get(counter).and_then(|branch| branch.data_type().ok());
+        match data_type {
+            Some(DataType::Int64 | DataType::UInt64) => FieldType::Cardinality64,
             _ => FieldType::Cardinality32,
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::encoding::ColumnType;
 use crate::schema::Structure;
-use crate::ttree::Leaf;
+use crate::ttree::{Element, Leaf, Shape};
 
 fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str>) -> Branch {
     let counter =

@@ -7,12 +7,22 @@
 //! A unit is one field in one cluster. Units are sealed on any thread and committed in the order of
 //! their columns, so the output has the same bytes for any number of threads.
 
+mod clusters;
+mod counters;
+mod effort;
 mod fields;
+mod job;
 mod map;
 mod name;
 mod options;
+mod output;
+mod pipeline;
 mod report;
+mod unit;
+mod verify;
 
+pub use job::{convert, convert_all, inputs};
 pub use map::{FieldMap, Input, Map, Rules, Source, Unit, map};
-pub use options::{Effort, Layout, Options};
+pub use options::{CLUSTER_BYTES, Effort, Layout, MEMORY_BUDGET, Options, PAGE_BYTES};
 pub use report::{FieldReport, Renamed, Report, Skipped};
+pub use verify::{compare, require_equal};

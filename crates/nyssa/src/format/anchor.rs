@@ -34,8 +34,11 @@ pub struct FormatVersion {
 }
 
 impl FormatVersion {
-    /// The version that nyssa writes.
+    /// The first version: what nyssa writes when no later feature is used, so that every reader
+    /// knows it.
     pub const WRITTEN: Self = Self { epoch: 1, major: 0, minor: 0, patch: 0 };
+    /// The version whose footers list linked attribute sets.
+    pub const WITH_ATTRIBUTE_SETS: Self = Self { epoch: 1, major: 0, minor: 1, patch: 0 };
 }
 
 impl std::fmt::Display for FormatVersion {

@@ -1,8 +1,8 @@
 //! The footer envelope (specification, "Footer Envelope").
 
 use super::{
-    AttributeSet, ClusterGroup, Envelope, EnvelopeKind, Header, SchemaDescription, feature_flags,
-    frame,
+    AttributeSet, ClusterGroup, Envelope, EnvelopeKind, FormatVersion, Header, SchemaDescription,
+    feature_flags, frame,
 };
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
@@ -16,8 +16,12 @@ pub struct Footer {
     pub extension: SchemaDescription,
     /// Cluster groups in order.
     pub cluster_groups: Vec<ClusterGroup>,
-    /// Linked attribute sets; empty in files of specifications before 1.0.1.0.
+    /// Linked attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
+    /// The footer ends with the list of attribute sets, even if empty: from specification 1.0.1.0
+    /// on. Readers may tell by the version in the anchor, so both have to agree: see
+    /// [`Footer::version`].
+    pub lists_attribute_sets: bool,
 }
 
 impl Footer {
@@ -42,14 +46,29 @@ impl Footer {
         let cluster_groups =
             (0..count).map(|_| ClusterGroup::parse(&mut list)).collect::<Result<_>>()?;
         // Footers of specification 1.0.0 end here.
-        let attribute_sets = match cursor.remaining() {
-            [] => Vec::new(),
-            _ => {
-                let (count, mut list) = frame::list(cursor, AttributeSet::MIN_SIZE)?;
-                (0..count).map(|_| AttributeSet::parse(&mut list)).collect::<Result<_>>()?
-            }
+        let lists_attribute_sets = !cursor.remaining().is_empty();
+        let attribute_sets = if lists_attribute_sets {
+            let (count, mut list) = frame::list(cursor, AttributeSet::MIN_SIZE)?;
+            (0..count).map(|_| AttributeSet::parse(&mut list)).collect::<Result<_>>()?
+        } else {
+            Vec::new()
         };
-        Ok(Self { header_checksum, extension, cluster_groups, attribute_sets })
+        Ok(Self {
+            header_checksum,
+            extension,
+            cluster_groups,
+            attribute_sets,
+            lists_attribute_sets,
+        })
+    }
+
+    /// The version of the specification that this footer needs in its anchor: the oldest, so that
+    /// most readers know it.
+    pub fn version(&self) -> FormatVersion {
+        match self.lists_attribute_sets || !self.attribute_sets.is_empty() {
+            true => FormatVersion::WITH_ATTRIBUTE_SETS,
+            false => FormatVersion::WRITTEN,
+        }
     }
 
     /// Checks that this footer belongs to `header`.
@@ -66,8 +85,7 @@ impl Footer {
         )))
     }
 
-    /// The uncompressed envelope, in the layout of specification 1.0.1.0 with the list of
-    /// attribute sets, even if empty.
+    /// The uncompressed envelope, in the layout of [`Footer::version`].
     ///
     /// # Errors
     /// `LimitExceeded` for strings or lists beyond 32 bits.
@@ -77,6 +95,9 @@ impl Footer {
             out.extend_from_slice(&self.header_checksum.to_le_bytes());
             frame::put_record(out, |out| self.extension.serialize(out))?;
             frame::put_list(out, &self.cluster_groups, |out, group| group.serialize(out))?;
+            if self.version() == FormatVersion::WRITTEN {
+                return Ok(());
+            }
             frame::put_list(out, &self.attribute_sets, |out, set| set.serialize(out))
         })?;
         Ok(bytes)

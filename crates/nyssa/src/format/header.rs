@@ -4,6 +4,7 @@ use super::{Envelope, EnvelopeKind, SchemaDescription, feature_flags, put};
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::schema::Schema;
+use crate::schema::type_name::normalize;
 
 /// The contents of the header.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,14 +43,20 @@ impl Header {
         })
     }
 
-    /// The whole schema: this header's and the footer's extension.
+    /// The whole schema: this header's and the footer's extension, with type names in normal
+    /// form.
     ///
     /// # Errors
-    /// `OutOfSpecification` when an id points nowhere or fields are nested too deeply.
+    /// `OutOfSpecification` when an id points nowhere, fields are nested too deeply, or the
+    /// schema breaks a rule of [`Schema::validate`].
     pub fn schema(&self, extension: &SchemaDescription) -> Result<Schema> {
         let mut schema = Schema::default();
         self.records.extend(&mut schema).map_err(|error| EnvelopeKind::Header.blame(error))?;
         extension.extend(&mut schema).map_err(|error| EnvelopeKind::Footer.blame(error))?;
+        for field in &mut schema.fields {
+            field.type_name = normalize(&field.type_name);
+        }
+        schema.validate()?;
         Ok(schema)
     }
 

@@ -104,15 +104,22 @@ fn fixed_size(
 }
 
 fn cardinality(offsets: &OffsetBuffer<i64>, wide: bool) -> Result<ArrayRef> {
-    let sizes = offsets.lengths();
+    let pairs = offsets.iter().zip(offsets.iter().skip(1));
+    // Offsets never descend: the differences are what they are as unsigned numbers.
+    let sizes = pairs.map(|(start, end)| (end - start) as u64);
     if wide {
-        return Ok(Arc::new(UInt64Array::from_iter_values(sizes.map(|size| size as u64))));
+        return Ok(Arc::new(UInt64Array::from_iter_values(sizes)));
     }
-    let sizes = sizes.map(|size| {
-        u32::try_from(size)
-            .map_err(|_| Error::out_of_spec(format!("a collection of {size} does not fit 32 bits")))
+    let mut largest = 0;
+    let narrow = sizes.map(|size| {
+        largest |= size;
+        size as u32
     });
-    Ok(Arc::new(UInt32Array::from(sizes.collect::<Result<Vec<_>>>()?)))
+    let narrow = narrow.collect::<Vec<_>>();
+    if u32::try_from(largest).is_err() {
+        return Err(Error::out_of_spec("the size of a collection does not fit 32 bits"));
+    }
+    Ok(Arc::new(UInt32Array::from(narrow)))
 }
 
 /// Collections of zero or one values as nullable values.

@@ -1,49 +1,140 @@
-//! Memory of an output before it becomes an Arrow buffer.
+//! Memory of the outputs of a read before they become Arrow buffers.
 
 use arrow_buffer::Buffer;
 
 use crate::error::{Error, Result};
 
-/// Allocations from this size on are tried first, so that a corrupt count ends as an error. Smaller
-/// ones are as good as never refused.
-const TRIED_BYTES: usize = 64 << 20;
+/// Outputs share allocations of up to this size, which malloc takes fresh from the system: zeroed
+/// there, so nothing is written twice, and large enough for huge pages, which save most page faults.
+/// An array that is kept keeps its block.
+const BLOCK_BYTES: usize = 64 << 20;
 
-/// Zeroed bytes aligned for every Arrow type. Fresh memory comes zeroed from the system, which a
-/// `Vec` of words asks for (`calloc`), so nothing is written twice.
-pub struct Aligned {
-    words: Vec<u64>,
-    len: usize,
+/// Outputs start at a multiple of this many bytes, as Arrow recommends.
+const ALIGNMENT: usize = 64;
+
+/// Words per aligned unit.
+const UNIT: usize = ALIGNMENT / 8;
+
+/// Zeroed memory for many outputs, in few allocations.
+pub struct Arena {
+    blocks: Vec<Vec<u64>>,
+    /// Block, first word and number of bytes of every output.
+    places: Vec<(usize, usize, usize)>,
 }
 
-impl Aligned {
-    /// `len` zero bytes.
+impl Arena {
+    /// Memory for outputs of `sizes` bytes.
     ///
     /// # Errors
     /// `LimitExceeded` when memory is short.
-    pub fn zeroed(len: usize) -> Result<Self> {
-        let words = len.div_ceil(8);
-        if len >= TRIED_BYTES {
-            Vec::<u64>::new()
-                .try_reserve_exact(words)
-                .map_err(|_| Error::limit(format!("cannot allocate {len} bytes for an array")))?;
+    pub fn zeroed(sizes: &[usize]) -> Result<Self> {
+        let mut words: Vec<usize> = Vec::new();
+        let mut places = Vec::with_capacity(sizes.len());
+        for &size in sizes {
+            let needed = size.div_ceil(ALIGNMENT) * UNIT;
+            if words.last().is_none_or(|block| block.saturating_add(needed) > BLOCK_BYTES / 8) {
+                words.push(0);
+            }
+            let index = words.len() - 1;
+            places.push((index, words[index], size));
+            words[index] = words[index].saturating_add(needed);
         }
-        Ok(Self { words: vec![0; words], len })
+        let blocks = words.into_iter().map(zeroed).collect::<Result<_>>()?;
+        Ok(Self { blocks, places })
     }
 
-    /// The bytes.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: a `u64` is eight initialised bytes, and every pattern of bytes is a valid `u64`.
-        let (_, bytes, _) = unsafe { self.words.align_to_mut::<u8>() };
-        &mut bytes[..self.len]
+    /// All outputs as words, in order; the last word may be longer than its output.
+    pub fn words_mut(&mut self) -> Vec<&mut [u64]> {
+        let mut rest: Vec<&mut [u64]> = self.blocks.iter_mut().map(Vec::as_mut_slice).collect();
+        let take = |&(block, _, size): &(usize, usize, usize)| {
+            let units = size.div_ceil(ALIGNMENT) * UNIT;
+            let (head, tail) = std::mem::take(&mut rest[block]).split_at_mut(units);
+            rest[block] = tail;
+            let (words, _) = head.split_at_mut(size.div_ceil(8));
+            words
+        };
+        self.places.iter().map(take).collect()
     }
 
-    /// The same memory as 64-bit words, for outputs of 64-bit elements.
-    pub fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
+    /// All outputs as bytes, in order.
+    pub fn bytes_mut(&mut self) -> Vec<&mut [u8]> {
+        let sizes = self.places.iter().map(|&(_, _, size)| size).collect::<Vec<_>>();
+        let cut = |(words, size)| {
+            let (bytes, _) = <[u8]>::split_at_mut(bytes_of(words), size);
+            bytes
+        };
+        self.words_mut().into_iter().zip(sizes).map(cut).collect()
     }
 
-    /// The finished buffer, without a copy.
-    pub fn into_buffer(self) -> Buffer {
-        Buffer::from_vec(self.words).slice_with_length(0, self.len)
+    /// The finished buffers, in order, without a copy.
+    pub fn into_buffers(self) -> Vec<Buffer> {
+        let blocks = self.blocks.into_iter().map(Buffer::from_vec).collect::<Vec<_>>();
+        let buffer = |&(block, start, size): &(usize, usize, usize)| {
+            Buffer::slice_with_length(&blocks[block], start * 8, size)
+        };
+        self.places.iter().map(buffer).collect()
+    }
+}
+
+fn zeroed(words: usize) -> Result<Vec<u64>> {
+    if words >= BLOCK_BYTES / 8 {
+        // A corrupt count must end as an error, not as an abort.
+        Vec::<u64>::new().try_reserve_exact(words).map_err(|_| {
+            Error::limit(format!("cannot allocate {words} words of 8 bytes for arrays"))
+        })?;
+    }
+    let mut block = vec![0; words];
+    huge_pages(&mut block);
+    Ok(block)
+}
+
+fn bytes_of(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: a `u64` is eight initialised bytes, and every pattern of bytes is a valid `u64`.
+    let (_, bytes, _) = unsafe { words.align_to_mut::<u8>() };
+    bytes
+}
+
+/// Asks for huge pages. Where the system has none, nothing happens.
+#[cfg(target_os = "linux")]
+fn huge_pages(words: &mut [u64]) {
+    const PAGE: usize = 2 << 20;
+    let bytes = bytes_of(words);
+    let skip = bytes.as_ptr().align_offset(PAGE);
+    let Some(bytes) = bytes.get_mut(skip..) else { return };
+    let len = bytes.len() / PAGE * PAGE;
+    if len > 0 {
+        // SAFETY: the range lies inside a slice that is borrowed mutably here and starts and ends at
+        // page boundaries; this advice changes no contents and no permissions.
+        unsafe { libc::madvise(bytes.as_mut_ptr().cast(), len, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn huge_pages(_: &mut [u64]) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_disjoint_and_keep_their_bytes() {
+        let sizes = [3, 0, 64, 65, BLOCK_BYTES, 1];
+        let mut arena = Arena::zeroed(&sizes).unwrap();
+        for (index, bytes) in arena.bytes_mut().into_iter().enumerate() {
+            assert_eq!(bytes.len(), sizes[index]);
+            assert!(bytes.iter().all(|&byte| byte == 0));
+            bytes.fill(index as u8 + 1);
+        }
+        for (index, buffer) in arena.into_buffers().iter().enumerate() {
+            assert_eq!(buffer.len(), sizes[index]);
+            assert!(buffer.iter().all(|&byte| byte == index as u8 + 1), "{index}");
+            assert_eq!(buffer.as_ptr() as usize % 8, 0);
+        }
+    }
+
+    #[test]
+    fn absurd_sizes_are_errors() {
+        let error = Arena::zeroed(&[1 << 60]).err().unwrap();
+        assert_eq!(error.kind(), crate::Kind::LimitExceeded);
     }
 }

@@ -5,11 +5,11 @@ use std::ops::Range;
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
 use rayon::prelude::*;
 
-use super::buffer::Aligned;
+use super::buffer::Arena;
 use super::decode::{Out, Scratch, Task, encoding};
 use super::element::Element;
 use super::options::Options;
-use super::plan::{Fetch, PageRef, Plan, StreamPlan};
+use super::plan::{Fetch, PageRef, Part, Plan, StreamPlan};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
@@ -34,27 +34,30 @@ pub struct Executor<'a> {
     pub context: &'a Context,
 }
 
-/// An output while it is filled.
-enum Output {
-    Bytes(Aligned),
-    /// One buffer per page: pages need not end at a whole byte.
-    Bits(Vec<Vec<u8>>),
-}
-
 impl Executor<'_> {
     /// Reads all streams of a plan.
     pub fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
-        let mut outputs = plan.streams.iter().map(allocate).collect::<Result<Vec<_>>>()?;
-        self.fill(plan, &mut outputs)?;
-        let finish = |(stream, output): (&StreamPlan, Output)| {
-            finish(stream, output)
+        let sizes = plan.streams.iter().map(size).collect::<Result<Vec<_>>>()?;
+        let mut arena = Arena::zeroed(&sizes)?;
+        // Bits go to one buffer per page first: pages need not end at a whole byte.
+        let mut bits = plan.streams.iter().map(bit_pages).collect::<Vec<_>>();
+        self.fill(plan, arena.bytes_mut(), &mut bits)?;
+        let finish = |(stream, (words, bits)): (&StreamPlan, (&mut [u64], Vec<Vec<u8>>))| {
+            finish(stream, words, &bits)
                 .map_err(|error| error.at(|place| place.field = Some(stream.field.clone())))
         };
-        self.context.pool().install(|| plan.streams.par_iter().zip(outputs).map(finish).collect())
+        let outputs = arena.words_mut().into_par_iter().zip(bits);
+        let finished = self.context.pool().install(|| {
+            plan.streams.par_iter().zip(outputs).map(finish).collect::<Result<Vec<_>>>()
+        })?;
+        let data = |((stream, buffer), finished)| data(stream, buffer, finished);
+        plan.streams.iter().zip(arena.into_buffers()).zip(finished).map(data).collect()
     }
 
-    fn fill(&self, plan: &Plan, outputs: &mut [Output]) -> Result<()> {
-        let mut slots = plan.streams.iter().zip(outputs).map(split).collect::<Result<Vec<_>>>()?;
+    fn fill(&self, plan: &Plan, bytes: Vec<&mut [u8]>, bits: &mut [Vec<Vec<u8>>]) -> Result<()> {
+        let outputs = plan.streams.iter().zip(bytes).zip(bits);
+        let mut slots =
+            outputs.map(|((s, bytes), bits)| split(s, bytes, bits)).collect::<Result<Vec<_>>>()?;
         let mut take = |page: &PageRef| {
             let slot = slots.get_mut(page.stream).and_then(|parts| parts.get_mut(page.part));
             slot.and_then(|pages| pages.get_mut(page.page)).and_then(Option::take)
@@ -153,76 +156,94 @@ impl Executor<'_> {
     }
 }
 
-fn allocate(stream: &StreamPlan) -> Result<Output> {
+/// Bytes of the output of a stream, none for bits.
+fn size(stream: &StreamPlan) -> Result<usize> {
     if stream.element == Element::Bit {
-        let pages = stream.parts.iter().map(|part| part.pages.len()).sum();
-        return Ok(Output::Bits(vec![Vec::new(); pages]));
+        return Ok(0);
     }
     let length = to_usize(stream.length, "column")?;
     // Offsets have one more element than collections; a lead-in is that element.
     let extra = usize::from(stream.element == Element::Index && !stream.lead_in);
-    let bytes = length.checked_add(extra).and_then(|length| stream.element.bytes(length));
-    let bytes = bytes.ok_or_else(|| Error::limit("a column does not fit in memory"))?;
-    Aligned::zeroed(bytes)
-        .map(Output::Bytes)
+    length
+        .checked_add(extra)
+        .and_then(|length| stream.element.bytes(length))
+        .ok_or_else(|| Error::limit(format!("{length} elements do not fit in memory")))
         .map_err(|error| error.at(|place| place.field = Some(stream.field.clone())))
 }
 
+fn bit_pages(stream: &StreamPlan) -> Vec<Vec<u8>> {
+    let pages = stream.parts.iter().map(|part| part.pages.len()).sum();
+    vec![Vec::new(); if stream.element == Element::Bit { pages } else { 0 }]
+}
+
 /// Cuts an output into the disjoint slices of its pages, by part and page.
-fn split<'o>((stream, output): (&StreamPlan, &'o mut Output)) -> Result<Vec<Vec<Option<Out<'o>>>>> {
+fn split<'o>(
+    stream: &StreamPlan,
+    bytes: &'o mut [u8],
+    bits: &'o mut [Vec<u8>],
+) -> Result<Vec<Vec<Option<Out<'o>>>>> {
+    if stream.element == Element::Bit {
+        let mut pages = bits.iter_mut();
+        let part = |part: &Part| {
+            pages.by_ref().take(part.pages.len()).map(|page| Some(Out::Bits(page))).collect()
+        };
+        return Ok(stream.parts.iter().map(part).collect());
+    }
     let short = || Error::out_of_spec("more elements than planned");
-    match output {
-        Output::Bits(pages) => {
-            let mut pages = pages.iter_mut();
-            let part =
-                |count: usize| pages.by_ref().take(count).map(|b| Some(Out::Bits(b))).collect();
-            Ok(stream.parts.iter().map(|part| part.pages.len()).map(part).collect())
-        }
-        Output::Bytes(buffer) => {
-            let width = stream.element.width();
-            let mut rest = buffer.bytes_mut();
-            let mut advance = |elements: usize| {
-                let (head, tail) =
-                    std::mem::take(&mut rest).split_at_mut_checked(elements * width)?;
-                rest = tail;
-                Some(head)
-            };
-            if stream.element == Element::Index && !stream.lead_in {
-                advance(1).ok_or_else(short)?;
-            }
-            let mut parts = Vec::with_capacity(stream.parts.len());
-            for part in &stream.parts {
-                advance(to_usize(part.zeros, "column")?).ok_or_else(short)?;
-                let pages = part.pages.iter().map(|page| advance(page.take).map(Out::Bytes));
-                parts
-                    .push(pages.map(|out| out.ok_or_else(short).map(Some)).collect::<Result<_>>()?);
-            }
-            Ok(parts)
-        }
+    let width = stream.element.width();
+    let mut rest = bytes;
+    let mut advance = |elements: usize| {
+        let (head, tail) = std::mem::take(&mut rest).split_at_mut_checked(elements * width)?;
+        rest = tail;
+        Some(head)
+    };
+    if stream.element == Element::Index && !stream.lead_in {
+        advance(1).ok_or_else(short)?;
+    }
+    let mut parts = Vec::with_capacity(stream.parts.len());
+    for part in &stream.parts {
+        advance(to_usize(part.zeros, "column")?).ok_or_else(short)?;
+        let pages = part.pages.iter().map(|page| advance(page.take).map(Out::Bytes));
+        parts.push(pages.map(|out| out.ok_or_else(short).map(Some)).collect::<Result<_>>()?);
+    }
+    Ok(parts)
+}
+
+/// What is left to know of a filled output.
+enum Finished {
+    Values,
+    Bits(BooleanBuffer),
+    Offsets(Vec<(usize, Range<u64>)>),
+}
+
+fn finish(stream: &StreamPlan, words: &mut [u64], bits: &[Vec<u8>]) -> Result<Finished> {
+    match stream.element {
+        Element::Bit => join_bits(stream, bits).map(Finished::Bits),
+        Element::Index => rebase(stream, words).map(Finished::Offsets),
+        _ => Ok(Finished::Values),
     }
 }
 
-fn finish(stream: &StreamPlan, output: Output) -> Result<Data> {
-    let length = to_usize(stream.length, "column")?;
-    match output {
-        Output::Bits(pages) => {
-            let mut pages = pages.iter();
-            let mut bits = BooleanBufferBuilder::new(length);
-            for part in &stream.parts {
-                bits.append_n(to_usize(part.zeros, "column")?, false);
-                for (wanted, page) in part.pages.iter().zip(pages.by_ref()) {
-                    bits.append_packed_range(wanted.skip..wanted.skip + wanted.take, page);
-                }
-            }
-            Ok(Data::Bits(bits.finish()))
+fn data(stream: &StreamPlan, buffer: Buffer, finished: Finished) -> Result<Data> {
+    Ok(match finished {
+        Finished::Values => Data::Values { buffer, length: to_usize(stream.length, "column")? },
+        Finished::Bits(bits) => Data::Bits(bits),
+        Finished::Offsets(items) => {
+            Data::Offsets { offsets: OffsetBuffer::new(ScalarBuffer::from(buffer)), items }
         }
-        Output::Bytes(mut buffer) if stream.element == Element::Index => {
-            let items = rebase(stream, buffer.words_mut())?;
-            let offsets = OffsetBuffer::new(ScalarBuffer::from(buffer.into_buffer()));
-            Ok(Data::Offsets { offsets, items })
+    })
+}
+
+fn join_bits(stream: &StreamPlan, pages: &[Vec<u8>]) -> Result<BooleanBuffer> {
+    let mut pages = pages.iter();
+    let mut bits = BooleanBufferBuilder::new(to_usize(stream.length, "column")?);
+    for part in &stream.parts {
+        bits.append_n(to_usize(part.zeros, "column")?, false);
+        for (wanted, page) in part.pages.iter().zip(pages.by_ref()) {
+            bits.append_packed_range(wanted.skip..wanted.skip + wanted.take, page);
         }
-        Output::Bytes(buffer) => Ok(Data::Values { buffer: buffer.into_buffer(), length }),
     }
+    Ok(bits.finish())
 }
 
 /// Ends relative to their cluster → offsets from 0 over all parts. Returns per part the cluster and

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use rayon::prelude::*;
 
 use super::assemble::assemble;
 use super::execute::{Data, Executor};
@@ -17,7 +18,7 @@ use crate::compression::decompress;
 use crate::dataset::{Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
-use crate::guard::{nearest, to_usize, try_vec};
+use crate::guard::{did_you_mean, to_usize, try_vec};
 use crate::rootfile::RootFile;
 use crate::schema::{Cluster, Field, FieldId, Schema, Structure};
 
@@ -176,12 +177,8 @@ impl Reader {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let names = self.items.iter().map(|item| item.name.as_str());
-        let hint = match nearest(name, names).as_slice() {
-            [] => String::new(),
-            near => format!("; did you mean {}?", near.join(", ")),
-        };
-        Error::not_found(format!("there is no field {name}{hint}"))
+        let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
+        Error::not_found(format!("there is no field {name:?}{hint}"))
     }
 
     fn spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
@@ -390,7 +387,7 @@ impl Dataset for Reader {
             let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
             let array =
                 |(node, name): (&Node, &&str)| assemble(node, &streams, length).in_field(name);
-            nodes.iter().zip(names).map(array).collect()
+            context.pool().install(|| nodes.par_iter().zip(names).map(array).collect())
         });
         arrays.in_file(self.file()).in_object(&self.path)
     }

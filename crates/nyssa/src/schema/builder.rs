@@ -7,6 +7,7 @@ use super::{
 use crate::compression::Compression;
 use crate::encoding::ColumnType;
 use crate::error::{Error, Result, ResultExt};
+use crate::format::MAX_FIELD_DEPTH;
 
 impl Column {
     /// A column of the first representation with the default width of its type.
@@ -185,7 +186,13 @@ impl SchemaBuilder {
     }
 
     fn check_sibling(&self, parent: Option<FieldId>, name: &str) -> Result<()> {
-        check_name("field", name)?;
+        check_name("a field", name)?;
+        let above = |id: &FieldId| self.schema.fields.get(id.0 as usize)?.parent;
+        if std::iter::successors(parent, above).count() >= MAX_FIELD_DEPTH {
+            return Err(Error::invalid_argument(format!(
+                "fields can be nested {MAX_FIELD_DEPTH} deep at most"
+            )));
+        }
         let taken = match parent {
             None => self.schema.find(name).is_some(),
             Some(parent) => {

@@ -3,11 +3,16 @@
 mod builder;
 mod cluster;
 mod column;
+mod column_rules;
 mod descriptor;
 mod field;
 mod field_type;
 mod from_arrow;
 mod name;
+pub mod type_name;
+mod validate;
+#[cfg(test)]
+mod validate_tests;
 
 pub use builder::SchemaBuilder;
 pub use cluster::{Cluster, ColumnRange, PageInfo};

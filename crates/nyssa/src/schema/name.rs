@@ -2,17 +2,17 @@
 
 use crate::error::{Error, Result};
 
-/// Checks a name of a field or an RNTuple.
+/// Checks the name of `what`, which is "a field" or "an RNTuple".
 ///
 /// # Errors
 /// `InvalidArgument` that shows the name and the character that is not allowed.
 pub fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() {
-        return Err(Error::invalid_argument(format!("a {what} needs a name")));
+        return Err(Error::invalid_argument(format!("{what} needs a name")));
     }
     match name.chars().find(|&c| c.is_control() || matches!(c, '.' | ' ' | '\\' | '/')) {
         Some(c) => Err(Error::invalid_argument(format!(
-            "{name:?} cannot be the name of a {what}: {c:?} is not allowed; names hold no control \
+            "{name:?} cannot be the name of {what}: {c:?} is not allowed; names hold no control \
              characters, '.', ' ', '\\\\' or '/'"
         ))),
         None => Ok(()),

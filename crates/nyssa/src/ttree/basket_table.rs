@@ -48,7 +48,8 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
         let at = |table: &[i64]| table.get(index).and_then(|&n| u64::try_from(n).ok()).unwrap_or(0);
         let (seek, bytes) = (at(&seeks), at(&sizes));
         let embedded = match memory.get(index).copied().flatten() {
-            Some(basket) if seek == 0 => streamed(basket),
+            // Old ROOT versions note a position for baskets that were never written, but no size.
+            Some(basket) if seek == 0 || bytes == 0 => streamed(basket),
             _ => None,
         };
         if start == end {

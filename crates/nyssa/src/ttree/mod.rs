@@ -1,5 +1,6 @@
 //! TTree reading: baskets to Arrow arrays. Knows nothing of RNTuple.
 
+mod array;
 mod basket;
 mod basket_table;
 mod branch;
@@ -8,14 +9,16 @@ mod column;
 mod counts;
 mod decode;
 mod fetch;
+mod layout;
 mod leaf;
 mod model;
 mod options;
 mod reader;
 mod tree;
-mod type_name;
+mod verify;
 
 pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;
 pub use tree::load;
+pub use verify::{Problem, VerifyReport, verify};

@@ -16,11 +16,13 @@ use rayon::prelude::*;
 
 use super::basket::{Contents, Expected};
 use super::column::{Column, Out, Target};
-use super::{Branch, CountSource, Options, Tree, clusters, counts, fetch, type_name};
+use super::{Branch, CountSource, Options, Tree, clusters, counts, fetch};
 use crate::Context;
 use crate::cursor::Cursor;
 use crate::dataset::{Dataset, Format, Item};
 use crate::error::{Error, Result};
+use crate::guard;
+use crate::rootfile::RootFile;
 
 /// Bytes read to learn the size of a basket whose branch does not tell it (files of old ROOT versions).
 const SIZE_PREFIX: u64 = 4;
@@ -58,6 +60,17 @@ struct Job<'a> {
 }
 
 impl Reader {
+    /// Opens the tree at `path` of `file`, such as `Events` or `dir/tree;2`.
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names, `InvalidArgument` when the object is not a TTree, and
+    /// whatever is wrong with the tree.
+    pub fn open(file: &RootFile, path: &str) -> Result<Self> {
+        let key = file.find(path)?;
+        let tree = super::load(file, &key)?;
+        Ok(Self::from_tree(Arc::clone(file.source()), path, tree))
+    }
+
     /// A reader of a tree whose baskets are in `source`; `path` names it in messages.
     pub fn from_tree(source: Arc<dyn Source>, path: &str, tree: Tree) -> Self {
         let mut reader = Self {
@@ -84,6 +97,11 @@ impl Reader {
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
         self
+    }
+
+    /// The bytes of the file.
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
     }
 
     /// The tree: branches, leaves, baskets.
@@ -164,7 +182,8 @@ impl Reader {
     }
 
     fn no_branch(&self, name: &str) -> Error {
-        Error::not_found(format!("there is no branch {name:?}"))
+        let names = self.items.iter().map(|item| item.name.as_str());
+        Error::not_found(format!("there is no branch {name:?}{}", guard::did_you_mean(name, names)))
     }
 
     fn place(&self, error: Error, branch: &Branch) -> Error {
@@ -306,7 +325,7 @@ impl Reader {
             None => Contents::open(block.unwrap_or_default(), &expected, scratch)?,
         };
         column.decode(job.basket, &contents, job.target, |before| {
-            let Some(counter) = &column.shape.counter else { return Ok(0) };
+            let Some(counter) = column.layout.counter() else { return Ok(0) };
             let counts = self.offsets(counter, before)?;
             Ok(counts.last() as u64)
         })
@@ -425,12 +444,8 @@ fn list(
         let name = format!("{prefix}{}", branch.name);
         // A branch that only holds others together has nothing to read.
         if branch.branches.is_empty() || branch.shape.is_ok() || !branch.baskets.is_empty() {
-            let field = branch.shape.as_ref().map_err(Clone::clone);
-            let item = Item {
-                name: name.clone(),
-                type_name: type_name::of_branch(branch),
-                field: field.map(|shape| crate::arrow::field(&name, shape.data_type())),
-            };
+            let field = branch.data_type().map(|data_type| crate::arrow::field(&name, data_type));
+            let item = Item { name: name.clone(), type_name: branch.type_name(), field };
             found.push((item, route.clone()));
         }
         list(&branch.branches, &format!("{name}/"), route, found);

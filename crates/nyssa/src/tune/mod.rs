@@ -1,1 +1,3 @@
-//! tune
+//! Where bytes go, and what could be better.
+
+pub mod inspect;

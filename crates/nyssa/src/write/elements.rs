@@ -124,15 +124,23 @@ impl Elements {
         }
     }
 
-    /// The values of a leaf array as elements of a column of `column_type`.
+    /// The values of a leaf array as elements of a column of `column_type`, which belongs to a field
+    /// of C++ type `type_name`.
     ///
     /// # Errors
-    /// `InvalidArgument` when the array has another type than the column stores.
-    pub(super) fn of_leaf(column_type: ColumnType, array: &dyn Array) -> Result<Self> {
+    /// `InvalidArgument` when the array has another type than the column stores. Double precision
+    /// goes into columns of less only where the field says that its values are doubles.
+    pub(super) fn of_leaf(
+        column_type: ColumnType,
+        type_name: &str,
+        array: &dyn Array,
+    ) -> Result<Self> {
         let data_type = array.data_type();
-        if !fits(column_type, data_type) {
+        let narrows = *data_type == DataType::Float64 && column_type.native() != Native::Bytes(8);
+        if !fits(column_type, data_type) || (narrows && type_name != "double") {
             return Err(Error::invalid_argument(format!(
-                "an array of type {data_type} cannot fill a column of type {}",
+                "an array of type {data_type} cannot fill a column of type {} of a field of type \
+                 {type_name}",
                 column_type.name()
             )));
         }

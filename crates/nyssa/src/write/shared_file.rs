@@ -57,7 +57,9 @@ impl SharedFile {
                 return Err(finished());
             }
             if !state.paths.insert(path.to_owned()) {
-                return Err(Error::invalid_argument(format!("the file already has an {path}")));
+                return Err(Error::invalid_argument(format!(
+                    "the file already has an RNTuple {path}"
+                )));
             }
             state.open.insert(path.to_owned());
             Ok(())

@@ -185,7 +185,8 @@ fn leaf(schema: &Schema, column: ColumnId, array: &ArrayRef, out: &mut Vec<Shred
     if array.null_count() != 0 {
         return Err(Error::invalid_argument("null items cannot be written: fill them first"));
     }
-    let elements = Elements::of_leaf(column_type(schema, column)?, array)?;
+    let type_name = &schema.field(schema.column(column).field).type_name;
+    let elements = Elements::of_leaf(column_type(schema, column)?, type_name, array)?;
     out.push(Shred { column, elements });
     Ok(())
 }

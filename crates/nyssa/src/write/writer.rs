@@ -66,7 +66,7 @@ impl Writer {
         options.validate()?;
         let path = path.trim_matches('/');
         let (_, name) = split(path);
-        check_name("RNTuple", name)?;
+        check_name("an RNTuple", name)?;
         check_columns(&schema)?;
         let mut header = Header {
             name: name.to_owned(),

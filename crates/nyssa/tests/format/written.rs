@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use nyssa::compression::Compression;
 use nyssa::encoding::ColumnType;
 use nyssa::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, FormatVersion, Header, Locator,
-    PageList, SchemaDescription, checksum,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, Header, Locator, PageList,
+    SchemaDescription, checksum,
 };
 use nyssa::rootfile::writer::{Options, RootFileWriter};
 use nyssa::schema::{Cluster, Column, ColumnRange, Field, PageInfo, Schema, Structure};
@@ -118,9 +118,10 @@ pub fn write_ntuple(
             },
         });
     }
+    let version = footer.version();
     let footer = put_envelope(file, &footer.serialize().expect("footer"));
     let anchor = Anchor {
-        version: FormatVersion::WRITTEN,
+        version,
         header: header_position,
         footer,
         max_key_size: file.options().max_key_size,
@@ -184,7 +185,7 @@ fn beyond_two_gigabytes() {
     assert_eq!(head[..4], *b"root");
     assert_eq!(head[4..8], 1_064_000u32.to_be_bytes(), "version of large files");
     assert_eq!(head[12..20], size.to_be_bytes(), "fEND");
-    assert_eq!(head[36], 8, "fUnits");
+    assert_eq!(head[40], 8, "fUnits");
 }
 
 #[test]

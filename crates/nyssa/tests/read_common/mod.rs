@@ -94,7 +94,7 @@ fn list(array: &dyn Array) -> Value {
 }
 
 /// C's `%a`.
-fn hex(value: f64) -> Value {
+pub fn hex(value: f64) -> Value {
     let bits = value.to_bits();
     let sign = if value.is_sign_negative() { "-" } else { "" };
     let mantissa = bits & ((1 << 52) - 1);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use bytes::Bytes;
-use nyssa::ttree::{Basket, Branch, CountSource, Element, Reader, Shape, Tree};
+use nyssa::ttree::{Basket, Branch, CountSource, Element, Leaf, Reader, Shape, Tree};
 use nyssa::{Context, Dataset};
 use nyssa_io::{Limits, Source};
 
@@ -221,6 +221,18 @@ impl File {
 pub fn read(reader: &Reader, name: &str, entries: Range<u64>) -> nyssa::Result<ArrayRef> {
     let context = Context::new(Some(2))?;
     Ok(reader.read(&[name], entries, &context)?.remove(0))
+}
+
+pub fn leaf(name: &str, element: Element, dimensions: &[u64]) -> Leaf {
+    Leaf {
+        name: name.to_owned(),
+        class: "TLeaf".to_owned(),
+        element: Some(element),
+        dimensions: dimensions.to_vec(),
+        counter: None,
+        unsigned: false,
+        len: dimensions.iter().product(),
+    }
 }
 
 pub fn flat(element: Element) -> Shape {

@@ -86,8 +86,11 @@ pub fn narrowed(a: &dyn Array, b: &dyn Array, index: usize) -> (String, String, 
         b.slice(index.min(b.len()), 1.min(b.len().saturating_sub(index)))
     });
     while let Some((a, b)) = items(&pair.0).zip(items(&pair.1)) {
+        if a.len() != b.len() {
+            break;
+        }
         let item = (0..a.len()).find(|&item| !same(&a.slice(item, 1), &b.slice(item, 1)));
-        let Some(item) = item.filter(|_| a.len() == b.len()) else { break };
+        let Some(item) = item else { break };
         place.push_str(&format!("[{item}]"));
         pair = (a.slice(item, 1), b.slice(item, 1));
     }

@@ -123,6 +123,15 @@ fn lengths_of_lists_are_shown_whole() {
 }
 
 #[test]
+fn a_list_that_has_lost_items_is_shown_whole() {
+    let a: ArrayRef = Arc::new(lists(&[&[4.0, 5.0]]));
+    let b: ArrayRef = Arc::new(lists(&[&[]]));
+    let report = run(vec![("l", a)], vec![("l", b)], &Options::default());
+    let first = report.compared[0].first.clone().unwrap();
+    assert_eq!((first.a.as_str(), first.b.as_str()), ("[4.0, 5.0]", "[]"));
+}
+
+#[test]
 fn names_types_and_entries_are_compared() {
     let a = vec![("x", ints(&[1, 2])), ("only_a", ints(&[1, 2])), ("t", ints(&[1, 2]))];
     let double: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]));

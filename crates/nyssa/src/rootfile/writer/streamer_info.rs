@@ -14,7 +14,8 @@ const MAP_OFFSET: usize = 2;
 const COMPILED: u32 = 1 << 16;
 
 const LIST_VERSION: u16 = 5;
-const INFO_VERSION: u16 = 10;
+/// ROOT 6.40 writes 10, with the same contents; older versions of ROOT know 9.
+const INFO_VERSION: u16 = 9;
 const ARRAY_VERSION: u16 = 3;
 const ELEMENT_VERSION: u16 = 4;
 const BASIC_TYPE_VERSION: u16 = 2;
@@ -137,4 +138,30 @@ fn put_new_class(out: &mut Vec<u8>, class: &str) {
     out.extend_from_slice(&NEW_CLASS.to_be_bytes());
     out.extend_from_slice(class.as_bytes());
     out.push(0);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::compression::decompress;
+
+    /// This file has a key of 64 bytes in front of its compressed list.
+    #[test]
+    fn the_list_is_the_one_that_root_writes() {
+        let name = "rntuple/rntviewer-testfile-uncomp-single-rntuple-v1-0-0-0.root";
+        let data = std::env::var("NYSSA_TEST_DATA").unwrap_or_else(|_| {
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").to_owned()
+        });
+        let Ok(file) = std::fs::read(Path::new(&data).join(name)) else {
+            eprintln!("skipped: no {name} in {data} (set NYSSA_TEST_DATA)");
+            return;
+        };
+        let key = &file[2066..];
+        assert_eq!(key[..4], 397u32.to_be_bytes(), "nbytes");
+        assert_eq!(key[14..16], 64u16.to_be_bytes(), "keylen");
+        let mut expected = vec![0; 0x4e6];
+        decompress(&key[64..397], &mut expected).expect("streamer info");
+        assert_eq!(super::serialize(64).expect("streamer info"), expected);
+    }
 }

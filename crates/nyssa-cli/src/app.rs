@@ -1,0 +1,86 @@
+//! What every command has at hand: outputs, terminal, global options.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use nyssa::Context;
+use serde::Serialize;
+
+use crate::args::Global;
+use crate::failure::Result;
+use crate::progress::Bar;
+
+/// What kind of terminal the outputs are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terminal {
+    /// Columns of the terminal that data goes to; `None` when it is not one.
+    pub width: Option<u16>,
+    /// Whether talk goes to a terminal.
+    pub interactive: bool,
+}
+
+impl Terminal {
+    /// That of this process.
+    pub fn detect() -> Self {
+        let stdout = console::Term::stdout();
+        let width = std::io::stdout().is_terminal().then(|| stdout.size_checked()).flatten();
+        Self {
+            width: width.map(|(_, columns)| columns),
+            interactive: std::io::stderr().is_terminal(),
+        }
+    }
+}
+
+/// The running command line.
+pub struct App<'a> {
+    /// Data.
+    pub out: &'a mut dyn Write,
+    /// Talk.
+    pub err: &'a mut dyn Write,
+    /// What the outputs are.
+    pub terminal: Terminal,
+    /// Data is one JSON document.
+    pub json: bool,
+    quiet: bool,
+    threads: Option<usize>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl<'a> App<'a> {
+    pub fn new(
+        out: &'a mut dyn Write,
+        err: &'a mut dyn Write,
+        terminal: Terminal,
+        global: &Global,
+        cancel: Arc<AtomicBool>,
+    ) -> Self {
+        let Global { json, quiet, threads } = *global;
+        Self { out, err, terminal, json, quiet, threads, cancel }
+    }
+
+    /// Threads that stop when the user asks.
+    pub fn context(&self) -> Result<Context> {
+        Ok(Context::new(self.threads)?.with_cancel(Arc::clone(&self.cancel)))
+    }
+
+    /// A progress bar and the context that moves it. The bar is hidden where nobody would see it.
+    pub fn progress(&self, context: &Context, what: &str) -> (Bar, Context) {
+        let bar = Bar::new(what, self.terminal.interactive && !self.quiet);
+        let context = context.clone().with_progress(bar.callback());
+        (bar, context)
+    }
+
+    /// Says something to the user, unless asked to be quiet.
+    pub fn talk(&mut self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(self.err, "{text}");
+        }
+    }
+
+    /// Prints a JSON document.
+    pub fn print_json(&mut self, value: &impl Serialize) -> Result<()> {
+        serde_json::to_writer_pretty(&mut *self.out, value)?;
+        Ok(writeln!(self.out)?)
+    }
+}

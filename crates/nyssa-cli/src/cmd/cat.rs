@@ -1,0 +1,181 @@
+//! `nyssa cat`: entries as JSON.
+
+use std::io::Write;
+use std::ops::Range;
+
+use arrow_array::{Array, ArrayRef};
+use clap::Args;
+use nyssa::dataset::{Dataset, Filter};
+use nyssa::error::ResultExt;
+use nyssa::{Context, Error};
+
+use crate::FINE;
+use crate::app::App;
+use crate::data::Data;
+use crate::failure::{Failure, Result};
+use crate::json_value::{self, Form, Notation};
+use crate::units::Entries;
+
+/// Entries printed when nothing else is said.
+const DEFAULT_ENTRIES: u64 = 10;
+/// Entries read first, to learn how large they are.
+const FIRST_STEP: u64 = 256;
+/// Bytes of arrays in memory at once, approximately.
+const STEP_BYTES: u64 = 64 << 20;
+
+/// Print entries as JSON lines
+///
+/// One JSON object per entry. Integers are exact and floats are the shortest numbers that read back to
+/// the same value; "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is printed as an
+/// object with its bytes: {"bytes": [195, 40]}. Maps with strings as keys are objects, pairs and tuples
+/// are arrays.
+///
+/// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are
+/// hexadecimal strings as C prints them with %a, booleans are 0 and 1.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa cat run3.root:Events -n 3\n  \
+    nyssa cat run3.root:Events --entries 100:110 --filter 'Muon_*' | jq .Muon_pt")]
+pub struct Cat {
+    /// FILE or FILE:PATH
+    data: String,
+    /// Entries A up to, not including, B; A: and :B reach to the end and from the start
+    #[arg(long, value_name = "A:B", value_parser = Entries::parse, conflicts_with = "number")]
+    entries: Option<Entries>,
+    /// Print the first N entries
+    #[arg(short, long, value_name = "N", default_value_t = DEFAULT_ENTRIES)]
+    number: u64,
+    /// Print only branches or fields that match a glob (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+}
+
+pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
+    let filter = Filter::new(&args.filter, &[])?;
+    let context = app.context()?;
+    let data = Data::open(&args.data)?;
+    let dataset = data.dataset();
+    let columns = columns(&data, &filter, app)?;
+    let total = dataset.num_entries();
+    let entries = args.entries.map_or(0..args.number.min(total), |entries| entries.within(total));
+    if entries.end > total {
+        return Err(beyond(dataset, &entries));
+    }
+    let form = if app.json { Form::Suite } else { Form::Lines };
+    let mut printer = Printer { columns: &columns, form, first: true };
+    if app.json {
+        write!(app.out, "[")?;
+    }
+    print(dataset, entries, &context, &mut printer, app)?;
+    if app.json {
+        writeln!(app.out, "{}]", if printer.first { "" } else { "\n" })?;
+    }
+    Ok(FINE)
+}
+
+fn beyond(dataset: &dyn Dataset, entries: &Range<u64>) -> Failure {
+    let total = dataset.num_entries();
+    Failure::Usage(
+        format!(
+            "entries {}:{} reach beyond {} of {}, which has {total} entries",
+            entries.start,
+            entries.end,
+            dataset.name(),
+            dataset.file()
+        ),
+        Some(format!("the last entry is in {}:", total.saturating_sub(1))),
+    )
+}
+
+/// A column that is printed.
+struct Column {
+    name: String,
+    notation: Notation,
+}
+
+/// The readable columns that the filter takes; says which cannot be read.
+fn columns(data: &Data, filter: &Filter, app: &mut App<'_>) -> Result<Vec<Column>> {
+    let dataset = data.dataset();
+    let taken: Vec<_> = dataset.items().iter().filter(|item| filter.takes(&item.name)).collect();
+    if taken.is_empty() && !dataset.items().is_empty() {
+        return Err(Failure::Usage(
+            format!("the filter takes none of the {} columns", dataset.items().len()),
+            Some("`nyssa schema` lists their names".to_owned()),
+        ));
+    }
+    let mut columns = Vec::new();
+    for item in &taken {
+        match &item.field {
+            Ok(_) => columns.push(Column {
+                name: item.name.clone(),
+                notation: match data {
+                    Data::Tree(_) => Notation::default(),
+                    Data::NTuple(reader) => reader
+                        .schema()
+                        .find(&item.name)
+                        .map(|id| Notation::of_field(reader.schema(), id))
+                        .unwrap_or_default(),
+                },
+            }),
+            Err(reason) => app.talk(&format!("warning: {} is left out: {reason}", item.name)),
+        }
+    }
+    if columns.is_empty() && !taken.is_empty() {
+        let error = Error::unsupported("none of the columns can be read");
+        return Err(error.at(|place| place.object = Some(dataset.name().to_owned())).into());
+    }
+    Ok(columns)
+}
+
+/// Reads and prints in steps that fit in memory.
+fn print(
+    dataset: &dyn Dataset,
+    entries: Range<u64>,
+    context: &Context,
+    printer: &mut Printer<'_>,
+    app: &mut App<'_>,
+) -> Result<()> {
+    let names: Vec<_> = printer.columns.iter().map(|column| column.name.as_str()).collect();
+    let mut start = entries.start;
+    let mut step = FIRST_STEP;
+    while start < entries.end {
+        let end = entries.end.min(start.saturating_add(step));
+        let arrays = dataset.read(&names, start..end, context).in_file(dataset.file())?;
+        let bytes: usize = arrays.iter().map(|array| array.get_array_memory_size()).sum();
+        for row in 0..usize::try_from(end - start).unwrap_or_default() {
+            context.check()?;
+            printer.entry(app.out, &arrays, row)?;
+        }
+        let per_entry = (bytes as u64 / (end - start)).max(1);
+        step = (STEP_BYTES / per_entry).max(1);
+        start = end;
+    }
+    Ok(())
+}
+
+struct Printer<'a> {
+    columns: &'a [Column],
+    form: Form,
+    first: bool,
+}
+
+impl Printer<'_> {
+    fn entry(&mut self, out: &mut dyn Write, arrays: &[ArrayRef], row: usize) -> Result<()> {
+        if self.form == Form::Suite {
+            out.write_all(if self.first { b"\n" } else { b",\n" })?;
+        }
+        self.first = false;
+        out.write_all(b"{")?;
+        for (index, (column, array)) in self.columns.iter().zip(arrays).enumerate() {
+            if index > 0 {
+                out.write_all(b",")?;
+            }
+            json_value::name(out, &column.name)?;
+            json_value::write(out, array, row, &column.notation, self.form)?;
+        }
+        out.write_all(b"}")?;
+        if self.form == Form::Lines {
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! `nyssa convert`: TTree to RNTuple.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nyssa::Kind;
+use nyssa::compression::Compression;
+use nyssa::convert::{
+    self, CLUSTER_BYTES, Effort, Layout, MEMORY_BUDGET, Options, PAGE_BYTES, Report,
+};
+use nyssa::dataset::Format;
+
+use crate::FINE;
+use crate::app::App;
+use crate::data::{find, only, open_file};
+use crate::failure::{Failure, Result};
+use crate::output::{Columns, printable};
+use crate::units::{Entries, count, parse_size, ratio, size};
+
+/// Convert a TTree to an RNTuple
+///
+/// The output appears only when all of it is written, and with --verify only when every value has been
+/// read back and compared.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa convert run3.root:Events out.root --verify\n  \
+    nyssa convert run3.root out.root --all --compression zstd:7 --effort full\n  \
+    nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000")]
+pub struct Convert {
+    /// FILE or FILE:PATH with the TTree
+    input: String,
+    /// File to write
+    output: PathBuf,
+    /// Convert every TTree of the file
+    #[arg(long, conflicts_with_all = ["name", "entries"])]
+    all: bool,
+    /// importer: branches with one counter share a collection, as ROOT's importer does; vectors: each is
+    /// a std::vector of its own
+    #[arg(long, default_value = "importer", value_parser = parse::<Layout>)]
+    layout: Layout,
+    /// zstd, zlib, lz4 or lzma with a level 1 to 9, a ROOT setting such as 505, or none
+    #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse::<Compression>)]
+    compression: Compression,
+    /// auto: spend time where it pays; full: the exact level for every column
+    #[arg(long, default_value = "auto", value_parser = parse::<Effort>)]
+    effort: Effort,
+    /// Compressed size of a cluster, approximately [default: 128MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    cluster_size: Option<u64>,
+    /// Size of a page before compression at most [default: 1MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    page_size: Option<u64>,
+    /// Memory for data in flight [default: 512MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
+    /// Convert only branches that match a glob (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+    /// Leave out branches that match a glob (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// Convert entries A up to, not including, B
+    #[arg(long, value_name = "A:B", value_parser = Entries::parse)]
+    entries: Option<Entries>,
+    /// Read both files back and compare every value
+    #[arg(long)]
+    verify: bool,
+    /// Leave out branches that cannot be converted
+    #[arg(long)]
+    skip_unsupported: bool,
+    /// Replace an existing output
+    #[arg(long, short)]
+    force: bool,
+    /// Name of the RNTuple [default: the path of the TTree]
+    #[arg(long)]
+    name: Option<String>,
+    /// Write the same bytes every time: no dates, no random identity
+    #[arg(long)]
+    reproducible: bool,
+}
+
+fn parse<T: std::str::FromStr<Err = nyssa::Error>>(text: &str) -> std::result::Result<T, String> {
+    text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
+}
+
+pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
+    let context = app.context()?;
+    let (file, path) = open_file(&args.input)?;
+    let mut options = options(args)?;
+    let (bar, context) = app.progress(&context, "converting");
+    let reports = if args.all {
+        if path.is_some() {
+            return Err(Failure::Usage(
+                "--all converts every TTree of a file, but one is named".to_owned(),
+                Some("leave out --all, or the path after the file".to_owned()),
+            ));
+        }
+        convert::convert_all(&file, &args.output, &options, &context)
+    } else {
+        let key = match path {
+            Some(path) => find(&file, path)?,
+            None => only(&file, |format| format == Format::TTree)?,
+        };
+        let tree = format!("{};{}", key.path, key.cycle);
+        if let Some(entries) = args.entries {
+            let total = nyssa::ttree::Reader::open(&file, &tree)?.tree().entries;
+            options.entries = Some(entries.within(total));
+        }
+        convert::convert(&file, &tree, &args.output, &options, &context).map(|report| vec![report])
+    };
+    drop(bar);
+    let reports = reports.map_err(|error| explain(error.into()))?;
+    if app.json {
+        match reports.as_slice() {
+            [report] if !args.all => app.print_json(report)?,
+            reports => app.print_json(&reports)?,
+        }
+        return Ok(FINE);
+    }
+    print(&reports, app)?;
+    Ok(FINE)
+}
+
+fn options(args: &Convert) -> Result<Options> {
+    let page_bytes = args.page_size.unwrap_or(PAGE_BYTES as u64);
+    Ok(Options {
+        layout: args.layout,
+        compression: args.compression,
+        effort: args.effort,
+        cluster_bytes: args.cluster_size.unwrap_or(CLUSTER_BYTES),
+        page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
+        memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+        entries: None,
+        skip_unsupported: args.skip_unsupported,
+        force: args.force,
+        verify: args.verify,
+        name: args.name.clone(),
+        reproducible: args.reproducible,
+    })
+}
+
+fn explain(failure: Failure) -> Failure {
+    match failure.kind() {
+        Some(Kind::Unsupported) => {
+            failure.hint("--skip-unsupported converts the rest and lists what was left out")
+        }
+        _ => failure,
+    }
+}
+
+fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
+    for report in reports {
+        let Report { input, tree, output, ntuple, .. } = report;
+        let line = format!("{input}:{tree} -> {output}:{ntuple}");
+        writeln!(app.out, "{}\n", printable(&line))?;
+    }
+    let mut table = Columns::new(&[
+        "rntuple", ">entries", ">fields", ">baskets", ">pages", ">ratio", ">seconds", ">MB/s",
+    ]);
+    for report in reports {
+        table.row([
+            report.ntuple.clone(),
+            count(report.entries),
+            count(report.fields.len() as u64),
+            size(report.input_bytes),
+            size(report.compressed_bytes),
+            ratio(report.input_bytes, report.compressed_bytes),
+            format!("{:.2}", report.seconds),
+            format!("{:.1}", report.megabytes_per_second),
+        ]);
+    }
+    table.print(app)?;
+    if let Some(last) = reports.last() {
+        write!(app.out, "\nfile {}, {} threads", size(last.output_bytes), last.threads)?;
+        if let Some(peak) = last.peak_memory_bytes {
+            write!(app.out, ", peak memory {}", size(peak))?;
+        }
+        if last.verified {
+            write!(app.out, ", every value verified")?;
+        }
+        writeln!(app.out)?;
+    }
+    reports.iter().try_for_each(|report| remarks(report, app))
+}
+
+fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
+    for renamed in &report.renamed {
+        let line = format!("renamed {} -> {}", renamed.branch, renamed.field);
+        writeln!(app.out, "{}", printable(&line))?;
+    }
+    for skipped in &report.skipped {
+        let line = format!("left out {}: {}", skipped.branch, skipped.reason);
+        writeln!(app.out, "{}", printable(&line))?;
+    }
+    for note in &report.notes {
+        writeln!(app.out, "note: {}", printable(note))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! `nyssa diff`: value-by-value comparison.
+
+use clap::Args;
+use nyssa::dataset::diff::{self, Options, Report};
+use nyssa::dataset::{Dataset, Filter, Format};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::data::Data;
+use crate::failure::Result;
+use crate::output::{Columns, printable};
+use crate::units::count;
+use crate::{FINE, PROBLEM};
+
+/// Start of the names of collections that only hold what projected fields show.
+const COLLECTION: &str = "_collection";
+
+/// Compare two datasets value by value
+///
+/// Each is a TTree or an RNTuple. Columns are matched by name; the collections that ROOT's importer
+/// writes are compared through the fields that show them under the names of the branches. Floats are
+/// compared bit by bit. Exit code 1 when anything is different.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa diff run3.root:Events out.root:Events")]
+pub struct Diff {
+    /// FILE or FILE:PATH
+    a: String,
+    /// FILE or FILE:PATH
+    b: String,
+    /// Columns that only one side has are no difference
+    #[arg(long)]
+    only_common: bool,
+    /// Compare only columns that match a glob (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    a: &'a str,
+    b: &'a str,
+    #[serde(flatten)]
+    report: &'a Report,
+}
+
+pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
+    Filter::new(&args.filter, &[])?;
+    let context = app.context()?;
+    let (a, b) = (Data::open(&args.a)?, Data::open(&args.b)?);
+    let (a, b) = (a.dataset(), b.dataset());
+    let mut exclude = collections(a, b);
+    exclude.extend(collections(b, a));
+    let filter = Filter::new(&args.filter, &exclude)?;
+    let (bar, context) = app.progress(&context, "comparing");
+    let mut report = diff::diff(a, b, &Options { filter, ..Options::default() }, &context)?;
+    drop(bar);
+    if args.only_common {
+        report.equal = report.entries_a == report.entries_b
+            && report.incomparable.is_empty()
+            && report.different().next().is_none();
+    }
+    if app.json {
+        app.print_json(&Document { a: &args.a, b: &args.b, report: &report })?;
+    } else {
+        print(&report, args, app)?;
+    }
+    Ok(if report.equal { FINE } else { PROBLEM })
+}
+
+/// Untyped collections of `dataset` that projected fields show, and that `other` does not have.
+fn collections(dataset: &dyn Dataset, other: &dyn Dataset) -> Vec<String> {
+    if dataset.format() != Format::RNTuple {
+        return Vec::new();
+    }
+    let names = dataset.items().iter().map(|item| &item.name);
+    names
+        .filter(|name| name.starts_with(COLLECTION))
+        .filter(|name| !other.items().iter().any(|item| &item.name == *name))
+        .cloned()
+        .collect()
+}
+
+fn print(report: &Report, args: &Diff, app: &mut App<'_>) -> Result<()> {
+    if report.entries_a != report.entries_b {
+        let (a, b) = (count(report.entries_a), count(report.entries_b));
+        writeln!(app.out, "entries: {a} in a, {b} in b")?;
+    }
+    if !args.only_common {
+        let sides = [("a", &report.only_in_a), ("b", &report.only_in_b)];
+        for (side, names) in sides {
+            for name in names {
+                writeln!(app.out, "only in {side}: {}", printable(name))?;
+            }
+        }
+    }
+    for item in &report.incomparable {
+        writeln!(app.out, "cannot compare {}: {}", printable(&item.name), printable(&item.reason))?;
+    }
+    let mut table = Columns::new(&["column", ">different", ">first", "item", "in a", "in b"]);
+    let mut different = 0;
+    for compared in report.different() {
+        different += 1;
+        let Some(first) = &compared.first else { continue };
+        table.row([
+            compared.name.clone(),
+            count(compared.different_entries),
+            first.entry.to_string(),
+            first.item.clone(),
+            first.a.clone(),
+            first.b.clone(),
+        ]);
+    }
+    if different > 0 {
+        table.print(app)?;
+    }
+    let (columns, entries) = (report.compared.len() as u64, report.compared_entries);
+    let verdict = if report.equal { "equal" } else { "different" };
+    writeln!(
+        app.out,
+        "{verdict}: {} columns, {} entries compared",
+        count(columns),
+        count(entries)
+    )?;
+    Ok(())
+}

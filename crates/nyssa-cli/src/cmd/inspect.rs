@@ -1,0 +1,164 @@
+//! `nyssa inspect`: where the bytes are.
+
+use clap::Args;
+use nyssa::tune::inspect::{Distribution, Inspection, Part, inspect_ntuple, inspect_tree};
+
+use crate::FINE;
+use crate::app::App;
+use crate::data::Data;
+use crate::failure::Result;
+use crate::output::Columns;
+use crate::units::{count, ratio, share, size};
+
+/// Show where the bytes are
+///
+/// Sizes on storage and before compression, by field or branch, by encoding and by compression. Nothing
+/// is decompressed. With --json all of it is in one document.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa inspect run3.root:Events\n  \
+    nyssa inspect out.root --columns")]
+pub struct Inspect {
+    /// FILE or FILE:PATH
+    data: String,
+    /// Show every physical column of an RNTuple
+    #[arg(long)]
+    columns: bool,
+    /// Show statistics of pages or baskets
+    #[arg(long)]
+    pages: bool,
+    /// Show statistics of clusters
+    #[arg(long)]
+    clusters: bool,
+}
+
+pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
+    let found = match Data::open(&args.data)? {
+        Data::Tree(reader) => inspect_tree(&reader)?,
+        Data::NTuple(reader) => inspect_ntuple(&reader),
+    };
+    if app.json {
+        app.print_json(&found)?;
+        return Ok(FINE);
+    }
+    if !(args.columns || args.pages || args.clusters) {
+        overview(&found, app)?;
+    }
+    if args.columns {
+        columns(&found, app)?;
+    }
+    if args.pages || args.clusters {
+        let ntuple = found.format == "RNTuple";
+        let header = ["what", ">count", ">min", ">median", ">max", ">total"];
+        let mut table = Columns::new(&header);
+        if args.pages {
+            let what = if ntuple { "page size" } else { "basket size" };
+            distribution(&mut table, what, &found.pages, size);
+        }
+        if args.clusters {
+            if ntuple {
+                distribution(&mut table, "cluster size", &found.clusters, size);
+            }
+            distribution(&mut table, "cluster entries", &found.cluster_entries, count);
+        }
+        table.print(app)?;
+    }
+    Ok(FINE)
+}
+
+fn distribution(table: &mut Columns, what: &str, it: &Distribution, show: fn(u64) -> String) {
+    let numbers = [it.min, it.median, it.max, it.total].map(show);
+    let [min, median, max, total] = numbers;
+    table.row([what.to_owned(), count(it.count), min, median, max, total]);
+}
+
+fn overview(found: &Inspection, app: &mut App<'_>) -> Result<()> {
+    let Inspection { entries, stored_bytes, uncompressed_bytes, metadata_bytes, .. } = *found;
+    writeln!(
+        app.out,
+        "{} {}, {} entries, {} on storage, {} uncompressed, ratio {}",
+        found.format,
+        found.name,
+        count(entries),
+        size(stored_bytes),
+        size(uncompressed_bytes),
+        ratio(uncompressed_bytes, stored_bytes),
+    )?;
+    let rest = found.file_bytes.saturating_sub(stored_bytes).saturating_sub(metadata_bytes);
+    write!(app.out, "file {}", size(found.file_bytes))?;
+    if found.format == "RNTuple" {
+        write!(app.out, ", metadata of the RNTuple {}", size(metadata_bytes))?;
+    }
+    writeln!(app.out, ", everything else {}\n", size(rest))?;
+    let (name, parts, elements) = match found.format {
+        "RNTuple" => ("field", ">pages", ">elements"),
+        _ => ("branch", ">baskets", ">entries"),
+    };
+    let header = [name, "type", parts, elements, ">stored", ">share", ">uncompressed", ">ratio"];
+    let mut table = Columns::new(&header);
+    let mut fields: Vec<_> = found.fields.iter().collect();
+    fields.sort_by(|a, b| b.stored_bytes.cmp(&a.stored_bytes));
+    for part in fields {
+        let [pages, elements, stored, share, uncompressed, ratio] = numbers(part, stored_bytes);
+        let (name, type_name) = (part.name.clone(), part.type_name.clone());
+        table.row([name, type_name, pages, elements, stored, share, uncompressed, ratio]);
+    }
+    table.print(app)?;
+    for (what, groups) in [("encoding", &found.encodings), ("compression", &found.compressions)] {
+        if !groups.is_empty() {
+            writeln!(app.out)?;
+            group(what, parts, elements, groups, stored_bytes, app)?;
+        }
+    }
+    Ok(())
+}
+
+fn group(
+    what: &str,
+    parts: &str,
+    elements: &str,
+    groups: &[Part],
+    total: u64,
+    app: &mut App<'_>,
+) -> Result<()> {
+    let header = [what, parts, elements, ">stored", ">share", ">uncompressed", ">ratio"];
+    let mut table = Columns::new(&header);
+    for part in groups {
+        let [pages, elements, stored, share, uncompressed, ratio] = numbers(part, total);
+        table.row([part.name.clone(), pages, elements, stored, share, uncompressed, ratio]);
+    }
+    table.print(app)
+}
+
+fn columns(found: &Inspection, app: &mut App<'_>) -> Result<()> {
+    let mut table = Columns::new(&[
+        ">column",
+        "field",
+        "encoding",
+        ">bits",
+        ">pages",
+        ">elements",
+        ">stored",
+        ">share",
+        ">uncompressed",
+        ">ratio",
+    ]);
+    for column in &found.columns {
+        let [pages, elements, stored, share, uncompressed, ratio] =
+            numbers(&column.part, found.stored_bytes);
+        let (id, bits) = (column.id.to_string(), column.bits.to_string());
+        let (field, encoding) = (column.field.clone(), column.column_type.clone());
+        table.row([id, field, encoding, bits, pages, elements, stored, share, uncompressed, ratio]);
+    }
+    table.print(app)
+}
+
+fn numbers(part: &Part, total: u64) -> [String; 6] {
+    [
+        count(part.pages),
+        count(part.elements),
+        size(part.stored_bytes),
+        share(part.stored_bytes, total),
+        size(part.uncompressed_bytes),
+        ratio(part.uncompressed_bytes, part.stored_bytes),
+    ]
+}

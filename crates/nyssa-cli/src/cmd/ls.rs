@@ -1,0 +1,153 @@
+//! `nyssa ls`: what a file holds.
+
+use clap::Args;
+use nyssa::dataset;
+use nyssa::rootfile::{KeyEntry, RootFile};
+use nyssa::ttree::Branch;
+use serde::Serialize;
+
+use crate::FINE;
+use crate::app::App;
+use crate::data::{Data, open_file};
+use crate::failure::Result;
+use crate::output::Columns;
+use crate::units::{count, size};
+
+/// List what a file holds
+///
+/// All keys of all directories. The size of a TTree or RNTuple is that of all its data on storage.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa ls run3.root\n  nyssa ls run3.root:dir -l")]
+pub struct Ls {
+    /// FILE, or FILE:PATH to list one directory or object
+    file: String,
+    /// Show sizes before compression, dates and positions too
+    #[arg(short, long)]
+    long: bool,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    file: String,
+    bytes: u64,
+    keys: Vec<Row>,
+}
+
+/// One key.
+#[derive(Serialize)]
+struct Row {
+    path: String,
+    cycle: u16,
+    class: String,
+    title: String,
+    /// Of a TTree or RNTuple.
+    entries: Option<u64>,
+    /// On storage; with all data of a TTree or RNTuple.
+    bytes: u64,
+    /// Of the object, for data without its data.
+    object_bytes: u32,
+    date: String,
+    position: u64,
+}
+
+pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
+    let (file, path) = open_file(&args.file)?;
+    let mut keys = file.walk()?;
+    if let Some(path) = path {
+        let found = crate::data::find(&file, path)?;
+        let below = format!("{}/", found.path);
+        keys.retain(|key| key.path == found.path || key.path.starts_with(&below));
+    }
+    let keys: Vec<_> = keys.iter().map(|key| row(&file, key, app)).collect();
+    if app.json {
+        let listing = Listing { file: file.name().to_owned(), bytes: file.source().size(), keys };
+        app.print_json(&listing)?;
+        return Ok(FINE);
+    }
+    if args.long {
+        long(keys, app)?
+    } else {
+        short(keys, app)?
+    }
+    Ok(FINE)
+}
+
+fn row(file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Row {
+    let (year, month, day, hour, minute, second) = key.date_time();
+    let mut row = Row {
+        path: key.path.clone(),
+        cycle: key.cycle,
+        class: key.class.clone(),
+        title: key.title.clone(),
+        entries: None,
+        bytes: u64::from(key.nbytes),
+        object_bytes: key.objlen,
+        date: format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+        position: key.seek,
+    };
+    if dataset::format_of(key).is_some() {
+        match Data::of_key(file, key) {
+            Ok(data) => {
+                row.entries = Some(data.dataset().num_entries());
+                row.bytes = row.bytes.saturating_add(stored(&data));
+            }
+            Err(failure) => app.talk(&format!("warning: {}", failure.message())),
+        }
+    }
+    row
+}
+
+/// Bytes of all data of a dataset on storage.
+fn stored(data: &Data) -> u64 {
+    match data {
+        Data::Tree(reader) => baskets(&reader.tree().branches),
+        Data::NTuple(reader) => {
+            let clusters = reader.clusters_info().iter();
+            let columns = clusters.flat_map(|cluster| &cluster.columns);
+            let pages: u64 =
+                columns.flat_map(|column| &column.pages).map(|page| page.locator.size).sum();
+            let lists = reader.footer().cluster_groups.iter();
+            let lists: u64 = lists.map(|group| group.page_list.locator.size).sum();
+            let anchor = reader.anchor();
+            pages + lists + anchor.header.nbytes + anchor.footer.nbytes
+        }
+    }
+}
+
+fn baskets(branches: &[Branch]) -> u64 {
+    let own = |branch: &Branch| {
+        let on_disk = branch.baskets.iter().filter(|basket| basket.embedded.is_none());
+        on_disk.map(|basket| basket.bytes).fold(0, u64::saturating_add)
+    };
+    branches
+        .iter()
+        .map(|branch| own(branch).saturating_add(baskets(&branch.branches)))
+        .fold(0, u64::saturating_add)
+}
+
+fn entries(row: &Row) -> String {
+    row.entries.map(count).unwrap_or_default()
+}
+
+fn short(rows: Vec<Row>, app: &mut App<'_>) -> Result<()> {
+    let mut table = Columns::new(&["name", "class", ">entries", ">size", "title"]);
+    for row in rows {
+        let name = format!("{};{}", row.path, row.cycle);
+        let entries = entries(&row);
+        table.row([name, row.class, entries, size(row.bytes), row.title]);
+    }
+    table.print(app)
+}
+
+fn long(rows: Vec<Row>, app: &mut App<'_>) -> Result<()> {
+    let header = ["name", "class", ">entries", ">bytes", ">object", ">position", "date", "title"];
+    let mut table = Columns::new(&header);
+    for row in rows {
+        let name = format!("{};{}", row.path, row.cycle);
+        let entries = entries(&row);
+        let (bytes, object) = (count(row.bytes), count(row.object_bytes.into()));
+        let position = row.position.to_string();
+        table.row([name, row.class, entries, bytes, object, position, row.date, row.title]);
+    }
+    table.print(app)
+}

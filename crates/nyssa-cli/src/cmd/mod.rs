@@ -1,0 +1,26 @@
+//! The commands, one file each.
+
+pub mod cat;
+pub mod convert;
+pub mod diff;
+pub mod inspect;
+pub mod ls;
+pub mod schema;
+pub mod verify;
+
+use crate::app::App;
+use crate::args::Command;
+use crate::failure::Result;
+
+/// Runs a command; the exit code.
+pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
+    match command {
+        Command::Ls(args) => ls::run(args, app),
+        Command::Schema(args) => schema::run(args, app),
+        Command::Cat(args) => cat::run(args, app),
+        Command::Inspect(args) => inspect::run(args, app),
+        Command::Convert(args) => convert::run(args, app),
+        Command::Verify(args) => verify::run(args, app),
+        Command::Diff(args) => diff::run(args, app),
+    }
+}

@@ -1,0 +1,62 @@
+//! `nyssa schema`: branches and fields with their types.
+
+mod ntuple;
+mod tree;
+
+use clap::Args;
+use nyssa::dataset::Filter;
+use serde::Serialize;
+
+use crate::FINE;
+use crate::app::App;
+use crate::data::Data;
+use crate::failure::Result;
+
+/// Show fields or branches with their types
+///
+/// For an RNTuple the tree of fields with C++ types, columns (type and bits on storage) and what
+/// projected fields show; for a TTree the branches with types, counters and numbers of baskets. What
+/// nyssa cannot read has the reason beside it.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa schema run3.root:Events --filter 'Jet_*'")]
+pub struct Schema {
+    /// FILE or FILE:PATH
+    data: String,
+    /// Show only branches or top-level fields that match a glob (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+    /// Show titles and descriptions too
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// The schema of a dataset.
+#[derive(Serialize)]
+struct Document<T> {
+    file: String,
+    name: String,
+    format: &'static str,
+    entries: u64,
+    title: String,
+    #[serde(flatten)]
+    content: T,
+}
+
+pub fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
+    let filter = Filter::new(&args.filter, &[])?;
+    match Data::open(&args.data)? {
+        Data::Tree(reader) => tree::show(&reader, &filter, args.verbose, app)?,
+        Data::NTuple(reader) => ntuple::show(&reader, &filter, args.verbose, app)?,
+    }
+    Ok(FINE)
+}
+
+/// Two blanks per level.
+fn indented(depth: usize, name: &str) -> String {
+    format!("{}{name}", "  ".repeat(depth))
+}
+
+/// The reason why something cannot be read, as a remark.
+fn remark(reason: Option<&String>) -> String {
+    reason.map(|reason| format!("not readable: {reason}")).unwrap_or_default()
+}

@@ -1,0 +1,286 @@
+//! `nyssa verify`: is everything in a file sound?
+
+use clap::Args;
+use nyssa::dataset;
+use nyssa::error::{Error, Kind};
+use nyssa::rootfile::{KeyEntry, RootFile};
+use nyssa::{Context, read, ttree};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::data::{Data, find, open_file};
+use crate::failure::{Failure, Result};
+use crate::output::{Columns, printable};
+use crate::units::{count, size};
+use crate::{ERROR, FINE, PROBLEM};
+
+/// Check every checksum and every rule
+///
+/// Reads every page of every RNTuple and every basket of every TTree, and every other object's record.
+/// Lists all problems with their places. Exit code 1 when there are any, 2 when something could not be
+/// checked.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  nyssa verify run3.root\n  nyssa verify run3.root:Events --json"
+)]
+pub struct Verify {
+    /// FILE to check all of it, FILE:PATH to check one object
+    data: String,
+}
+
+/// The result.
+#[derive(Default, Serialize)]
+struct Document {
+    file: String,
+    /// Nothing is wrong and everything was checked.
+    sound: bool,
+    /// Keys whose records were checked.
+    keys: usize,
+    datasets: Vec<Checked>,
+    problems: Vec<Problem>,
+    /// What could not be checked, and why.
+    unchecked: Vec<String>,
+}
+
+/// A dataset.
+#[derive(Serialize)]
+struct Checked {
+    path: String,
+    cycle: u16,
+    class: String,
+    entries: u64,
+    /// Pages or baskets.
+    parts: u64,
+    /// Parts that carry a checksum.
+    checksummed: u64,
+    bytes: u64,
+    /// What nyssa cannot read as values; its bytes were checked.
+    unreadable: Vec<String>,
+}
+
+/// One broken rule.
+#[derive(Default, Serialize)]
+struct Problem {
+    kind: String,
+    message: String,
+    object: Option<String>,
+    field: Option<String>,
+    column: Option<u64>,
+    cluster: Option<u64>,
+    page: Option<u64>,
+    basket: Option<u64>,
+    offset: Option<u64>,
+}
+
+pub fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
+    let context = app.context()?;
+    let document = match open_file(&args.data) {
+        Ok((file, path)) => {
+            let keys = match path {
+                Some(path) => Ok(vec![find(&file, path)?]),
+                None => file.walk(),
+            };
+            let mut document = Document { file: file.name().to_owned(), ..Document::default() };
+            if path.is_none() {
+                document.record(None, file.streamer_infos().map(drop))?;
+                document.record(None, file.free_segments().map(drop))?;
+            }
+            match keys {
+                Ok(keys) => check(&file, &keys, &context, app, &mut document)?,
+                Err(error) => document.record(None, Err(error))?,
+            }
+            document
+        }
+        Err(Failure::Core(error, _)) if is_damage(&error) => {
+            let (file, _) = dataset::split_path(&args.data);
+            let mut document = Document { file: file.to_owned(), ..Document::default() };
+            document.record(None, Err(error))?;
+            document
+        }
+        Err(failure) => return Err(failure),
+    };
+    finish(document, app)
+}
+
+fn is_damage(error: &Error) -> bool {
+    matches!(error.kind(), Kind::OutOfSpecification | Kind::Checksum | Kind::LimitExceeded)
+}
+
+fn finish(mut document: Document, app: &mut App<'_>) -> Result<u8> {
+    document.sound = document.problems.is_empty() && document.unchecked.is_empty();
+    if app.json {
+        app.print_json(&document)?;
+    } else {
+        print(&document, app)?;
+    }
+    Ok(match (document.problems.is_empty(), document.unchecked.is_empty()) {
+        (false, _) => PROBLEM,
+        (true, false) => ERROR,
+        (true, true) => FINE,
+    })
+}
+
+fn check(
+    file: &RootFile,
+    keys: &[KeyEntry],
+    context: &Context,
+    app: &mut App<'_>,
+    document: &mut Document,
+) -> Result<()> {
+    for key in keys {
+        context.check()?;
+        document.keys += 1;
+        let before = document.problems.len();
+        document.record(Some(key), file.payload(key).map(drop))?;
+        if dataset::format_of(key).is_none() || document.problems.len() > before {
+            continue;
+        }
+        match Data::of_key(file, key) {
+            Ok(data) => {
+                let (bar, context) = app.progress(context, &key.path);
+                let checked = check_data(&data, key, &context, document);
+                drop(bar);
+                document.datasets.push(checked?);
+            }
+            Err(Failure::Core(error, _)) => document.record(Some(key), Err(error))?,
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(())
+}
+
+fn check_data(
+    data: &Data,
+    key: &KeyEntry,
+    context: &Context,
+    document: &mut Document,
+) -> Result<Checked> {
+    let (path, cycle, class) = (key.path.clone(), key.cycle, key.class.clone());
+    let object = Some(format!("{path};{cycle}"));
+    Ok(match data {
+        Data::NTuple(reader) => {
+            let report = read::verify(reader, context)?;
+            document.problems.extend(report.problems.into_iter().map(|it| Problem {
+                kind: it.kind,
+                message: it.message,
+                object: object.clone(),
+                field: it.field,
+                column: it.column,
+                cluster: it.cluster,
+                page: it.page,
+                basket: None,
+                offset: it.offset,
+            }));
+            Checked {
+                path,
+                cycle,
+                class,
+                entries: report.entries,
+                parts: report.pages,
+                checksummed: report.checksummed_pages,
+                bytes: report.bytes,
+                unreadable: report.unreadable,
+            }
+        }
+        Data::Tree(reader) => {
+            let report = ttree::verify(reader, context)?;
+            document.problems.extend(report.problems.into_iter().map(|it| Problem {
+                kind: it.kind,
+                message: it.message,
+                object: object.clone(),
+                field: it.field,
+                basket: it.basket,
+                offset: it.offset,
+                ..Problem::default()
+            }));
+            Checked {
+                path,
+                cycle,
+                class,
+                entries: report.entries,
+                parts: report.baskets,
+                checksummed: 0,
+                bytes: report.bytes,
+                unreadable: report.unreadable,
+            }
+        }
+    })
+}
+
+impl Document {
+    /// Notes damage; passes on what is not the file's fault.
+    fn record(&mut self, key: Option<&KeyEntry>, result: nyssa::Result<()>) -> Result<()> {
+        let Err(error) = result else { return Ok(()) };
+        let place = error.place();
+        let object = key.map(|key| format!("{};{}", key.path, key.cycle));
+        if is_damage(&error) {
+            self.problems.push(Problem {
+                kind: format!("{:?}", error.kind()),
+                message: error.message().to_owned(),
+                object: object.or_else(|| place.object.clone()),
+                field: place.field.clone(),
+                column: place.column,
+                cluster: place.cluster,
+                page: place.page,
+                basket: place.basket,
+                offset: place.offset,
+            });
+        } else if error.kind() == Kind::Unsupported {
+            let object = object.map(|object| format!("{object}: ")).unwrap_or_default();
+            self.unchecked.push(format!("{object}{}", error.message()));
+        } else {
+            return Err(error.into());
+        }
+        Ok(())
+    }
+}
+
+impl Problem {
+    fn place(&self) -> String {
+        let number = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
+        let parts = [
+            self.object.clone(),
+            self.field.clone(),
+            number("column", self.column),
+            number("cluster", self.cluster),
+            number("page", self.page),
+            number("basket", self.basket),
+            number("byte", self.offset),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn print(document: &Document, app: &mut App<'_>) -> Result<()> {
+    if !document.datasets.is_empty() {
+        let header = ["name", "class", ">entries", ">parts", ">checksums", ">size", ">unreadable"];
+        let mut table = Columns::new(&header);
+        for data in &document.datasets {
+            table.row([
+                format!("{};{}", data.path, data.cycle),
+                data.class.clone(),
+                count(data.entries),
+                count(data.parts),
+                count(data.checksummed),
+                size(data.bytes),
+                count(data.unreadable.len() as u64),
+            ]);
+        }
+        table.print(app)?;
+    }
+    for problem in &document.problems {
+        let (message, place) = (printable(&problem.message), printable(&problem.place()));
+        writeln!(app.out, "problem: {message} ({place})")?;
+    }
+    for unchecked in &document.unchecked {
+        writeln!(app.out, "not checked: {}", printable(unchecked))?;
+    }
+    let keys = count(document.keys as u64);
+    match document.problems.len() {
+        0 if document.sound => writeln!(app.out, "sound: {keys} keys checked")?,
+        0 => writeln!(app.out, "no problem found in what was checked: {keys} keys")?,
+        1 => writeln!(app.out, "damaged: 1 problem in {keys} keys")?,
+        n => writeln!(app.out, "damaged: {} problems in {keys} keys", count(n as u64))?,
+    }
+    Ok(())
+}

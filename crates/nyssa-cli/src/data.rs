@@ -1,0 +1,86 @@
+//! `FILE` and `FILE:PATH` arguments.
+
+use std::sync::Arc;
+
+use nyssa::dataset::{self, Dataset, Format};
+use nyssa::rootfile::{KeyEntry, RootFile};
+use nyssa::{Error, read, ttree};
+
+use crate::failure::{Failure, Result};
+
+/// An open dataset of either kind.
+pub enum Data {
+    Tree(ttree::Reader),
+    NTuple(Box<read::Reader>),
+}
+
+impl Data {
+    /// The face that both have.
+    pub fn dataset(&self) -> &dyn Dataset {
+        match self {
+            Self::Tree(reader) => reader,
+            Self::NTuple(reader) => reader.as_ref(),
+        }
+    }
+
+    /// Opens the dataset of a key.
+    pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        let path = format!("{};{}", key.path, key.cycle);
+        match dataset::format_of(key) {
+            Some(Format::TTree) => Ok(Self::Tree(ttree::Reader::open(file, &path)?)),
+            Some(Format::RNTuple) => Ok(Self::NTuple(Box::new(read::Reader::open(file, &path)?))),
+            None => Err(Failure::from(not_data(file, key))
+                .hint(format!("`nyssa ls {}` shows what the file holds", file.name()))),
+        }
+    }
+
+    /// Opens the dataset that an argument names.
+    pub fn open(argument: &str) -> Result<Self> {
+        let (file, path) = open_file(argument)?;
+        let key = match path {
+            Some(path) => find(&file, path)?,
+            None => only(&file, |_| true)?,
+        };
+        Self::of_key(&file, &key)
+    }
+}
+
+fn not_data(file: &RootFile, key: &KeyEntry) -> Error {
+    let message = format!("{:?} is a {}, neither a TTree nor an RNTuple", key.path, key.class);
+    Error::invalid_argument(message).at(|place| place.file = Some(file.name().to_owned()))
+}
+
+/// Opens the file of an argument; the path in it, if there is one.
+pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
+    let (path, object) = dataset::split_path(argument);
+    let source = nyssa_io::LocalSource::open(path).map_err(Error::from)?;
+    Ok((RootFile::open(Arc::new(source))?, object))
+}
+
+/// The key of a path.
+pub fn find(file: &RootFile, path: &str) -> Result<KeyEntry> {
+    file.find(path).map_err(|error| {
+        Failure::from(error).hint(format!("`nyssa ls {}` shows what the file holds", file.name()))
+    })
+}
+
+/// The only dataset of a file, among those that `takes` takes.
+pub fn only(file: &RootFile, takes: impl Fn(Format) -> bool) -> Result<KeyEntry> {
+    let keys = dataset::datasets(file)?;
+    let takes = |key: &KeyEntry| dataset::format_of(key).is_some_and(&takes);
+    let mut keys: Vec<_> = keys.into_iter().filter(takes).collect();
+    match keys.len() {
+        0 => Err(Failure::Usage(
+            format!("{} has no dataset that this command takes", file.name()),
+            Some(format!("`nyssa ls {}` shows what the file holds", file.name())),
+        )),
+        1 => Ok(keys.swap_remove(0)),
+        _ => {
+            let paths: Vec<_> = keys.iter().map(|key| key.path.as_str()).collect();
+            Err(Failure::Usage(
+                format!("{} has several datasets: {}", file.name(), paths.join(", ")),
+                Some(format!("name one of them, such as {}:{}", file.name(), paths[0])),
+            ))
+        }
+    }
+}

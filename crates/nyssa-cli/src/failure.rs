@@ -1,0 +1,118 @@
+//! Why a command ended early: a message, and hints on what to do.
+
+use std::io::{self, Write};
+
+use nyssa::{Error, Kind};
+
+/// Result of a command.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum Failure {
+    /// An error of the core, with hints that only the command knows.
+    Core(Error, Vec<String>),
+    /// Arguments that do not go together, and a hint.
+    Usage(String, Option<String>),
+    /// The output cannot be written.
+    Output(io::Error),
+}
+
+/// Starts the names in the messages of the core.
+const SUGGESTION: &str = "; did you mean ";
+
+impl Failure {
+    /// Adds a hint to an error of the core.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        match self {
+            Self::Core(error, mut hints) => {
+                hints.push(hint.into());
+                Self::Core(error, hints)
+            }
+            other => other,
+        }
+    }
+
+    /// Whoever read the output has seen enough.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The user stopped the work.
+    pub fn is_cancelled(&self) -> bool {
+        self.kind() == Some(Kind::Cancelled)
+    }
+
+    /// Whose fault, for errors of the core.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Core(error, _) => Some(error.kind()),
+            _ => None,
+        }
+    }
+
+    /// The message without hints.
+    pub fn message(&self) -> String {
+        self.lines().0
+    }
+
+    /// Prints `error: …` and `hint: …` lines.
+    pub fn print(&self, err: &mut dyn Write) {
+        let (message, hints) = self.lines();
+        let _ = writeln!(err, "error: {message}");
+        for hint in hints {
+            let _ = writeln!(err, "hint: {hint}");
+        }
+    }
+
+    fn lines(&self) -> (String, Vec<String>) {
+        match self {
+            Self::Core(error, hints) => {
+                let (message, mut all) = split_suggestion(error);
+                all.extend(hints.iter().cloned());
+                all.extend(general(error).map(str::to_owned));
+                (message, all)
+            }
+            Self::Usage(message, hint) => (message.clone(), hint.iter().cloned().collect()),
+            Self::Output(error) => (format!("cannot write the output: {error}"), Vec::new()),
+        }
+    }
+}
+
+/// The message with its place; the names it suggests are a hint of their own.
+fn split_suggestion(error: &Error) -> (String, Vec<String>) {
+    let full = error.to_string();
+    let Some((message, names)) = error.message().split_once(SUGGESTION) else {
+        return (full, Vec::new());
+    };
+    let place = full.strip_prefix(error.message()).unwrap_or_default();
+    (format!("{message}{place}"), vec![format!("did you mean {names}")])
+}
+
+/// What helps with every error of a kind.
+fn general(error: &Error) -> Option<&'static str> {
+    match error.kind() {
+        Kind::Checksum => Some("`nyssa verify` lists everything that is wrong with a file"),
+        _ if error.message().contains("it exists already") => Some("--force replaces it"),
+        _ => None,
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Core(error, Vec::new())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Output(error.into())
+    }
+}

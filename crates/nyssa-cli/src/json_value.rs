@@ -1,0 +1,185 @@
+//! Values of Arrow arrays as JSON.
+//!
+//! | value | JSON lines | the validation suite's form |
+//! |---|---|---|
+//! | integers | exact numbers | the same |
+//! | floats | the shortest number that reads back to the same bits | C's `%a` in a string |
+//! | not a number, infinities | `"nan"`, `"-nan"`, `"inf"`, `"-inf"` | the same |
+//! | booleans | `true`, `false` | `1`, `0` |
+//! | strings | strings; `{"bytes": [195, 40]}` when they are not UTF-8 | the same |
+//! | pairs, tuples | arrays | the same |
+//! | maps with strings as keys | objects; with other or repeated keys arrays of pairs | objects |
+//! | classes | objects | the same |
+//! | empty optional or pointer | `null` | the same |
+
+mod float;
+mod notation;
+
+use std::io::{self, Write};
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, types::*};
+use arrow_schema::DataType;
+
+pub use notation::{Kind, Notation};
+
+/// Which of the two forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// For people and scripts.
+    Lines,
+    /// That of the RNTuple Validation Suite.
+    Suite,
+}
+
+/// Writes one value.
+///
+/// # Errors
+/// Those of `out`; `Unsupported` for Arrow types that no dataset has.
+pub fn write(
+    out: &mut dyn Write,
+    array: &dyn Array,
+    row: usize,
+    notation: &Notation,
+    form: Form,
+) -> io::Result<()> {
+    if array.is_null(row) {
+        return out.write_all(b"null");
+    }
+    match array.data_type() {
+        DataType::Boolean => {
+            let value = array.as_boolean().value(row);
+            let text = match (form, value) {
+                (Form::Lines, true) => "true",
+                (Form::Lines, false) => "false",
+                (Form::Suite, true) => "1",
+                (Form::Suite, false) => "0",
+            };
+            out.write_all(text.as_bytes())
+        }
+        DataType::Int8 => write!(out, "{}", array.as_primitive::<Int8Type>().value(row)),
+        DataType::UInt8 => write!(out, "{}", array.as_primitive::<UInt8Type>().value(row)),
+        DataType::Int16 => write!(out, "{}", array.as_primitive::<Int16Type>().value(row)),
+        DataType::UInt16 => write!(out, "{}", array.as_primitive::<UInt16Type>().value(row)),
+        DataType::Int32 => write!(out, "{}", array.as_primitive::<Int32Type>().value(row)),
+        DataType::UInt32 => write!(out, "{}", array.as_primitive::<UInt32Type>().value(row)),
+        DataType::Int64 => write!(out, "{}", array.as_primitive::<Int64Type>().value(row)),
+        DataType::UInt64 => write!(out, "{}", array.as_primitive::<UInt64Type>().value(row)),
+        DataType::Float32 => {
+            float::write_f32(out, array.as_primitive::<Float32Type>().value(row), form)
+        }
+        DataType::Float64 => {
+            float::write_f64(out, array.as_primitive::<Float64Type>().value(row), form)
+        }
+        DataType::LargeBinary => string(out, array.as_binary::<i64>().value(row)),
+        DataType::LargeList(_) => {
+            let list = array.as_list::<i64>();
+            let (start, end) = (list.value_offsets()[row], list.value_offsets()[row + 1]);
+            items(out, list.values(), start as usize..end as usize, notation, form)
+        }
+        DataType::FixedSizeList(_, size) => {
+            let list = array.as_fixed_size_list();
+            let start = list.value_offset_at(row) as usize;
+            items(out, list.values(), start..start + *size as usize, notation, form)
+        }
+        DataType::Struct(_) => record(out, array, row, notation, form),
+        other => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("there is no JSON for values of type {other}"),
+        )),
+    }
+}
+
+fn items(
+    out: &mut dyn Write,
+    values: &dyn Array,
+    rows: std::ops::Range<usize>,
+    notation: &Notation,
+    form: Form,
+) -> io::Result<()> {
+    let item = notation.item();
+    if notation.kind == Kind::Map && keys_are_names(values, rows.clone(), form) {
+        return object(out, values, rows, item, form);
+    }
+    out.write_all(b"[")?;
+    for (index, row) in rows.enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        write(out, values, row, item, form)?;
+    }
+    out.write_all(b"]")
+}
+
+/// Whether the pairs of a map can be the members of an object and nothing is lost.
+fn keys_are_names(pairs: &dyn Array, rows: std::ops::Range<usize>, form: Form) -> bool {
+    let Some(keys) = pairs.as_struct_opt().and_then(|pairs| pairs.columns().first()) else {
+        return false;
+    };
+    let Some(keys) = keys.as_binary_opt::<i64>() else { return false };
+    let mut seen = std::collections::HashSet::new();
+    rows.map(|row| keys.value(row))
+        .all(|key| std::str::from_utf8(key).is_ok() && (seen.insert(key) || form == Form::Suite))
+}
+
+fn object(
+    out: &mut dyn Write,
+    pairs: &dyn Array,
+    rows: std::ops::Range<usize>,
+    pair: &Notation,
+    form: Form,
+) -> io::Result<()> {
+    let [keys, values, ..] = pairs.as_struct().columns() else { return out.write_all(b"{}") };
+    out.write_all(b"{")?;
+    for (index, row) in rows.enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        string(out, keys.as_binary::<i64>().value(row))?;
+        out.write_all(b":")?;
+        write(out, values, row, pair.member(1), form)?;
+    }
+    out.write_all(b"}")
+}
+
+fn record(
+    out: &mut dyn Write,
+    array: &dyn Array,
+    row: usize,
+    notation: &Notation,
+    form: Form,
+) -> io::Result<()> {
+    let record = array.as_struct();
+    let tuple = notation.kind == Kind::Tuple;
+    out.write_all(if tuple { b"[" } else { b"{" })?;
+    for (index, (field, column)) in record.fields().iter().zip(record.columns()).enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        if !tuple {
+            name(out, field.name())?;
+        }
+        write(out, column, row, notation.member(index), form)?;
+    }
+    out.write_all(if tuple { b"]" } else { b"}" })
+}
+
+/// Writes a member's name and the colon.
+pub fn name(out: &mut dyn Write, name: &str) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, name)?;
+    out.write_all(b":")
+}
+
+fn string(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(serde_json::to_writer(out, text)?),
+        Err(_) => {
+            out.write_all(b"{\"bytes\":")?;
+            serde_json::to_writer(&mut *out, bytes)?;
+            out.write_all(b"}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Floats as JSON.
+
+use std::io::{self, Write};
+
+use super::Form;
+
+/// Fraction bits of a double.
+const FRACTION: u32 = 52;
+/// Exponent bias of a double.
+const BIAS: i64 = 1023;
+
+/// Writes a single-precision number.
+pub fn write_f32(out: &mut dyn Write, value: f32, form: Form) -> io::Result<()> {
+    match form {
+        Form::Lines if value.is_finite() => write!(out, "{value:?}"),
+        _ => write_f64(out, f64::from(value), form),
+    }
+}
+
+/// Writes a double-precision number.
+pub fn write_f64(out: &mut dyn Write, value: f64, form: Form) -> io::Result<()> {
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    if value.is_nan() {
+        write!(out, "\"{sign}nan\"")
+    } else if value.is_infinite() {
+        write!(out, "\"{sign}inf\"")
+    } else if form == Form::Lines {
+        // Debug is the shortest form that reads back, with an exponent where that is shorter.
+        write!(out, "{value:?}")
+    } else {
+        write!(out, "\"{}\"", hexadecimal(value))
+    }
+}
+
+/// C's `%a` of a finite number.
+fn hexadecimal(value: f64) -> String {
+    let bits = value.to_bits();
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    let fraction = bits & ((1 << FRACTION) - 1);
+    let exponent = i64::try_from((bits >> FRACTION) & 0x7FF).unwrap_or_default();
+    let (lead, exponent) = match exponent {
+        0 if fraction == 0 => return format!("{sign}0x0p+0"),
+        0 => (0, 1 - BIAS),
+        exponent => (1, exponent - BIAS),
+    };
+    let digits = format!("{fraction:013x}");
+    let digits = digits.trim_end_matches('0');
+    let point = if digits.is_empty() { "" } else { "." };
+    format!("{sign}0x{lead}{point}{digits}p{exponent:+}")
+}

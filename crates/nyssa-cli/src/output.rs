@@ -1,0 +1,61 @@
+//! Tables for people.
+
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+
+use crate::app::App;
+use crate::failure::Result;
+
+/// Blanks between columns.
+const GAP: (u16, u16) = (0, 2);
+
+/// A table under construction.
+pub struct Columns {
+    table: Table,
+    right: Vec<bool>,
+}
+
+impl Columns {
+    /// A table with a header; a `>` before a name aligns its column to the right.
+    pub fn new(header: &[&str]) -> Self {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        let right: Vec<_> = header.iter().map(|name| name.starts_with('>')).collect();
+        let names = header.iter().map(|name| name.trim_start_matches('>'));
+        table.set_header(names.collect::<Vec<_>>());
+        Self { table, right }
+    }
+
+    /// Adds a row; control characters would break the table and are escaped.
+    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.table.add_row(cells.map(|cell| Cell::new(printable(&cell))).to_vec());
+    }
+
+    /// Prints it: as wide as its content, or as the terminal.
+    pub fn print(mut self, app: &mut App<'_>) -> Result<()> {
+        if let Some(width) = app.terminal.width {
+            self.table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        for (column, right) in self.table.column_iter_mut().zip(self.right) {
+            column.set_padding(GAP);
+            if right {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for line in self.table.lines() {
+            writeln!(app.out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// The text on one line.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            let (plain, escaped) =
+                if c.is_control() { (None, Some(c.escape_default())) } else { (Some(c), None) };
+            plain.into_iter().chain(escaped.into_iter().flatten())
+        })
+        .collect()
+}

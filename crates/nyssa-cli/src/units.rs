@@ -1,0 +1,171 @@
+//! Numbers as people write them: sizes and entry ranges in, sizes and counts out.
+
+use std::ops::Range;
+
+/// Suffixes of sizes and their bytes.
+const UNITS: [(&str, f64); 17] = [
+    ("", 1.0),
+    ("b", 1.0),
+    ("k", 1e3),
+    ("kb", 1e3),
+    ("m", 1e6),
+    ("mb", 1e6),
+    ("g", 1e9),
+    ("gb", 1e9),
+    ("t", 1e12),
+    ("tb", 1e12),
+    ("kib", 1024.0),
+    ("mib", 1_048_576.0),
+    ("gib", 1_073_741_824.0),
+    ("tib", 1_099_511_627_776.0),
+    ("ki", 1024.0),
+    ("mi", 1_048_576.0),
+    ("gi", 1_073_741_824.0),
+];
+
+/// A size in bytes: `128MB`, `64MiB`, `1e6`, `4096`.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is not a size: write bytes, or such as 128MB or 64MiB");
+    let trimmed = text.trim();
+    // The `e` of an exponent is followed by digits, no unit starts with it.
+    let split = trimmed
+        .find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E'))
+        .unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let unit = unit.trim().to_ascii_lowercase();
+    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    let bytes = number * factor.ok_or_else(wrong)?;
+    // 2^53: whole numbers of bytes are exact below.
+    if !(1.0..=9_007_199_254_740_992.0).contains(&bytes) {
+        return Err(format!("{text:?} is not a size between 1 byte and 9 PB"));
+    }
+    Ok(bytes.round() as u64)
+}
+
+/// Entries as `A:B`, `A:`, `:B` or `:`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entries {
+    start: u64,
+    end: Option<u64>,
+}
+
+impl Entries {
+    /// Parses a range.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not a range of entries: write A:B, A: or :B");
+        let (start, end) = text.split_once(':').ok_or_else(wrong)?;
+        let number = |text: &str| match text.trim() {
+            "" => Ok(None),
+            text => text.parse::<u64>().map(Some).map_err(|_| wrong()),
+        };
+        let (start, end) = (number(start)?.unwrap_or(0), number(end)?);
+        if end.is_some_and(|end| end < start) {
+            return Err(format!("{text:?} ends before it starts"));
+        }
+        Ok(Self { start, end })
+    }
+
+    /// The range in a dataset of `total` entries; what lies beyond is left for the reader to refuse.
+    pub fn within(self, total: u64) -> Range<u64> {
+        self.start..self.end.unwrap_or_else(|| total.max(self.start))
+    }
+}
+
+/// `1.23 MB`, decimal units.
+pub fn size(bytes: u64) -> String {
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1e3;
+    let mut units = ["kB", "MB", "GB", "TB", "PB", "EB"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    while value >= 999.5 {
+        let Some(next) = units.next() else { break };
+        (value, unit) = (value / 1e3, next);
+    }
+    match value {
+        v if v < 9.995 => format!("{v:.2} {unit}"),
+        v if v < 99.95 => format!("{v:.1} {unit}"),
+        v => format!("{v:.0} {unit}"),
+    }
+}
+
+/// `1,234,567`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `12.3%` of a total.
+pub fn share(part: u64, total: u64) -> String {
+    if total == 0 { "-".to_owned() } else { format!("{:.1}%", part as f64 / total as f64 * 100.0) }
+}
+
+/// How many times smaller: `3.21`.
+pub fn ratio(uncompressed: u64, stored: u64) -> String {
+    if stored == 0 { "-".to_owned() } else { format!("{:.2}", uncompressed as f64 / stored as f64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_as_people_write_them() {
+        for (text, bytes) in [
+            ("128MB", 128_000_000),
+            ("64MiB", 67_108_864),
+            ("64 mib", 67_108_864),
+            ("1e6", 1_000_000),
+            ("1.5e3kB", 1_500_000),
+            ("4096", 4096),
+            ("0.5k", 500),
+            ("2GiB", 2_147_483_648),
+        ] {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "MB", "12XB", "-1", "0", "nan", "inf", "1e99", "1 2", "é"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_entries() {
+        assert_eq!(Entries::parse("2:5").unwrap().within(9), 2..5);
+        assert_eq!(Entries::parse(":").unwrap().within(9), 0..9);
+        assert_eq!(Entries::parse("4:").unwrap().within(9), 4..9);
+        assert_eq!(Entries::parse("10:").unwrap().within(9), 10..10);
+        for text in ["5:2", "3", "a:b", "-1:2", "1:2:3", "1.5:2"] {
+            assert!(Entries::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_for_people() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.00 kB"),
+            (9_994, "9.99 kB"),
+            (9_995, "10.0 kB"),
+            (123_456, "123 kB"),
+            (999_499, "999 kB"),
+            (999_500, "1.00 MB"),
+            (u64::MAX, "18.4 EB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(123), "123");
+        assert_eq!(share(1, 8), "12.5%");
+        assert_eq!(share(0, 0), "-");
+    }
+}

@@ -1,0 +1,97 @@
+//! Complete files that do not have their names yet.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tempfile::NamedTempFile;
+
+use crate::{Error, Result};
+
+/// Where a staged [`super::LocalSink`] leaves its file on commit: readable, not visible under its
+/// name before [`Staging::publish`]. Removed when the last handle goes without that.
+#[derive(Clone, Debug, Default)]
+pub struct Staging(Arc<Mutex<Option<Finished>>>);
+
+/// A complete temporary file.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub name: String,
+    pub target: PathBuf,
+    pub force: bool,
+    pub temporary: NamedTempFile,
+}
+
+impl Staging {
+    pub(super) fn put(&self, finished: Finished) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(finished);
+    }
+
+    /// Path of the complete file for reading; `None` before the commit and after publishing.
+    pub fn path(&self) -> Option<PathBuf> {
+        let finished = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        finished.as_ref().map(|finished| finished.temporary.path().to_owned())
+    }
+
+    /// Makes the file durable and visible under its name; nothing when there is none.
+    ///
+    /// # Errors
+    /// `AlreadyExists` when a file of that name has appeared and is not to be replaced; the system's.
+    pub fn publish(&self) -> Result<()> {
+        let finished = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        finished.map_or(Ok(()), Finished::publish)
+    }
+}
+
+impl Finished {
+    /// Makes the file durable and visible under its name.
+    pub fn publish(self) -> Result<()> {
+        let Self { name, target, force, temporary } = self;
+        let failed = |error| Error::new(&name, "finish writing", error);
+        temporary.as_file().sync_all().map_err(failed)?;
+        let persisted =
+            if force { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
+        match persisted {
+            Ok(_) => sync_directory(directory(&target)).map_err(failed),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(failed(exists()))
+            }
+            Err(error) => Err(failed(error.error)),
+        }
+    }
+}
+
+/// The error for a name that is taken.
+pub(super) fn exists() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "it exists already and is not to be replaced")
+}
+
+/// The directory a file lies in.
+pub(super) fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes the new name durable, where the system can.
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    match File::open(directory).and_then(|directory| directory.sync_all()) {
+        // Some network file systems have no such thing for directories.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput
+                    | io::ErrorKind::Unsupported
+                    | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}

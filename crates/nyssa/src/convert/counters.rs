@@ -1,0 +1,127 @@
+//! Offsets of the counters, read once per cluster and shared by all branches that they count.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_buffer::OffsetBuffer;
+
+use super::map::{Input, Source, Unit};
+use crate::error::{Error, Result};
+use crate::ttree::{CountSource, Reader, Shape};
+
+/// One counter of the conversion.
+struct Counter {
+    source: CountSource,
+    /// Units that need it in each cluster.
+    uses: usize,
+    /// A branch it counts, whose baskets know its lengths when the counter itself cannot be read.
+    member: usize,
+    readable: bool,
+}
+
+/// Offsets that are needed by units in flight.
+pub(super) struct Counters {
+    counters: Vec<Counter>,
+    by_source: HashMap<CountSource, usize>,
+    cache: Mutex<HashMap<(usize, usize), Arc<Slot>>>,
+}
+
+#[derive(Default)]
+struct Slot {
+    offsets: Mutex<Option<OffsetBuffer<i64>>>,
+    used: Mutex<usize>,
+}
+
+impl Counters {
+    /// The counters that `units` need.
+    pub fn new(reader: &Reader, inputs: &[Input<'_>], units: &[Unit]) -> Self {
+        let mut counters: Vec<Counter> = Vec::new();
+        let mut by_source = HashMap::new();
+        for unit in units {
+            let Some(source) = needed(inputs, unit) else { continue };
+            let index = *by_source.entry(source.clone()).or_insert_with(|| {
+                let counts = |shape: &Shape| shape.counter.is_none() && shape.dimensions.is_empty();
+                let branch = reader.branch(&source.branch);
+                let readable = branch.and_then(|b| b.shape.as_ref().ok()).is_some_and(counts);
+                let counter = Counter { source: source.clone(), uses: 0, member: 0, readable };
+                counters.push(counter);
+                counters.len() - 1
+            });
+            let Some(counter) = counters.get_mut(index) else { continue };
+            counter.uses += 1;
+            if let Source::Branch(member) | Source::Items(member) = unit.source {
+                counter.member = member;
+            }
+        }
+        Self { counters, by_source, cache: Mutex::default() }
+    }
+
+    /// The offsets of `source` for `entries`, which are cluster number `cluster`. To be called once
+    /// by each unit that needs them: the last one lets them go.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the counter's branch.
+    pub fn offsets(
+        &self,
+        reader: &Reader,
+        inputs: &[Input<'_>],
+        source: &CountSource,
+        cluster: usize,
+        entries: &Range<u64>,
+    ) -> Result<OffsetBuffer<i64>> {
+        let index = *self.by_source.get(source).ok_or_else(|| no_counter(source))?;
+        let counter = self.counters.get(index).ok_or_else(|| no_counter(source))?;
+        let slot = Arc::clone(lock(&self.cache).entry((cluster, index)).or_default());
+        let offsets = {
+            // Held while reading: whoever else needs these offsets waits for them.
+            let mut cached = lock(&slot.offsets);
+            match &*cached {
+                Some(offsets) => offsets.clone(),
+                None => cached.insert(counter.read(reader, inputs, entries)?).clone(),
+            }
+        };
+        let mut used = lock(&slot.used);
+        *used += 1;
+        if *used >= counter.uses {
+            lock(&self.cache).remove(&(cluster, index));
+        }
+        Ok(offsets)
+    }
+}
+
+impl Counter {
+    fn read(
+        &self,
+        reader: &Reader,
+        inputs: &[Input<'_>],
+        entries: &Range<u64>,
+    ) -> Result<OffsetBuffer<i64>> {
+        if self.readable {
+            return reader.offsets(&self.source, entries.clone());
+        }
+        let member = inputs.get(self.member).ok_or_else(|| no_counter(&self.source))?;
+        let array = reader.read_branch(member.branch, entries.clone(), None)?;
+        let list = array.as_list_opt::<i64>().ok_or_else(|| no_counter(&self.source))?;
+        Ok(list.offsets().clone())
+    }
+}
+
+/// The counter that a unit needs.
+pub(super) fn needed<'a>(inputs: &'a [Input<'_>], unit: &'a Unit) -> Option<&'a CountSource> {
+    match &unit.source {
+        Source::Offsets(source) => Some(source),
+        Source::Branch(index) | Source::Items(index) => {
+            inputs.get(*index)?.branch.shape.as_ref().ok()?.counter.as_ref()
+        }
+    }
+}
+
+fn no_counter(source: &CountSource) -> Error {
+    Error::not_found(format!("the lengths counted by {} are not known", source.branch))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,235 @@
+//! From a tree in a file to an RNTuple in another.
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::Instant;
+
+use super::map::{FieldMap, Input, Map, Rules, Source, map};
+use super::options::{Effort, Options};
+use super::output::Output;
+use super::pipeline::{Pipeline, Written};
+use super::report::{FieldReport, Report, peak_memory};
+use super::unit::Units;
+use super::{clusters, effort, verify};
+use crate::Context;
+use crate::dataset::{Dataset, TREE_CLASSES};
+use crate::error::{Error, Result, ResultExt};
+use crate::read;
+use crate::rootfile::RootFile;
+use crate::ttree::Reader;
+use crate::write::{self, SealSettings, Writer};
+
+/// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple of the same
+/// path in the new file `output`, which appears only when all of it is written (and verified, if
+/// asked).
+///
+/// # Errors
+/// `NotFound` for the tree, `InvalidArgument` for options or an output that cannot be, `Unsupported`
+/// listing every branch that cannot be converted, `Cancelled`, and whatever is wrong with the input.
+pub fn convert(
+    input: &RootFile,
+    path: &str,
+    output: &Path,
+    options: &Options,
+    context: &Context,
+) -> Result<Report> {
+    let mut reports = run(input, &[path.to_owned()], output, options, context)?;
+    reports.pop().ok_or_else(|| Error::invalid_argument("nothing was converted"))
+}
+
+/// Converts every tree of `input`, each to an RNTuple of the same path in `output`.
+///
+/// # Errors
+/// As [`convert`]; `NotFound` when there is no tree, `InvalidArgument` for a name in the options.
+pub fn convert_all(
+    input: &RootFile,
+    output: &Path,
+    options: &Options,
+    context: &Context,
+) -> Result<Vec<Report>> {
+    if options.name.is_some() {
+        return Err(Error::invalid_argument(
+            "one name does not do for all trees of a file: each keeps its path",
+        ));
+    }
+    let keys = crate::dataset::datasets(input)?;
+    let trees = keys.into_iter().filter(|key| TREE_CLASSES.contains(&key.class.as_str()));
+    let paths: Vec<_> = trees.map(|key| format!("{};{}", key.path, key.cycle)).collect();
+    if paths.is_empty() {
+        return Err(Error::not_found("the file has no TTree")).in_file(input.name());
+    }
+    run(input, &paths, output, options, context)
+}
+
+fn run(
+    input: &RootFile,
+    paths: &[String],
+    output: &Path,
+    options: &Options,
+    context: &Context,
+) -> Result<Vec<Report>> {
+    // Everything that can be refused is refused before the output is touched.
+    let filter = options.filter()?;
+    let readers = paths.iter().map(|path| Reader::open(input, path)).collect::<Result<Vec<_>>>()?;
+    let mut jobs = Vec::with_capacity(readers.len());
+    for reader in &readers {
+        let inputs = inputs(reader);
+        let rules = Rules {
+            layout: options.layout,
+            compression: options.compression,
+            filter: &filter,
+            skip_unsupported: options.skip_unsupported,
+        };
+        let mapped = map(&inputs, rules).in_file(input.name()).in_object(reader.name())?;
+        let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
+        jobs.push(Job { reader, inputs, map: mapped, entries, options, context });
+    }
+    let target = Output::create(input, output, options)?;
+    let mut done = Vec::with_capacity(jobs.len());
+    for job in &mut jobs {
+        done.push(job.write(&target)?);
+    }
+    let size = target.finish()?;
+    if options.verify {
+        let file = target.open()?;
+        for (job, report) in jobs.iter().zip(&mut done) {
+            job.verify(&file, report)?;
+        }
+    }
+    context.check()?;
+    target.publish()?;
+    for report in &mut done {
+        report.output_bytes = size;
+        report.peak_memory_bytes = peak_memory();
+    }
+    Ok(done)
+}
+
+/// The branches of a tree that hold data, by the names they are read by.
+pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
+    let input = |item: &crate::dataset::Item| {
+        Some(Input { path: item.name.clone(), branch: reader.branch(&item.name)? })
+    };
+    reader.items().iter().filter_map(input).collect()
+}
+
+/// One tree.
+struct Job<'a> {
+    reader: &'a Reader,
+    inputs: Vec<Input<'a>>,
+    map: Map,
+    entries: Range<u64>,
+    options: &'a Options,
+    context: &'a Context,
+}
+
+impl Job<'_> {
+    fn write(&mut self, output: &Output) -> Result<Report> {
+        let start = Instant::now();
+        let taken: Vec<_> = self
+            .map
+            .units
+            .iter()
+            .filter_map(|unit| match unit.source {
+                Source::Branch(index) | Source::Items(index) => Some(index),
+                Source::Offsets(_) => None,
+            })
+            .collect();
+        let tree = self.reader.tree();
+        let clusters = clusters::plan(tree, &self.inputs, &taken, &self.entries, self.options);
+        let write_options = write::Options {
+            compression: self.options.compression,
+            max_unzipped_page: self.options.page_bytes,
+            description: tree.title.clone(),
+            ..write::Options::default()
+        };
+        let mut settings = SealSettings::new(&self.map.schema, &write_options);
+        let units = Units::new(self.reader, &self.inputs, &self.map.schema, &self.map.units);
+        if self.options.effort == Effort::Auto {
+            let compression = self.options.compression;
+            effort::choose(&units, &self.entries, compression, &mut settings, self.context)?;
+        }
+        let name = self.ntuple();
+        let mut writer =
+            Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
+        let input_bytes = self.input_bytes();
+        let pipeline = Pipeline {
+            units: &units,
+            clusters: &clusters,
+            settings: &settings,
+            budget: self.options.memory_budget,
+            total_bytes: input_bytes,
+            context: self.context,
+        };
+        let written = pipeline.run(&mut writer)?;
+        let totals = writer.finish()?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Report {
+            input: self.reader.file().to_owned(),
+            tree: self.reader.name().to_owned(),
+            output: output.name().to_owned(),
+            ntuple: name,
+            entries: totals.entries,
+            clusters: totals.clusters,
+            input_bytes,
+            uncompressed_bytes: totals.uncompressed_bytes,
+            compressed_bytes: totals.compressed_bytes,
+            seconds,
+            megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
+            threads: self.context.threads(),
+            fields: self.field_reports(&written),
+            renamed: self.map.renamed.clone(),
+            skipped: self.map.skipped.clone(),
+            notes: self.map.notes.clone(),
+            ..Report::default()
+        })
+    }
+
+    /// Path of the RNTuple: that of the tree, without a cycle.
+    fn ntuple(&self) -> String {
+        let path = self.options.name.as_deref().unwrap_or_else(|| self.reader.name());
+        path.split(';').next().unwrap_or(path).to_owned()
+    }
+
+    fn branch_bytes(&self, path: &str) -> u64 {
+        let branch = self.reader.branch(path);
+        branch.map_or(0, |branch| clusters::stored(branch, &self.entries))
+    }
+
+    /// Zipped bytes of the baskets that are read.
+    fn input_bytes(&self) -> u64 {
+        self.map.fields.iter().map(|field| self.branch_bytes(&field.branch)).sum()
+    }
+
+    fn field_reports(&self, written: &Written) -> Vec<FieldReport> {
+        let by_field: std::collections::HashMap<_, _> =
+            self.map.units.iter().map(|unit| unit.field).zip(&written.unit_bytes).collect();
+        let report = |field: &FieldMap| FieldReport {
+            branch: field.branch.clone(),
+            field: field.field.clone(),
+            type_name: field.type_name.clone(),
+            input_bytes: self.branch_bytes(&field.branch),
+            output_bytes: by_field.get(&field.physical).copied().copied().unwrap_or(0),
+        };
+        self.map.fields.iter().map(report).collect()
+    }
+
+    fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
+        let start = Instant::now();
+        let ntuple = read::Reader::open(file, &self.ntuple())?;
+        let compared = verify::compare(
+            self.reader,
+            self.entries.clone(),
+            &ntuple,
+            &self.map.fields,
+            self.options.memory_budget,
+            self.context,
+        )?;
+        verify::require_equal(&compared)
+            .in_file(self.reader.file())
+            .in_object(self.reader.name())?;
+        report.verified = true;
+        report.verify_seconds = Some(start.elapsed().as_secs_f64());
+        Ok(())
+    }
+}

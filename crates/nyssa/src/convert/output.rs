@@ -1,0 +1,102 @@
+//! The output file: where it may go, and when it appears.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nyssa_io::{LocalSink, LocalSource, Staging};
+
+use super::options::Options;
+use crate::error::{Error, Result};
+use crate::rootfile::RootFile;
+use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use crate::write::SharedFile;
+
+/// Time of reproducible files: the first second of 1995, where ROOT's own time begins.
+const REPRODUCIBLE_TIME: u64 = 788_918_400;
+/// Identity of reproducible files.
+const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
+
+/// An output in the making.
+pub(super) struct Output {
+    pub file: SharedFile,
+    name: String,
+    staging: Staging,
+}
+
+impl Output {
+    /// Begins the file `path`; nothing is visible under that name before [`Output::publish`].
+    ///
+    /// # Errors
+    /// `InvalidArgument` when it is the file of `input`, or exists and is not to be replaced.
+    pub fn create(input: &RootFile, path: &Path, options: &Options) -> Result<Self> {
+        let name = path.display().to_string();
+        if same_file(Path::new(input.name()), path) {
+            return Err(Error::invalid_argument(
+                "the output is the input file: choose another name, the input is never overwritten",
+            )
+            .at(|place| place.file = Some(name)));
+        }
+        let (sink, staging) = LocalSink::staged(path, options.force)?;
+        let mut file = FileOptions { compression: options.compression, ..FileOptions::default() };
+        if options.reproducible {
+            file.uuid = Some(REPRODUCIBLE_UUID);
+            file.time = Some(REPRODUCIBLE_TIME);
+            // The name of the file is recorded in it.
+        }
+        let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file)?);
+        Ok(Self { file, name, staging })
+    }
+
+    /// Completes the file, still without its name; its size in bytes.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn finish(&self) -> Result<u64> {
+        self.file.finish()
+    }
+
+    /// Opens the finished file for reading.
+    ///
+    /// # Errors
+    /// Those of opening; `InvalidArgument` before [`Output::finish`].
+    pub fn open(&self) -> Result<RootFile> {
+        let path = self
+            .staging
+            .path()
+            .ok_or_else(|| Error::invalid_argument("the output is not finished"))?;
+        RootFile::open(Arc::new(LocalSource::open(path)?))
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a file of that name has appeared meanwhile.
+    pub fn publish(&self) -> Result<()> {
+        Ok(self.staging.publish()?)
+    }
+
+    /// Path as the user gave it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Do both paths lead to the same file, also by links?
+fn same_file(a: &Path, b: &Path) -> bool {
+    let (Ok(left), Ok(right)) = (a.canonicalize(), b.canonicalize()) else { return false };
+    left == right || same_inode(&left, &right)
+}
+
+#[cfg(unix)]
+fn same_inode(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (a.metadata(), b.metadata()) {
+        (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn same_inode(_: &Path, _: &Path) -> bool {
+    false
+}

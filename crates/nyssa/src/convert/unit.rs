@@ -1,0 +1,102 @@
+//! One unit of work: the data of one field over an entry range, read and sealed.
+
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::OffsetBuffer;
+
+use super::counters::{Counters, needed};
+use super::map::{Input, Source, Unit};
+use crate::error::{Error, Result, ResultExt};
+use crate::page::SealedColumn;
+use crate::schema::Schema;
+use crate::ttree::Reader;
+use crate::write::{Scratch, SealSettings, seal_field, seal_offsets};
+
+/// The units of a conversion and where their data comes from.
+pub(super) struct Units<'a> {
+    pub reader: &'a Reader,
+    pub inputs: &'a [Input<'a>],
+    pub schema: &'a Schema,
+    pub units: &'a [Unit],
+    counters: Counters,
+}
+
+/// What a unit read.
+pub(super) enum Data {
+    Array(ArrayRef),
+    Offsets(OffsetBuffer<i64>),
+}
+
+impl<'a> Units<'a> {
+    /// The units of a mapped tree.
+    pub fn new(
+        reader: &'a Reader,
+        inputs: &'a [Input<'a>],
+        schema: &'a Schema,
+        units: &'a [Unit],
+    ) -> Self {
+        Self { reader, inputs, schema, units, counters: Counters::new(reader, inputs, units) }
+    }
+
+    /// Reads one unit. To be called once by each unit for the same `cluster` and its `entries`:
+    /// counters are shared, and the last unit that needs one lets it go.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the branch or its counter.
+    pub fn read(&self, unit: &Unit, cluster: usize, entries: &Range<u64>) -> Result<Data> {
+        let offsets = needed(self.inputs, unit)
+            .map(|counter| {
+                self.counters.offsets(self.reader, self.inputs, counter, cluster, entries)
+            })
+            .transpose()?;
+        let read = |index: usize| -> Result<ArrayRef> {
+            let input = self.inputs.get(index).ok_or_else(|| Error::not_found("no such branch"))?;
+            self.reader.read_branch(input.branch, entries.clone(), offsets.as_ref())
+        };
+        match (&unit.source, &offsets) {
+            (Source::Branch(index), _) => read(*index).map(Data::Array),
+            (Source::Items(index), _) => Ok(Data::Array(items(&read(*index)?)?)),
+            (Source::Offsets(_), Some(offsets)) => Ok(Data::Offsets(offsets.clone())),
+            (Source::Offsets(counter), None) => {
+                Err(Error::not_found(format!("{} counts nothing", counter.branch)))
+            }
+        }
+        .in_field(&self.schema.path(unit.field))
+    }
+
+    /// Seals what a unit read.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for data that the field cannot hold, `LimitExceeded` from the compressor.
+    pub fn seal(
+        &self,
+        unit: &Unit,
+        data: &Data,
+        settings: &SealSettings,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<SealedColumn>> {
+        match data {
+            Data::Array(array) => seal_field(self.schema, unit.field, array, settings, scratch),
+            Data::Offsets(offsets) => {
+                seal_offsets(self.schema, unit.field, offsets, settings, scratch)
+                    .map(|column| vec![column])
+            }
+        }
+        .in_field(&self.schema.path(unit.field))
+    }
+}
+
+/// The items of a list array, without its offsets.
+fn items(array: &ArrayRef) -> Result<ArrayRef> {
+    let list = array
+        .as_list_opt::<i64>()
+        .ok_or_else(|| Error::out_of_spec(format!("a {} is not a list", array.data_type())))?;
+    let offsets = list.value_offsets();
+    let (first, last) = match (offsets.first(), offsets.last()) {
+        (Some(&first), Some(&last)) => (first as usize, last as usize),
+        _ => (0, 0),
+    };
+    Ok(list.values().slice(first, last - first))
+}

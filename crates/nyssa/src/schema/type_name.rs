@@ -1,0 +1,124 @@
+//! C++ type names: parsing and the specification's normal form ("Type Name Normalization").
+//!
+//! ```text
+//! const vector< unsigned int, allocator<unsigned int> >   →   std::vector<std::uint32_t>
+//! class ::Event[3]                                         →   std::array<Event,3>
+//! ```
+
+mod alias;
+mod parser;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::error::Result;
+
+/// Deepest nesting of template arguments.
+const MAX_DEPTH: usize = 100;
+
+/// A type name as a tree, in normal form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeName {
+    /// Namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
+    pub path: Vec<Segment>,
+    /// Qualified by `const`; kept only in template arguments and behind pointers.
+    pub constant: bool,
+    /// `*` and `&` behind the name.
+    pub indirection: String,
+}
+
+/// One part of a qualified name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Identifier.
+    pub name: String,
+    /// Template arguments; `None` without angle brackets.
+    pub arguments: Option<Vec<Argument>>,
+}
+
+/// A template argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A type.
+    Type(TypeName),
+    /// An integer in decimal notation, or `true`, `false`.
+    Value(String),
+}
+
+impl TypeName {
+    /// Parses and normalises a name.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for what is not a C++ type name, function types, and nesting that is too
+    /// deep.
+    pub fn parse(text: &str) -> Result<Self> {
+        parser::parse(text)
+    }
+
+    /// The qualified name without arguments of the last part, and these arguments: `std::vector`
+    /// and `[float]`. Without arguments the list is empty.
+    pub fn template(&self) -> (String, &[Argument]) {
+        let names: Vec<String> = match self.path.split_last() {
+            Some((last, outer)) => {
+                outer.iter().map(Segment::to_string).chain([last.name.clone()]).collect()
+            }
+            None => Vec::new(),
+        };
+        let arguments = self.path.last().and_then(|last| last.arguments.as_deref());
+        (names.join("::"), arguments.unwrap_or_default())
+    }
+
+    /// The type arguments of template `name`, such as `std::map`; `None` for other types.
+    pub fn arguments_of(&self, name: &str) -> Option<Vec<&TypeName>> {
+        let (own, arguments) = self.template();
+        (own == name && self.indirection.is_empty()).then(|| {
+            arguments
+                .iter()
+                .filter_map(|argument| match argument {
+                    Argument::Type(name) => Some(name),
+                    Argument::Value(_) => None,
+                })
+                .collect()
+        })
+    }
+}
+
+/// The normal form of `text`, or `text` itself when it cannot be parsed.
+pub fn normalize(text: &str) -> String {
+    TypeName::parse(text).map_or_else(|_| text.to_owned(), |name| name.to_string())
+}
+
+impl fmt::Display for TypeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.constant {
+            f.write_str("const ")?;
+        }
+        for (index, segment) in self.path.iter().enumerate() {
+            if index > 0 {
+                f.write_str("::")?;
+            }
+            segment.fmt(f)?;
+        }
+        f.write_str(&self.indirection)
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        let Some(arguments) = &self.arguments else { return Ok(()) };
+        f.write_str("<")?;
+        for (index, argument) in arguments.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            match argument {
+                Argument::Type(name) => name.fmt(f)?,
+                Argument::Value(value) => f.write_str(value)?,
+            }
+        }
+        f.write_str(">")
+    }
+}

@@ -1,0 +1,63 @@
+//! Names that mean other names.
+
+/// The normal form of a fundamental type from its words, in any order: `long unsigned int`.
+pub(super) fn fundamental(words: &[&str]) -> Option<&'static str> {
+    let count = |word: &str| words.iter().filter(|other| **other == word).count();
+    let known = ["signed", "unsigned", "short", "long", "int", "char"];
+    if words.iter().any(|word| !known.contains(word)) {
+        return match words {
+            ["long", "double"] | ["double", "long"] => Some("long double"),
+            [one] => typedef(one),
+            _ => None,
+        };
+    }
+    let signs = count("signed") + count("unsigned");
+    if words.is_empty() || signs > 1 || count("int") > 1 || count("char") > 1 {
+        return None;
+    }
+    let unsigned = count("unsigned") == 1;
+    let pick = |signed, other| Some(if unsigned { other } else { signed });
+    match (count("char"), count("short"), count("long"), count("int")) {
+        (1, 0, 0, 0) if signs == 0 => Some("char"),
+        (1, 0, 0, 0) => pick("std::int8_t", "std::uint8_t"),
+        (0, 1, 0, _) => pick("std::int16_t", "std::uint16_t"),
+        (0, 0, 0, _) => pick("std::int32_t", "std::uint32_t"),
+        // `long` has 64 bits on every platform that RNTuple is written on.
+        (0, 0, 1 | 2, _) => pick("std::int64_t", "std::uint64_t"),
+        _ => None,
+    }
+}
+
+/// ROOT's and C's typedefs of fundamental types.
+fn typedef(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "bool" | "Bool_t" => "bool",
+        "float" | "Float_t" | "Float16_t" => "float",
+        "double" | "Double_t" | "Double32_t" => "double",
+        "void" => "void",
+        "Char_t" => "char",
+        "byte" => "std::byte",
+        "int8_t" => "std::int8_t",
+        "uint8_t" | "UChar_t" | "Byte_t" => "std::uint8_t",
+        "int16_t" | "Short_t" | "Version_t" => "std::int16_t",
+        "uint16_t" | "UShort_t" => "std::uint16_t",
+        "int32_t" | "Int_t" => "std::int32_t",
+        "uint32_t" | "UInt_t" => "std::uint32_t",
+        "int64_t" | "Long_t" | "Long64_t" | "ptrdiff_t" => "std::int64_t",
+        "uint64_t" | "ULong_t" | "ULong64_t" | "size_t" => "std::uint64_t",
+        _ => return None,
+    })
+}
+
+/// The standard library's classes that ROOT writes without `std::`, and the number of their
+/// template arguments that are stored: allocators, comparisons and hashes are not.
+pub(super) fn standard(name: &str) -> Option<Option<usize>> {
+    Some(match name {
+        "string" => Some(0),
+        "vector" | "list" | "deque" | "forward_list" | "set" | "multiset" | "unordered_set"
+        | "unordered_multiset" | "optional" | "unique_ptr" | "atomic" | "bitset" => Some(1),
+        "map" | "multimap" | "unordered_map" | "unordered_multimap" | "pair" | "array" => Some(2),
+        "tuple" | "variant" => None,
+        _ => return None,
+    })
+}

@@ -1,0 +1,191 @@
+//! What one entry of a branch looks like in its baskets, and the Arrow type it reads as.
+
+use arrow_schema::{DataType, Fields};
+
+use super::{Branch, CountSource, Element};
+
+/// The most bytes that a basket's object size can say.
+pub(crate) const BASKET_MAX: u64 = i32::MAX as u64;
+
+/// The bytes of an entry.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// How entries follow each other.
+    pub kind: Kind,
+    /// Bytes of one item: an element times its fixed dimensions, a whole record; 1 for strings.
+    pub stride: usize,
+    /// The leaves, in order; more than one make a record.
+    pub members: Vec<Member>,
+}
+
+/// How many items an entry has.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// One.
+    Fixed,
+    /// As many as the counter says.
+    Jagged(CountSource),
+    /// One C string.
+    Strings,
+}
+
+/// One leaf of an item.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Name of the leaf.
+    pub name: String,
+    /// Element type.
+    pub element: Element,
+    /// Fixed dimensions, outermost first.
+    pub dimensions: Vec<u64>,
+    /// First byte in the item.
+    pub start: usize,
+    /// Bytes.
+    pub size: usize,
+}
+
+impl Layout {
+    /// The layout of `branch`, or why it cannot be read.
+    pub(crate) fn of(branch: &Branch) -> Result<Self, String> {
+        let shape = match &branch.shape {
+            Ok(shape) => shape,
+            Err(reason) if reason.starts_with(SEVERAL_LEAVES) => {
+                return record(branch).ok_or_else(|| reason.clone());
+            }
+            Err(reason) => return Err(reason.clone()),
+        };
+        let mut layout = Self::items(vec![Member::new("", shape.element, &shape.dimensions)?])?;
+        match &shape.counter {
+            Some(counter) => layout.kind = Kind::Jagged(counter.clone()),
+            None if shape.element == Element::CString => layout.kind = Kind::Strings,
+            None => {}
+        }
+        Ok(layout)
+    }
+
+    fn items(mut members: Vec<Member>) -> Result<Self, String> {
+        let mut stride = 0_usize;
+        for member in &mut members {
+            member.start = stride;
+            stride = stride.saturating_add(member.size);
+        }
+        if stride as u64 > BASKET_MAX {
+            return Err(format!("an entry of {stride} bytes is larger than any basket"));
+        }
+        Ok(Self { kind: Kind::Fixed, stride, members })
+    }
+
+    /// The Arrow type of one entry.
+    pub(crate) fn data_type(&self) -> DataType {
+        let of = |member: &Member, jagged| {
+            crate::arrow::nested(member.element.data_type(), &member.dimensions, jagged)
+        };
+        match self.members.as_slice() {
+            [member] => of(member, matches!(self.kind, Kind::Jagged(_))),
+            members => DataType::Struct(Fields::from_iter(
+                members.iter().map(|member| crate::arrow::field(&member.name, of(member, false))),
+            )),
+        }
+    }
+
+    /// The element type of everything but records.
+    pub(crate) fn element(&self) -> Option<Element> {
+        self.members.first().filter(|_| self.members.len() == 1).map(|member| member.element)
+    }
+
+    /// The leaf that counts the items.
+    pub(crate) fn counter(&self) -> Option<&CountSource> {
+        match &self.kind {
+            Kind::Jagged(counter) => Some(counter),
+            _ => None,
+        }
+    }
+}
+
+impl Member {
+    fn new(name: &str, element: Element, dimensions: &[u64]) -> Result<Self, String> {
+        let size = element.size().unwrap_or(1) as u64;
+        let bytes = dimensions.iter().try_fold(size, |bytes, &size| bytes.checked_mul(size));
+        let bytes =
+            bytes.filter(|&bytes| bytes <= BASKET_MAX).and_then(|n| usize::try_from(n).ok());
+        let size = bytes.ok_or_else(|| {
+            format!("an array of {dimensions:?} elements is larger than any basket")
+        })?;
+        let dimensions = dimensions.to_vec();
+        Ok(Self { name: name.to_owned(), element, dimensions, start: 0, size })
+    }
+}
+
+/// How the reason of a branch begins that is no single column only because of its leaf list.
+pub(super) const SEVERAL_LEAVES: &str = "it has several leaves";
+
+/// A leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes: streamed one after the other,
+/// without padding.
+fn record(branch: &Branch) -> Option<Layout> {
+    if branch.leaves.len() < 2 {
+        return None;
+    }
+    let mut members = Vec::with_capacity(branch.leaves.len());
+    for leaf in &branch.leaves {
+        let element = leaf.element.filter(|element| element.size().is_some())?;
+        let known = members.iter().any(|member: &Member| member.name == leaf.name);
+        if leaf.counter.is_some()
+            || known
+            || leaf.dimensions.iter().product::<u64>() != leaf.len.max(1)
+        {
+            return None;
+        }
+        members.push(Member::new(&leaf.name, element, &leaf.dimensions).ok()?);
+    }
+    Layout::items(members).ok()
+}
+
+impl Branch {
+    /// The Arrow type that the branch reads as, or why it cannot be read: that of its shape, or a
+    /// `Struct` for a leaf list of several leaves of fixed size.
+    ///
+    /// # Errors
+    /// The reason, in words.
+    pub fn data_type(&self) -> Result<DataType, String> {
+        Layout::of(self).map(|layout| layout.data_type())
+    }
+
+    /// The C++ type of one entry: `float`, `std::int32_t[3]`, `float[nJet]`, `float[n][3]`, `char*`,
+    /// `struct { double x; std::int32_t y; }`; an unreadable branch gives its class.
+    pub fn type_name(&self) -> String {
+        let Ok(layout) = Layout::of(self) else { return self.class.clone() };
+        match layout.members.as_slice() {
+            [member] => format!("{}{}", of_element(member.element), suffix(&layout, member)),
+            members => {
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|m| format!("{} {}{};", of_element(m.element), m.name, suffix(&layout, m)))
+                    .collect();
+                format!("struct {{ {} }}", members.join(" "))
+            }
+        }
+    }
+}
+
+fn suffix(layout: &Layout, member: &Member) -> String {
+    let counter = layout.counter().map(|counter| format!("[{}]", counter.leaf));
+    let fixed = member.dimensions.iter().map(|size| format!("[{size}]"));
+    counter.into_iter().chain(fixed).collect()
+}
+
+fn of_element(element: Element) -> &'static str {
+    match element {
+        Element::Bool => "bool",
+        Element::Int8 => "std::int8_t",
+        Element::UInt8 => "std::uint8_t",
+        Element::Int16 => "std::int16_t",
+        Element::UInt16 => "std::uint16_t",
+        Element::Int32 => "std::int32_t",
+        Element::UInt32 => "std::uint32_t",
+        Element::Int64 => "std::int64_t",
+        Element::UInt64 => "std::uint64_t",
+        Element::Float32 => "float",
+        Element::Float64 => "double",
+        Element::CString => "char*",
+    }
+}

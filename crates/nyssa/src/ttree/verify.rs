@@ -1,0 +1,159 @@
+//! A full check of a TTree: every basket is read, all problems are collected.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::basket::{Contents, Expected};
+use super::{Basket, Branch, Reader, fetch};
+use crate::Context;
+use crate::dataset::Dataset;
+use crate::error::{Error, Kind, Place, Result, ResultExt};
+use crate::rootfile::KeyEntry;
+
+/// Bytes read to learn the size of a basket whose branch does not tell it.
+const SIZE_PREFIX: u64 = 4;
+
+/// What was checked and what is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VerifyReport {
+    /// Number of entries.
+    pub entries: u64,
+    /// Branches that hold data.
+    pub branches: u64,
+    /// Baskets read.
+    pub baskets: u64,
+    /// Bytes of baskets on storage.
+    pub bytes: u64,
+    /// Branches that nyssa cannot read, with the reason. Their baskets were decompressed.
+    pub unreadable: Vec<String>,
+    /// What is wrong, in the order of branches.
+    pub problems: Vec<Problem>,
+}
+
+/// One broken rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Kind of the error, such as `OutOfSpecification`.
+    pub kind: String,
+    /// What is wrong.
+    pub message: String,
+    /// Branch.
+    pub field: Option<String>,
+    /// Basket number of its branch.
+    pub basket: Option<u64>,
+    /// Byte offset in the file.
+    pub offset: Option<u64>,
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        let Place { field, basket, offset, .. } = error.place().clone();
+        let message = error.message().to_owned();
+        Self { kind: format!("{:?}", error.kind()), message, field, basket, offset }
+    }
+}
+
+/// Reads every basket of every branch: its key, its compressed data, and, where nyssa can read the
+/// branch, its entries against its entry offsets and its counter.
+///
+/// # Errors
+/// Only `Io` and `Cancelled`: what is wrong with the file is in the report.
+pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
+    let mut report = VerifyReport { entries: reader.num_entries(), ..VerifyReport::default() };
+    let mut jobs = Vec::new();
+    for item in reader.items() {
+        let Some(branch) = reader.branch(&item.name) else { continue };
+        report.branches += 1;
+        if let Err(reason) = &item.field {
+            report.unreadable.push(format!("{}: {reason}", item.name));
+        }
+        check_order(branch, &item.name, &mut report.problems);
+        let baskets = branch.baskets.iter().enumerate();
+        jobs.extend(baskets.map(|(index, basket)| (&item.name, branch, index, basket)));
+    }
+    report.baskets = jobs.len() as u64;
+    report.bytes = jobs.iter().fold(0, |sum, job| sum.saturating_add(job.3.bytes));
+    let total = report.bytes;
+    let done = std::sync::atomic::AtomicU64::new(0);
+    let check = |&(name, branch, index, basket): &(&String, &Branch, usize, &Basket)| {
+        context.check()?;
+        let result = check_basket(reader, branch, basket).at(|place| {
+            place.field = Some(name.clone());
+            place.basket = Some(index as u64);
+            place.offset = basket.embedded.is_none().then_some(basket.seek);
+        });
+        let before = done.fetch_add(basket.bytes, std::sync::atomic::Ordering::Relaxed);
+        context.report(before.saturating_add(basket.bytes), total);
+        match result {
+            Ok(()) => Ok(None),
+            Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => Err(error),
+            Err(error) => Ok(Some(Problem::from(&error))),
+        }
+    };
+    let problems = context
+        .pool()
+        .install(|| jobs.par_iter().map(check).collect::<Result<Vec<Option<Problem>>>>())?;
+    report.problems.extend(problems.into_iter().flatten());
+    Ok(report)
+}
+
+/// Baskets follow each other without gap, up to the entries of the branch.
+fn check_order(branch: &Branch, name: &str, problems: &mut Vec<Problem>) {
+    let mut next = 0;
+    let mut wrong = |message: String, basket: Option<u64>| {
+        let error = Error::out_of_spec(message).at(|place| {
+            place.field = Some(name.to_owned());
+            place.basket = basket;
+        });
+        problems.push(Problem::from(&error));
+    };
+    for (index, basket) in branch.baskets.iter().enumerate() {
+        if basket.first_entry != next {
+            let start = basket.first_entry;
+            let message = format!("the basket starts at entry {start} where {next} is expected");
+            wrong(message, Some(index as u64));
+        }
+        next = basket.first_entry.saturating_add(basket.entries);
+    }
+    if next != branch.entries && !branch.baskets.is_empty() {
+        wrong(format!("the baskets end at entry {next}, the branch has {}", branch.entries), None);
+    }
+}
+
+fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<()> {
+    if let Some(embedded) = &basket.embedded {
+        let expected = Expected { bytes: basket.bytes, seek: None, entries: basket.entries };
+        Contents::open_embedded(embedded, &expected, &mut Vec::new())?;
+    } else {
+        let mut bytes = basket.bytes;
+        if bytes == 0 {
+            let prefix = read(reader, basket.seek..basket.seek.saturating_add(SIZE_PREFIX))?;
+            bytes = u64::from(crate::cursor::Cursor::new(&prefix, basket.seek).be_u32()?);
+        }
+        let block = read(reader, basket.seek..basket.seek.saturating_add(bytes))?;
+        KeyEntry::parse(&mut crate::cursor::Cursor::new(&block, basket.seek))?;
+        let expected =
+            Expected { bytes: basket.bytes, seek: Some(basket.seek), entries: basket.entries };
+        Contents::open(&block, &expected, &mut Vec::new())?;
+    }
+    let Ok(shape) = &branch.shape else { return Ok(()) };
+    let entries = basket.first_entry..basket.first_entry.saturating_add(basket.entries);
+    let counts = match &shape.counter {
+        Some(counter) => match reader.offsets(counter, entries.clone()) {
+            Ok(counts) => Some(counts),
+            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Unsupported) => None,
+            // The counter's own problem is told with the counter.
+            Err(error) if error.place().field.as_deref() != Some(&branch.name) => return Ok(()),
+            Err(error) => return Err(error),
+        },
+        None => None,
+    };
+    reader.read_branch(branch, entries, counts.as_ref()).map(drop)
+}
+
+fn read(reader: &Reader, range: Range<u64>) -> Result<bytes::Bytes> {
+    let mut blocks = fetch::fetch(reader.source().as_ref(), &[range])?;
+    Ok(blocks.pop().unwrap_or_default())
+}

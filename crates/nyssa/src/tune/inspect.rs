@@ -1,0 +1,156 @@
+//! Where the bytes of a dataset are: by field or branch, by encoding, by compression.
+//!
+//! No page or basket is decompressed: sizes come from metadata, and for TTrees from basket keys.
+
+mod ntuple;
+mod tree;
+
+use serde::Serialize;
+
+pub use ntuple::inspect as inspect_ntuple;
+pub use tree::inspect as inspect_tree;
+
+/// The statistics of a dataset.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Inspection {
+    /// File.
+    pub file: String,
+    /// Path of the dataset in it.
+    pub name: String,
+    /// `TTree` or `RNTuple`.
+    pub format: &'static str,
+    /// Number of entries.
+    pub entries: u64,
+    /// Bytes of the whole file.
+    pub file_bytes: u64,
+    /// Bytes of pages (with checksums) or baskets (with keys) on storage.
+    pub stored_bytes: u64,
+    /// Bytes of the same before compression.
+    pub uncompressed_bytes: u64,
+    /// Bytes of the dataset's own metadata on storage: header, footer, page lists.
+    pub metadata_bytes: u64,
+    /// Fields or branches in the order of the schema.
+    pub fields: Vec<Part>,
+    /// Physical columns of an RNTuple in order of their ids.
+    pub columns: Vec<ColumnPart>,
+    /// By column type of an RNTuple, largest first.
+    pub encodings: Vec<Part>,
+    /// By compression, largest first.
+    pub compressions: Vec<Part>,
+    /// Stored sizes of pages or baskets.
+    pub pages: Distribution,
+    /// Stored sizes of clusters.
+    pub clusters: Distribution,
+    /// Entries of clusters.
+    pub cluster_entries: Distribution,
+}
+
+/// A part of the data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// What it is: a field, a branch, a column type, a compression setting.
+    pub name: String,
+    /// C++ type of a field or branch; empty otherwise.
+    pub type_name: String,
+    /// Pages or baskets.
+    pub pages: u64,
+    /// Elements; entries for branches.
+    pub elements: u64,
+    /// Bytes on storage.
+    pub stored_bytes: u64,
+    /// Bytes before compression.
+    pub uncompressed_bytes: u64,
+}
+
+/// A physical column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ColumnPart {
+    /// Physical column id.
+    pub id: u32,
+    /// Field path.
+    pub field: String,
+    /// Column type.
+    pub column_type: String,
+    /// Bits per element before compression.
+    pub bits: u16,
+    /// Its sizes; the name is that of its field for people.
+    pub part: Part,
+}
+
+/// Smallest, middle, largest of some numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Distribution {
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub total: u64,
+    /// The smallest; 0 when there are none.
+    pub min: u64,
+    /// The middle one, the lower of two.
+    pub median: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+impl Distribution {
+    /// Of these numbers.
+    pub fn of(mut values: Vec<u64>) -> Self {
+        values.sort_unstable();
+        let at = |index: usize| values.get(index).copied().unwrap_or(0);
+        Self {
+            count: values.len() as u64,
+            total: values.iter().fold(0, |sum, value| sum.saturating_add(*value)),
+            min: at(0),
+            median: at(values.len().saturating_sub(1) / 2),
+            max: at(values.len().saturating_sub(1)),
+        }
+    }
+}
+
+impl Part {
+    fn named(name: &str, type_name: &str) -> Self {
+        Self { name: name.to_owned(), type_name: type_name.to_owned(), ..Self::default() }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.pages += other.pages;
+        self.elements = self.elements.saturating_add(other.elements);
+        self.stored_bytes = self.stored_bytes.saturating_add(other.stored_bytes);
+        self.uncompressed_bytes = self.uncompressed_bytes.saturating_add(other.uncompressed_bytes);
+    }
+}
+
+/// Sums of parts by name, largest first.
+#[derive(Default)]
+struct Groups(Vec<Part>);
+
+impl Groups {
+    fn add(&mut self, name: &str, part: &Part) {
+        match self.0.iter_mut().find(|group| group.name == name) {
+            Some(group) => group.add(part),
+            None => self.0.push(Part {
+                name: name.to_owned(),
+                type_name: String::new(),
+                ..part.clone()
+            }),
+        }
+    }
+
+    fn largest_first(mut self) -> Vec<Part> {
+        self.0.sort_by(|a, b| b.stored_bytes.cmp(&a.stored_bytes).then(a.name.cmp(&b.name)));
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distributions() {
+        let found = Distribution::of(vec![5, 1, 9, 3]);
+        assert_eq!(found, Distribution { count: 4, total: 18, min: 1, median: 3, max: 9 });
+        assert_eq!(Distribution::of(vec![7]).median, 7);
+        assert_eq!(Distribution::of(vec![]), Distribution::default());
+    }
+}

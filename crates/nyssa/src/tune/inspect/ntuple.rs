@@ -1,0 +1,158 @@
+//! Statistics of an RNTuple, from its page lists.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{ColumnPart, Distribution, Groups, Inspection, Part};
+use crate::dataset::Dataset;
+use crate::read::Reader;
+use crate::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
+
+/// Bytes of a page's checksum.
+const CHECKSUM: u64 = 8;
+/// ROOT's algorithm numbers.
+const ALGORITHMS: [(u32, &str); 5] =
+    [(1, "zlib"), (2, "lzma"), (3, "old zlib"), (4, "lz4"), (5, "zstd")];
+
+/// The statistics of an RNTuple. No I/O. Pages that several places share count once on storage.
+pub fn inspect(reader: &Reader) -> Inspection {
+    let schema = reader.schema();
+    let names = shown_names(schema);
+    let mut columns: Vec<ColumnPart> =
+        (0..schema.columns.len()).map(|index| column(schema, &names, index as u32)).collect();
+    let mut seen = HashSet::new();
+    let mut pages = Vec::new();
+    let mut clusters = Vec::new();
+    let mut compressions = Groups::default();
+    for cluster in reader.clusters_info() {
+        let mut cluster_bytes = 0u64;
+        for (range, column) in cluster.columns.iter().zip(&mut columns) {
+            let mut sum = Part { elements: range.elements, ..Part::default() };
+            for page in &range.pages {
+                let bytes = stored(page);
+                let bits = u64::from(page.elements) * u64::from(column.bits);
+                sum.uncompressed_bytes += bits.div_ceil(8);
+                sum.pages += 1;
+                if seen.insert(page.locator.offset) {
+                    sum.stored_bytes = sum.stored_bytes.saturating_add(bytes);
+                    pages.push(bytes);
+                }
+            }
+            cluster_bytes = cluster_bytes.saturating_add(sum.stored_bytes);
+            column.part.add(&sum);
+            if sum.pages > 0 {
+                compressions.add(&setting(range.compression), &sum);
+            }
+        }
+        clusters.push(cluster_bytes);
+    }
+    let mut encodings = Groups::default();
+    for column in columns.iter().filter(|column| column.part.pages > 0) {
+        encodings.add(&column.column_type, &column.part);
+    }
+    let lists = reader.footer().cluster_groups.iter();
+    let lists: u64 = lists.map(|group| group.page_list.locator.size).sum();
+    let pages = Distribution::of(pages);
+    Inspection {
+        file: reader.file().to_owned(),
+        name: reader.name().to_owned(),
+        format: "RNTuple",
+        entries: reader.num_entries(),
+        file_bytes: reader.source().size(),
+        stored_bytes: pages.total,
+        uncompressed_bytes: columns.iter().map(|column| column.part.uncompressed_bytes).sum(),
+        metadata_bytes: reader.anchor().header.nbytes + reader.anchor().footer.nbytes + lists,
+        fields: fields(schema, &columns),
+        columns,
+        encodings: encodings.largest_first(),
+        compressions: compressions.largest_first(),
+        pages,
+        clusters: Distribution::of(clusters),
+        cluster_entries: Distribution::of(
+            reader.clusters_info().iter().map(|cluster| cluster.entries).collect(),
+        ),
+    }
+}
+
+fn stored(page: &PageInfo) -> u64 {
+    page.locator.size.saturating_add(if page.checksummed { CHECKSUM } else { 0 })
+}
+
+/// ROOT's compression setting for people: `zstd:5`.
+fn setting(number: u32) -> String {
+    let (algorithm, level) = (number / 100, number % 100);
+    let name = ALGORITHMS.iter().find(|(code, _)| *code == algorithm).map(|(_, name)| name);
+    match name {
+        _ if level == 0 => "none".to_owned(),
+        Some(name) => format!("{name}:{level}"),
+        None => number.to_string(),
+    }
+}
+
+fn column(schema: &Schema, names: &HashMap<FieldId, String>, id: u32) -> ColumnPart {
+    let column = schema.column(ColumnId(id));
+    let unknown = || format!("unknown {:#x}", column.type_code);
+    let owner = owner(schema, column.field);
+    let field = schema.field(owner);
+    let name = names.get(&owner).cloned().unwrap_or_else(|| schema.path(owner));
+    ColumnPart {
+        id,
+        field: schema.path(column.field),
+        column_type: column.column_type.map_or_else(unknown, |it| it.name().to_owned()),
+        bits: column.bits,
+        part: Part::named(&name, &field.type_name),
+    }
+}
+
+/// The field whose size a column counts to: the top-level one, but members of untyped collections and
+/// records, as ROOT's importer makes them, on their own.
+fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
+    let mut chain = vec![id];
+    while let Some(parent) = schema.field(id).parent {
+        chain.push(parent);
+        id = parent;
+    }
+    let untyped = |id: &FieldId| {
+        let field = schema.field(*id);
+        field.type_name.is_empty()
+            && matches!(field.structure, Structure::Collection | Structure::Record)
+    };
+    chain.into_iter().rev().find(|id| !untyped(id)).unwrap_or_else(|| {
+        // The offsets of an untyped collection.
+        id
+    })
+}
+
+/// Names of projected top-level fields by the field whose data they show.
+fn shown_names(schema: &Schema) -> HashMap<FieldId, String> {
+    let mut names = HashMap::new();
+    for field in &schema.fields {
+        let Some(source) = field.source else { continue };
+        let mut top = field;
+        while let Some(parent) = top.parent {
+            top = schema.field(parent);
+        }
+        // A list shows its offsets too, which are the counter's.
+        let offsets = field.structure == Structure::Collection;
+        if !offsets && top.source.is_some() {
+            names.insert(source, top.name.clone());
+        }
+    }
+    names
+}
+
+/// Sums by owner in the order of the schema.
+fn fields(schema: &Schema, columns: &[ColumnPart]) -> Vec<Part> {
+    let mut order: Vec<FieldId> = Vec::new();
+    let mut parts: HashMap<FieldId, Part> = HashMap::new();
+    for (column, physical) in columns.iter().zip(&schema.columns) {
+        let id = owner(schema, physical.field);
+        parts.entry(id).or_insert_with(|| {
+            order.push(id);
+            Part::named(&column.part.name, &column.part.type_name)
+        });
+        if let Some(part) = parts.get_mut(&id) {
+            part.add(&column.part);
+        }
+    }
+    order.iter().filter_map(|id| parts.remove(id)).collect()
+}

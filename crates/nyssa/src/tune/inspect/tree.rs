@@ -1,0 +1,100 @@
+//! Statistics of a TTree, from its basket tables and the keys of its baskets.
+
+use std::ops::Range;
+
+use super::{Distribution, Groups, Inspection, Part};
+use crate::cursor::Cursor;
+use crate::dataset::Dataset;
+use crate::error::{Result, ResultExt};
+use crate::rootfile::KeyEntry;
+use crate::ttree::{Basket, Reader};
+
+/// Bytes read of each basket: its key and the start of its compressed data.
+const KEY_BYTES: u64 = 512;
+/// Keys in memory at once.
+const KEYS: usize = 4096;
+/// Tags of compressed data.
+const TAGS: [(&[u8], &str); 5] =
+    [(b"ZL", "zlib"), (b"XZ", "lzma"), (b"CS", "old zlib"), (b"L4", "lz4"), (b"ZS", "zstd")];
+
+/// The statistics of a TTree. Reads the key of every basket.
+///
+/// # Errors
+/// `OutOfSpecification` where a basket's key cannot be read, `Io`.
+pub fn inspect(reader: &Reader) -> Result<Inspection> {
+    let mut fields = Vec::new();
+    let mut sizes = Vec::new();
+    let mut compressions = Groups::default();
+    for item in reader.items() {
+        let Some(branch) = reader.branch(&item.name) else { continue };
+        let mut part = Part::named(&item.name, &item.type_name);
+        part.elements = branch.entries;
+        for baskets in branch.baskets.chunks(KEYS) {
+            for (name, basket) in stored(reader, baskets).in_field(&item.name)? {
+                sizes.push(basket.stored_bytes);
+                compressions.add(name, &basket);
+                part.add(&Part { elements: 0, ..basket });
+            }
+        }
+        fields.push(part);
+    }
+    let pages = Distribution::of(sizes);
+    let clusters = reader.clusters();
+    Ok(Inspection {
+        file: reader.file().to_owned(),
+        name: reader.name().to_owned(),
+        format: "TTree",
+        entries: reader.num_entries(),
+        file_bytes: reader.source().size(),
+        stored_bytes: pages.total,
+        uncompressed_bytes: fields.iter().map(|part| part.uncompressed_bytes).sum(),
+        fields,
+        compressions: compressions.largest_first(),
+        pages,
+        cluster_entries: Distribution::of(
+            clusters.iter().map(|range| range.end - range.start).collect(),
+        ),
+        ..Inspection::default()
+    })
+}
+
+/// Compression and sizes of each basket.
+fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part)>> {
+    let end = reader.source().size();
+    let on_disk = baskets.iter().filter(|basket| basket.embedded.is_none());
+    let ranges: Vec<Range<u64>> = on_disk
+        .map(|basket| basket.seek.min(end)..basket.seek.saturating_add(KEY_BYTES).min(end))
+        .collect();
+    let mut keys = Vec::with_capacity(ranges.len());
+    for request in ranges.chunks(reader.source().limits().max_ranges.max(1)) {
+        keys.extend(reader.source().read_ranges(request)?);
+    }
+    let mut keys = keys.into_iter();
+    let one = |basket: &Basket| match &basket.embedded {
+        Some(bytes) => {
+            let bytes = bytes.len() as u64;
+            Ok(("none", part(basket, bytes, bytes)))
+        }
+        None => {
+            let start = keys.next().unwrap_or_default();
+            let mut cursor = Cursor::new(&start, basket.seek);
+            let key = KeyEntry::parse(&mut cursor)?;
+            let keylen = u64::from(key.keylen);
+            let uncompressed = keylen.saturating_add(u64::from(key.objlen));
+            let name = match start.get(usize::from(key.keylen)..) {
+                _ if uncompressed == u64::from(key.nbytes) => "none",
+                Some(data) => {
+                    TAGS.iter().find(|(tag, _)| data.starts_with(tag)).map_or("?", |(_, it)| it)
+                }
+                None => "?",
+            };
+            Ok((name, part(basket, u64::from(key.nbytes), uncompressed)))
+        }
+    };
+    baskets.iter().map(one).collect()
+}
+
+fn part(basket: &Basket, stored_bytes: u64, uncompressed_bytes: u64) -> Part {
+    let elements = basket.entries;
+    Part { pages: 1, elements, stored_bytes, uncompressed_bytes, ..Part::default() }
+}

@@ -1,0 +1,69 @@
+//! The schema is that of ROOT's importer, field by field.
+#![allow(clippy::unwrap_used)]
+
+mod convert_support;
+
+use convert_support::{data, ntuple, open, run};
+use nyssa::convert::{Effort, Options, inputs};
+use nyssa::schema::Schema;
+use nyssa::ttree;
+
+/// What of a schema an importer decides: ids follow from the order.
+fn description(schema: &Schema) -> Vec<String> {
+    let fields = schema.fields.iter().map(|field| {
+        format!(
+            "{} {:?} parent {:?} {:?} array {:?} source {:?} versions {} {} flags {:?} alias {:?} {:?}",
+            field.name,
+            field.type_name,
+            field.parent,
+            field.structure,
+            field.array_size,
+            field.source,
+            field.field_version,
+            field.type_version,
+            field.type_checksum,
+            field.type_alias,
+            field.description
+        )
+    });
+    let columns = schema.columns.iter().map(|column| {
+        format!(
+            "column {:?} {} bits of {:?}, {} {:?} {:?}",
+            column.column_type,
+            column.bits,
+            column.field,
+            column.representation,
+            column.first_element,
+            column.value_range
+        )
+    });
+    let aliases = schema.aliases.iter().map(|alias| format!("{alias:?}"));
+    fields.chain(columns).chain(aliases).collect()
+}
+
+#[test]
+fn nanoaod_maps_as_the_importer_did_it() {
+    let imported = "cmsopendata2015_ttbar_19980_NANOAOD_RNTupleImporter_rntuple_v1-0-0-1.root";
+    let (Some(tree), Some(imported)) =
+        (data("ttree/nanoAOD_2015_CMS_Open_Data_ttbar.root"), data(&format!("rntuple/{imported}")))
+    else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { effort: Effort::Full, ..Options::default() };
+    run(&tree, "Events", folder.path(), &options).unwrap();
+    let ours = ntuple(&folder.path().join("out.root"), "Events");
+    let theirs = ntuple(&imported, "Events");
+    let (ours, theirs) = (description(ours.schema()), description(theirs.schema()));
+    assert_eq!(ours.len(), theirs.len());
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        assert_eq!(ours, theirs);
+    }
+}
+
+#[test]
+fn every_branch_with_data_is_an_input() {
+    let Some(tree) = data("ttree/nanoAOD_2015_CMS_Open_Data_ttbar.root") else { return };
+    let reader = ttree::Reader::open(&open(&tree), "Events").unwrap();
+    assert_eq!(inputs(&reader).len(), 947);
+}

@@ -1,0 +1,33 @@
+//! The output is the same, byte for byte, for any number of threads and any memory budget that
+//! gives the same clusters.
+#![allow(clippy::unwrap_used)]
+
+mod convert_support;
+
+use convert_support::{data, open, threads};
+use nyssa::convert::{Effort, Options, convert};
+
+fn bytes(file: &str, tree: &str, count: usize, options: &Options) -> Option<Vec<u8>> {
+    let input = data(&format!("ttree/{file}"))?;
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.root");
+    convert(&open(&input), tree, &output, options, &threads(count)).unwrap();
+    Some(std::fs::read(output).unwrap())
+}
+
+#[test]
+fn threads_do_not_change_the_output() {
+    for effort in [Effort::Auto, Effort::Full] {
+        for (file, tree) in
+            [("nanoAOD_2015_CMS_Open_Data_ttbar.root", "Events"), ("uproot-HZZ.root", "events")]
+        {
+            let options =
+                Options { reproducible: true, effort, cluster_bytes: 50_000, ..Options::default() };
+            let Some(one) = bytes(file, tree, 1, &options) else { return };
+            for count in [2, 4] {
+                let other = bytes(file, tree, count, &options).unwrap();
+                assert!(one == other, "{file} with {count} threads and {effort:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Converting files of the test data.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nyssa::convert::{Options, Report, convert};
+use nyssa::rootfile::RootFile;
+use nyssa::{Context, Result, read};
+use nyssa_io::LocalSource;
+
+/// The folder of test data, or `None`, said on stderr, when it is absent.
+pub fn data(path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("NYSSA_TEST_DATA").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
+        PathBuf::from,
+    );
+    let path = root.join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("SKIPPED: no test data at {}; set NYSSA_TEST_DATA", path.display());
+    None
+}
+
+pub fn open(path: &Path) -> RootFile {
+    RootFile::open(Arc::new(LocalSource::open(path).unwrap())).unwrap()
+}
+
+pub fn threads(count: usize) -> Context {
+    Context::new(Some(count)).unwrap()
+}
+
+/// Options with verification.
+pub fn verified() -> Options {
+    Options { verify: true, ..Options::default() }
+}
+
+/// Converts `tree` of the file of the test data to `out.root` in `folder`.
+pub fn run(input: &Path, tree: &str, folder: &Path, options: &Options) -> Result<Report> {
+    convert(&open(input), tree, &folder.join("out.root"), options, &threads(2))
+}
+
+/// Opens an RNTuple.
+pub fn ntuple(file: &Path, name: &str) -> read::Reader {
+    read::Reader::open(&open(file), name).unwrap()
+}
+
+/// Names of the files in a folder.
+pub fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
