@@ -118,9 +118,7 @@ def nyssa_convert(source: str, output: str, threads: str) -> dict:
     report = {}
 
     def job():
-        report.update(
-            nyssa.convert(f"{source}:Events", output, threads=int(threads), force=True)
-        )
+        report.update(nyssa.convert(f"{source}:Events", output, threads=int(threads), force=True))
         return {"bytes": Path(output).stat().st_size}
 
     return _clock(job)

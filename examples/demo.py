@@ -19,9 +19,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-import nanoaod
 import numpy as np
 
+import nanoaod
 import nyssa
 
 #: Entries of the TTree that the demo makes when no file is given.
@@ -91,7 +91,9 @@ def spectrum(dataset: nyssa.Dataset) -> tuple[np.ndarray, str]:
 def main() -> None:
     """Runs the demo."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("input", nargs="?", help="a ROOT file with a TTree (default: one made here)")
+    parser.add_argument(
+        "input", nargs="?", help="a ROOT file with a TTree (default: one made here)"
+    )
     arguments = parser.parse_args()
     BUILD.mkdir(parents=True, exist_ok=True)
 

@@ -41,7 +41,9 @@ def cut_mantissa(values: np.ndarray, bits: int) -> np.ndarray:
     """`values` (float32) rounded to `bits` of the 23 mantissa bits, as NanoAOD stores them."""
     drop = 23 - bits
     raw = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
-    return ((raw + np.uint32(1 << (drop - 1))) & np.uint32(0xFFFFFFFF >> drop << drop)).view(np.float32)
+    return ((raw + np.uint32(1 << (drop - 1))) & np.uint32(0xFFFFFFFF >> drop << drop)).view(
+        np.float32
+    )
 
 
 def _collection(rng: np.random.Generator, counts: np.ndarray, shape: tuple[int, ...]) -> dict:
@@ -120,12 +122,14 @@ def write(path: str | os.PathLike, chunks: Iterator[dict], name: str = "Events")
     with uproot.recreate(path, compression=uproot.ZSTD(5)) as file:
         for chunk in chunks:
             if name not in file:
-                types = {k: v.type.content if isinstance(v, ak.Array) else v.dtype
-                         for k, v in chunk.items()}
+                types = {
+                    k: v.type.content if isinstance(v, ak.Array) else v.dtype
+                    for k, v in chunk.items()
+                }
                 file.mktree(
                     name,
                     types,
                     counter_name=lambda collection: collection.removesuffix("[]"),
-                    field_name=lambda collection, branch: branch,
+                    field_name=lambda _, branch: branch,
                 )
             file[name].extend(chunk)

@@ -1,9 +1,10 @@
 """The extension module: see the Rust sources in ``python/src``."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, final
+from typing import Any, final
 
 from typing_extensions import Buffer as _HasBuffer
+from typing_extensions import Self
 
 __version__: str
 

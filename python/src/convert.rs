@@ -38,8 +38,9 @@ pub fn convert<'py>(
         }
         let tree = tree.unwrap_or(dataset.name());
         let report = core_convert(&file, tree, Path::new(&output), &options, context)?;
-        serde_json::to_string(&report)
-            .map_err(|error| Error::invalid_argument("the report has no JSON form").with_source(error))
+        serde_json::to_string(&report).map_err(|error| {
+            Error::invalid_argument("the report has no JSON form").with_source(error)
+        })
     })
 }
 

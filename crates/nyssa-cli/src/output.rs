@@ -1,6 +1,5 @@
 //! Tables for people.
 
-
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::app::App;

@@ -39,3 +39,30 @@ pub fn parse(record: &[u8], seek: u64) -> Result<Vec<FreeSegment>> {
     }
     Ok(segments)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(segments: &[u8]) -> Vec<u8> {
+        let mut out = vec![0, 0, 0, 100, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 29, 0, 1];
+        out.extend([0; 11]);
+        out.extend(segments);
+        out
+    }
+
+    #[test]
+    fn both_forms() {
+        let mut segments = vec![0, 1, 0, 0, 1, 0, 0, 0, 1, 0xFF];
+        segments.extend([0x03, 0xE9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]);
+        let expected =
+            [FreeSegment { first: 256, last: 511 }, FreeSegment { first: 1 << 32, last: 2 << 32 }];
+        assert_eq!(parse(&record(&segments), 0).unwrap(), expected);
+    }
+
+    #[test]
+    fn backwards() {
+        let error = parse(&record(&[0, 1, 0, 0, 2, 0, 0, 0, 1, 0xFF]), 1000).unwrap_err();
+        assert_eq!(error.to_string(), "free segment from byte 512 to byte 511 (byte 1029)");
+    }
+}

@@ -131,3 +131,54 @@ fn not_root(start: &[u8]) -> Error {
     let first = start.get(..8).unwrap_or(start).escape_ascii();
     Error::out_of_spec(format!("not a ROOT file: it begins with \"{first}\""))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same header in both forms, by the table in ROOT's `TFile` documentation.
+    fn bytes(large: bool) -> Vec<u8> {
+        let version = 63_200 + if large { LARGE_FILE_VERSION } else { 0 };
+        let position = |value: u32| match large {
+            true => u64::from(value).to_be_bytes().to_vec(),
+            false => value.to_be_bytes().to_vec(),
+        };
+        let mut out = b"root".to_vec();
+        out.extend(version.to_be_bytes());
+        out.extend(100_u32.to_be_bytes());
+        out.extend(position(5000));
+        out.extend(position(4900));
+        out.extend(60_u32.to_be_bytes());
+        out.extend(1_u32.to_be_bytes());
+        out.extend(58_u32.to_be_bytes());
+        out.push(if large { 8 } else { 4 });
+        out.extend(505_i32.to_be_bytes());
+        out.extend(position(4000));
+        out.extend(900_u32.to_be_bytes());
+        out.extend([0, 1]);
+        out.extend([7; 16]);
+        out
+    }
+
+    #[test]
+    fn both_forms_say_the_same() {
+        for large in [false, true] {
+            let header = Header::parse(&bytes(large), 5000).unwrap();
+            let expected = Header {
+                version: 63_200,
+                large,
+                begin: 100,
+                end: 5000,
+                seek_free: 4900,
+                nbytes_free: 60,
+                num_free: 1,
+                nbytes_name: 58,
+                compression: 505,
+                seek_info: 4000,
+                nbytes_info: 900,
+                uuid: [7; 16],
+            };
+            assert_eq!(header, expected);
+        }
+    }
+}

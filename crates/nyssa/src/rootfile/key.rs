@@ -118,3 +118,52 @@ impl KeyEntry {
             && self.class == other.class
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(large: bool, nbytes: i32, seek: u64) -> Vec<u8> {
+        let mut out = nbytes.to_be_bytes().to_vec();
+        out.extend(if large { 1004_u16 } else { 4 }.to_be_bytes());
+        out.extend(300_i32.to_be_bytes());
+        // 2024-03-05 06:07:08
+        let datime: u32 = (29 << 26) | (3 << 22) | (5 << 17) | (6 << 12) | (7 << 6) | 8;
+        out.extend(datime.to_be_bytes());
+        out.extend(50_u16.to_be_bytes());
+        out.extend(2_u16.to_be_bytes());
+        for position in [seek, 100] {
+            match large {
+                true => out.extend(position.to_be_bytes()),
+                false => out.extend(&position.to_be_bytes()[4..]),
+            }
+        }
+        out.extend(b"\x05TTree\x06Events\x00");
+        out
+    }
+
+    #[test]
+    fn both_forms_and_date() {
+        for (large, seek) in [(false, 0xFFFF_FFFF), (true, 0x1_2345_6789)] {
+            let bytes = bytes(large, 250, seek);
+            let key = KeyEntry::parse(&mut Cursor::new(&bytes, 0)).unwrap();
+            assert_eq!((key.seek, key.parent, key.version), (seek, 100, 4));
+            assert_eq!((key.nbytes, key.objlen, key.keylen, key.cycle), (250, 300, 50, 2));
+            assert_eq!((key.class.as_str(), key.name.as_str()), ("TTree", "Events"));
+            assert_eq!(key.date_time(), (2024, 3, 5, 6, 7, 8));
+            assert_eq!(key.end(), seek + 250);
+        }
+    }
+
+    #[test]
+    fn impossible_sizes() {
+        for (nbytes, message) in [
+            (-250, "key of \"Events\" says -250 bytes on storage and 300 bytes of object (byte 9)"),
+            (40, "key of \"Events\" has 50 bytes, the record it heads only 40 (byte 9)"),
+        ] {
+            let bytes = bytes(false, nbytes, 200);
+            let error = KeyEntry::parse(&mut Cursor::new(&bytes, 9)).unwrap_err();
+            assert_eq!(error.to_string(), message);
+        }
+    }
+}

@@ -18,6 +18,7 @@ mod file;
 mod free_segments;
 mod header;
 mod key;
+mod lookup;
 pub mod object;
 mod streamer_info;
 pub mod writer;

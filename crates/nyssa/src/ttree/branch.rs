@@ -6,7 +6,6 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::View;
 use crate::rootfile::object::ObjectId;
 use crate::ttree::basket_table::basket_table;
-use crate::ttree::layout::SEVERAL_LEAVES;
 use crate::ttree::leaf::{self, LeafInfo, OrReason};
 use crate::ttree::{Branch, CountSource, Shape};
 
@@ -89,13 +88,7 @@ fn shape(view: View<'_>, leaves: &[LeafInfo], split: bool) -> Result<OrReason<Sh
         "TBranch" => match leaves {
             [] => Err("it has no leaf".to_owned()),
             [only] => only.shape.clone(),
-            several => {
-                let names: Vec<&str> = several.iter().map(|info| info.leaf.name.as_str()).collect();
-                Err(format!(
-                    "{SEVERAL_LEAVES} ({}), not all of them of fixed size, which is not supported yet",
-                    names.join(", ")
-                ))
-            }
+            several => Err(several_leaves(several)),
         },
         "TBranchElement" => element_shape(view, leaves, split)?,
         "TBranchObject" => Err(format!(
@@ -105,6 +98,19 @@ fn shape(view: View<'_>, leaves: &[LeafInfo], split: bool) -> Result<OrReason<Sh
         "TBranchRef" => Err("it holds references between objects, not data".to_owned()),
         class => Err(format!("branches of class {class} are not supported yet")),
     })
+}
+
+/// Leaves named in a reason.
+const LISTED_LEAVES: usize = 4;
+
+fn several_leaves(leaves: &[LeafInfo]) -> String {
+    let names: Vec<&str> =
+        leaves.iter().take(LISTED_LEAVES).map(|info| info.leaf.name.as_str()).collect();
+    let more = if leaves.len() > LISTED_LEAVES { ", ..." } else { "" };
+    format!(
+        "it has several leaves ({}{more}), not all of them of fixed size, which is not supported yet",
+        names.join(", ")
+    )
 }
 
 /// `TBranchElement`: plain data only where the element is a fundamental type or a fixed array of

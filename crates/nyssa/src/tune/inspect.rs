@@ -128,7 +128,11 @@ impl Groups {
     fn add(&mut self, name: &str, part: &Part) {
         match self.0.iter_mut().find(|group| group.name == name) {
             Some(group) => group.add(part),
-            None => self.0.push(Part { name: name.to_owned(), type_name: String::new(), ..part.clone() }),
+            None => self.0.push(Part {
+                name: name.to_owned(),
+                type_name: String::new(),
+                ..part.clone()
+            }),
         }
     }
 

@@ -135,12 +135,18 @@ fn every_tree_loads() {
 
 /// A reason without the names in it.
 fn general(reason: &str) -> String {
-    let words = reason.split(' ').scan("", |before, word| {
-        let name = matches!(*before, "class" | "member" | "leaf");
-        *before = word;
-        Some(if name || word.starts_with('(') { "*" } else { word })
-    });
-    words.collect::<Vec<_>>().join(" ")
+    let mut words = Vec::new();
+    let mut inside = false;
+    for word in reason.split(' ') {
+        let before = words.last().copied().unwrap_or_default();
+        let name = matches!(before, "class" | "member" | "leaf" | "counter" | "title");
+        inside |= word.starts_with('(');
+        if !inside {
+            words.push(if name { "*" } else { word });
+        }
+        inside &= !word.contains(')');
+    }
+    words.join(" ")
 }
 
 /// Baskets cover all entries of a readable branch without gaps.

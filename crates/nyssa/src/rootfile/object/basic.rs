@@ -215,3 +215,41 @@ fn number(text: &str) -> Option<f64> {
     let factor: f64 = if factor.is_empty() { 1.0 } else { factor.parse().ok()? };
     Some(sign * factor * std::f64::consts::PI / divisor)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use super::*;
+
+    fn read(code: i32, title: &str, bytes: &[u8]) -> Value {
+        Basic::from_code(code, title).unwrap().read(&mut Cursor::new(bytes, 0)).unwrap()
+    }
+
+    /// By hand from `TBufferFile::ReadWithFactor` and `ReadWithNbits`.
+    #[test]
+    fn packed_numbers() {
+        let (float16, double32) = (19, 9);
+        assert_eq!(read(double32, "[0,1,8] fraction", &[0, 0, 0, 128]), Value::Float(0.5));
+        assert_eq!(read(double32, "[n][-1,1,2]", &[0, 0, 0, 1]), Value::Float(-0.5));
+        assert_eq!(read(double32, "[0, 2pi, 4]", &[0, 0, 0, 8]), Value::Float(PI));
+        assert_eq!(read(double32, "no range", &1.25_f32.to_be_bytes()), Value::Float(1.25));
+        // 1.5: exponent 127, highest of 12 mantissa bits set; the sign lies above them.
+        assert_eq!(read(float16, "", &[127, 0x08, 0x00]), Value::Float(1.5));
+        assert_eq!(read(float16, "", &[127, 0x28, 0x00]), Value::Float(-1.5));
+        assert_eq!(read(double32, "[0,0,10]", &[127, 0x02, 0x00]), Value::Float(1.5));
+    }
+
+    #[test]
+    fn arrays_of_numbers() {
+        let bytes = [0xFF, 0xFE, 0x00, 0x03];
+        let many = |basic: Basic, count| basic.read_many(&mut Cursor::new(&bytes, 0), count);
+        assert_eq!(many(Basic::I16, 2).unwrap(), Numbers::I16([-2, 3].into()));
+        assert_eq!(many(Basic::U16, 2).unwrap().to_i64(), Some(vec![65534, 3]));
+        assert_eq!(many(Basic::U32, 1).unwrap(), Numbers::U32([0xFFFE_0003].into()));
+        let error = many(Basic::I64, 1).unwrap_err().to_string();
+        assert_eq!(error, "needs 8 bytes where 4 are left (byte 0)");
+        let error = many(Basic::I64, usize::MAX).unwrap_err().to_string();
+        assert_eq!(error, format!("an array of {} numbers (byte 0)", usize::MAX));
+    }
+}

@@ -89,3 +89,36 @@ fn split_template(name: &str) -> (&str, Vec<&str>) {
     arguments.push(inside[start..].trim());
     (template.trim(), arguments)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(name: &str) -> Option<Item> {
+        Item::parse(name, &mut |class| ClassId(u32::try_from(class.len()).unwrap_or(0)))
+    }
+
+    #[test]
+    fn type_names() {
+        let float = || Box::new(Item::Basic(Basic::F32));
+        for (name, expected) in [
+            ("string", Some(Item::Text)),
+            ("vector<float>", Some(Item::Sequence(float()))),
+            ("std::vector<float,std::allocator<float> >", Some(Item::Sequence(float()))),
+            ("vector<vector<float> >", Some(Item::Sequence(Box::new(Item::Sequence(float()))))),
+            (
+                "map<string,vector<float>>",
+                Some(Item::Map(Box::new(Item::Text), Box::new(Item::Sequence(float())))),
+            ),
+            ("set<TObject*>", Some(Item::Sequence(Box::new(Item::Pointer)))),
+            ("vector<Hit>", Some(Item::Sequence(Box::new(Item::Object(ClassId(3)))))),
+            ("vector<My<float,int> >", Some(Item::Sequence(Box::new(Item::Object(ClassId(13)))))),
+            ("bitset<8>", None),
+            ("vector<pair<int,int> >", None),
+            ("vector", None),
+        ] {
+            assert_eq!(parse(name), expected, "{name}");
+        }
+        assert_eq!(parse(&format!("{}int{}", "vector<".repeat(50), ">".repeat(50))), None);
+    }
+}

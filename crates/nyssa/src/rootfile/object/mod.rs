@@ -9,10 +9,14 @@ mod builtin;
 mod compile;
 mod container;
 mod plan;
+mod pointer;
 mod reader;
 mod table;
 mod value;
 mod view;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -65,6 +69,10 @@ impl Object {
             Value::Unknown(reason) => Err(Error::unsupported(reason.to_string())),
             value => Ok(Self { root: Some(value), ..reader.object }),
         }
+    }
+
+    fn with_room(values: usize) -> Self {
+        Self { values: Vec::with_capacity(values), ..Self::default() }
     }
 
     /// The object as a value: some classes (`TString`, `TArrayD`, ...) have no members.

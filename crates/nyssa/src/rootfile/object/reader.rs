@@ -3,15 +3,9 @@
 //! ```text
 //! object          version header, then base classes and members in order
 //! version header  [0x40000000 | byte count : u32] version : u16 [checksum : u32 if version is 0]
-//! pointer         0                                  null
-//!                 0x80000000 | class tag             new object of a class seen before
-//!                 0xFFFFFFFF name '\0'               new object of a new class
-//!                 object tag                         an object seen before
-//!                 (new ones behind a byte count)
 //! ```
 //!
-//! A tag is the position of the class or object in the record, key included, plus 2
-//! (`TBufferFile::ReadObjectAny`, `ReadClass`); records of very old files number them instead.
+//! Pointers are read in `pointer`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,30 +15,21 @@ use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::object::basic::Basic;
 use crate::rootfile::object::container::Item;
 use crate::rootfile::object::plan::{ClassId, Counter, Plan, Step};
+use crate::rootfile::object::pointer::Tag;
 use crate::rootfile::object::table::ClassTable;
 use crate::rootfile::object::value::{Numbers, ObjectId, Value};
 use crate::rootfile::object::{Instance, Object};
 
 /// Mark of a byte count (`kByteCountMask`).
-const BYTE_COUNT: u32 = 0x4000_0000;
-/// Tag of a new class (`kNewClassTag`).
-const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Mark of a class tag (`kClassMask`).
-const CLASS: u32 = 0x8000_0000;
-/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
-const TAG_OFFSET: u32 = 2;
+pub(super) const BYTE_COUNT: u32 = 0x4000_0000;
 /// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
 const MEMBER_WISE: u16 = 1 << 14;
 /// Objects nested deeper than this are taken for a damaged file.
-const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 100;
 /// Values of an object beyond its size in bytes: every value takes at least a byte.
 const SPARE_VALUES: usize = 4096;
-
-/// What a tag stands for.
-enum Tag {
-    Class(Arc<str>),
-    Object(ObjectId),
-}
+/// Bytes per value of an ordinary TTree; only saves reallocation.
+const BYTES_PER_VALUE: usize = 24;
 
 /// A version header.
 pub(super) struct Version {
@@ -59,17 +44,17 @@ pub(super) struct Reader<'a> {
     pub cursor: Cursor<'a>,
     pub object: Object,
     /// Size of the key before the object: tags count from its start.
-    keylen: u32,
-    tags: HashMap<u32, Tag>,
+    pub(super) keylen: u32,
+    pub(super) tags: HashMap<u32, Tag>,
     /// Number of things tagged, which is the tag itself in very old files.
-    count: u32,
+    pub(super) count: u32,
     /// Whether byte counts, hence tags by position, have been seen.
-    positions: bool,
+    pub(super) positions: bool,
     /// Tag of the object about to be created.
-    pending: Option<u32>,
-    depth: usize,
+    pub(super) pending: Option<u32>,
+    pub(super) depth: usize,
     /// Objects that may still be read.
-    budget: usize,
+    pub(super) budget: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -77,7 +62,7 @@ impl<'a> Reader<'a> {
         Self {
             table,
             cursor: Cursor::new(payload, 0),
-            object: Object::default(),
+            object: Object::with_room(payload.len() / BYTES_PER_VALUE),
             keylen: keylen.into(),
             tags: HashMap::new(),
             count: 2,
@@ -293,140 +278,6 @@ impl<'a> Reader<'a> {
         self.cursor.root_string().map(|text| Value::Text(text.into()))
     }
 
-    /// A pointer: null, a new object, or one seen before.
-    pub fn pointer(&mut self) -> Result<Value> {
-        let start = self.cursor.position();
-        let mut tag = self.cursor.be_u32()?;
-        let mut end = None;
-        let mut class_tag = 0;
-        if tag & BYTE_COUNT != 0 && tag != NEW_CLASS {
-            self.positions = true;
-            end = Some(self.end_of(tag)?);
-            class_tag = self.tag_here()?;
-            tag = self.cursor.be_u32()?;
-        }
-        if tag & CLASS == 0 {
-            return self.reference(tag);
-        }
-        let class: Arc<str> = if tag == NEW_CLASS {
-            let name = self.class_name()?;
-            let own = self.next_tag(class_tag);
-            self.tags.insert(own, Tag::Class(name.clone()));
-            name
-        } else {
-            self.class_at(tag & !CLASS)?
-        };
-        let own = if self.positions {
-            self.count += 1;
-            self.tag_at(start)?
-        } else {
-            self.next_tag(0)
-        };
-        let Some(id) = self.table.find(&class) else {
-            let reason = format!("the file has no streamer info of class {class}");
-            return self.skip_to(end, reason.into());
-        };
-        self.pending = Some(own);
-        let value = self.class(id);
-        self.pending = None;
-        match (value, end) {
-            (Err(error), Some(end)) if error.kind() == Kind::Unsupported => {
-                self.cursor.seek(end)?;
-                Ok(Value::Unknown(error.message().into()))
-            }
-            (Ok(value), Some(end)) if self.cursor.position() != end => {
-                let position = self.cursor.position();
-                let reason = format!(
-                    "object of class {class} ends at byte {position}, its pointer says {end}"
-                );
-                // An object that was skipped may have lost count; one that was read has not.
-                if matches!(value, Value::Unknown(_)) {
-                    self.cursor.seek(end)?;
-                    return Ok(value);
-                }
-                Err(self.cursor.error(reason))
-            }
-            (value, _) => value,
-        }
-    }
-
-    /// What an object tag refers to.
-    fn reference(&mut self, tag: u32) -> Result<Value> {
-        if tag == 0 {
-            return Ok(Value::Null);
-        }
-        if let Some(Tag::Object(id)) = self.tags.get(&tag) {
-            return Ok(Value::Object(*id));
-        }
-        // It lies in something that was skipped: go back and read it.
-        let place = self.position_of(tag)?;
-        let back = self.cursor.position();
-        self.cursor.seek(place)?;
-        if self.depth >= MAX_DEPTH || self.budget == 0 {
-            return Err(self.cursor.error("objects refer to each other without end"));
-        }
-        self.depth += 1;
-        self.budget -= 1;
-        let value = self.pointer();
-        self.depth -= 1;
-        let value = value?;
-        self.cursor.seek(back)?;
-        Ok(value)
-    }
-
-    /// The class that a class tag refers to.
-    fn class_at(&mut self, tag: u32) -> Result<Arc<str>> {
-        if let Some(Tag::Class(name)) = self.tags.get(&tag) {
-            return Ok(name.clone());
-        }
-        let place = self.position_of(tag)?;
-        let back = self.cursor.position();
-        self.cursor.seek(place)?;
-        if self.cursor.be_u32()? != NEW_CLASS {
-            return Err(self.cursor.error(format!("class tag {tag} refers to no class")));
-        }
-        let name = self.class_name()?;
-        self.tags.insert(tag, Tag::Class(name.clone()));
-        self.cursor.seek(back)?;
-        Ok(name)
-    }
-
-    /// The position before the cursor that a tag names.
-    fn position_of(&self, tag: u32) -> Result<usize> {
-        let place = tag.checked_sub(TAG_OFFSET + self.keylen).map(|place| place as usize);
-        place
-            .filter(|&place| self.positions && place < self.cursor.position())
-            .ok_or_else(|| self.cursor.error(format!("tag {tag} refers to nothing before it")))
-    }
-
-    fn tag_at(&self, position: usize) -> Result<u32> {
-        u32::try_from(position)
-            .ok()
-            .and_then(|position| position.checked_add(self.keylen + TAG_OFFSET))
-            .ok_or_else(|| self.cursor.error("object is too large for its tags"))
-    }
-
-    fn tag_here(&self) -> Result<u32> {
-        self.tag_at(self.cursor.position())
-    }
-
-    /// Counts one more tagged thing: its position, or its number where there are no positions.
-    fn next_tag(&mut self, position: u32) -> u32 {
-        let number = self.count;
-        self.count += 1;
-        if self.positions { position } else { number }
-    }
-
-    fn class_name(&mut self) -> Result<Arc<str>> {
-        let rest = self.cursor.remaining();
-        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
-            return Err(self.cursor.error("class name without an end"));
-        };
-        let name = String::from_utf8_lossy(self.cursor.bytes(len)?).into();
-        self.cursor.skip(1)?;
-        Ok(name)
-    }
-
     /// A version header.
     pub fn version(&mut self) -> Result<Version> {
         let mut ahead = self.cursor.clone();
@@ -441,7 +292,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Where a byte count that was just read says that its object ends.
-    fn end_of(&self, count: u32) -> Result<usize> {
+    pub(super) fn end_of(&self, count: u32) -> Result<usize> {
         let count = (count & !BYTE_COUNT) as usize;
         let left = self.cursor.remaining().len();
         if count > left {
@@ -471,6 +322,8 @@ impl<'a> Reader<'a> {
         self.pending = None;
         match end {
             Some(end) => {
+                // Pointers in it went unseen; a file that has byte counts tags by position.
+                self.positions = true;
                 self.cursor.seek(end)?;
                 Ok(Value::Unknown(reason))
             }

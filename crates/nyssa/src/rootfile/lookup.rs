@@ -1,0 +1,182 @@
+//! Walking the directories of a file and finding keys in them by path.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::cursor::Cursor;
+use crate::error::{Error, Result, ResultExt};
+use crate::guard;
+use crate::rootfile::directory::{self, Directory};
+use crate::rootfile::file::{RootFile, keys_range};
+use crate::rootfile::key::KeyEntry;
+
+/// Directories nested deeper than this are taken for a damaged file.
+const MAX_DEPTH: usize = 64;
+
+/// Names listed when the one asked for is like none of them.
+const LISTED_NAMES: usize = 5;
+
+impl RootFile {
+    /// The keys of all directories, a directory before what it holds. Two requests per depth.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when a directory is damaged or lies inside itself.
+    pub fn walk(&self) -> Result<Vec<KeyEntry>> {
+        let mut contents: HashMap<u64, Vec<KeyEntry>> = HashMap::new();
+        let mut seen = HashSet::from([self.0.top.seek]);
+        let mut level: Vec<KeyEntry> = directories(&self.0.keys);
+        for _ in 0..MAX_DEPTH {
+            if level.is_empty() {
+                let mut out = Vec::new();
+                flatten(&self.0.keys, &mut contents, &mut out);
+                return Ok(out);
+            }
+            if let Some(again) = level.iter().find(|entry| !seen.insert(entry.seek)) {
+                return Err(self.loop_error(again));
+            }
+            let lists = self.list(&level)?;
+            let next = lists.iter().flat_map(|list| directories(list)).collect();
+            contents.extend(level.iter().map(|entry| entry.seek).zip(lists));
+            level = next;
+        }
+        Err(level.first().map_or_else(
+            || Error::limit("directories are nested too deep"),
+            |entry| self.loop_error(entry),
+        ))
+    }
+
+    /// The key of `path`: `dir/name` or `dir/name;cycle`; the newest cycle when none is given.
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names; `InvalidArgument` when the cycle is not a number.
+    pub fn find(&self, path: &str) -> Result<KeyEntry> {
+        let path = path.trim_matches('/');
+        let (path, cycle) = split_cycle(path)?;
+        let mut keys = self.0.keys.clone();
+        let mut rest = path;
+        for _ in 0..MAX_DEPTH {
+            let here = keys.iter().filter(|key| key.name == rest);
+            let found = here
+                .filter(|key| cycle.is_none_or(|cycle| cycle == key.cycle))
+                .max_by_key(|key| key.cycle);
+            if let Some(found) = found {
+                return Ok(found.clone());
+            }
+            let Some((first, below)) = rest.split_once('/') else { break };
+            let (first, first_cycle) = split_cycle(first)?;
+            let directory = keys
+                .iter()
+                .filter(|key| key.name == first && key.is_directory())
+                .filter(|key| first_cycle.is_none_or(|cycle| cycle == key.cycle))
+                .max_by_key(|key| key.cycle)
+                .cloned();
+            let Some(directory) = directory else { break };
+            keys = self.list(std::slice::from_ref(&directory))?.pop().unwrap_or_default();
+            rest = below;
+        }
+        Err(self.missing(path, cycle))
+    }
+
+    /// The keys of several directories, in two requests.
+    fn list(&self, entries: &[KeyEntry]) -> Result<Vec<Vec<KeyEntry>>> {
+        self.list_directories(entries).in_file(self.name())
+    }
+
+    fn list_directories(&self, entries: &[KeyEntry]) -> Result<Vec<Vec<KeyEntry>>> {
+        let size = self.0.source.size();
+        let ranges: Vec<Range<u64>> = entries
+            .iter()
+            .map(|entry| {
+                let start = entry.seek.saturating_add(entry.keylen.into()).min(size);
+                start..size.min(start + Directory::MAX_SIZE)
+            })
+            .collect();
+        let records = self.0.source.read_ranges(&ranges)?;
+        let mut lists = Vec::new();
+        for ((entry, range), record) in entries.iter().zip(&ranges).zip(&records) {
+            let directory = Directory::parse(&mut Cursor::new(record, range.start))
+                .and_then(|directory| keys_range(&directory, size, "the directory"))
+                .in_object(&entry.path)?;
+            lists.push(directory);
+        }
+        let records = self.0.source.read_ranges(&lists)?;
+        let mut out = Vec::new();
+        for ((entry, range), record) in entries.iter().zip(&lists).zip(&records) {
+            let prefix = format!("{}/", entry.path);
+            out.push(directory::parse_keys(record, range.start, &prefix).in_object(&entry.path)?);
+        }
+        Ok(out)
+    }
+
+    fn loop_error(&self, entry: &KeyEntry) -> Error {
+        Error::out_of_spec("directory lies inside itself, or is listed twice").at(|place| {
+            place.file = Some(self.name().to_owned());
+            place.object = Some(entry.path.clone());
+            place.offset = Some(entry.seek);
+        })
+    }
+
+    fn missing(&self, path: &str, cycle: Option<u16>) -> Error {
+        let keys = self.walk().unwrap_or_else(|_| self.0.keys.clone());
+        let cycles: Vec<String> =
+            keys.iter().filter(|key| key.path == path).map(|key| key.cycle.to_string()).collect();
+        let message = match cycle {
+            Some(cycle) if !cycles.is_empty() => {
+                format!("{path:?} has no cycle {cycle}, only {}", cycles.join(", "))
+            }
+            _ => {
+                let names: Vec<&str> = keys.iter().map(|key| key.path.as_str()).collect();
+                let near = guard::did_you_mean(path, names.iter().copied());
+                let hint = if near.is_empty() { contents(&names) } else { near };
+                format!("no {path:?} in this file{hint}")
+            }
+        };
+        Error::not_found(message).at(|place| place.file = Some(self.name().to_owned()))
+    }
+}
+
+/// The first few names of a file, to end an error message.
+fn contents(names: &[&str]) -> String {
+    let mut different: Vec<&str> = Vec::new();
+    for name in names {
+        if !different.contains(name) && different.len() <= LISTED_NAMES {
+            different.push(name);
+        }
+    }
+    let more = if different.len() > LISTED_NAMES { ", ..." } else { "" };
+    let listed: Vec<String> =
+        different.iter().take(LISTED_NAMES).map(|name| format!("{name:?}")).collect();
+    if listed.is_empty() {
+        return ", which is empty".to_owned();
+    }
+    format!("; it has {}{more}", listed.join(", "))
+}
+
+fn directories(keys: &[KeyEntry]) -> Vec<KeyEntry> {
+    keys.iter().filter(|key| key.is_directory()).cloned().collect()
+}
+
+/// Depth first: a directory, then its contents.
+fn flatten(keys: &[KeyEntry], contents: &mut HashMap<u64, Vec<KeyEntry>>, out: &mut Vec<KeyEntry>) {
+    for key in keys {
+        out.push(key.clone());
+        if key.is_directory()
+            && let Some(below) = contents.remove(&key.seek)
+        {
+            flatten(&below, contents, out);
+        }
+    }
+}
+
+fn split_cycle(path: &str) -> Result<(&str, Option<u16>)> {
+    let Some((name, cycle)) = path.rsplit_once(';').filter(|(_, cycle)| !cycle.contains('/'))
+    else {
+        return Ok((path, None));
+    };
+    let cycle = cycle.parse().map_err(|_| {
+        Error::invalid_argument(format!(
+            "{cycle:?} in {path:?} is not a cycle: write name or name;number"
+        ))
+    })?;
+    Ok((name, Some(cycle)))
+}

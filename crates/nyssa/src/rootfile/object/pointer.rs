@@ -1,0 +1,167 @@
+//! Pointers between objects of one record.
+//!
+//! ```text
+//! 0                                  null
+//! 0x80000000 | class tag             new object of a class seen before
+//! 0xFFFFFFFF name '\0'               new object of a new class
+//! object tag                         an object seen before
+//! (new ones behind a byte count)
+//! ```
+//!
+//! A tag is the position of the class or object in the record, key included, plus 2
+//! (`TBufferFile::ReadObjectAny`, `ReadClass`); records of very old files number them instead.
+
+use std::sync::Arc;
+
+use crate::error::{Kind, Result};
+use crate::rootfile::object::reader::{BYTE_COUNT, MAX_DEPTH, Reader};
+use crate::rootfile::object::value::{ObjectId, Value};
+
+/// Tag of a new class (`kNewClassTag`).
+const NEW_CLASS: u32 = 0xFFFF_FFFF;
+/// Mark of a class tag (`kClassMask`).
+const CLASS: u32 = 0x8000_0000;
+/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
+const TAG_OFFSET: u32 = 2;
+
+/// What a tag stands for.
+pub(super) enum Tag {
+    Class(Arc<str>),
+    Object(ObjectId),
+}
+
+impl Reader<'_> {
+    /// A pointer: null, a new object, or one seen before.
+    pub fn pointer(&mut self) -> Result<Value> {
+        let start = self.cursor.position();
+        let mut tag = self.cursor.be_u32()?;
+        let mut end = None;
+        let mut class_tag = 0;
+        if tag & BYTE_COUNT != 0 && tag != NEW_CLASS {
+            self.positions = true;
+            end = Some(self.end_of(tag)?);
+            class_tag = self.tag_here()?;
+            tag = self.cursor.be_u32()?;
+        }
+        if tag & CLASS == 0 {
+            return self.reference(tag);
+        }
+        let class: Arc<str> = if tag == NEW_CLASS {
+            let name = self.class_name()?;
+            let own = self.next_tag(class_tag);
+            self.tags.insert(own, Tag::Class(name.clone()));
+            name
+        } else {
+            self.class_at(tag & !CLASS)?
+        };
+        let own = if self.positions {
+            self.count += 1;
+            self.tag_at(start)?
+        } else {
+            self.next_tag(0)
+        };
+        let Some(id) = self.table.find(&class) else {
+            let reason = format!("the file has no streamer info of class {class}");
+            return self.skip_to(end, reason.into());
+        };
+        self.pending = Some(own);
+        let value = self.class(id);
+        self.pending = None;
+        match (value, end) {
+            (Err(error), Some(end)) if error.kind() == Kind::Unsupported => {
+                self.cursor.seek(end)?;
+                Ok(Value::Unknown(error.message().into()))
+            }
+            (Ok(value), Some(end)) if self.cursor.position() != end => {
+                let position = self.cursor.position();
+                let reason = format!(
+                    "object of class {class} ends at byte {position}, its pointer says {end}"
+                );
+                // An object that was skipped may have lost count; one that was read has not.
+                if matches!(value, Value::Unknown(_)) {
+                    self.cursor.seek(end)?;
+                    return Ok(value);
+                }
+                Err(self.cursor.error(reason))
+            }
+            (value, _) => value,
+        }
+    }
+
+    /// What an object tag refers to.
+    fn reference(&mut self, tag: u32) -> Result<Value> {
+        if tag == 0 {
+            return Ok(Value::Null);
+        }
+        if let Some(Tag::Object(id)) = self.tags.get(&tag) {
+            return Ok(Value::Object(*id));
+        }
+        // It lies in something that was skipped: go back and read it.
+        let place = self.position_of(tag)?;
+        let back = self.cursor.position();
+        self.cursor.seek(place)?;
+        if self.depth >= MAX_DEPTH || self.budget == 0 {
+            return Err(self.cursor.error("objects refer to each other without end"));
+        }
+        self.depth += 1;
+        self.budget -= 1;
+        let value = self.pointer();
+        self.depth -= 1;
+        let value = value?;
+        self.cursor.seek(back)?;
+        Ok(value)
+    }
+
+    /// The class that a class tag refers to.
+    fn class_at(&mut self, tag: u32) -> Result<Arc<str>> {
+        if let Some(Tag::Class(name)) = self.tags.get(&tag) {
+            return Ok(name.clone());
+        }
+        let place = self.position_of(tag)?;
+        let back = self.cursor.position();
+        self.cursor.seek(place)?;
+        if self.cursor.be_u32()? != NEW_CLASS {
+            return Err(self.cursor.error(format!("class tag {tag} refers to no class")));
+        }
+        let name = self.class_name()?;
+        self.tags.insert(tag, Tag::Class(name.clone()));
+        self.cursor.seek(back)?;
+        Ok(name)
+    }
+
+    /// The position before the cursor that a tag names.
+    fn position_of(&self, tag: u32) -> Result<usize> {
+        let place = tag.checked_sub(TAG_OFFSET + self.keylen).map(|place| place as usize);
+        place
+            .filter(|&place| self.positions && place < self.cursor.position())
+            .ok_or_else(|| self.cursor.error(format!("tag {tag} refers to nothing before it")))
+    }
+
+    fn tag_at(&self, position: usize) -> Result<u32> {
+        u32::try_from(position)
+            .ok()
+            .and_then(|position| position.checked_add(self.keylen + TAG_OFFSET))
+            .ok_or_else(|| self.cursor.error("object is too large for its tags"))
+    }
+
+    fn tag_here(&self) -> Result<u32> {
+        self.tag_at(self.cursor.position())
+    }
+
+    /// Counts one more tagged thing: its position, or its number where there are no positions.
+    fn next_tag(&mut self, position: u32) -> u32 {
+        let number = self.count;
+        self.count += 1;
+        if self.positions { position } else { number }
+    }
+
+    fn class_name(&mut self) -> Result<Arc<str>> {
+        let rest = self.cursor.remaining();
+        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
+            return Err(self.cursor.error("class name without an end"));
+        };
+        let name = String::from_utf8_lossy(self.cursor.bytes(len)?).into();
+        self.cursor.skip(1)?;
+        Ok(name)
+    }
+}

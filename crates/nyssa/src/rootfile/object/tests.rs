@@ -1,0 +1,212 @@
+//! The object reader on records made by hand from the layouts in ROOT's `TBufferFile`.
+
+use crate::error::Kind;
+use crate::rootfile::object::plan::Counter;
+use crate::rootfile::object::{Basic, ClassTable, Member, Numbers, Object, Step, Value};
+
+const KEYLEN: u16 = 30;
+
+/// Puts a byte count and a version before members.
+fn versioned(version: u16, members: &[u8]) -> Vec<u8> {
+    let count = 0x4000_0000 | u32::try_from(members.len() + 2).unwrap();
+    let mut out = count.to_be_bytes().to_vec();
+    out.extend(version.to_be_bytes());
+    out.extend(members);
+    out
+}
+
+/// A pointer to a new object: byte count, class tag or name, object.
+fn pointer(class: &[u8], object: &[u8]) -> Vec<u8> {
+    let count = 0x4000_0000 | u32::try_from(class.len() + object.len()).unwrap();
+    [&count.to_be_bytes()[..], class, object].concat()
+}
+
+fn new_class(name: &str) -> Vec<u8> {
+    [&[0xFF; 4][..], name.as_bytes(), &[0]].concat()
+}
+
+/// A linked list: `Node { int value; Node* next; }`.
+fn node_table() -> ClassTable {
+    let mut table = ClassTable::new();
+    table.add(
+        "Node",
+        1,
+        vec![
+            Member::new("value", Step::Scalar(Basic::I32)),
+            Member::new("next", Step::Pointer(None)),
+        ],
+    );
+    table
+}
+
+fn node(value: i32, next: &[u8]) -> Vec<u8> {
+    versioned(1, &[&value.to_be_bytes()[..], next].concat())
+}
+
+fn read(table: &ClassTable, class: &str, payload: &[u8]) -> crate::Result<Object> {
+    Object::read(table, class, payload, KEYLEN)
+}
+
+fn values(object: &Object, count: usize) -> Vec<i64> {
+    let mut view = Some(object.root());
+    let mut out = Vec::new();
+    while let Some(node) = view.filter(|_| out.len() < count) {
+        out.push(node.i64("value").unwrap());
+        view = node.view("next").unwrap();
+    }
+    out
+}
+
+#[test]
+fn pointers_to_new_objects_and_classes_seen_before() {
+    // The outer node takes 10 bytes before its pointer; the class tag is where the name's tag word
+    // lies (4 bytes into the pointer), counted from the start of the key, plus 2.
+    let tag = 0x8000_0000 | (u32::from(KEYLEN) + 10 + 4 + 2);
+    let inner = pointer(&tag.to_be_bytes(), &node(3, &[0; 4]));
+    let middle = pointer(&new_class("Node"), &node(2, &inner));
+    let object = read(&node_table(), "Node", &node(1, &middle)).unwrap();
+    assert_eq!(values(&object, 9), [1, 2, 3]);
+}
+
+#[test]
+fn pointers_back_make_cycles() {
+    // Tag 1 is the object of the record itself.
+    let object = read(&node_table(), "Node", &node(1, &1_u32.to_be_bytes())).unwrap();
+    assert_eq!(values(&object, 3), [1, 1, 1]);
+    // The second node, at its pointer's start, points to itself.
+    let own = u32::from(KEYLEN) + 10 + 2;
+    let second = pointer(&new_class("Node"), &node(2, &own.to_be_bytes()));
+    let object = read(&node_table(), "Node", &node(1, &second)).unwrap();
+    assert_eq!(values(&object, 4), [1, 2, 2, 2]);
+}
+
+/// Records without byte counts number classes and objects from 2 on in the order they come.
+#[test]
+fn numbered_tags_of_very_old_files() {
+    let plain = |value: u8, next: &[u8]| [&[0, 1, 0, 0, 0, value][..], next].concat();
+    let third = [&0x8000_0002_u32.to_be_bytes()[..], &plain(3, &[0, 0, 0, 3])].concat();
+    let second = [new_class("Node"), plain(2, &third)].concat();
+    let object = read(&node_table(), "Node", &plain(1, &second)).unwrap();
+    assert_eq!(values(&object, 5), [1, 2, 3, 2, 3]);
+}
+
+#[test]
+fn what_is_unknown_is_skipped_by_its_byte_count() {
+    let mut table = node_table();
+    table.add(
+        "Holder",
+        1,
+        vec![
+            Member::new("pointer", Step::Pointer(None)),
+            Member::new("opaque", Step::Opaque("told by a test".into())),
+            Member::new("after", Step::Scalar(Basic::I32)),
+        ],
+    );
+    let members = [
+        pointer(&new_class("Unheard"), &versioned(7, b"whatever")),
+        versioned(1, b"anything"),
+        vec![0, 0, 0, 5],
+    ];
+    let object = read(&table, "Holder", &versioned(1, &members.concat())).unwrap();
+    let root = object.root();
+    assert_eq!(root.i64("after").unwrap(), 5);
+    assert_eq!(
+        root.view("pointer").unwrap_err().to_string(),
+        "Holder::pointer cannot be read: the file has no streamer info of class Unheard"
+    );
+    assert_eq!(root.get("opaque"), Some(&Value::Unknown("told by a test".into())));
+}
+
+/// An object in something that was skipped is read when a later pointer asks for it.
+#[test]
+fn references_into_what_was_skipped() {
+    let mut table = node_table();
+    let opaque = Member::new("opaque", Step::Opaque("told by a test".into()));
+    table.add("Holder", 1, vec![opaque, Member::new("later", Step::Pointer(None))]);
+    let hidden = pointer(&new_class("Node"), &node(9, &[0; 4]));
+    // 6 bytes of Holder's header and 6 of the opaque member's lie before the hidden pointer.
+    let tag = u32::from(KEYLEN) + 12 + 2;
+    let members = [versioned(1, &hidden), tag.to_be_bytes().to_vec()].concat();
+    let object = read(&table, "Holder", &versioned(1, &members)).unwrap();
+    assert_eq!(object.root().view("later").unwrap().unwrap().i64("value").unwrap(), 9);
+}
+
+#[test]
+fn counted_arrays_and_containers() {
+    use crate::rootfile::object::container::Item;
+    let mut table = ClassTable::new();
+    let sequence = |item| Item::Sequence(Box::new(item));
+    table.add(
+        "Arrays",
+        3,
+        vec![
+            Member::new("n", Step::Scalar(Basic::I32)),
+            Member::new("counted", Step::Counted(Basic::U16, Counter::Own(0), 1)),
+            Member::new("words", Step::Container(sequence(Item::Text))),
+            Member::new("rows", Step::Container(sequence(sequence(Item::Basic(Basic::U8))))),
+        ],
+    );
+    let members = [
+        vec![0, 0, 0, 2, 1, 0, 7, 0, 8],
+        versioned(9, b"\0\0\0\x02\x01a\x02bc"),
+        versioned(9, b"\0\0\0\x02\0\0\0\x01\x05\0\0\0\0"),
+    ];
+    let object = read(&table, "Arrays", &versioned(3, &members.concat())).unwrap();
+    let root = object.root();
+    assert_eq!(root.i64s("counted").unwrap(), [7, 8]);
+    let text = |text: &str| Value::Text(text.into());
+    assert_eq!(root.get("words"), Some(&Value::List([text("a"), text("bc")].into())));
+    let row = |row: &[u8]| Value::Numbers(Numbers::U8(row.into()));
+    assert_eq!(root.get("rows"), Some(&Value::List([row(&[5]), row(&[])].into())));
+}
+
+#[test]
+fn damage_is_named() {
+    let table = node_table();
+    let loop_forever = {
+        let mut table = ClassTable::new();
+        let class = table.id("Self");
+        table.add("Self", 1, vec![Member::new("self", Step::Embedded(class, None))]);
+        table
+    };
+    for (table, class, payload, message) in [
+        (
+            &table,
+            "Node",
+            versioned(1, &[0, 0, 0, 1, 0, 0, 0, 0, 9]),
+            "Node version 1 has 15 bytes, reading its members took 14, at byte 0 of the \
+             uncompressed object",
+        ),
+        (
+            &table,
+            "Node",
+            node(1, &77_u32.to_be_bytes()),
+            "tag 77 refers to nothing before it, at byte 14 of the uncompressed object (field \
+             Node::next)",
+        ),
+        (
+            &table,
+            "Node",
+            node(1, &[0x40, 0, 1, 0]),
+            "byte count of 256 where 0 bytes are left, at byte 14 of the uncompressed object \
+             (field Node::next)",
+        ),
+        (
+            &loop_forever,
+            "Self",
+            [0, 1].repeat(1000),
+            "objects are nested too deep or refer to each other, at byte 200 of the uncompressed \
+             object (field Self::self)",
+        ),
+    ] {
+        let error = read(table, class, &payload).unwrap_err();
+        assert_eq!(error.kind(), Kind::OutOfSpecification);
+        assert_eq!(error.to_string(), message);
+    }
+    let error = read(&table, "Node", &versioned(4, &[0; 8])).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(
+        error.to_string(),
+        "the file has no streamer info of version 4 of class Node, only of 1"
+    );
+}
