@@ -1,0 +1,8 @@
+//! The command line as its users see it: outputs, exit codes, messages.
+
+mod cat;
+mod common;
+mod errors;
+mod jobs;
+mod listings;
+mod process;
