@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 
 /// An open dataset of either kind.
 pub enum Data {
-    Tree(ttree::Reader),
+    Tree(Box<ttree::Reader>),
     NTuple(Box<read::Reader>),
 }
 
@@ -18,7 +18,7 @@ impl Data {
     /// The face that both have.
     pub fn dataset(&self) -> &dyn Dataset {
         match self {
-            Self::Tree(reader) => reader,
+            Self::Tree(reader) => reader.as_ref(),
             Self::NTuple(reader) => reader.as_ref(),
         }
     }
@@ -27,7 +27,7 @@ impl Data {
     pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let path = path_of(file, key);
         match dataset::format_of(key) {
-            Some(Format::TTree) => Ok(Self::Tree(ttree::Reader::open(file, &path)?)),
+            Some(Format::TTree) => Ok(Self::Tree(Box::new(ttree::Reader::open(file, &path)?))),
             Some(Format::RNTuple) => Ok(Self::NTuple(Box::new(read::Reader::open(file, &path)?))),
             None => Err(Failure::from(not_data(file, key))
                 .hint(format!("`nyssa ls {}` shows what the file holds", file.name()))),

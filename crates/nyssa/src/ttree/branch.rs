@@ -6,8 +6,12 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::View;
 use crate::rootfile::object::ObjectId;
 use crate::ttree::basket_table::basket_table;
+use crate::ttree::layout::SEVERAL_LEAVES;
 use crate::ttree::leaf::{self, LeafInfo, OrReason};
 use crate::ttree::{Branch, CountSource, Shape};
+
+/// Starts the reason why a branch with a file of its own cannot be read.
+const ELSEWHERE: &str = "its baskets are in another file";
 
 /// Reads the branches of a tree.
 pub(super) struct Branches {
@@ -58,8 +62,13 @@ impl Branches {
         let entries = view.u64("fEntries")?;
         let table = basket_table(view, entries)?;
         let shape = shape(view, &leaves, !branches.is_empty())?;
-        // A branch that is split keeps its data in its sub-branches, not in baskets.
-        let shape = shape.and_then(|shape| table.complete.map(|()| shape));
+        // A branch that is split keeps its data in its sub-branches, not in baskets; what could be
+        // read must have all of them.
+        let shape = match (shape, table.complete) {
+            (Err(reason), _) if !reason.starts_with(SEVERAL_LEAVES) => Err(reason),
+            (_, Err(incomplete)) => Err(incomplete),
+            (shape, Ok(())) => shape,
+        };
         Ok(Branch {
             name: view.str("fName")?.to_owned(),
             title: view.str("fTitle")?.to_owned(),
@@ -73,11 +82,16 @@ impl Branches {
     }
 }
 
+/// Whether the baskets of a branch are in another file (`fFileName`): its table says nothing of this one.
+pub(crate) fn is_elsewhere(branch: &Branch) -> bool {
+    branch.shape.as_ref().is_err_and(|reason| reason.starts_with(ELSEWHERE))
+}
+
 /// What a branch reads as; the reason when it does not.
 fn shape(view: View<'_>, leaves: &[LeafInfo], split: bool) -> Result<OrReason<Shape>> {
     let file_name = view.str("fFileName")?;
     if !file_name.is_empty() {
-        return Ok(Err(format!("its baskets are in another file, {file_name:?}")));
+        return Ok(Err(format!("{ELSEWHERE}, {file_name:?}")));
     }
     if let Some(first) = view.get("fFirstEntry").and_then(|value| value.as_i64())
         && first != 0
@@ -108,7 +122,7 @@ fn several_leaves(leaves: &[LeafInfo]) -> String {
         leaves.iter().take(LISTED_LEAVES).map(|info| info.leaf.name.as_str()).collect();
     let more = if leaves.len() > LISTED_LEAVES { ", ..." } else { "" };
     format!(
-        "it has several leaves ({}{more}), not all of them of fixed size, which is not supported yet",
+        "{SEVERAL_LEAVES} ({}{more}), not all of them of fixed size, which is not supported yet",
         names.join(", ")
     )
 }

@@ -49,7 +49,7 @@ impl Layout {
     pub(crate) fn of(branch: &Branch) -> Result<Self, String> {
         let shape = match &branch.shape {
             Ok(shape) => shape,
-            Err(reason) if branch.class == "TBranch" && branch.leaves.len() > 1 => {
+            Err(reason) if reason.starts_with(SEVERAL_LEAVES) => {
                 return record(branch).ok_or_else(|| reason.clone());
             }
             Err(reason) => return Err(reason.clone()),
@@ -123,6 +123,9 @@ impl Member {
         Ok(Self { name: name.to_owned(), element, dimensions, start: 0, size })
     }
 }
+
+/// How the reason of a branch begins that is no single column only because of its leaf list.
+pub(super) const SEVERAL_LEAVES: &str = "it has several leaves";
 
 /// A leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes: streamed one after the other,
 /// without padding.

@@ -305,7 +305,6 @@ impl TableWriter {
         tasks: &mut Vec<(usize, Range<usize>)>,
         pages: &mut [Vec<SealedPage>],
     ) -> Result<()> {
-        self.context.check()?;
         let tasks = std::mem::take(tasks);
         let sealed = self.context.pool().install(|| {
             tasks
@@ -313,6 +312,7 @@ impl TableWriter {
                 .with_max_len(1)
                 .map(|(index, range)| match &columns[*index] {
                     Some(data) => {
+                        self.context.check()?;
                         let mut scratch = self.take_scratch();
                         let page = plans[*index].seal(data, range.clone(), &mut scratch);
                         self.scratches().push(scratch);

@@ -1,8 +1,8 @@
 //! Opening whatever dataset a file has.
 
 use crate::common::{context, data, open, value};
-use nyssa::dataset::{Format, datasets, format_of, open_dataset, split_path};
 use nyssa::Kind;
+use nyssa::dataset::{Format, datasets, format_of, open_dataset, split_path};
 use serde_json::json;
 
 #[test]

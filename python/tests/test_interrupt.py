@@ -1,0 +1,135 @@
+"""Ctrl-C stops reading, writing and converting at once, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+LIMIT = 1.0
+"""Seconds until an interrupted process has ended: 0.1 for nyssa, the rest for Python itself."""
+
+SOURCE = """
+    import os, sys, threading, time, signal
+    import numpy as np
+    import awkward as ak
+    import nyssa
+
+    folder = sys.argv[1]
+
+    def interrupt():
+        time.sleep({delay})
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    began = time.perf_counter()
+    try:
+        while True:
+            {job}
+    except KeyboardInterrupt:
+        waited = time.perf_counter() - began - {delay}
+        print(f"{{waited:.3f}}")
+"""
+
+
+def big_file(folder: Path) -> Path:
+    """Return an RNTuple that takes long to read and longer to write: noise, well compressed."""
+    import numpy as np
+
+    import nyssa
+
+    path = folder / "big.root"
+    noise = np.random.default_rng(1)
+    with nyssa.recreate(path, compression="zstd:1", cluster_size="5 MB") as file:
+        writer = file.mkrntuple("Events", {f"x{i}": "float64" for i in range(10)})
+        for _ in range(10):
+            writer.extend({f"x{i}": noise.normal(size=100_000).round(2) for i in range(10)})
+    return path
+
+
+JOBS = {
+    "read": "nyssa.open(folder + '/big.root')['Events'].arrays()",
+    "iterate": "list(nyssa.iterate(folder + '/big.root:Events', step_size='1 MB'))",
+    "write": """
+            with nyssa.recreate(folder + '/out.root', compression='zstd:9') as file:
+                file['Events'] = dict(x=np.random.default_rng(1).normal(size=3_000_000).round(2))
+    """.strip(),
+}
+
+
+def run(job: str, folder: Path, delay: float = 0.5) -> float:
+    """Run a job in a process that interrupts itself; return the seconds nyssa took to stop."""
+    code = textwrap.dedent(SOURCE.format(job=job, delay=delay))
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    return float(result.stdout)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_interrupt(job: str, tmp_path: Path) -> None:
+    """The `KeyboardInterrupt` comes within a tenth of a second; no file is left."""
+    big_file(tmp_path)
+    # Two tries: other processes on the machine may take the time.
+    waited = [run(JOBS[job], tmp_path)]
+    if waited[0] > 0.1:
+        waited.append(run(JOBS[job], tmp_path))
+    assert min(waited) < 0.1, f"{job} went on for {waited} s"
+    assert [path.name for path in tmp_path.iterdir()] == ["big.root"]
+
+
+def test_interrupted_conversion(nano: Path, tmp_path: Path) -> None:
+    """Converting stops as fast, and leaves no file."""
+    job = f"nyssa.convert({str(nano)!r}, folder + '/out.root', force=True, compression='lzma:9')"
+    waited = [run(job, tmp_path, delay) for delay in (0.4, 0.53)]
+    assert min(waited) < 0.1, waited
+    assert [path.name for path in tmp_path.iterdir() if path.name != "out.root"] == []
+
+
+def test_other_threads_run_meanwhile(tmp_path: Path) -> None:
+    """Reading releases the interpreter lock."""
+    import threading
+
+    import nyssa
+
+    path = big_file(tmp_path)
+    ticks = []
+    stop = threading.Event()
+
+    def tick() -> None:
+        while not stop.wait(0.001):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    began = time.perf_counter()
+    nyssa.open(f"{path}:Events").arrays()
+    ended = time.perf_counter()
+    stop.set()
+    thread.join()
+    during = [one for one in ticks if began < one < ended]
+    assert len(during) > 3
+
+
+def test_the_command_line_dies_by_the_signal(tmp_path: Path) -> None:
+    """Ctrl-C on `nyssa` is not swallowed by Python."""
+    path = big_file(tmp_path)
+    job = "import sys; from nyssa._cli import main; sys.argv[1:] = ['cat', {!r}]; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-c", job.format(f"{path}:Events")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.read(1000)
+    process.send_signal(signal.SIGINT)
+    began = time.perf_counter()
+    process.communicate()
+    assert process.returncode in (-signal.SIGINT, 130)
+    assert time.perf_counter() - began < LIMIT
