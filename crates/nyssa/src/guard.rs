@@ -37,7 +37,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             let contains = lower.len() > 1 && other.contains(&lower)
                 || other.len() > 2 && lower.contains(&other);
             let distance = edit_distance(&lower, &other);
-            let close = distance <= 1 + lower.chars().count() / 3;
+            let close = distance <= (lower.chars().count() / 4).max(1);
             (close || contains).then_some((distance, candidate))
         })
         .collect();

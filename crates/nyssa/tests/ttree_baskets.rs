@@ -251,6 +251,18 @@ fn leaf_list_of_fixed_leaves_is_a_struct() {
 }
 
 #[test]
+fn counter_in_a_leaf_list() {
+    let x = Spec::new(2, be_f32(&[1.0, 2.0, 3.0]));
+    let mut file = File::new(2)
+        .branch("n", flat(Element::Int32), &[Spec::new(2, be_i32(&[7, 1, 8, 2]))], false)
+        .branch("x", jagged(Element::Float32, &[]), &[x], false);
+    let branch = &mut file.tree.branches[0];
+    branch.shape = Err("it has several leaves (run, n)".to_owned());
+    branch.leaves = vec![leaf("run", Element::Int32, &[]), leaf("n", Element::Int32, &[])];
+    assert_eq!(lists(&file.read("x").unwrap()), [vec![1.0], vec![2.0, 3.0]]);
+}
+
+#[test]
 fn one_branch_without_a_context() {
     let reader = jagged_file(
         Spec::new(3, be_f32(&[1.0, 2.0, 3.0])),

@@ -41,8 +41,11 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
     map(&inputs, rules)
 }
 
-/// (parent, name, type, structure, array size, source) of every field.
-fn fields(schema: &Schema) -> Vec<(Option<u32>, &str, &str, Structure, Option<u64>, Option<u32>)> {
+/// (parent, name, type, structure, array size, source) of a field.
+type Row<'a> = (Option<u32>, &'a str, &'a str, Structure, Option<u64>, Option<u32>);
+
+/// Every field.
+fn fields(schema: &Schema) -> Vec<Row<'_>> {
     let row = |field: &'_ crate::schema::Field| {
         (
             field.parent.map(|id| id.0),

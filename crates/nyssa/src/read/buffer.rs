@@ -1,5 +1,8 @@
 //! Memory of the outputs of a read before they become Arrow buffers.
 
+use std::ptr::NonNull;
+use std::sync::Arc;
+
 use arrow_buffer::Buffer;
 
 use crate::error::{Error, Result};
@@ -66,11 +69,16 @@ impl Arena {
         self.words_mut().into_iter().zip(sizes).map(cut).collect()
     }
 
-    /// The finished buffers, in order, without a copy.
+    /// The finished buffers, in order, without a copy. Each reports its own size, not its block's.
     pub fn into_buffers(self) -> Vec<Buffer> {
-        let blocks = self.blocks.into_iter().map(Buffer::from_vec).collect::<Vec<_>>();
+        let blocks = self.blocks.into_iter().map(Arc::new).collect::<Vec<_>>();
         let buffer = |&(block, start, size): &(usize, usize, usize)| {
-            Buffer::slice_with_length(&blocks[block], start * 8, size)
+            let owner = Arc::clone(&blocks[block]);
+            let start = NonNull::from(&owner[start..]).cast::<u8>();
+            // SAFETY: the `size` bytes from `start` lie inside the words of `owner`, initialised: the
+            // places of an arena are cut from its blocks by these numbers. Nothing changes the words
+            // any more, they are behind an `Arc`, and the buffer keeps that alive.
+            unsafe { Buffer::from_custom_allocation(start, size, owner) }
         };
         self.places.iter().map(buffer).collect()
     }
@@ -129,6 +137,7 @@ mod tests {
             assert_eq!(buffer.len(), sizes[index]);
             assert!(buffer.iter().all(|&byte| byte == index as u8 + 1), "{index}");
             assert_eq!(buffer.as_ptr() as usize % 8, 0);
+            assert_eq!(buffer.capacity(), sizes[index]);
         }
     }
 

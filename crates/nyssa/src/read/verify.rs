@@ -15,7 +15,8 @@ use crate::Context;
 use crate::dataset::Dataset;
 use crate::encoding::Native;
 use crate::error::{Error, Place, Result, ResultExt};
-use crate::page::unseal;
+use crate::guard::try_vec;
+use crate::page;
 use crate::schema::{ColumnId, ColumnRange, PageInfo};
 
 /// Most bytes of one column that are in memory at a time, unless one page is larger.
@@ -290,23 +291,16 @@ fn check_page(
         _ => (bytes, None),
     };
     let column = layout.schema.column(id);
-    let Some(column_type) = column.column_type else {
-        return match checksum {
-            Some(expected) if crate::format::checksum(stored) != expected => {
-                Err(Error::checksum("the page does not match its checksum"))
-            }
-            _ => Ok(()),
-        };
-    };
-    let width = match column_type.native() {
-        Native::Bit => 1,
-        Native::Bytes(width) => width,
-        Native::Index => 8,
-        Native::Switch => 12,
-    };
+    if column.column_type.is_none() {
+        return page::verify(stored, checksum);
+    }
+    let encoding = encoding(column)?;
     let elements = info.elements as usize;
-    let mut out = crate::guard::try_vec(elements.saturating_mul(width), "a page")?;
-    unseal(stored, checksum, &encoding(column)?, elements, &mut out, &mut Vec::new())?;
+    let mut scratch = Vec::new();
+    // Opened first: what the compressed bytes hold bounds the memory for the elements.
+    let packed = page::open(stored, checksum, encoding.packed_size(elements), &mut scratch)?;
+    let mut out = try_vec(elements.saturating_mul(encoding.native_size()), "a page")?;
+    encoding.decode(packed, elements, &mut out)?;
     if let Some(last) = end {
         for value in out.chunks_exact(8) {
             let mut word = [0; 8];

@@ -75,7 +75,7 @@ impl Schema {
     fn check_names(&self) -> Result<()> {
         let mut seen = HashSet::new();
         for (id, field) in (0u32..).map(FieldId).zip(&self.fields) {
-            let name = check_name("field", &field.name).map_err(|error| wrong(error.message()));
+            let name = check_name("a field", &field.name).map_err(|error| wrong(error.message()));
             name.at(|place| place.field = Some(format!("number {}", id.0)))?;
             if !seen.insert((field.parent, field.name.as_str())) {
                 return Err(wrong("a second field of this name")

@@ -6,6 +6,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::View;
 use crate::rootfile::object::ObjectId;
 use crate::ttree::basket_table::basket_table;
+use crate::ttree::layout::SEVERAL_LEAVES;
 use crate::ttree::leaf::{self, LeafInfo, OrReason};
 use crate::ttree::{Branch, CountSource, Shape};
 
@@ -58,8 +59,13 @@ impl Branches {
         let entries = view.u64("fEntries")?;
         let table = basket_table(view, entries)?;
         let shape = shape(view, &leaves, !branches.is_empty())?;
-        // A branch that is split keeps its data in its sub-branches, not in baskets.
-        let shape = shape.and_then(|shape| table.complete.map(|()| shape));
+        // A branch that is split keeps its data in its sub-branches, not in baskets; what could be
+        // read must have all of them.
+        let shape = match (shape, table.complete) {
+            (Err(reason), _) if !reason.starts_with(SEVERAL_LEAVES) => Err(reason),
+            (_, Err(incomplete)) => Err(incomplete),
+            (shape, Ok(())) => shape,
+        };
         Ok(Branch {
             name: view.str("fName")?.to_owned(),
             title: view.str("fTitle")?.to_owned(),
@@ -108,7 +114,7 @@ fn several_leaves(leaves: &[LeafInfo]) -> String {
         leaves.iter().take(LISTED_LEAVES).map(|info| info.leaf.name.as_str()).collect();
     let more = if leaves.len() > LISTED_LEAVES { ", ..." } else { "" };
     format!(
-        "it has several leaves ({}{more}), not all of them of fixed size, which is not supported yet",
+        "{SEVERAL_LEAVES} ({}{more}), not all of them of fixed size, which is not supported yet",
         names.join(", ")
     )
 }

@@ -33,10 +33,10 @@ pub(crate) fn of_tree(tree: &Tree) -> Vec<Range<u64>> {
 /// Basket starts of the largest branch, thinned out to about [`CLUSTER_BYTES`] of the whole tree.
 fn basket_starts(tree: &Tree) -> Vec<u64> {
     let mut largest: Option<(&Branch, u64)> = None;
-    let mut total = 0;
+    let mut total = 0_u64;
     visit(&tree.branches, &mut |branch| {
         let bytes = stored(branch);
-        total += bytes;
+        total = bytes.saturating_add(total);
         if largest.is_none_or(|(_, most)| bytes > most) {
             largest = Some((branch, bytes));
         }
@@ -45,13 +45,13 @@ fn basket_starts(tree: &Tree) -> Vec<u64> {
     // Bytes of the largest branch that stand for a cluster of the whole tree.
     let share = (CLUSTER_BYTES as f64 * bytes as f64 / (total as f64).max(1.0)) as u64;
     let mut starts = Vec::new();
-    let mut since = 0;
+    let mut since = 0_u64;
     for basket in &branch.baskets {
         if since >= share.max(1) {
             starts.push(basket.first_entry);
             since = 0;
         }
-        since += basket.bytes;
+        since = basket.bytes.saturating_add(since);
     }
     starts
 }

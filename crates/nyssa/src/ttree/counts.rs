@@ -11,26 +11,29 @@ use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
 
-/// Offsets (one more than entries, from 0) whose differences are the integers of `counter`.
+/// Offsets (one more than entries, from 0) whose differences are the integers of `counter`, or of its
+/// member `leaf` where it is a record. `first` is the entry of the first integer, for messages.
 ///
 /// # Errors
 /// `OutOfSpecification` for a negative count or a sum beyond 63 bits, `Unsupported` when the counter
 /// does not hold one integer per entry.
-pub(crate) fn offsets(counter: &ArrayRef) -> Result<OffsetBuffer<i64>> {
+pub(crate) fn offsets(counter: &ArrayRef, leaf: &str, first: u64) -> Result<OffsetBuffer<i64>> {
+    let member = counter.as_struct_opt().and_then(|record| record.column_by_name(leaf));
+    let counter = member.unwrap_or(counter);
     match counter.data_type() {
-        DataType::Int8 => sum::<Int8Type>(counter),
-        DataType::UInt8 => sum::<UInt8Type>(counter),
-        DataType::Int16 => sum::<Int16Type>(counter),
-        DataType::UInt16 => sum::<UInt16Type>(counter),
-        DataType::Int32 => sum::<Int32Type>(counter),
-        DataType::UInt32 => sum::<UInt32Type>(counter),
-        DataType::Int64 => sum::<Int64Type>(counter),
-        DataType::UInt64 => sum::<UInt64Type>(counter),
+        DataType::Int8 => sum::<Int8Type>(counter, first),
+        DataType::UInt8 => sum::<UInt8Type>(counter, first),
+        DataType::Int16 => sum::<Int16Type>(counter, first),
+        DataType::UInt16 => sum::<UInt16Type>(counter, first),
+        DataType::Int32 => sum::<Int32Type>(counter, first),
+        DataType::UInt32 => sum::<UInt32Type>(counter, first),
+        DataType::Int64 => sum::<Int64Type>(counter, first),
+        DataType::UInt64 => sum::<UInt64Type>(counter, first),
         other => Err(Error::unsupported(format!("a counter holds {other}, not integers"))),
     }
 }
 
-fn sum<T: ArrowPrimitiveType>(counter: &ArrayRef) -> Result<OffsetBuffer<i64>>
+fn sum<T: ArrowPrimitiveType>(counter: &ArrayRef, first: u64) -> Result<OffsetBuffer<i64>>
 where
     T::Native: TryInto<i64> + std::fmt::Display,
 {
@@ -42,7 +45,7 @@ where
         let next = count.try_into().ok().filter(|&n| n >= 0).and_then(|n| end.checked_add(n));
         let Some(next) = next else {
             return Err(Error::out_of_spec(format!("a counter says {count} elements"))
-                .at(|place| place.entry = Some(entry as u64)));
+                .at(|place| place.entry = Some(first + entry as u64)));
         };
         end = next;
         offsets.push(end);
@@ -61,22 +64,22 @@ mod tests {
     #[test]
     fn integers_of_any_width_add_up() {
         let counter: ArrayRef = Arc::new(Int16Array::from(vec![2, 0, 3]));
-        assert_eq!(&offsets(&counter).unwrap()[..], [0, 2, 2, 5]);
+        assert_eq!(&offsets(&counter, "n", 0).unwrap()[..], [0, 2, 2, 5]);
     }
 
     #[test]
     fn impossible_counts_are_refused() {
         let negative: ArrayRef = Arc::new(Int16Array::from(vec![2, -1]));
         assert_eq!(
-            offsets(&negative).unwrap_err().to_string(),
-            "a counter says -1 elements (entry 1)"
+            offsets(&negative, "n", 10).unwrap_err().to_string(),
+            "a counter says -1 elements (entry 11)"
         );
         let huge: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX]));
         assert_eq!(
-            offsets(&huge).unwrap_err().to_string(),
+            offsets(&huge, "n", 0).unwrap_err().to_string(),
             "a counter says 18446744073709551615 elements (entry 0)"
         );
         let float: ArrayRef = Arc::new(Float32Array::from(vec![1.0]));
-        assert!(offsets(&float).is_err());
+        assert!(offsets(&float, "n", 0).is_err());
     }
 }

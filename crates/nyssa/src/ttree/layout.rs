@@ -49,7 +49,7 @@ impl Layout {
     pub(crate) fn of(branch: &Branch) -> Result<Self, String> {
         let shape = match &branch.shape {
             Ok(shape) => shape,
-            Err(reason) if branch.class == "TBranch" && branch.leaves.len() > 1 => {
+            Err(reason) if reason.starts_with(SEVERAL_LEAVES) => {
                 return record(branch).ok_or_else(|| reason.clone());
             }
             Err(reason) => return Err(reason.clone()),
@@ -93,6 +93,14 @@ impl Layout {
         self.members.first().filter(|_| self.members.len() == 1).map(|member| member.element)
     }
 
+    /// Whether an entry has one number called `leaf`, or one number only.
+    pub(crate) fn has_counter(&self, leaf: &str) -> bool {
+        let number = |member: &Member| {
+            (member.name == leaf || self.members.len() == 1) && member.dimensions.is_empty()
+        };
+        matches!(self.kind, Kind::Fixed) && self.members.iter().any(number)
+    }
+
     /// The leaf that counts the items.
     pub(crate) fn counter(&self) -> Option<&CountSource> {
         match &self.kind {
@@ -116,6 +124,8 @@ impl Member {
     }
 }
 
+/// How the reason of a branch begins that is no single column only because of its leaf list.
+pub(super) const SEVERAL_LEAVES: &str = "it has several leaves";
 
 /// A leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes: streamed one after the other,
 /// without padding.

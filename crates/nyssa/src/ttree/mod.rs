@@ -15,6 +15,7 @@ mod model;
 mod options;
 mod reader;
 mod tree;
+mod units;
 mod verify;
 
 pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};

@@ -105,6 +105,7 @@ impl TableWriter {
         let rows = self.check(arrays)?;
         // Everything is looked at before anything is kept, so that an error leaves no half row.
         let (all, bytes) = self.shred(arrays, 0..rows)?;
+        let row_bytes = bytes / (rows as u64).max(1);
         let mut whole = Some((all, bytes));
         let mut start = 0;
         while start < rows {
@@ -112,7 +113,7 @@ impl TableWriter {
                 Some((shreds, bytes)) if self.buffered_bytes + bytes <= self.target() => {
                     (shreds, bytes, rows)
                 }
-                Some(_) | None => self.cut(arrays, start..rows)?,
+                Some(_) | None => self.cut(arrays, start..rows, row_bytes)?,
             };
             if end == start {
                 self.flush()?;
@@ -204,9 +205,18 @@ impl TableWriter {
 
     /// As many of `rows` as fit into the cluster: their elements, size and end. None when the
     /// buffer is full, at least one when it is empty.
-    fn cut(&self, arrays: &[ArrayRef], rows: Range<usize>) -> Result<(Vec<Shred>, u64, usize)> {
+    /// `row_bytes` is what a row takes on average.
+    fn cut(
+        &self,
+        arrays: &[ArrayRef],
+        rows: Range<usize>,
+        row_bytes: u64,
+    ) -> Result<(Vec<Shred>, u64, usize)> {
         let room = self.target().saturating_sub(self.buffered_bytes);
-        let mut count = rows.len();
+        // The first try is a little too long, so that each cluster looks at its own rows only.
+        let likely = room / row_bytes.max(1);
+        let first = usize::try_from(likely.saturating_add(likely / 4 + 1)).unwrap_or(usize::MAX);
+        let mut count = rows.len().min(first);
         // Every turn leaves out at least a quarter of the rows.
         loop {
             let (shreds, bytes) = self.shred(arrays, rows.start..rows.start + count)?;

@@ -219,7 +219,9 @@ fn shapes_of_other_branches() {
             "uproot-leaflist.root",
             "tree",
             "leaflist",
-            no("it has several leaves (x, y, z), which is not supported yet"),
+            no(
+                "it has several leaves (x, y, z), not all of them of fixed size, which is not supported yet",
+            ),
         ),
         ("uproot-small-evnt-tree-fullsplit.root", "tree", "evt/I16", plain(Element::Int16, &[])),
         (

@@ -223,6 +223,20 @@ pub fn read(reader: &Reader, name: &str, entries: Range<u64>) -> nyssa::Result<A
     Ok(reader.read(&[name], entries, &context)?.remove(0))
 }
 
+/// Bytes of a test file; says so where there is none.
+pub fn file_bytes(path: &str) -> Option<Vec<u8>> {
+    let folder = std::env::var_os("NYSSA_TEST_DATA").map_or_else(
+        || std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
+        std::path::PathBuf::from,
+    );
+    let path = folder.join("ttree").join(path);
+    let bytes = std::fs::read(&path).ok();
+    if bytes.is_none() {
+        eprintln!("skipped: {} is not there (set NYSSA_TEST_DATA)", path.display());
+    }
+    bytes
+}
+
 pub fn leaf(name: &str, element: Element, dimensions: &[u64]) -> Leaf {
     Leaf {
         name: name.to_owned(),

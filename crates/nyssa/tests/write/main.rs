@@ -1,5 +1,7 @@
 //! Writing RNTuples: schema, shredding, clusters, sharing, errors; read back where that is the point.
 
+#![allow(clippy::unwrap_used)]
+
 mod clusters;
 mod common;
 mod errors;

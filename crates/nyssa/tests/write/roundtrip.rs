@@ -64,7 +64,7 @@ impl Random {
         let builder = ArrayData::builder(data_type.clone()).len(len);
         let builder = match data_type {
             DataType::Boolean => {
-                let bits = BooleanBuffer::collect_bool(len, |_| self.next() % 2 == 0);
+                let bits = BooleanBuffer::collect_bool(len, |_| self.next().is_multiple_of(2));
                 builder.add_buffer(bits.into_inner())
             }
             DataType::LargeBinary => {

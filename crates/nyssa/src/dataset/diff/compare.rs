@@ -199,7 +199,7 @@ fn integers(array: &dyn Array) -> Option<Vec<i128>> {
 pub fn differences(a: &dyn Array, b: &dyn Array) -> (u64, Option<usize>) {
     let common = a.len().min(b.len());
     let mut found = (a.len().abs_diff(b.len()) as u64, None);
-    let mut open = vec![0..common];
+    let mut open = Vec::from_iter(std::iter::once(0..common));
     while let Some(range) = open.pop() {
         let len = range.len();
         if len == 0 || same(&a.slice(range.start, len), &b.slice(range.start, len)) {

@@ -116,10 +116,8 @@ fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
         field.type_name.is_empty()
             && matches!(field.structure, Structure::Collection | Structure::Record)
     };
-    chain.into_iter().rev().find(|id| !untyped(id)).unwrap_or_else(|| {
-        // The offsets of an untyped collection.
-        id
-    })
+    // Else the offsets of an untyped collection.
+    chain.into_iter().rev().find(|id| !untyped(id)).unwrap_or(id)
 }
 
 /// Names of projected top-level fields by the field whose data they show.

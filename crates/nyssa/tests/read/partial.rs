@@ -1,14 +1,12 @@
 //! Reading an entry range gives the same as cutting it out of everything.
 
-mod read_common;
-
 use std::sync::LazyLock;
 
+use crate::common::{context, open, read_all, readable};
 use arrow_array::{Array, ArrayRef};
 use nyssa::read::Reader;
 use nyssa::{Dataset, Kind};
 use proptest::prelude::*;
-use read_common::{context, open, read_all, readable};
 
 const FILES: [(&str, &str); 9] = [
     ("rntuple/test_multiple_cluster_groups_rntuple_v1-0-0-0.root", "ntuple"),

@@ -1,11 +1,9 @@
 //! The files of the RNTuple Validation Suite against what ROOT reads in them.
 
-mod read_common;
-
+use crate::common::{context, data, like, open, read_all, readable, value};
 use arrow_array::{Array, ArrayRef};
 use nyssa::read::{Reader, verify};
 use nyssa::{Context, Dataset, Kind};
-use read_common::{context, data, like, open, read_all, readable, value};
 use serde_json::Value;
 
 #[test]

@@ -1,7 +1,6 @@
 //! RNTuples put together by hand, page bytes as the specification says: what no file at hand shows.
 
-mod read_common;
-
+use crate::common::{context, memory, value};
 use arrow_array::ArrayRef;
 use nyssa::encoding::ColumnType;
 use nyssa::format::{
@@ -13,7 +12,6 @@ use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options, RootFileWriter};
 use nyssa::schema::{Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure};
 use nyssa::{Dataset, Kind, Result};
-use read_common::{context, memory, value};
 use serde_json::{Value, json};
 
 /// Pages of one column in one cluster: element counts and uncompressed bytes; `None` if suppressed.
@@ -264,7 +262,7 @@ fn quantised_reals_keep_double_precision_in_doubles() {
         let wide = 0.7f64 / 7.0;
         let expected = if type_name == "float" { f64::from(narrow) } else { wide };
         assert!((expected - scale).abs() < 1e-7);
-        assert_eq!(found, read_common::hex(expected), "{type_name}");
+        assert_eq!(found, crate::common::hex(expected), "{type_name}");
     }
 }
 

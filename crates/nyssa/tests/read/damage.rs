@@ -1,11 +1,9 @@
 //! Damaged files end as errors or as the right values, never as panics or wrong numbers.
 
-mod read_common;
-
+use crate::common::{context, data, memory, read_all, readable};
 use arrow_array::ArrayRef;
 use nyssa::read::{Options, Reader, verify};
 use nyssa::{Dataset, Kind, Result};
-use read_common::{context, data, memory, read_all, readable};
 
 /// Checksummed files of ROOT 6.40 that are small enough to damage at every byte.
 const FILES: [&str; 3] =

@@ -1,14 +1,12 @@
 //! What reading asks of a source: one more round trip fails here.
 
-mod read_common;
-
 use std::sync::Arc;
 
+use crate::common::{context, data, readable};
 use nyssa::Dataset;
 use nyssa::read::Reader;
 use nyssa::rootfile::RootFile;
 use nyssa_io::{Counters, LocalSource, RecordingSource};
-use read_common::{context, data, readable};
 
 fn recorded(file: &str) -> Option<(Arc<RecordingSource>, RootFile)> {
     let source = LocalSource::open(data()?.join(file)).unwrap();

@@ -1,14 +1,12 @@
 //! Files of several writers and versions, against what uproot 5.7.7 reads in them.
 
-mod read_common;
-
+use crate::common::{context, open, read_all, readable, value};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use nyssa::Dataset;
 use nyssa::read::{Reader, verify};
-use read_common::{context, open, read_all, readable, value};
 use serde_json::json;
 
 /// Number of leaf values (bytes of strings among them), the sum of all integers modulo 2^64 and the

@@ -1,7 +1,5 @@
 //! What the tests of reading share: the data folder, opening files, arrays as JSON.
 
-#![allow(dead_code)]
-
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,10 +1,8 @@
 //! Opening whatever dataset a file has.
 
-mod read_common;
-
+use crate::common::{context, data, open, value};
+use nyssa::Kind;
 use nyssa::dataset::{Format, datasets, format_of, open_dataset, split_path};
-use nyssa::{Dataset, Kind};
-use read_common::{context, data, open, value};
 use serde_json::json;
 
 #[test]

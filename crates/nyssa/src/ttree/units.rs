@@ -1,0 +1,201 @@
+//! The work units of a read.
+//!
+//! The baskets of all branches asked for are sorted by their place in the file and cut into groups. A
+//! group is one unit: fetch its baskets with one vectored request, decompress each into the thread's
+//! scratch, decode each straight to its place in the final buffer.
+
+use std::cell::RefCell;
+
+use arrow_array::ArrayRef;
+use rayon::prelude::*;
+
+use super::basket::{Contents, Expected};
+use super::column::{Column, Out, Target};
+use super::{Reader, fetch};
+use crate::Context;
+use crate::cursor::Cursor;
+use crate::error::{Error, Result};
+
+/// Bytes read to learn the size of a basket whose branch does not tell it (files of old ROOT versions).
+const SIZE_PREFIX: u64 = 4;
+/// Work units per thread that a read is cut into, so that no thread is left alone at the end.
+const GROUPS_PER_THREAD: u64 = 8;
+/// Smallest share of a read that is worth a request of its own, bytes.
+const LEAST_FETCH_BYTES: u64 = 128 << 10;
+/// Largest scratch that a thread keeps after a read, bytes.
+const SCRATCH_KEPT: usize = 64 << 20;
+
+thread_local! {
+    /// Decompressed payload of the basket at hand; grows to the largest one.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One basket to read: part of a plan.
+struct Job<'a> {
+    column: usize,
+    basket: usize,
+    seek: u64,
+    bytes: u64,
+    target: Target<'a>,
+}
+
+impl Reader {
+    /// Reads all columns; on the context's threads if there is one, else on this thread.
+    pub(super) fn run(
+        &self,
+        columns: &[Column<'_>],
+        context: Option<&Context>,
+    ) -> Result<Vec<ArrayRef>> {
+        let place = |error, column: &Column<'_>| self.place(error, column.branch);
+        let mut outs = Vec::with_capacity(columns.len());
+        for column in columns {
+            outs.push(column.allocate().map_err(|error| place(error, column))?);
+        }
+        let mut jobs = Vec::new();
+        for (index, (column, out)) in columns.iter().zip(&mut outs).enumerate() {
+            for (basket, target) in column.targets(out) {
+                jobs.push(
+                    self.job(column, index, basket, target)
+                        .map_err(|error| place(error, column))?,
+                );
+            }
+        }
+        self.run_jobs(columns, jobs, context)?;
+        let finish = |(column, out): (&Column<'_>, Out)| {
+            column.finish(out).map_err(|error| place(error, column))
+        };
+        match context {
+            None => columns.iter().zip(outs).map(finish).collect(),
+            Some(context) => {
+                context.pool().install(|| columns.par_iter().zip(outs).map(finish).collect())
+            }
+        }
+    }
+
+    fn run_jobs(
+        &self,
+        columns: &[Column<'_>],
+        jobs: Vec<Job<'_>>,
+        context: Option<&Context>,
+    ) -> Result<()> {
+        let most = self.options.fetch_bytes;
+        let Some(context) = context else {
+            return group(jobs, most)
+                .into_iter()
+                .try_for_each(|jobs| self.run_group(columns, jobs));
+        };
+        let bytes = jobs.iter().map(|job| job.bytes).fold(0, u64::saturating_add);
+        let share = bytes / (context.threads() as u64 * GROUPS_PER_THREAD);
+        let groups = group(jobs, share.clamp(LEAST_FETCH_BYTES.min(most), most));
+        context.pool().install(|| {
+            groups.into_par_iter().try_for_each(|jobs| {
+                context.check()?;
+                self.run_group(columns, jobs)
+            })
+        })
+    }
+
+    fn job<'a>(
+        &self,
+        column: &Column<'_>,
+        index: usize,
+        basket: usize,
+        target: Target<'a>,
+    ) -> Result<Job<'a>> {
+        let table = &column.branch.baskets[basket];
+        let (seek, bytes) = match &table.embedded {
+            Some(embedded) => (0, embedded.len() as u64),
+            None if table.bytes == 0 => (table.seek, self.stored_size(table.seek)?),
+            None => (table.seek, table.bytes),
+        };
+        seek.checked_add(bytes)
+            .map(|_| Job { column: index, basket, seek, bytes, target })
+            .ok_or_else(|| {
+                Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file"))
+            })
+    }
+
+    /// Size of the basket at `seek` by its key, for tables that leave it out.
+    fn stored_size(&self, seek: u64) -> Result<u64> {
+        let range = seek..seek.saturating_add(SIZE_PREFIX);
+        let prefix = fetch::fetch(self.source.as_ref(), &[range])?;
+        let prefix = prefix.first().map_or(&[][..], |bytes| &bytes[..]);
+        Ok(u64::from(Cursor::new(prefix, seek).be_u32()?))
+    }
+
+    /// Fetches, decompresses and decodes one group of baskets.
+    fn run_group(&self, columns: &[Column<'_>], jobs: Vec<Job<'_>>) -> Result<()> {
+        let table = |job: &Job<'_>| &columns[job.column].branch.baskets[job.basket];
+        let ranges: Vec<_> = jobs
+            .iter()
+            .filter(|job| table(job).embedded.is_none())
+            .map(|job| job.seek..job.seek + job.bytes)
+            .collect();
+        let mut blocks = fetch::fetch(self.source.as_ref(), &ranges)
+            .map_err(|error| match jobs.first() {
+                Some(job) if jobs.len() == 1 => self.place(error, columns[job.column].branch),
+                _ => error.at(|place| place.object = Some(self.path.clone())),
+            })?
+            .into_iter();
+        // Taken, not borrowed: decoding a basket may read another one on this thread.
+        let mut scratch = SCRATCH.take();
+        let result = jobs.into_iter().try_for_each(|job| {
+            let (column, basket) = (&columns[job.column], table(&job));
+            let block = if basket.embedded.is_none() { blocks.next() } else { None };
+            let (index, seek) = (job.basket, job.seek);
+            self.run_job(column, job, block.as_deref(), &mut scratch).map_err(|error| {
+                let error = error.at(|place| {
+                    place.basket = Some(index as u64);
+                    place.offset = basket.embedded.is_none().then_some(seek);
+                });
+                self.place(error, column.branch)
+            })
+        });
+        if scratch.len() <= SCRATCH_KEPT {
+            SCRATCH.set(scratch);
+        }
+        result
+    }
+
+    fn run_job(
+        &self,
+        column: &Column<'_>,
+        job: Job<'_>,
+        block: Option<&[u8]>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<()> {
+        let basket = &column.branch.baskets[job.basket];
+        let mut expected =
+            Expected { bytes: basket.bytes, seek: Some(basket.seek), entries: basket.entries };
+        let contents = match &basket.embedded {
+            Some(embedded) => {
+                expected.seek = None;
+                Contents::open_embedded(embedded, &expected, scratch)?
+            }
+            None => Contents::open(block.unwrap_or_default(), &expected, scratch)?,
+        };
+        column.decode(job.basket, &contents, job.target, |before| {
+            let Some(counter) = column.layout.counter() else { return Ok(0) };
+            let counts = self.offsets(counter, before)?;
+            Ok(counts.last() as u64)
+        })
+    }
+}
+
+/// Jobs in the order of the file, cut into groups of about `limit` bytes.
+fn group(mut jobs: Vec<Job<'_>>, limit: u64) -> Vec<Vec<Job<'_>>> {
+    jobs.sort_by_key(|job| job.seek);
+    let mut groups: Vec<Vec<Job<'_>>> = Vec::new();
+    let mut bytes = u64::MAX;
+    for job in jobs {
+        bytes = bytes.saturating_add(job.bytes);
+        match groups.last_mut() {
+            Some(group) if bytes <= limit => group.push(job),
+            _ => {
+                bytes = job.bytes;
+                groups.push(vec![job]);
+            }
+        }
+    }
+    groups
+}

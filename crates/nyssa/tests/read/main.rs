@@ -1,0 +1,16 @@
+//! Tests of reading RNTuples.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests, where this is how to fail"
+)]
+
+mod common;
+mod crafted;
+mod damage;
+mod dataset;
+mod files;
+mod partial;
+mod trace;
+mod validation;
