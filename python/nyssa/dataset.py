@@ -22,8 +22,8 @@ class Dataset(Mapping[str, "Column"]):
     """A TTree or RNTuple in an open file: a mapping from names to columns.
 
     Its entries are read with `arrays`, in pieces with `iterate`, or column by column
-    (``dataset["Jet_pt"].array()``). It is also an Arrow stream: ``pyarrow.table(dataset)``,
-    ``polars.DataFrame(dataset)`` and DuckDB take it as it is, cluster by cluster.
+    (``dataset["Jet_pt"].array()``). It is also an Arrow stream, one batch per cluster:
+    ``pyarrow.table(dataset)``, DuckDB and others take it as it is.
     """
 
     def __init__(self, core: _core.Dataset) -> None:

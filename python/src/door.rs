@@ -24,8 +24,9 @@ const POLL: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_millis(60);
 
 /// Thread pools by process (a fork has none of its parent's threads) and number of threads asked.
-static CONTEXTS: LazyLock<Mutex<HashMap<(u32, Option<usize>), Context>>> =
-    LazyLock::new(Mutex::default);
+static CONTEXTS: LazyLock<Mutex<Contexts>> = LazyLock::new(Mutex::default);
+
+type Contexts = HashMap<(u32, Option<usize>), Context>;
 
 /// How a job runs: threads, progress, and what to do with it when the user interrupts.
 #[derive(Default)]

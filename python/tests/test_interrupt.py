@@ -17,10 +17,10 @@ LIMIT = 1.0
 SOURCE = """
     import os, sys, threading, time, signal
     import numpy as np
-    import awkward as ak
     import nyssa
 
     folder = sys.argv[1]
+    noise = np.random.default_rng(1).normal(size=10_000_000)
 
     def interrupt():
         time.sleep({delay})
@@ -56,8 +56,8 @@ JOBS = {
     "read": "nyssa.open(folder + '/big.root')['Events'].arrays()",
     "iterate": "list(nyssa.iterate(folder + '/big.root:Events', step_size='1 MB'))",
     "write": """
-            with nyssa.recreate(folder + '/out.root', compression='zstd:9') as file:
-                file['Events'] = dict(x=np.random.default_rng(1).normal(size=3_000_000).round(2))
+            with nyssa.recreate(folder + '/out.root') as file:
+                file['Events'] = dict(x=noise)
     """.strip(),
 }
 
@@ -117,12 +117,13 @@ def test_other_threads_run_meanwhile(tmp_path: Path) -> None:
     assert len(during) > 3
 
 
-def test_the_command_line_dies_by_the_signal(tmp_path: Path) -> None:
+def test_the_command_line_is_interrupted(tmp_path: Path) -> None:
     """Ctrl-C on `nyssa` is not swallowed by Python."""
     path = big_file(tmp_path)
-    job = "import sys; from nyssa._cli import main; sys.argv[1:] = ['cat', {!r}]; sys.exit(main())"
+    arguments = ["cat", f"{path}:Events", "-n", "1000000000"]
+    code = "import sys; from nyssa._cli import main; sys.exit(main())"
     process = subprocess.Popen(
-        [sys.executable, "-c", job.format(f"{path}:Events")],
+        [sys.executable, "-c", code, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -1,0 +1,233 @@
+"""Errors: the builtin one would catch, whose fault, where, and what to do."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import nyssa
+from nyssa import errors
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a file with an RNTuple."""
+    path = tmp_path / "some.root"
+    with nyssa.recreate(path) as out:
+        out["Events"] = {"Jet_pt": np.arange(1000.0), "Jet_eta": np.arange(1000.0)}
+    return path
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="missing.root") as caught:
+        nyssa.open(tmp_path / "missing.root")
+    assert isinstance(caught.value, errors.FileMissingError)
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        nyssa.concatenate(f"{tmp_path}/*.root:Events")
+
+
+def test_missing_object(file: Path) -> None:
+    with pytest.raises(KeyError) as caught:
+        nyssa.open(f"{file}:Evnts")
+    assert "did you mean Events?" in str(caught.value)
+    assert str(file) in str(caught.value)
+    with pytest.raises(KeyError, match="Events"):
+        nyssa.open(file)["events/"]
+
+
+def test_missing_column(file: Path) -> None:
+    events = nyssa.open(f"{file}:Events")
+    for ask in (events.__getitem__, events.arrays, lambda name: events.arrays(["Jet_eta", name])):
+        with pytest.raises(KeyError) as caught:
+            ask("Jet_ppt")
+        assert str(caught.value).startswith("no 'Jet_ppt' in 'Events'")
+        assert "did you mean Jet_pt" in str(caught.value)
+    with pytest.raises(KeyError, match="Jet_pt, Jet_eta"):
+        events.arrays("Jet_q*")
+
+
+def test_which_dataset(tmp_path: Path) -> None:
+    """Where a file has several, the message names them."""
+    path = tmp_path / "two.root"
+    with nyssa.recreate(path) as out:
+        out["One"] = {"x": [1]}
+        out["Two"] = {"x": [2]}
+    with pytest.raises((KeyError, ValueError), match="One, Two"):
+        nyssa.concatenate(path)
+
+
+def test_bad_arguments(file: Path) -> None:
+    events = nyssa.open(f"{file}:Events")
+    with pytest.raises(ValueError, match="library='numpyy'"):
+        events.arrays(library="numpyy")
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        events.arrays(threads=0)
+    with pytest.raises(ValueError, match="step_size"):
+        events.iterate(step_size=0)
+    with pytest.raises(ValueError, match="step_size"):
+        events.iterate(step_size=1.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="integers"):
+        events.arrays(entry_start=0.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="regular expression"):
+        events.keys(filter_name="/(/")
+
+
+def test_missing_library(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match="pip install polars"):
+        nyssa.open(f"{file}:Events").arrays(library="polars")
+
+
+def test_not_a_root_file(tmp_path: Path) -> None:
+    path = tmp_path / "text.root"
+    path.write_text("this is no ROOT file, although it is long enough to have a header" * 10)
+    with pytest.raises(errors.FormatError, match="text.root") as caught:
+        nyssa.open(path)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, OSError)
+    path.write_bytes(b"")
+    with pytest.raises(errors.FormatError):
+        nyssa.open(path)
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9, 0.99])
+def test_truncated(file: Path, part: float) -> None:
+    """A file that ends too early is refused, at the latest when it is read."""
+    whole = file.read_bytes()
+    file.write_bytes(whole[: int(len(whole) * part)])
+    with pytest.raises(nyssa.NyssaError) as caught:
+        nyssa.open(f"{file}:Events").arrays()
+    assert str(file) in str(caught.value)
+
+
+def test_flipped_bytes_in_pages(tmp_path: Path) -> None:
+    """A damaged page is never read as data."""
+    path = tmp_path / "noise.root"
+    noise = np.random.default_rng(5).normal(size=5000)
+    with nyssa.recreate(path) as out:
+        out["Events"] = {"x": noise}
+    whole = bytearray(path.read_bytes())
+    # The noise hardly compresses: the middle of the file is its page.
+    for position in range(len(whole) // 4, len(whole) * 3 // 4, len(whole) // 40):
+        damaged = whole.copy()
+        damaged[position] ^= 0x40
+        path.write_bytes(damaged)
+        with pytest.raises(errors.ChecksumError) as caught:
+            nyssa.open(f"{path}:Events").arrays()
+        assert isinstance(caught.value, OSError)
+        assert caught.value.place is not None
+        assert caught.value.place["field"] == "x"
+        assert caught.value.place["page"] == 0
+
+
+def test_flipped_bytes_anywhere(nano: Path, tmp_path: Path) -> None:
+    """Whatever is damaged: an error of nyssa, or the same data; no crash, no hang."""
+    seed = random.Random(11)
+    path = tmp_path / "damaged.root"
+    names = ["run", "Jet_pt", "HLT_Mu50"]
+    for source in (nano, _rntuple(tmp_path)):
+        whole = source.read_bytes()
+        for _ in range(60):
+            damaged = bytearray(whole)
+            # Headers and metadata are where a flip does most.
+            end = seed.choice([400, len(whole)])
+            damaged[seed.randrange(end)] ^= 1 << seed.randrange(8)
+            path.write_bytes(damaged)
+            try:
+                arrays = nyssa.open(path)["Events"].arrays(names)
+            except nyssa.NyssaError as error:
+                assert not isinstance(error, errors.InternalError), error
+            else:
+                assert len(arrays) >= 0
+
+
+def _rntuple(folder: Path) -> Path:
+    path = folder / "plain.root"
+    with nyssa.recreate(path) as out:
+        out["Events"] = {
+            "run": np.arange(300),
+            "Jet_pt": ak.unflatten(np.arange(600.0), np.full(300, 2)),
+            "HLT_Mu50": np.arange(300) % 2 == 0,
+        }
+    return path
+
+
+def test_existing_output(file: Path, nano: Path) -> None:
+    with pytest.raises(FileExistsError, match="some.root"):
+        nyssa.recreate(file, force=False).close()
+    with pytest.raises(FileExistsError, match="some.root"):
+        nyssa.convert(nano, file)
+    assert nyssa.open(f"{file}:Events").num_entries == 1000
+    with pytest.raises((FileNotFoundError, OSError)):
+        nyssa.recreate(file.parent / "no" / "folder.root")
+
+
+def test_convert_errors(file: Path, nano: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.root"
+    with pytest.raises(FileNotFoundError):
+        nyssa.convert(tmp_path / "missing.root", out)
+    with pytest.raises(KeyError, match="Events"):
+        nyssa.convert(nano, out, "Evnts")
+    with pytest.raises(ValueError, match="layout"):
+        nyssa.convert(nano, out, layout="columns")
+    with pytest.raises(ValueError, match="compression"):
+        nyssa.convert(nano, out, compression="brotli")
+    with pytest.raises(nyssa.NyssaError, match="Events"):
+        nyssa.convert(file, out)  # an RNTuple already
+    objects = nano.parent / "uproot-HZZ-objects.root"
+    with pytest.raises(NotImplementedError):
+        nyssa.convert(objects, out, "events")
+    assert not out.exists()
+
+
+def test_write_errors(tmp_path: Path) -> None:
+    with nyssa.recreate(tmp_path / "out.root") as out:
+        writer = out.mkrntuple("Events", {"x": "float64", "y": "int32"})
+        with pytest.raises(ValueError, match=r"missing \['y'\], unknown \['z'\]"):
+            writer.extend({"x": [1.0], "z": [1]})
+        with pytest.raises(ValueError, match="differ in length"):
+            writer.extend({"x": [1.0], "y": [1, 2]})
+        with pytest.raises(ValueError, match="y"):
+            writer.extend({"x": np.array([1.0]), "y": ak.Array([[1]])})
+        with pytest.raises(ValueError, match="already has"):
+            out.mkrntuple("Events", {"x": "float64"})
+        with pytest.raises(KeyError, match="Events"):
+            out["Event"]
+        with pytest.raises(NotImplementedError, match="missing values"):
+            out["Nulls"] = {"x": ak.Array([1, None])}
+        with pytest.raises(NotImplementedError, match="complex"):
+            out["Complex"] = {"x": np.array([1j])}
+        with pytest.raises(NotImplementedError, match="UnionArray"):
+            out["Union"] = {"x": ak.Array([1, "a"])}
+        with pytest.raises(ValueError, match="data to write"):
+            out["Text"] = "text"
+        with pytest.raises(ValueError, match="name"):
+            out["a.b"] = {"x": [1]}
+        writer.extend({"y": np.array([1], "i4"), "x": np.array([2.5])})
+    assert nyssa.open(tmp_path / "out.root")["Events"].arrays().to_list() == [{"x": 2.5, "y": 1}]
+
+
+def test_file_that_disappears(file: Path, tmp_path: Path) -> None:
+    """A file that shrinks while it is open gives an error, not a crash."""
+    copy = tmp_path / "copy.root"
+    shutil.copy(file, copy)
+    events = nyssa.open(f"{copy}:Events")
+    copy.write_bytes(b"short")
+    with pytest.raises(nyssa.NyssaError):
+        events.arrays()
+
+
+def test_every_error_derives_from_a_builtin() -> None:
+    """Nobody has to import nyssa's errors to catch them."""
+    for name in errors.__all__:
+        one = getattr(errors, name)
+        if one not in (errors.NyssaError, errors.CancelledError):
+            assert len(one.__bases__) > 1, name
+            assert issubclass(one, errors.NyssaError)
