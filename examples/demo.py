@@ -130,8 +130,9 @@ def main() -> None:
     print(f"""
 {"entries":26}{report["entries"]:>14,}
 {"fields":26}{len(dataset.keys()):>14,}
-{"TTree file":26}{before / 1e6:>14.1f} MB
-{"RNTuple file":26}{after / 1e6:>14.1f} MB  ({after / before:.3f} of the TTree)
+{"branches left out":26}{len(report["skipped"]):>14,}
+{"TTree":26}{before / 1e6:>14.1f} MB
+{"RNTuple":26}{after / 1e6:>14.1f} MB  ({after / before:.3f} of the TTree)
 {"conversion":26}{report["seconds"]:>14.2f} s   ({before / 1e6 / report["seconds"]:.0f} MB/s)
 {"peak memory of conversion":26}{memory:>14.0f} MB
 {"reading it all":26}{reading:>14.2f} s   ({size / 1e6 / reading:.0f} MB/s of arrays)

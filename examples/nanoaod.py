@@ -74,7 +74,7 @@ def _z_to_mumu(rng: np.random.Generator, muons: dict, counts: np.ndarray) -> Non
     starts = np.cumsum(counts) - counts
     first = starts[counts >= 2]
     n = len(first)
-    mass = 91.2 + 2.5 * np.clip(rng.standard_cauchy(n) / 2, -20, 20) + rng.normal(0, 1.2, n)
+    mass = 91.2 + 1.25 * np.tan(rng.uniform(-1.5, 1.5, n)) + rng.normal(0, 1.2, n)
     eta, opening = rng.normal(0, 1, n), rng.normal(0, 0.5, n)
     pt = 20 + rng.exponential(20, n)
     # m^2 = 2 pt1 pt2 (cosh(deta) - cos(dphi)): back to back in phi, pt2 from the mass.

@@ -14,10 +14,11 @@ from the builtin one would catch.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from nyssa import errors
-from nyssa._convert import convert
 from nyssa._core import __version__
-from nyssa.dataset import Column, Dataset, RNTuple, TTree
 from nyssa.errors import (
     ChecksumError,
     FormatError,
@@ -27,9 +28,31 @@ from nyssa.errors import (
     NyssaError,
     UnsupportedError,
 )
-from nyssa.file import Directory, File, open
-from nyssa.iterate import concatenate, iterate
-from nyssa.writing import NTupleWriter, WritableFile, recreate
+
+if TYPE_CHECKING:
+    from nyssa._convert import convert
+    from nyssa._iterate import concatenate, iterate
+    from nyssa.dataset import Column, Dataset, RNTuple, TTree
+    from nyssa.file import Directory, File, open
+    from nyssa.writing import NTupleWriter, WritableFile, recreate
+
+# Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
+# part of this package too, need not spend.
+_HOMES = {
+    "Column": "dataset",
+    "Dataset": "dataset",
+    "Directory": "file",
+    "File": "file",
+    "NTupleWriter": "writing",
+    "RNTuple": "dataset",
+    "TTree": "dataset",
+    "WritableFile": "writing",
+    "concatenate": "_iterate",
+    "convert": "_convert",
+    "iterate": "_iterate",
+    "open": "file",
+    "recreate": "writing",
+}
 
 __all__ = [
     "ChecksumError",
@@ -55,3 +78,17 @@ __all__ = [
     "open",
     "recreate",
 ]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

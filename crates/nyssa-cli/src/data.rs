@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 
 /// An open dataset of either kind.
 pub enum Data {
-    Tree(ttree::Reader),
+    Tree(Box<ttree::Reader>),
     NTuple(Box<read::Reader>),
 }
 
@@ -18,16 +18,16 @@ impl Data {
     /// The face that both have.
     pub fn dataset(&self) -> &dyn Dataset {
         match self {
-            Self::Tree(reader) => reader,
+            Self::Tree(reader) => reader.as_ref(),
             Self::NTuple(reader) => reader.as_ref(),
         }
     }
 
     /// Opens the dataset of a key.
     pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
-        let path = format!("{};{}", key.path, key.cycle);
+        let path = path_of(file, key);
         match dataset::format_of(key) {
-            Some(Format::TTree) => Ok(Self::Tree(ttree::Reader::open(file, &path)?)),
+            Some(Format::TTree) => Ok(Self::Tree(Box::new(ttree::Reader::open(file, &path)?))),
             Some(Format::RNTuple) => Ok(Self::NTuple(Box::new(read::Reader::open(file, &path)?))),
             None => Err(Failure::from(not_data(file, key))
                 .hint(format!("`nyssa ls {}` shows what the file holds", file.name()))),
@@ -62,6 +62,14 @@ pub fn find(file: &RootFile, path: &str) -> Result<KeyEntry> {
     file.find(path).map_err(|error| {
         Failure::from(error).hint(format!("`nyssa ls {}` shows what the file holds", file.name()))
     })
+}
+
+/// The path that finds a key again: with its cycle when there is a newer one.
+pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
+    match file.find(&key.path) {
+        Ok(newest) if newest.cycle == key.cycle => key.path.clone(),
+        _ => format!("{};{}", key.path, key.cycle),
+    }
 }
 
 /// The only dataset of a file, among those that `takes` takes.

@@ -79,7 +79,7 @@ pub fn write(
         }
         DataType::FixedSizeList(_, size) => {
             let list = array.as_fixed_size_list();
-            let start = list.value_offset_at(row) as usize;
+            let start = list.value_offset_at(row);
             items(out, list.values(), start..start + *size as usize, notation, form)
         }
         DataType::Struct(_) => record(out, array, row, notation, form),

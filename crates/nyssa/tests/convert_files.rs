@@ -1,5 +1,5 @@
 //! Real files, converted and verified value by value, in both layouts.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod convert_support;
 

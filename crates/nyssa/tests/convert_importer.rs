@@ -1,5 +1,5 @@
 //! The schema is that of ROOT's importer, field by field.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod convert_support;
 

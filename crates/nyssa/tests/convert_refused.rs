@@ -1,5 +1,5 @@
 //! What is refused, and that nothing is left behind then.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod convert_support;
 

@@ -1,6 +1,6 @@
 //! The output is the same, byte for byte, for any number of threads and any memory budget that
 //! gives the same clusters.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod convert_support;
 

@@ -18,6 +18,8 @@ use crate::units::Entries;
 
 /// Entries printed when nothing else is said.
 const DEFAULT_ENTRIES: u64 = 10;
+/// Columns left out whose reasons are told.
+const REASONS: usize = 3;
 /// Entries read first, to learn how large they are.
 const FIRST_STEP: u64 = 256;
 /// Bytes of arrays in memory at once, approximately.
@@ -74,6 +76,7 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
 
 fn beyond(dataset: &dyn Dataset, entries: &Range<u64>) -> Failure {
     let total = dataset.num_entries();
+    let hint = total.checked_sub(1).map(|last| format!("entries are numbered from 0 to {last}"));
     Failure::Usage(
         format!(
             "entries {}:{} reach beyond {} of {}, which has {total} entries",
@@ -82,7 +85,7 @@ fn beyond(dataset: &dyn Dataset, entries: &Range<u64>) -> Failure {
             dataset.name(),
             dataset.file()
         ),
-        Some(format!("the last entry is in {}:", total.saturating_sub(1))),
+        hint,
     )
 }
 
@@ -103,6 +106,7 @@ fn columns(data: &Data, filter: &Filter, app: &mut App<'_>) -> Result<Vec<Column
         ));
     }
     let mut columns = Vec::new();
+    let mut left_out = Vec::new();
     for item in &taken {
         match &item.field {
             Ok(_) => columns.push(Column {
@@ -116,14 +120,29 @@ fn columns(data: &Data, filter: &Filter, app: &mut App<'_>) -> Result<Vec<Column
                         .unwrap_or_default(),
                 },
             }),
-            Err(reason) => app.talk(&format!("warning: {} is left out: {reason}", item.name)),
+            Err(reason) => left_out.push((item.name.as_str(), reason.as_str())),
         }
     }
+    warn(&left_out, app);
     if columns.is_empty() && !taken.is_empty() {
         let error = Error::unsupported("none of the columns can be read");
         return Err(error.at(|place| place.object = Some(dataset.name().to_owned())).into());
     }
     Ok(columns)
+}
+
+/// Says what is left out: each with its reason when they are few.
+fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
+    if left_out.len() <= REASONS {
+        for (name, reason) in left_out {
+            app.talk(&format!("warning: {name} is left out: {reason}"));
+        }
+        return;
+    }
+    let names: Vec<_> = left_out.iter().map(|(name, _)| *name).collect();
+    let (count, names) = (names.len(), names.join(", "));
+    app.talk(&format!("warning: {count} columns that cannot be read are left out: {names}"));
+    app.talk("hint: `nyssa schema` tells why");
 }
 
 /// Reads and prints in steps that fit in memory.

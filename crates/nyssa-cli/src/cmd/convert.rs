@@ -12,7 +12,7 @@ use nyssa::dataset::Format;
 
 use crate::FINE;
 use crate::app::App;
-use crate::data::{find, only, open_file};
+use crate::data::{find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
@@ -100,7 +100,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
             Some(path) => find(&file, path)?,
             None => only(&file, |format| format == Format::TTree)?,
         };
-        let tree = format!("{};{}", key.path, key.cycle);
+        let tree = path_of(&file, &key);
         if let Some(entries) = args.entries {
             let total = nyssa::ttree::Reader::open(&file, &tree)?.tree().entries;
             options.entries = Some(entries.within(total));

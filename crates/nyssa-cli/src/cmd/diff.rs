@@ -88,8 +88,8 @@ fn print(report: &Report, args: &Diff, app: &mut App<'_>) -> Result<()> {
     if !args.only_common {
         let sides = [("a", &report.only_in_a), ("b", &report.only_in_b)];
         for (side, names) in sides {
-            for name in names {
-                writeln!(app.out, "only in {side}: {}", printable(name))?;
+            if !names.is_empty() {
+                writeln!(app.out, "only in {side}: {}", printable(&names.join(", ")))?;
             }
         }
     }

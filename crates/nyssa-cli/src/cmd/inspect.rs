@@ -96,7 +96,7 @@ fn overview(found: &Inspection, app: &mut App<'_>) -> Result<()> {
     let header = [name, "type", parts, elements, ">stored", ">share", ">uncompressed", ">ratio"];
     let mut table = Columns::new(&header);
     let mut fields: Vec<_> = found.fields.iter().collect();
-    fields.sort_by(|a, b| b.stored_bytes.cmp(&a.stored_bytes));
+    fields.sort_by_key(|part| std::cmp::Reverse(part.stored_bytes));
     for part in fields {
         let [pages, elements, stored, share, uncompressed, ratio] = numbers(part, stored_bytes);
         let (name, type_name) = (part.name.clone(), part.type_name.clone());

@@ -130,6 +130,10 @@ fn check(
     for key in keys {
         context.check()?;
         document.keys += 1;
+        if key.is_directory() {
+            // Its list of keys has been read.
+            continue;
+        }
         let before = document.problems.len();
         document.record(Some(key), file.payload(key).map(drop))?;
         if dataset::format_of(key).is_none() || document.problems.len() > before {

@@ -8,7 +8,7 @@ use super::options::Options;
 use crate::ttree::{Branch, Tree};
 
 /// Share of the memory budget that one branch may take in one cluster: room for several at once.
-const BRANCH_SHARE: u64 = 8;
+const BRANCH_SHARE: u64 = 4;
 /// Decoded bytes for each zipped byte of a branch whose size is not known before it is read.
 pub(super) const EXPANSION: u64 = 6;
 
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn the_budget_cuts_large_branches() {
-        // 100 entries of two floats are 800 bytes; an eighth of 3200 is 400.
-        assert_eq!(clusters(&[], 1000, 3200), [0..50, 50..100]);
+        // 100 entries of two floats are 800 bytes; a quarter of 1600 is 400.
+        assert_eq!(clusters(&[], 1000, 1600), [0..50, 50..100]);
     }
 
     #[test]

@@ -1,149 +1,322 @@
 //! Where compression effort pays.
 //!
-//! Most columns of physics data are random mantissas, on which a high zstd level gains next to
-//! nothing, and a few hold repetition that only a search finds. So every column is tried on a sample
-//! of its entries with a short list of codecs, and gets the one with the least of
-//! `bytes + price * seconds`. Seconds come from fixed speeds, not from a clock, so that the choice,
-//! and with it the output, is the same on every machine and for any number of threads.
+//! NanoAOD and its like are mostly noise in which only entropy coding gains, next to a few columns
+//! with structure. A sample of each column tells which it is: the cheap codec is the rule, the
+//! strong one is spent where the bytes that it saves are worth its time, and columns that compress
+//! better without splitting bytes are stored so. Times are nominal, so the choice depends on the
+//! data alone and the output is the same on every machine.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use rayon::prelude::*;
+use zstd::zstd_safe::Strategy;
 
-use super::map::Unit;
-use super::unit::Units;
+use super::clusters::decoded;
+use super::map::{Input, Source, Unit};
+use super::unit::items;
 use crate::Context;
 use crate::compression::{Algorithm, Codec, Compression, ZstdParameter};
+use crate::encoding::ColumnType;
 use crate::error::Result;
-use crate::page::{SealedColumn, SealedPage};
-use crate::write::{Scratch, SealSettings};
+use crate::schema::{ColumnId, FieldId, Schema, Structure};
+use crate::ttree::Reader;
+use crate::write::{Scratch, SealSettings, seal_field};
 
-/// Entries of the sample, at the start of the conversion.
-const SAMPLE_ENTRIES: u64 = 8192;
-/// Bytes that one second of one core must save, at ROOT's level 5. Each level above halves it, each
-/// level below doubles it.
-const PRICE: f64 = 1.5e6;
-/// A deeper search follows one that paid, or that at least saved this share of the bytes.
-const PROMISING: f64 = 0.001;
+/// Bytes saved per second of CPU time from which effort pays.
+const WORTH: f64 = 3.0e6;
+/// One byte in this many is sampled, at most.
+const SAMPLE_SHARE: u64 = 128;
+/// Decoded bytes of a sample: as long as a few hundred entries, at most an eighth of a page.
+const SAMPLE_BYTES: Range<u64> = 8 << 10..128 << 10;
+/// Columns with fewer decoded bytes than this cannot save enough to be asked.
+const LEAST_BYTES: u64 = 64 << 10;
+/// ROOT's highest level at which the strong codec saves more than the level itself would.
+const STRONG_LEVEL: u8 = 6;
 
-/// (native zstd level, shortest match, seconds per uncompressed byte): the speeds are those of one
-/// core of a current server on NanoAOD. Level 1 comes first: it is what the others must beat.
-/// Short matches are left out because in mantissas they arise by chance and cost more than they save.
-const CANDIDATES: [(i32, u32, f64); 8] = [
-    (1, 7, 1.7e-9),
-    (3, 7, 2.1e-9),
-    (5, 7, 5.5e-9),
-    (7, 6, 9e-9),
-    (10, 6, 16e-9),
-    (13, 6, 70e-9),
-    (16, 5, 215e-9),
-    (18, 3, 350e-9),
-];
-
-/// A codec for all columns, and what it costs.
-struct Candidate {
-    codec: Arc<Codec>,
-    settings: SealSettings,
-    seconds_per_byte: f64,
+/// Nominal seconds per decoded byte of one core.
+struct Cost {
+    split: f64,
+    plain: f64,
 }
 
-/// What a candidate makes of a column of the sample.
-struct Trial<'a> {
-    column: usize,
-    bytes: f64,
-    /// Bytes plus the price of the time.
-    cost: f64,
-    candidate: &'a Candidate,
-}
+const CHEAP_COST: Cost = Cost { split: 1.25e-9, plain: 2.6e-9 };
+const STRONG_COST: Cost = Cost { split: 3.1e-9, plain: 6.2e-9 };
 
-/// Chooses the codec of every column; only zstd leaves a choice.
-///
-/// # Errors
-/// Whatever is wrong with the input, `Cancelled`.
-pub(super) fn choose(
-    units: &Units<'_>,
-    entries: &Range<u64>,
-    compression: Compression,
-    settings: &mut SealSettings,
-    context: &Context,
-) -> Result<()> {
-    if compression.algorithm != Algorithm::Zstd || compression.level == 0 {
-        return Ok(());
+/// Two hash tables and long matches only: on planes of noise, short matches cost more than the
+/// literals they replace. As fast as level 1 and smaller.
+fn cheap() -> Codec {
+    Codec::Zstd {
+        level: 1,
+        parameters: vec![
+            ZstdParameter::Strategy(Strategy::ZSTD_dfast),
+            ZstdParameter::HashLog(16),
+            ZstdParameter::ChainLog(16),
+            ZstdParameter::MinMatch(7),
+        ],
     }
-    let candidates = candidates(compression.level, settings);
-    let price = PRICE * 2f64.powi(5 - i32::from(compression.level));
-    let sample = entries.start..entries.end.min(entries.start.saturating_add(SAMPLE_ENTRIES));
-    let chosen: Vec<Vec<Trial<'_>>> = context.pool().install(|| {
-        units
-            .units
-            .par_iter()
-            .map_init(Scratch::new, |scratch, unit| {
-                context.check()?;
-                best(units, unit, &sample, &candidates, price, scratch)
-            })
-            .collect::<Result<_>>()
-    })?;
-    for trial in chosen.into_iter().flatten() {
-        if let Some(column) = settings.columns.get_mut(trial.column) {
-            column.codec = Arc::clone(&trial.candidate.codec);
-        }
+}
+
+/// The best of some candidates at each place, again without short matches; from ROOT's level 7 on, the
+/// level itself is stronger.
+fn strong(compression: Compression) -> Codec {
+    if compression.level > STRONG_LEVEL {
+        return Codec::from(compression);
     }
-    Ok(())
+    Codec::Zstd {
+        level: 1,
+        parameters: vec![
+            ZstdParameter::Strategy(Strategy::ZSTD_greedy),
+            ZstdParameter::HashLog(17),
+            ZstdParameter::ChainLog(17),
+            ZstdParameter::SearchLog(4),
+            ZstdParameter::MinMatch(6),
+        ],
+    }
 }
 
-/// What may be used at ROOT's `level`: nothing beyond the native level that it stands for.
-fn candidates(level: u8, settings: &SealSettings) -> Vec<Candidate> {
-    CANDIDATES
-        .into_iter()
-        .filter(|&(native, ..)| native <= 2 * i32::from(level))
-        .map(|(native, shortest_match, seconds_per_byte)| {
-            let parameters = vec![ZstdParameter::MinMatch(shortest_match)];
-            let codec = Arc::new(Codec::Zstd { level: native, parameters });
-            let mut settings = settings.clone();
-            settings.columns.iter_mut().for_each(|column| column.codec = Arc::clone(&codec));
-            Candidate { codec, settings, seconds_per_byte }
-        })
-        .collect()
+/// What is known when effort is chosen.
+pub(super) struct Effort<'a> {
+    pub reader: &'a Reader,
+    pub inputs: &'a [Input<'a>],
+    pub units: &'a [Unit],
+    pub clusters: &'a [Range<u64>],
+    pub compression: Compression,
+    pub context: &'a Context,
 }
 
-/// The best candidate of each column of a unit. Deeper searches are tried as long as they pay.
-fn best<'a>(
-    units: &Units<'_>,
-    unit: &Unit,
-    sample: &Range<u64>,
-    candidates: &'a [Candidate],
-    price: f64,
-    scratch: &mut Scratch,
-) -> Result<Vec<Trial<'a>>> {
-    let data = units.read(unit, 0, sample)?;
-    let mut best: Vec<Trial<'a>> = Vec::new();
-    for candidate in candidates {
-        let sealed = units.seal(unit, &data, &candidate.settings, scratch)?;
-        let tried = sealed.iter().map(|column| trial(column, candidate, price));
-        if best.is_empty() {
-            best = tried.collect();
-            continue;
+/// What is best for the columns of one unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Choice {
+    plain: bool,
+    strong: bool,
+}
+
+impl Effort<'_> {
+    /// Chooses codec and encoding of every column. Only zstd knows effort; the other algorithms
+    /// keep the level that was asked for. Returns a note for the report.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the input, `Cancelled`.
+    pub fn choose(
+        &self,
+        schema: &mut Schema,
+        settings: &mut SealSettings,
+    ) -> Result<Option<String>> {
+        let zstd = self.compression.algorithm == Algorithm::Zstd && self.compression.level > 0;
+        if !zstd {
+            return Ok(None);
         }
-        let mut go_on = false;
-        for (best, tried) in best.iter_mut().zip(tried) {
-            let promising = tried.bytes < best.bytes * (1.0 - PROMISING);
-            if tried.cost < best.cost {
-                *best = tried;
-                go_on = true;
+        let cheap = Arc::new(cheap());
+        let strong = Arc::new(strong(self.compression));
+        let sampler = Sampler::new(schema, settings, &cheap, &strong);
+        let choices: Vec<Choice> = self.context.pool().install(|| {
+            self.units
+                .par_iter()
+                .map_init(Scratch::new, |scratch, unit| {
+                    self.context.check()?;
+                    match self.sample(unit)? {
+                        Some(sample) => sampler.choose(unit.field, &sample, scratch),
+                        None => Ok(Choice::default()),
+                    }
+                })
+                .collect::<Result<_>>()
+        })?;
+        let (mut plain, mut strongly) = (0, 0);
+        for (unit, choice) in self.units.iter().zip(choices) {
+            for column in columns(schema, unit.field) {
+                let codec = if choice.strong { &strong } else { &cheap };
+                if let Some(settings) = settings.columns.get_mut(column.0 as usize) {
+                    settings.codec = Arc::clone(codec);
+                    settings.setting = codec.setting();
+                }
+                strongly += usize::from(choice.strong);
+                plain += usize::from(choice.plain && unsplit(schema, column));
             }
-            go_on |= promising;
         }
-        if !go_on {
-            break;
-        }
+        Ok(Some(format!(
+            "compression effort: {strongly} of {} columns get more, {plain} are stored unsplit",
+            schema.columns.len()
+        )))
     }
-    Ok(best)
+
+    /// Some values from the middle of the first cluster; `None` for what is too small to matter.
+    fn sample(&self, unit: &Unit) -> Result<Option<ArrayRef>> {
+        let (index, only_items) = match unit.source {
+            Source::Branch(index) => (index, false),
+            Source::Items(index) => (index, true),
+            Source::Offsets(_) => return Ok(None),
+        };
+        let (Some(input), Some(cluster)) = (self.inputs.get(index), self.clusters.first()) else {
+            return Ok(None);
+        };
+        let bytes: u64 = self.clusters.iter().map(|range| decoded(input.branch, range)).sum();
+        let entries: u64 = self.clusters.iter().map(|range| range.end - range.start).sum();
+        if bytes < LEAST_BYTES {
+            return Ok(None);
+        }
+        let wanted = (bytes / SAMPLE_SHARE).clamp(SAMPLE_BYTES.start, SAMPLE_BYTES.end);
+        let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
+        let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
+        let start = cluster.start + (cluster.end - cluster.start - count) / 2;
+        let array = self.reader.read_branch(input.branch, start..start + count, None)?;
+        Ok(Some(if only_items { items(&array)? } else { array }))
+    }
 }
 
-fn trial<'a>(column: &SealedColumn, candidate: &'a Candidate, price: f64) -> Trial<'a> {
-    let sum = |size: fn(&SealedPage) -> usize| column.pages.iter().map(size).sum::<usize>() as f64;
-    let bytes = sum(|page| page.bytes.len());
-    let seconds = candidate.seconds_per_byte * sum(|page| page.uncompressed);
-    Trial { column: column.column.0 as usize, bytes, cost: bytes + price * seconds, candidate }
+/// Seals samples in every way there is.
+struct Sampler {
+    split: Schema,
+    plain: Schema,
+    cheap: SealSettings,
+    strong: SealSettings,
+}
+
+impl Sampler {
+    fn new(
+        schema: &Schema,
+        settings: &SealSettings,
+        cheap: &Arc<Codec>,
+        strong: &Arc<Codec>,
+    ) -> Self {
+        let mut plain = schema.clone();
+        for column in 0..plain.columns.len() {
+            // Columns are counted in 32 bits by the format.
+            unsplit(&mut plain, ColumnId(column as u32));
+        }
+        let with = |codec: &Arc<Codec>| {
+            let mut settings = settings.clone();
+            settings.columns.iter_mut().for_each(|column| column.codec = Arc::clone(codec));
+            settings
+        };
+        Self { split: schema.clone(), plain, cheap: with(cheap), strong: with(strong) }
+    }
+
+    fn choose(&self, field: FieldId, sample: &ArrayRef, scratch: &mut Scratch) -> Result<Choice> {
+        let mut size = |schema: &Schema, settings: &SealSettings| -> Result<(f64, f64)> {
+            let sealed = seal_field(schema, field, sample, settings, scratch)?;
+            let pages = sealed.iter().flat_map(|column| &column.pages);
+            Ok(pages.fold((0.0, 0.0), |(raw, stored), page| {
+                (raw + page.uncompressed as f64, stored + page.bytes.len() as f64)
+            }))
+        };
+        let (raw, split) = size(&self.split, &self.cheap)?;
+        let differs = columns(&self.split, field)
+            .iter()
+            .any(|&column| self.split.column(column) != self.plain.column(column));
+        let mut best = Choice::default();
+        let mut now = (split, CHEAP_COST.split);
+        let could = |now: (f64, f64), cost: f64| pays(raw, now, (0.0, cost));
+        if differs && could(now, CHEAP_COST.plain) {
+            let (_, plain) = size(&self.plain, &self.cheap)?;
+            best.plain = pays(raw, now, (plain, CHEAP_COST.plain));
+            if best.plain {
+                now = (plain, CHEAP_COST.plain);
+            }
+        }
+        let (schema, cost) = match best.plain {
+            true => (&self.plain, STRONG_COST.plain),
+            false => (&self.split, STRONG_COST.split),
+        };
+        if could(now, cost) {
+            let (_, stored) = size(schema, &self.strong)?;
+            best.strong = pays(raw, now, (stored, cost));
+        }
+        Ok(best)
+    }
+}
+
+/// Are the bytes saved by `other` worth its time? Each is (bytes, seconds per decoded byte).
+fn pays(raw: f64, now: (f64, f64), other: (f64, f64)) -> bool {
+    now.0 - other.0 > WORTH * raw * (other.1 - now.1)
+}
+
+/// The physical columns of a field and everything below it.
+fn columns(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
+    let field = schema.field(field);
+    let below = field.children.iter().flat_map(|&child| columns(schema, child));
+    // The record of an untyped collection is filled by units of its own.
+    let record = field.type_name.is_empty() && field.structure == Structure::Collection;
+    let below: Vec<_> = if record { Vec::new() } else { below.collect() };
+    field.columns.iter().copied().chain(below).collect()
+}
+
+/// Stores elements as they are instead of bytes of equal significance together; offsets stay.
+fn unsplit(schema: &mut Schema, column: ColumnId) -> bool {
+    use ColumnType as T;
+    let Some(column) = schema.columns.get_mut(column.0 as usize) else { return false };
+    let plain = match column.column_type {
+        Some(T::SplitInt16) => T::Int16,
+        Some(T::SplitUInt16) => T::UInt16,
+        Some(T::SplitInt32) => T::Int32,
+        Some(T::SplitUInt32) => T::UInt32,
+        Some(T::SplitInt64) => T::Int64,
+        Some(T::SplitUInt64) => T::UInt64,
+        Some(T::SplitReal32) => T::Real32,
+        Some(T::SplitReal64) => T::Real64,
+        _ => return false,
+    };
+    column.set_type(plain);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{Float32Array, Int32Array};
+
+    use super::*;
+    use crate::schema::{FieldType, Leaf, SchemaBuilder};
+    use crate::write;
+
+    fn choose(leaf: Leaf, sample: ArrayRef) -> Choice {
+        let mut builder = SchemaBuilder::new(Compression::DEFAULT);
+        let field = builder.field(None, "x", &FieldType::Leaf(leaf)).unwrap();
+        let schema = builder.finish();
+        let settings = SealSettings::new(&schema, &write::Options::default());
+        let strong = strong(Compression::DEFAULT);
+        let sampler = Sampler::new(&schema, &settings, &Arc::new(cheap()), &Arc::new(strong));
+        sampler.choose(field, &sample, &mut Scratch::new()).unwrap()
+    }
+
+    fn noise() -> impl Iterator<Item = u64> {
+        let mut state = 1_u64;
+        std::iter::repeat_with(move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 33
+        })
+    }
+
+    #[test]
+    fn noise_is_not_worth_effort() {
+        let values = noise().take(30_000).map(|bits| bits as f32 / 1e6);
+        let sample: ArrayRef = Arc::new(Float32Array::from_iter_values(values));
+        assert_eq!(choose(Leaf::Float, sample), Choice { plain: false, strong: false });
+    }
+
+    #[test]
+    fn whole_values_that_come_again_are_stored_unsplit() {
+        // Few distinct values of four noisy bytes in a random order: a value is one match, but four
+        // literals when its bytes are apart.
+        let table: Vec<i32> = noise().take(64).map(|bits| bits as i32).collect();
+        let order = noise().skip(64).take(4000).map(|bits| (bits % 64) as usize);
+        let values = order.flat_map(|start| (0..8).map(move |i| (start + i) % 64));
+        let sample: ArrayRef =
+            Arc::new(Int32Array::from_iter_values(values.map(|index| table[index])));
+        assert!(choose(Leaf::Int32, sample).plain);
+    }
+
+    #[test]
+    fn effort_pays_by_bytes_per_second() {
+        // 1000 bytes at 1 µs per byte more are 1 ms, worth 3000 bytes.
+        assert!(pays(1000.0, (9000.0, 0.0), (5999.0, 1e-6)));
+        assert!(!pays(1000.0, (9000.0, 0.0), (6001.0, 1e-6)));
+    }
+
+    #[test]
+    fn high_levels_are_themselves_the_strong_codec() {
+        let level = |level| strong(Compression { algorithm: Algorithm::Zstd, level });
+        assert!(matches!(level(9), Codec::Zstd { level: 18, .. }));
+        assert!(matches!(level(5), Codec::Zstd { level: 1, .. }));
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::map::{FieldMap, Input, Map, Rules, Source, map};
-use super::options::{Effort, Options};
+use super::options::{self, Options};
 use super::output::Output;
 use super::pipeline::{Pipeline, Written};
 use super::report::{FieldReport, Report, peak_memory};
@@ -144,11 +144,18 @@ impl Job<'_> {
             ..write::Options::default()
         };
         let mut settings = SealSettings::new(&self.map.schema, &write_options);
-        let units = Units::new(self.reader, &self.inputs, &self.map.schema, &self.map.units);
-        if self.options.effort == Effort::Auto {
-            let compression = self.options.compression;
-            effort::choose(&units, &self.entries, compression, &mut settings, self.context)?;
+        if self.options.effort == options::Effort::Auto {
+            let effort = effort::Effort {
+                reader: self.reader,
+                inputs: &self.inputs,
+                units: &self.map.units,
+                clusters: &clusters,
+                compression: self.options.compression,
+                context: self.context,
+            };
+            self.map.notes.extend(effort.choose(&mut self.map.schema, &mut settings)?);
         }
+        let units = Units::new(self.reader, &self.inputs, &self.map.schema, &self.map.units);
         let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;

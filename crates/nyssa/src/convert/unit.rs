@@ -89,7 +89,7 @@ impl<'a> Units<'a> {
 }
 
 /// The items of a list array, without its offsets.
-fn items(array: &ArrayRef) -> Result<ArrayRef> {
+pub(super) fn items(array: &ArrayRef) -> Result<ArrayRef> {
     let list = array
         .as_list_opt::<i64>()
         .ok_or_else(|| Error::out_of_spec(format!("a {} is not a list", array.data_type())))?;

@@ -10,6 +10,9 @@ use crate::ttree::layout::SEVERAL_LEAVES;
 use crate::ttree::leaf::{self, LeafInfo, OrReason};
 use crate::ttree::{Branch, CountSource, Shape};
 
+/// Starts the reason why a branch with a file of its own cannot be read.
+const ELSEWHERE: &str = "its baskets are in another file";
+
 /// Reads the branches of a tree.
 pub(super) struct Branches {
     /// Which branch has a leaf, so that counters can be named.
@@ -79,11 +82,16 @@ impl Branches {
     }
 }
 
+/// Whether the baskets of a branch are in another file (`fFileName`): its table says nothing of this one.
+pub(crate) fn is_elsewhere(branch: &Branch) -> bool {
+    branch.shape.as_ref().is_err_and(|reason| reason.starts_with(ELSEWHERE))
+}
+
 /// What a branch reads as; the reason when it does not.
 fn shape(view: View<'_>, leaves: &[LeafInfo], split: bool) -> Result<OrReason<Shape>> {
     let file_name = view.str("fFileName")?;
     if !file_name.is_empty() {
-        return Ok(Err(format!("its baskets are in another file, {file_name:?}")));
+        return Ok(Err(format!("{ELSEWHERE}, {file_name:?}")));
     }
     if let Some(first) = view.get("fFirstEntry").and_then(|value| value.as_i64())
         && first != 0

@@ -18,6 +18,7 @@ mod tree;
 mod units;
 mod verify;
 
+pub(crate) use branch::is_elsewhere;
 pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;

@@ -116,7 +116,7 @@ fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
         field.type_name.is_empty()
             && matches!(field.structure, Structure::Collection | Structure::Record)
     };
-    // Else the offsets of an untyped collection.
+    // Offsets of an untyped collection count to the collection, the top of the chain.
     chain.into_iter().rev().find(|id| !untyped(id)).unwrap_or(id)
 }
 

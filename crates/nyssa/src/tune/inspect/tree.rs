@@ -7,7 +7,7 @@ use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::{Result, ResultExt};
 use crate::rootfile::KeyEntry;
-use crate::ttree::{Basket, Reader};
+use crate::ttree::{Basket, Reader, is_elsewhere};
 
 /// Bytes read of each basket: its key and the start of its compressed data.
 const KEY_BYTES: u64 = 512;
@@ -29,6 +29,10 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         let Some(branch) = reader.branch(&item.name) else { continue };
         let mut part = Part::named(&item.name, &item.type_name);
         part.elements = branch.entries;
+        if is_elsewhere(branch) {
+            fields.push(part);
+            continue;
+        }
         for baskets in branch.baskets.chunks(KEYS) {
             for (name, basket) in stored(reader, baskets).in_field(&item.name)? {
                 sizes.push(basket.stored_bytes);
@@ -77,8 +81,12 @@ fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part
         }
         None => {
             let start = keys.next().unwrap_or_default();
-            let mut cursor = Cursor::new(&start, basket.seek);
-            let key = KeyEntry::parse(&mut cursor)?;
+            let key = match KeyEntry::parse(&mut Cursor::new(&start, basket.seek)) {
+                Ok(key) => key,
+                // Its branch holds others, it was never stored.
+                Err(_) if basket.bytes == 0 => return Ok(("none", part(basket, 0, 0))),
+                Err(error) => return Err(error),
+            };
             let keylen = u64::from(key.keylen);
             let uncompressed = keylen.saturating_add(u64::from(key.objlen));
             let name = match start.get(usize::from(key.keylen)..) {

@@ -1,0 +1,87 @@
+//! `cat` against what ROOT reads.
+
+use serde_json::Value;
+
+use crate::common::{STAFF, ZMUMU, data, file, fine, nyssa};
+
+#[test]
+fn json_is_that_of_the_validation_suite() {
+    let Some(data) = data() else { return };
+    let folder = data.join("rntuple-validation");
+    let (mut files, mut columns) = (0, 0);
+    for entry in std::fs::read_dir(folder.join("read")).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let expected: Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let file = folder.join(format!("write/{stem}.root"));
+        let ran = nyssa(&["cat", file.to_str().unwrap(), "--json", "--entries", ":"]);
+        if expected.get("error").is_some() || ran.err.contains("none of the columns") {
+            assert_eq!(ran.code, 2, "{stem}");
+            continue;
+        }
+        assert_eq!(ran.code, 0, "{stem}: {}", ran.err);
+        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        columns += compare(&stem, found.as_array().unwrap(), &expected, &ran.err);
+        files += 1;
+    }
+    assert!(files >= 31 && columns > 100, "{files} files, {columns} columns");
+}
+
+/// Compares all columns of all entries; only what was said to be left out may be missing.
+fn compare(stem: &str, found: &[Value], expected: &Value, err: &str) -> usize {
+    let Value::Array(rows) = expected else {
+        // One object stands for the sums over all entries.
+        for (name, sum) in expected.as_object().unwrap() {
+            let total: i64 = found.iter().map(|row| row[name].as_i64().unwrap()).sum();
+            assert_eq!(total, sum.as_i64().unwrap(), "{stem}");
+        }
+        return 1;
+    };
+    assert_eq!(found.len(), rows.len(), "{stem}");
+    let mut columns = 0;
+    for (row, (found, expected)) in found.iter().zip(rows).enumerate() {
+        for (name, value) in expected.as_object().unwrap() {
+            let Some(found) = found.get(name) else {
+                assert!(err.contains(&format!("warning: {name} is left out: ")), "{stem} {name}");
+                continue;
+            };
+            let (mut found, mut value) = (found.clone(), value.clone());
+            if stem.contains("unordered") {
+                sort(&mut found);
+                sort(&mut value);
+            }
+            assert_eq!(found, value, "{stem}, {name}, entry {row}");
+            columns += usize::from(row == 0);
+        }
+    }
+    columns
+}
+
+/// Unordered containers come in the order in which they were written.
+fn sort(value: &mut Value) {
+    if let Value::Array(items) = value {
+        items.iter_mut().for_each(sort);
+        items.sort_by_key(Value::to_string);
+    }
+}
+
+#[test]
+fn lines_of_an_rntuple() {
+    let Some(file) = file(STAFF) else { return };
+    let line = r#"{"Category":202,"Age":58,"Nation":"DE"}"#;
+    let args = ["cat", &file, "-n", "1", "--filter", "Category", "--filter", "{Age,Nation}"];
+    assert_eq!(fine(&args), format!("{line}\n"));
+    assert_eq!(fine(&["cat", &file]).lines().count(), 10);
+    assert_eq!(fine(&["cat", &file, "--entries", "3350:"]).lines().count(), 4);
+    assert_eq!(fine(&["cat", &file, "--entries", ":"]).lines().count(), 3354);
+}
+
+#[test]
+fn lines_of_a_tree() {
+    let Some(file) = file(ZMUMU) else { return };
+    let args = ["cat", &file, "--entries", "0:1", "--filter", "{Type,Run,Event,E1,Q1}"];
+    let expected =
+        "{\"Type\":\"GT\",\"Run\":148031,\"Event\":10507008,\"E1\":82.2018663875,\"Q1\":1}\n";
+    assert_eq!(fine(&args), expected);
+}

@@ -1,0 +1,57 @@
+//! Running commands inside the test process.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// What a command did.
+pub struct Ran {
+    pub code: u8,
+    pub out: String,
+    pub err: String,
+}
+
+/// Runs `nyssa` with these arguments; no terminal anywhere.
+pub fn nyssa(args: &[&str]) -> Ran {
+    let args = std::iter::once("nyssa").chain(args.iter().copied()).map(OsString::from).collect();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let code = nyssa_cli::run_on(args, &mut out, &mut err, nyssa_cli::Terminal::default());
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code, out: text(out), err: text(err) }
+}
+
+/// Runs a command that must succeed; its data.
+pub fn fine(args: &[&str]) -> String {
+    let ran = nyssa(args);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}");
+    ran.out
+}
+
+/// The JSON document of a command.
+pub fn json(args: &[&str]) -> Value {
+    let ran = nyssa(&[args, &["--json"]].concat());
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.out))
+}
+
+/// The folder with test data, or `None` with a word on stderr.
+pub fn data() -> Option<PathBuf> {
+    let folder = std::env::var_os("NYSSA_TEST_DATA").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
+        PathBuf::from,
+    );
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("SKIPPED: no test data in {}, set NYSSA_TEST_DATA", folder.display());
+    None
+}
+
+/// The path of a file of the test data.
+pub fn file(name: &str) -> Option<String> {
+    Some(data()?.join(name).to_str().unwrap().to_owned())
+}
+
+pub const STAFF: &str = "rntuple/ntpl001_staff_rntuple_v1-0-1-0.root";
+pub const ZMUMU: &str = "ttree/uproot-Zmumu-zlib.root";
+pub const NANOAOD: &str = "ttree/nanoAOD_2015_CMS_Open_Data_ttbar.root";

@@ -1,0 +1,126 @@
+//! convert, verify, diff.
+
+use crate::common::{NANOAOD, STAFF, ZMUMU, file, fine, json, nyssa};
+
+#[test]
+fn the_demo() {
+    let Some(input) = file(NANOAOD) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("rntuple.root");
+    let output = output.to_str().unwrap();
+    let tree = format!("{input}:Events");
+    let report = json(&["convert", &tree, output, "--force", "--skip-unsupported"]);
+    assert_eq!(report["entries"], 200);
+    assert_eq!(report["fields"].as_array().unwrap().len(), 947);
+    assert_eq!(report["skipped"], serde_json::json!([]));
+    assert_eq!(report["output_bytes"], std::fs::metadata(output).unwrap().len());
+    assert!(report["seconds"].as_f64().unwrap() > 0.0);
+    let checked = json(&["verify", output]);
+    assert_eq!(checked["sound"], true);
+    assert_eq!(checked["datasets"][0]["class"], "ROOT::RNTuple");
+    assert_eq!(checked["datasets"][0]["parts"], checked["datasets"][0]["checksummed"]);
+    let diff = json(&["diff", &tree, output]);
+    assert_eq!(diff["equal"], true, "{diff}");
+    assert_eq!(diff["compared"].as_array().unwrap().len(), 947);
+    assert_eq!(fine(&["diff", output, &tree]), "equal: 947 columns, 200 entries compared\n");
+}
+
+#[test]
+fn the_report_for_people() {
+    let Some(input) = file(ZMUMU) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("o.root");
+    let output = output.to_str().unwrap();
+    let options = ["--name", "z", "--include", "p*", "--exclude", "*2", "--entries", "10:20"];
+    let args = [&["convert", &input, output, "--verify"][..], &options].concat();
+    let out = fine(&args);
+    let mut lines = out.lines();
+    assert_eq!(lines.next(), Some(format!("{input}:events -> {output}:z").as_str()));
+    assert!(out.contains(", every value verified\n"), "{out}");
+    let row: Vec<_> = lines.nth(2).unwrap().split_whitespace().take(3).collect();
+    assert_eq!(row, ["z", "10", "5"], "{out}");
+    let names = json(&["schema", output]);
+    let names = names["fields"].as_array().unwrap().iter().map(|field| field["name"].clone());
+    assert_eq!(names.collect::<Vec<_>>(), ["px1", "py1", "pz1", "pt1", "phi1"]);
+}
+
+#[test]
+fn different_data() {
+    let (Some(a), Some(b)) = (file(ZMUMU), file("ttree/uproot-Zmumu.root")) else { return };
+    assert_eq!(fine(&["diff", &a, &b]), "equal: 20 columns, 2,304 entries compared\n");
+    let Some(staff) = file(STAFF) else { return };
+    let ran = nyssa(&["diff", &a, &staff]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    let mut lines = ran.out.lines();
+    assert_eq!(lines.next(), Some("entries: 2,304 in a, 3,354 in b"));
+    assert!(lines.next().unwrap().starts_with("only in a: Type, Run, Event, E1"), "{}", ran.out);
+    assert!(ran.out.ends_with("different: 0 columns, 2,304 entries compared\n"), "{}", ran.out);
+}
+
+#[test]
+fn values_that_differ_are_shown() {
+    let Some(input) = file(ZMUMU) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let convert = |name: &str, entries: &str| {
+        let output = folder.path().join(name).to_str().unwrap().to_owned();
+        fine(&["convert", &input, &output, "--include", "[ER]*", "--entries", entries]);
+        output
+    };
+    let (a, b) = (convert("a.root", "0:10"), convert("b.root", "1:11"));
+    let ran = nyssa(&["diff", &a, &b, "--filter", "E1"]);
+    let expected = "\
+column  different  first  item  in a           in b
+E1              7      0        82.2018663875  62.3449289481
+different: 1 columns, 10 entries compared
+";
+    assert_eq!((ran.code, ran.out.as_str()), (1, expected));
+    let report = json(&["diff", &a, &b, "--filter", "E1"]);
+    assert_eq!(report["equal"], false);
+    assert_eq!(report["compared"][0]["different_entries"], 7);
+    assert_eq!(report["compared"][0]["first"]["entry"], 0);
+    let equal = "equal: 1 columns, 10 entries compared\n";
+    assert_eq!(fine(&["diff", &a, &b, "--filter", "Run"]), equal);
+}
+
+#[test]
+fn damage_is_found_with_its_place() {
+    let Some(file) = file(STAFF) else { return };
+    let mut bytes = std::fs::read(&file).unwrap();
+    // The first page begins after the keys at the start; this byte is in the middle of page data.
+    bytes[10_000] ^= 1;
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("damaged.root");
+    std::fs::write(&damaged, bytes).unwrap();
+    let damaged = damaged.to_str().unwrap();
+    let ran = nyssa(&["verify", damaged]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
+    assert!(ran.out.contains("problem: ") && ran.out.contains("(Staff;1, "), "{}", ran.out);
+    assert!(ran.out.ends_with("damaged: 1 problem in 1 keys\n"), "{}", ran.out);
+    let report = json(&["verify", damaged]);
+    assert_eq!(report["sound"], false);
+    assert_eq!(report["problems"][0]["kind"], "Checksum");
+    assert_eq!(report["problems"][0]["cluster"], 0);
+    let err = nyssa(&["cat", damaged, "--entries", ":"]).err;
+    assert!(err.contains("hint: `nyssa verify` lists"), "{err}");
+}
+
+#[test]
+fn baskets_are_checked() {
+    let Some(file) = file(ZMUMU) else { return };
+    assert!(fine(&["verify", &file]).ends_with("sound: 1 keys checked\n"));
+    let mut bytes = std::fs::read(&file).unwrap();
+    let length = bytes.len();
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("damaged.root");
+    bytes[100_000] ^= 0xFF;
+    std::fs::write(&damaged, &bytes).unwrap();
+    let report = json(&["verify", damaged.to_str().unwrap()]);
+    let problems = report["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 1, "{report}");
+    assert!(problems[0]["field"].is_string() && problems[0]["basket"] == 0, "{report}");
+    bytes.truncate(length / 2);
+    std::fs::write(&damaged, &bytes).unwrap();
+    let ran = nyssa(&["verify", damaged.to_str().unwrap()]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.starts_with("problem: the file is truncated: "), "{}", ran.out);
+}

@@ -1,0 +1,119 @@
+//! ls, schema, inspect. Sizes are those that ROOT's RNTupleInspector and uproot tell.
+
+use crate::common::{STAFF, ZMUMU, file, fine, json};
+
+#[test]
+fn ls_of_a_tree() {
+    let Some(file) = file(ZMUMU) else { return };
+    // The key has 1,362 bytes, the baskets have 172,789.
+    let expected = "\
+name      class  entries    size  title
+events;1  TTree    2,304  174 kB  Z -> mumu events
+";
+    assert_eq!(fine(&["ls", &file]), expected);
+    let listing = json(&["ls", &file]);
+    let key = &listing["keys"][0];
+    assert_eq!(key["path"], "events");
+    assert_eq!(key["cycle"], 1);
+    assert_eq!(key["class"], "TTree");
+    assert_eq!(key["entries"], 2304);
+    assert_eq!(key["bytes"], 1362 + 172_789);
+    assert_eq!(key["object_bytes"], 10_011);
+    assert_eq!(key["position"], 173_015);
+    assert_eq!(listing["keys"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn ls_walks_directories_and_shows_other_objects() {
+    let Some(file) = file("ttree/uproot-issue64.root") else { return };
+    let listing = json(&["ls", &file]);
+    let keys = listing["keys"].as_array().unwrap();
+    let class = |path: &str| {
+        let key = keys.iter().find(|key| key["path"] == path).unwrap_or_else(|| panic!("{path}"));
+        key["class"].as_str().unwrap()
+    };
+    assert_eq!(class("events"), "TDirectoryFile");
+    assert!(keys.iter().any(|key| key["path"].as_str().unwrap().starts_with("events/")));
+    let below = json(&["ls", &format!("{file}:events")]);
+    let below = below["keys"].as_array().unwrap();
+    assert!(below.len() > 1 && below.len() < keys.len());
+}
+
+#[test]
+fn schema_of_an_rntuple() {
+    let Some(file) = file(STAFF) else { return };
+    let expected = "\
+field     type         columns             remarks
+Division  std::string  SplitIndex64, Char
+Nation    std::string  SplitIndex64, Char
+";
+    assert_eq!(fine(&["schema", &file, "--filter", "*ion"]), expected);
+    let schema = json(&["schema", &file]);
+    assert_eq!(schema["format"], "RNTuple");
+    assert_eq!(schema["entries"], 3354);
+    assert_eq!(schema["fields"].as_array().unwrap().len(), 11);
+    assert_eq!(schema["fields"][0]["columns"][0]["type"], "SplitInt32");
+    assert_eq!(schema["fields"][0]["columns"][0]["bits"], 32);
+}
+
+#[test]
+fn schema_of_a_tree_gives_reasons() {
+    let Some(zmumu) = file(ZMUMU) else { return };
+    let expected = "\
+branch  type    counter  >baskets  remarks
+pt1     double                  1
+pt2     double                  1
+"
+    .replace(">baskets", " baskets");
+    let out = fine(&["schema", &zmumu, "--filter", "pt?"]);
+    let words = |text: &str| -> Vec<Vec<String>> {
+        text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+    };
+    assert_eq!(words(&out), words(&expected));
+    let Some(hzz) = file("ttree/uproot-HZZ-objects.root") else { return };
+    let schema = json(&["schema", &hzz]);
+    let branches = schema["branches"].as_array().unwrap();
+    assert!(branches.iter().any(|branch| branch["unreadable"].is_string()), "{schema}");
+}
+
+#[test]
+fn inspect_of_an_rntuple() {
+    let Some(file) = file(STAFF) else { return };
+    let found = json(&["inspect", &file]);
+    // ROOT counts pages without their checksums, here 13 of 8 bytes.
+    assert_eq!(found["stored_bytes"], 23_519 + 13 * 8);
+    assert_eq!(found["uncompressed_bytes"], 188_927);
+    let field = |name: &str| {
+        let fields = found["fields"].as_array().unwrap();
+        fields.iter().find(|field| field["name"] == name).unwrap().clone()
+    };
+    assert_eq!(field("Cost")["stored_bytes"], 6147 + 8);
+    assert_eq!(field("Cost")["uncompressed_bytes"], 13_416);
+    assert_eq!(field("Division")["stored_bytes"], 2653 + 2 * 8);
+    assert_eq!(field("Division")["uncompressed_bytes"], 34_643);
+    assert_eq!(found["compressions"][0]["name"], "zstd:5");
+    assert_eq!(found["pages"]["count"], 13);
+    let out = fine(&["inspect", &file, "--clusters"]);
+    let expected = "\
+what             count      min   median      max    total
+cluster size         1  23.6 kB  23.6 kB  23.6 kB  23.6 kB
+cluster entries      1    3,354    3,354    3,354    3,354
+";
+    assert_eq!(out, expected);
+    let out = fine(&["inspect", &file]);
+    assert!(out.starts_with(
+        "RNTuple Staff, 3,354 entries, 23.6 kB on storage, 189 kB uncompressed, ratio 8.00\n"
+    ));
+}
+
+#[test]
+fn inspect_of_a_tree() {
+    let Some(file) = file(ZMUMU) else { return };
+    let found = json(&["inspect", &file]);
+    assert_eq!(found["stored_bytes"], 172_789);
+    assert_eq!(found["compressions"][0]["name"], "zlib");
+    let run = &found["fields"][1];
+    assert_eq!(run["name"], "Run");
+    assert_eq!((run["pages"].as_u64(), run["stored_bytes"].as_u64()), (Some(1), Some(121)));
+    assert_eq!(run["uncompressed_bytes"], 9288);
+}
