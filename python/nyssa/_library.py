@@ -46,6 +46,11 @@ def optional(module: str) -> Any:
         ) from error
 
 
+def takes_layouts(library: str) -> bool:
+    """Return whether a library's arrays are made of trees of buffers, not of Arrow capsules."""
+    return library in ("ak", "np", "pd")
+
+
 def table(
     library: str, names: Sequence[str], columns: Sequence[_core.Array], start: int, stop: int
 ) -> Any:

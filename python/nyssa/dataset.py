@@ -200,7 +200,7 @@ class Dataset(Mapping[str, "Column"]):
         """Read columns in steps, yielding what `arrays` would return for each.
 
         `step_size` is a number of entries, or the memory of one step, such as ``"100 MB"``; memory
-        is estimated from the first cluster. With ``report=True`` each step is a pair
+        is estimated from the first entries. With ``report=True`` each step is a pair
         ``(arrays, (start, stop))``. The other parameters are those of `arrays`.
         """
         library = _library.canonical(library)
@@ -253,7 +253,7 @@ class Dataset(Mapping[str, "Column"]):
     def _table(
         self, library: str, names: list[str], start: int, stop: int, threads: int | None
     ) -> Any:
-        columns = self._core.read(names, start, stop, threads)
+        columns = self._core.read(names, start, stop, threads, _library.takes_layouts(library))
         return _library.table(library, names, columns, start, stop)
 
     def _entries_per_step(
@@ -272,8 +272,8 @@ class Dataset(Mapping[str, "Column"]):
             return max(1, stop - start)
         sample = min(stop - start, 1000)
         columns = self._core.read(names, start, start + sample, threads)
-        per_entry = max(1.0, sum(column.nbytes for column in columns) / sample)
-        return max(1, int(limit / per_entry))
+        per_entry = _core.Table(columns, sample).nbytes / sample
+        return max(1, int(limit / max(1.0, per_entry)))
 
 
 class TTree(Dataset):
@@ -336,7 +336,8 @@ class Column:
         dataset = self._dataset
         start, stop = entry_range(entry_start, entry_stop, dataset.num_entries)
         names = dataset._choose([self.name], None, None) if self.reason else [self.name]
-        [column] = dataset._core.read(names, start, stop, threads)
+        layout = _library.takes_layouts(library)
+        [column] = dataset._core.read(names, start, stop, threads, layout)
         return _library.column(library, column, start, stop)
 
     def __repr__(self) -> str:

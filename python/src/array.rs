@@ -1,9 +1,11 @@
 //! What reading returns: [`Array`], one column; [`Table`], several of one length.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions};
+use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use nyssa::Error;
 use pyo3::exceptions::PyTypeError;
@@ -14,19 +16,32 @@ use crate::capsule;
 use crate::errors;
 use crate::export::{export, export_field};
 use crate::import;
-use crate::layout;
+use crate::layout::Tree;
 
 /// One column in memory.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Array {
     array: ArrayRef,
     field: Arc<Field>,
+    tree: OnceLock<Tree>,
 }
 
 impl Array {
     /// Shows `array` of `field` to Python.
     pub fn new(array: ArrayRef, field: Arc<Field>) -> Self {
-        Self { array, field }
+        Self { array, field, tree: OnceLock::new() }
+    }
+
+    /// Makes the tree of [`Array::layout`] now, on this thread.
+    ///
+    /// # Errors
+    /// As [`Tree::new`].
+    pub fn prepare(&self) -> nyssa::Result<&Tree> {
+        if let Some(tree) = self.tree.get() {
+            return Ok(tree);
+        }
+        let tree = Tree::new(&self.array, &self.field)?;
+        Ok(self.tree.get_or_init(|| tree))
     }
 
     /// The data.
@@ -91,19 +106,13 @@ impl Array {
         self.array.data_type().to_string()
     }
 
-    /// Bytes of memory, counting shared buffers once for each array.
-    #[getter]
-    fn nbytes(&self) -> usize {
-        self.array.get_buffer_memory_size()
-    }
-
     fn __len__(&self) -> usize {
         self.array.len()
     }
 
     /// The array as a tree of tuples and buffers; see the module `layout`.
     fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        layout::layout(py, &self.array, &self.field)
+        self.prepare().map_err(|error| errors::to_python(py, &error))?.to_python(py)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -142,6 +151,13 @@ impl Table {
         Self { arrays, schema: Schema::new(fields), rows }
     }
 
+    /// Bytes of memory; what several columns share counts once.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        let mut seen = HashSet::new();
+        self.arrays.iter().map(|array| bytes(&array.to_data(), &mut seen)).sum()
+    }
+
     fn __len__(&self) -> usize {
         self.rows
     }
@@ -163,6 +179,13 @@ impl Table {
         let reader = RecordBatchIterator::new([Ok::<_, ArrowError>(batch)], schema);
         capsule::stream(py, Box::new(reader))
     }
+}
+
+/// Bytes of the buffers of `data` that are not among the addresses `seen`.
+fn bytes(data: &ArrayData, seen: &mut HashSet<usize>) -> usize {
+    let own = data.buffers().iter().filter(|buffer| seen.insert(buffer.as_ptr() as usize));
+    let own: usize = own.map(|buffer| buffer.len()).sum();
+    own + data.child_data().iter().map(|child| bytes(child, seen)).sum::<usize>()
 }
 
 /// The schema other Arrow libraries see.

@@ -9,6 +9,7 @@ use nyssa::dataset::{AnyDataset, Format, Item};
 use nyssa::{Context, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use rayon::prelude::*;
 
 use crate::array::{Array, batch, export_schema};
 use crate::capsule;
@@ -72,8 +73,9 @@ impl Dataset {
         self.0.clusters().into_iter().map(|range| (range.start, range.end)).collect()
     }
 
-    /// Reads columns for the entries from `start` to `stop`.
-    #[pyo3(signature = (names, start, stop, threads=None))]
+    /// Reads columns for the entries from `start` to `stop`; with `layout` their trees of buffers are
+    /// made on all threads, too.
+    #[pyo3(signature = (names, start, stop, threads=None, layout=false))]
     fn read(
         &self,
         py: Python<'_>,
@@ -81,17 +83,21 @@ impl Dataset {
         start: u64,
         stop: u64,
         threads: Option<usize>,
+        layout: bool,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
         Door::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.read(&refs, start..stop, context)?;
             let fields = fields(&dataset, &names)?;
-            Ok(arrays
-                .into_iter()
-                .zip(fields)
-                .map(|(array, field)| Array::new(array, field))
-                .collect())
+            let new = |(array, field)| Array::new(array, field);
+            let arrays: Vec<_> = arrays.into_iter().zip(fields).map(new).collect();
+            if layout {
+                context.pool().install(|| {
+                    arrays.par_iter().try_for_each(|array| array.prepare().map(|_| ()))
+                })?;
+            }
+            Ok(arrays)
         })
     }
 

@@ -15,101 +15,143 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBuffer, Buffer as Bytes, OffsetBuffer};
 use arrow_schema::{DataType, Field};
-use nyssa::Error;
+use nyssa::{Error, Result};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::buffer::Buffer;
-use crate::errors;
 use crate::export::is_string;
 
-/// The tree of `array`, which is of `field`.
-pub fn layout<'py>(
-    py: Python<'py>,
-    array: &ArrayRef,
-    field: &Field,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let tree = bare(py, array, field)?;
-    match array.nulls() {
-        Some(nulls) if nulls.null_count() > 0 => {
-            ("option", Buffer::new(bytes_of_bits(nulls.inner())), tree).into_pyobject(py)
-        }
-        _ => Ok(tree),
-    }
+/// The tree before it is shown to Python; made on any thread.
+pub enum Tree {
+    Number { dtype: &'static str, data: Bytes },
+    String { text: bool, offsets: Bytes, data: Bytes },
+    List { offsets: Bytes, child: Box<Tree> },
+    Fixed { size: i32, length: usize, child: Box<Tree> },
+    Record { names: Vec<String>, children: Vec<Tree>, length: usize },
+    Option { mask: Bytes, child: Box<Tree> },
+    Union { tags: Bytes, index: Option<Bytes>, children: Vec<Tree> },
 }
 
-fn bare<'py>(py: Python<'py>, array: &ArrayRef, field: &Field) -> PyResult<Bound<'py, PyTuple>> {
-    let children = |fields: Vec<&Field>, arrays: Vec<&ArrayRef>| -> PyResult<Bound<'py, PyTuple>> {
-        let trees = fields.into_iter().zip(arrays).map(|(field, array)| layout(py, array, field));
-        PyTuple::new(py, trees.collect::<PyResult<Vec<_>>>()?)
-    };
-    match field.data_type() {
-        DataType::Boolean => {
-            let data = bytes_of_bits(array.as_boolean().values());
-            ("number", "|b1", Buffer::new(data)).into_pyobject(py)
-        }
-        DataType::LargeBinary => {
-            let array = array.as_binary::<i64>();
-            let kind = if is_string(field) { "string" } else { "bytes" };
-            (kind, offsets(array.offsets()), Buffer::new(array.values().clone())).into_pyobject(py)
-        }
-        DataType::LargeUtf8 => {
-            let array = array.as_string::<i64>();
-            let data = Buffer::new(array.values().clone());
-            ("string", offsets(array.offsets()), data).into_pyobject(py)
-        }
-        DataType::LargeList(item) => {
-            let list = array.as_list::<i64>();
-            ("list", offsets(list.offsets()), layout(py, list.values(), item)?).into_pyobject(py)
-        }
-        DataType::FixedSizeList(item, size) => {
-            let list = array.as_fixed_size_list();
-            ("fixed", *size, list.len(), layout(py, list.values(), item)?).into_pyobject(py)
-        }
-        DataType::Struct(fields) => {
-            let record = array.as_struct();
-            let names = PyTuple::new(py, fields.iter().map(|field| field.name()))?;
-            let children = children(
-                fields.iter().map(AsRef::as_ref).collect(),
-                record.columns().iter().collect(),
-            )?;
-            ("record", names, children, record.len()).into_pyobject(py)
-        }
-        DataType::Union(fields, _) => {
-            let union = array.as_union();
-            let (ids, fields): (Vec<i8>, Vec<&Field>) =
-                fields.iter().map(|(id, field)| (id, field.as_ref())).unzip();
-            if ids.iter().enumerate().any(|(index, &id)| usize::try_from(id) != Ok(index)) {
-                return Err(unsupported(py, field));
+impl Tree {
+    /// The tree of `array`, which is of `field`. Shares its memory, except that of booleans.
+    ///
+    /// # Errors
+    /// `Unsupported` for Arrow types that nyssa does not read.
+    pub fn new(array: &ArrayRef, field: &Field) -> Result<Self> {
+        let tree = Self::bare(array, field)?;
+        Ok(match array.nulls() {
+            Some(nulls) if nulls.null_count() > 0 => {
+                Self::Option { mask: bytes_of_bits(nulls.inner()), child: Box::new(tree) }
             }
-            let children = children(fields, ids.iter().map(|&id| union.child(id)).collect())?;
-            let tags = Buffer::new(union.type_ids().inner().clone());
-            let index = match union.offsets() {
-                Some(index) => Buffer::new(index.inner().clone()).into_bound_py_any(py)?,
-                None => py.None().into_bound(py),
-            };
-            ("union", tags, index, children).into_pyobject(py)
-        }
-        data_type => {
-            let Some(dtype) = dtype(data_type) else { return Err(unsupported(py, field)) };
-            let data = array.to_data();
-            let width = data_type.primitive_width().unwrap_or(1);
-            let buffer = data.buffers().first().map_or_else(Bytes::default, |buffer| {
-                buffer.slice_with_length(data.offset() * width, data.len() * width)
-            });
-            ("number", dtype, Buffer::new(buffer)).into_pyobject(py)
+            _ => tree,
+        })
+    }
+
+    fn bare(array: &ArrayRef, field: &Field) -> Result<Self> {
+        let child = |array, field| Self::new(array, field).map(Box::new);
+        Ok(match field.data_type() {
+            DataType::Boolean => {
+                Self::Number { dtype: "|b1", data: bytes_of_bits(array.as_boolean().values()) }
+            }
+            DataType::LargeBinary => {
+                let array = array.as_binary::<i64>();
+                let (offsets, data) = (bytes(array.offsets()), array.values().clone());
+                Self::String { text: is_string(field), offsets, data }
+            }
+            DataType::LargeUtf8 => {
+                let array = array.as_string::<i64>();
+                let (offsets, data) = (bytes(array.offsets()), array.values().clone());
+                Self::String { text: true, offsets, data }
+            }
+            DataType::LargeList(item) => {
+                let list = array.as_list::<i64>();
+                Self::List { offsets: bytes(list.offsets()), child: child(list.values(), item)? }
+            }
+            DataType::FixedSizeList(item, size) => {
+                let list = array.as_fixed_size_list();
+                let child = child(list.values(), item)?;
+                Self::Fixed { size: *size, length: list.len(), child }
+            }
+            DataType::Struct(fields) => {
+                let record = array.as_struct();
+                let names = fields.iter().map(|field| field.name().clone()).collect();
+                let pairs = fields.iter().zip(record.columns());
+                let children = pairs.map(|(field, array)| Self::new(array, field));
+                Self::Record {
+                    names,
+                    children: children.collect::<Result<_>>()?,
+                    length: record.len(),
+                }
+            }
+            DataType::Union(fields, _) => {
+                let union = array.as_union();
+                if fields
+                    .iter()
+                    .enumerate()
+                    .any(|(index, (id, _))| usize::try_from(id) != Ok(index))
+                {
+                    return Err(unsupported(field));
+                }
+                let children = fields.iter().map(|(id, field)| Self::new(union.child(id), field));
+                Self::Union {
+                    tags: union.type_ids().inner().clone(),
+                    index: union.offsets().map(|index| index.inner().clone()),
+                    children: children.collect::<Result<_>>()?,
+                }
+            }
+            data_type => {
+                let dtype = dtype(data_type).ok_or_else(|| unsupported(field))?;
+                let data = array.to_data();
+                let width = data_type.primitive_width().unwrap_or(1);
+                let data = data.buffers().first().map_or_else(Bytes::default, |buffer| {
+                    buffer.slice_with_length(data.offset() * width, data.len() * width)
+                });
+                Self::Number { dtype, data }
+            }
+        })
+    }
+
+    /// The tuples and buffers.
+    pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let show = |bytes: &Bytes| Buffer::new(bytes.clone());
+        let all = |children: &[Self]| -> PyResult<Bound<'py, PyTuple>> {
+            let trees = children.iter().map(|child| child.to_python(py));
+            PyTuple::new(py, trees.collect::<PyResult<Vec<_>>>()?)
+        };
+        match self {
+            Self::Number { dtype, data } => ("number", *dtype, show(data)).into_pyobject(py),
+            Self::String { text, offsets, data } => {
+                let kind = if *text { "string" } else { "bytes" };
+                (kind, show(offsets), show(data)).into_pyobject(py)
+            }
+            Self::List { offsets, child } => {
+                ("list", show(offsets), child.to_python(py)?).into_pyobject(py)
+            }
+            Self::Fixed { size, length, child } => {
+                ("fixed", *size, *length, child.to_python(py)?).into_pyobject(py)
+            }
+            Self::Record { names, children, length } => {
+                ("record", PyTuple::new(py, names)?, all(children)?, *length).into_pyobject(py)
+            }
+            Self::Option { mask, child } => {
+                ("option", show(mask), child.to_python(py)?).into_pyobject(py)
+            }
+            Self::Union { tags, index, children } => {
+                let index = index.as_ref().map(show).into_bound_py_any(py)?;
+                ("union", show(tags), index, all(children)?).into_pyobject(py)
+            }
         }
     }
 }
 
-fn unsupported(py: Python<'_>, field: &Field) -> PyErr {
-    let message = format!("{} has the Arrow type {}", field.name(), field.data_type());
-    errors::to_python(py, &Error::unsupported(message))
+fn unsupported(field: &Field) -> Error {
+    Error::unsupported(format!("{} has the Arrow type {}", field.name(), field.data_type()))
 }
 
-fn offsets(offsets: &OffsetBuffer<i64>) -> Buffer {
-    Buffer::new(offsets.inner().inner().clone())
+fn bytes(offsets: &OffsetBuffer<i64>) -> Bytes {
+    offsets.inner().inner().clone()
 }
 
 /// NumPy's name of a fixed-width type.
