@@ -193,3 +193,40 @@ proptest! {
         prop_assert!(handle.take() == expected);
     }
 }
+
+#[test]
+fn a_staged_file_is_readable_before_it_has_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let (mut sink, staging) = LocalSink::staged(&path, false).unwrap();
+    assert!(staging.path().is_none(), "nothing is there before the commit");
+    sink.write_at(0, b"content").unwrap();
+    Box::new(sink).commit().unwrap();
+    assert!(!path.exists());
+    assert_eq!(std::fs::read(staging.path().unwrap()).unwrap(), b"content");
+    staging.publish().unwrap();
+    assert!(staging.path().is_none());
+    assert_eq!(std::fs::read(&path).unwrap(), b"content");
+}
+
+#[test]
+fn a_staged_file_that_is_not_published_leaves_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sink, staging) = LocalSink::staged(folder.path().join("out"), false).unwrap();
+    Box::new(sink).commit().unwrap();
+    drop(staging);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn publishing_does_not_replace_a_file_that_has_appeared() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let (sink, staging) = LocalSink::staged(&path, false).unwrap();
+    Box::new(sink).commit().unwrap();
+    std::fs::write(&path, "other").unwrap();
+    let error = staging.publish().unwrap_err();
+    assert_eq!(error.source.kind(), std::io::ErrorKind::AlreadyExists);
+    assert_eq!(std::fs::read(&path).unwrap(), b"other");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}

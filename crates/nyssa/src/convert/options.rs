@@ -64,7 +64,8 @@ pub struct Options {
     pub verify: bool,
     /// Name of the RNTuple; `None` keeps the path of the tree.
     pub name: Option<String>,
-    /// Time of writing and identity of the file, for outputs that are the same byte for byte.
+    /// Fixes the time of writing and the identity of the file: outputs of one name are then the same
+    /// byte for byte.
     pub reproducible: bool,
 }
 

@@ -41,7 +41,6 @@ impl Output {
         if options.reproducible {
             file.uuid = Some(REPRODUCIBLE_UUID);
             file.time = Some(REPRODUCIBLE_TIME);
-            // The name of the file is recorded in it.
         }
         let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file)?);
         Ok(Self { file, name, staging })

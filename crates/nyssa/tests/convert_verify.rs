@@ -1,0 +1,39 @@
+//! Verification finds what is different.
+#![allow(clippy::unwrap_used)]
+
+mod convert_support;
+
+use convert_support::{data, ntuple, open, run, threads};
+use nyssa::Kind;
+use nyssa::convert::{Layout, Options, Rules, compare, inputs, map, require_equal};
+use nyssa::dataset::Filter;
+use nyssa::ttree;
+
+/// The other half of the entries: same names and types, other values.
+#[test]
+fn other_values_are_named() {
+    let Some(input) = data("ttree/uproot-Zmumu.root") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { entries: Some(1152..2304), ..Options::default() };
+    run(&input, "events", folder.path(), &options).unwrap();
+    let written = ntuple(&folder.path().join("out.root"), "events");
+    let tree = ttree::Reader::open(&open(&input), "events").unwrap();
+    let rules = Rules {
+        layout: Layout::Importer,
+        compression: options.compression,
+        filter: &Filter::default(),
+        skip_unsupported: false,
+    };
+    let fields = map(&inputs(&tree), rules).unwrap().fields;
+    let check = |entries| {
+        let report = compare(&tree, entries, &written, &fields, 1 << 20, &threads(2)).unwrap();
+        require_equal(&report)
+    };
+    check(1152..2304).unwrap();
+    let error = check(0..1152).unwrap_err();
+    assert_eq!(error.kind(), Kind::OutOfSpecification);
+    let text = error.to_string();
+    assert!(text.contains("no output is left") && text.contains("\n  Event: "), "{text}");
+    let error = check(1153..2304).unwrap_err().to_string();
+    assert!(error.contains("the tree has 1151 entries, the RNTuple 1152"), "{error}");
+}
