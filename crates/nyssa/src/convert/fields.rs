@@ -3,14 +3,18 @@
 use arrow_schema::DataType;
 
 use super::name::Names;
+use super::options::Layout;
 use crate::schema::{FieldType, Leaf};
 
 /// The field type of an Arrow type that branches read as, or why there is none.
-pub(super) fn field_type(data_type: &DataType) -> Result<FieldType, String> {
+pub(super) fn field_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
     Ok(FieldType::Leaf(match data_type {
         DataType::Boolean => Leaf::Bool,
-        // What ROOT's importer makes of `TLeafB`, `Char_t`.
-        DataType::Int8 => Leaf::Char,
+        // ROOT's importer makes `char` of a `TLeafB`, which some readers show as unsigned.
+        DataType::Int8 => match layout {
+            Layout::Importer => Leaf::Char,
+            Layout::Vectors => Leaf::Int8,
+        },
         DataType::UInt8 => Leaf::UInt8,
         DataType::Int16 => Leaf::Int16,
         DataType::UInt16 => Leaf::UInt16,
@@ -21,18 +25,20 @@ pub(super) fn field_type(data_type: &DataType) -> Result<FieldType, String> {
         DataType::Float32 => Leaf::Float,
         DataType::Float64 => Leaf::Double,
         DataType::LargeBinary => return Ok(FieldType::String),
-        DataType::LargeList(item) => return Ok(FieldType::vector(field_type(item.data_type())?)),
+        DataType::LargeList(item) => {
+            return Ok(FieldType::vector(field_type(item.data_type(), layout)?));
+        }
         DataType::FixedSizeList(item, size) => {
             let size = u64::try_from(*size).unwrap_or(0);
             if size == 0 {
                 return Err("an array of zero elements has no RNTuple type".to_owned());
             }
-            return Ok(FieldType::array(field_type(item.data_type())?, size));
+            return Ok(FieldType::array(field_type(item.data_type(), layout)?, size));
         }
         DataType::Struct(fields) => {
             let mut names = Names::reserving(fields.iter().map(|field| field.name().as_str()));
             let member = |field: &arrow_schema::FieldRef| {
-                Ok((names.give(field.name()), field_type(field.data_type())?))
+                Ok((names.give(field.name()), field_type(field.data_type(), layout)?))
             };
             return Ok(FieldType::Record(
                 fields.iter().map(member).collect::<Result<_, String>>()?,

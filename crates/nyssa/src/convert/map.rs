@@ -132,7 +132,7 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
         if !rules.filter.takes(path) {
             continue;
         }
-        match check(branch) {
+        match check(branch, rules.layout) {
             Ok((data_type, item)) => {
                 let counter = branch.shape.as_ref().ok().and_then(|shape| shape.counter.as_ref());
                 taken.push(Taken { index, path, counter, data_type, item });
@@ -155,13 +155,13 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
 }
 
 /// What the branch reads as, and the type of its field (of its items when it has a counter).
-fn check(branch: &Branch) -> std::result::Result<(DataType, FieldType), String> {
+fn check(branch: &Branch, layout: Layout) -> std::result::Result<(DataType, FieldType), String> {
     let data_type = branch.data_type()?;
     let item = match (&data_type, &branch.shape) {
         (DataType::LargeList(item), Ok(shape)) if shape.counter.is_some() => {
-            field_type(item.data_type())?
+            field_type(item.data_type(), layout)?
         }
-        _ => field_type(&data_type)?,
+        _ => field_type(&data_type, layout)?,
     };
     Ok((data_type, item))
 }

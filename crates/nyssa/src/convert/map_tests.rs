@@ -163,13 +163,18 @@ fn vectors_are_fields_of_their_own() {
         branch("n", Element::Int16, &[], None),
         branch("x", Element::Float32, &[3], Some("n")),
         branch("m", Element::Float64, &[2, 3], None),
+        branch("b", Element::Int8, &[], None),
     ];
     let map = run(&branches, Layout::Vectors, false).unwrap();
     let types: Vec<_> = map.fields.iter().map(|field| field.type_name.as_str()).collect();
-    let expected =
-        ["std::int16_t", "std::vector<std::array<float,3>>", "std::array<std::array<double,3>,2>"];
+    let expected = [
+        "std::int16_t",
+        "std::vector<std::array<float,3>>",
+        "std::array<std::array<double,3>,2>",
+        "std::int8_t",
+    ];
     assert_eq!(types, expected);
-    assert_eq!(map.units.len(), 3);
+    assert_eq!(map.units.len(), 4);
     assert_eq!(map.notes.len(), 2);
 }
 
