@@ -312,7 +312,7 @@ def test_a_forgotten_file_is_noticed(tmp_path: Path) -> None:
     """Without `close` there is no file, and a warning says so."""
     file = nyssa.recreate(tmp_path / "out.root")
     file["Events"] = {"x": np.arange(10)}
+    del file
     with pytest.warns(RuntimeWarning, match="never closed"):
-        del file
         gc.collect()
     assert list(tmp_path.iterdir()) == []
