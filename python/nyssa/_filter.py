@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from nyssa import _core
 from nyssa.errors import ArgumentError, NotFoundError
 
 NameFilter = str | re.Pattern[str] | Iterable[str] | Callable[[str], bool] | None
@@ -87,8 +87,4 @@ def choose(
 
 def not_found(name: str, available: Sequence[str], where: str) -> NotFoundError:
     """Return the error for a `name` that is not among the `available` ones."""
-    near = difflib.get_close_matches(name, available, n=5, cutoff=0.5)
-    lower = name.lower()
-    near += [one for one in available if lower in one.lower() and one not in near][: 5 - len(near)]
-    hint = f"; did you mean {', '.join(near)}?" if near else ""
-    return NotFoundError(f"no {name!r} in {where}{hint}")
+    return NotFoundError(f"no {name!r} in {where}{_core.did_you_mean(name, list(available))}")

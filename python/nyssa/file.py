@@ -187,12 +187,7 @@ def open_dataset(source: str | os.PathLike[str] | Dataset) -> Dataset:
     """Return the dataset at ``"file.root:Events"``, or the only one in a file."""
     if isinstance(source, Dataset):
         return source
-    found = open(source)
-    if isinstance(found, Dataset):
-        return found
-    datasets = found.datasets() if isinstance(found, Directory) else []
-    if len(datasets) == 1:
-        only: Dataset = found[datasets[0]]
-        return only
-    listing = ", ".join(datasets[:10]) or "no TTree or RNTuple"
-    raise not_found("", [], f"{source}: say which one, as in 'file.root:Events'; it has {listing}")
+    if isinstance(source, os.PathLike):
+        return wrap(_core.open(os.fspath(source)).dataset())
+    name, inner = _core.split_path(source)
+    return wrap(_core.open(name).dataset(inner))

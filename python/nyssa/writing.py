@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import awkward as ak
 import numpy as np
 
 from nyssa import _columns, _core
+from nyssa._filter import not_found
 from nyssa._steps import bytes_of
 from nyssa.errors import ArgumentError
 
@@ -69,8 +71,6 @@ class WritableFile:
     def __getitem__(self, name: str) -> NTupleWriter:
         """Return the writer of an RNTuple of this file."""
         if name not in self._writers:
-            from nyssa._filter import not_found
-
             raise not_found(name, list(self._writers), f"{self._path}, which is being written")
         return self._writers[name]
 
@@ -92,6 +92,15 @@ class WritableFile:
             core, self._core = self._core, None
             if core is not None:
                 core.abort()
+
+    def __del__(self) -> None:
+        """Warn when the file was forgotten: without `close` nothing is written."""
+        if getattr(self, "_core", None) is not None:
+            warnings.warn(
+                f"{self._path} was never closed and is not written; use `with nyssa.recreate(...)`",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def _open(self) -> _core.Writer:
         if self._core is None:

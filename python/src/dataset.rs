@@ -1,6 +1,7 @@
 //! A TTree or RNTuple as Python sees it.
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -177,7 +178,10 @@ impl Iterator for ClusterReader {
 
     fn next(&mut self) -> Option<Self::Item> {
         let entries = self.clusters.next()?;
-        Some(self.read(entries).map_err(|error| ArrowError::ExternalError(Box::new(error))))
+        // The consumer is C: no panic may reach it.
+        let batch = catch_unwind(AssertUnwindSafe(|| self.read(entries)))
+            .unwrap_or_else(|_| Err(Error::out_of_spec("nyssa failed unexpectedly")));
+        Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
     }
 }
 

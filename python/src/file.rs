@@ -32,6 +32,12 @@ pub fn split_path(path: &str) -> (String, Option<String>) {
     (file.to_owned(), object.map(str::to_owned))
 }
 
+/// How a message about a missing name goes on: with the nearest candidates, if any.
+#[pyfunction]
+pub fn did_you_mean(name: &str, candidates: Vec<String>) -> String {
+    nyssa::guard::did_you_mean(name, candidates.iter().map(String::as_str))
+}
+
 #[pymethods]
 impl File {
     /// Path of the file.
@@ -49,12 +55,14 @@ impl File {
         })
     }
 
-    /// Opens the TTree or RNTuple at `path`, which may end with a cycle.
-    fn dataset(&self, py: Python<'_>, path: String) -> PyResult<Dataset> {
+    /// Opens the TTree or RNTuple at `path`, which may end with a cycle; without one the only
+    /// dataset of the file.
+    #[pyo3(signature = (path=None))]
+    fn dataset(&self, py: Python<'_>, path: Option<String>) -> PyResult<Dataset> {
         let file = self.0.clone();
-        Door::new(None)
-            .abandonable()
-            .run(py, move |_| nyssa::dataset::open_dataset(&file, Some(&path)).map(Dataset::new))
+        Door::new(None).abandonable().run(py, move |_| {
+            nyssa::dataset::open_dataset(&file, path.as_deref()).map(Dataset::new)
+        })
     }
 
     fn __repr__(&self) -> String {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -305,3 +306,13 @@ def test_nothing_is_visible_before_close(tmp_path: Path) -> None:
     assert path.exists()
     with pytest.raises(nyssa.errors.ArgumentError, match="is closed"):
         file["More"] = {"x": np.arange(10)}
+
+
+def test_a_forgotten_file_is_noticed(tmp_path: Path) -> None:
+    """Without `close` there is no file, and a warning says so."""
+    file = nyssa.recreate(tmp_path / "out.root")
+    file["Events"] = {"x": np.arange(10)}
+    del file
+    with pytest.warns(RuntimeWarning, match="never closed"):
+        gc.collect()
+    assert list(tmp_path.iterdir()) == []
