@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import time
 from pathlib import Path
@@ -19,17 +20,29 @@ def _clock(job, *args) -> dict:
     start = time.perf_counter()
     result = job(*args)
     seconds = time.perf_counter() - start
-    return {"seconds": seconds, **(result or {})}
+    return {"seconds": seconds, "rss": _peak_memory(), **(result or {})}
+
+
+def _peak_memory() -> float:
+    """Peak resident memory of this process in MB."""
+    try:
+        # Unlike getrusage, not that of the process that started this one.
+        lines = Path("/proc/self/status").read_text().splitlines()
+        line = next(line for line in lines if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024 / 1e6
+    except (OSError, StopIteration):
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def nyssa_read(path: str, threads: str) -> dict:
     """Every column into awkward."""
     import awkward  # noqa: F401
 
-    import nyssa
+    from nyssa import open as open_dataset
 
     def job():
-        arrays = nyssa.open(f"{path}:Events").arrays(threads=int(threads))
+        arrays = open_dataset(f"{path}:Events").arrays(threads=int(threads))
         return {"fields": len(arrays.fields), "entries": len(arrays)}
 
     return _clock(job)
@@ -49,19 +62,19 @@ def uproot_read(path: str) -> dict:
 
 def nyssa_open(path: str) -> dict:
     """Opening only."""
-    import nyssa
+    from nyssa import open as open_dataset
 
-    return _clock(lambda: {"fields": len(nyssa.open(f"{path}:Events").keys())})
+    return _clock(lambda: {"fields": len(open_dataset(f"{path}:Events").keys())})
 
 
 def nyssa_column(path: str) -> dict:
     """One column: open and read."""
     import awkward as ak
 
-    import nyssa
+    from nyssa import open as open_dataset
 
     def job():
-        array = nyssa.open(f"{path}:Events")[COLUMN].array()
+        array = open_dataset(f"{path}:Events")[COLUMN].array()
         return {"sum": float(ak.sum(array))}
 
     return _clock(job)
@@ -112,13 +125,11 @@ def root_convert(source: str, output: str) -> dict:
 
 
 def nyssa_convert(source: str, output: str, threads: str) -> dict:
-    """The command line with its defaults, in this process."""
-    import nyssa
-
-    report = {}
+    """nyssa's conversion with its defaults."""
+    from nyssa import convert
 
     def job():
-        report.update(nyssa.convert(f"{source}:Events", output, threads=int(threads), force=True))
+        convert(f"{source}:Events", output, threads=int(threads), force=True)
         return {"bytes": Path(output).stat().st_size}
 
     return _clock(job)

@@ -13,9 +13,10 @@
 //! schema       fields, columns, projections, C++ type names
 //! format       anchor, envelope, frame, locator, page list      rootfile   keys, directories, objects
 //! encoding · compression
-//! error · guard · cursor · context
+//! error · guard · cursor · arena · context
 //! ```
 
+mod arena;
 pub mod arrow;
 pub mod compression;
 pub mod context;

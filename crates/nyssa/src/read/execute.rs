@@ -5,12 +5,12 @@ use std::ops::Range;
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
 use rayon::prelude::*;
 
-use super::buffer::Arena;
 use super::decode::{Out, Scratch, Task, encoding};
 use super::element::Element;
 use super::options::Options;
 use super::plan::{Fetch, PageRef, Part, Plan, StreamPlan};
 use crate::Context;
+use crate::arena::Arena;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::schema::{ColumnId, Schema};

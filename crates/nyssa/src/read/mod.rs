@@ -13,7 +13,6 @@
 //! that was not first checked against the file's size.
 
 mod assemble;
-mod buffer;
 mod decode;
 mod element;
 mod execute;

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
-use arrow_buffer::{Buffer, MutableBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::basket::Contents;
-use super::layout::{BASKET_MAX, Kind, Layout};
-use super::{Basket, Branch, array, decode};
+use super::layout::{BASKET_MAX, Kind, Layout, Member};
+use super::{Basket, Branch, Element, array, decode};
 use crate::error::{Error, Result};
 use crate::guard;
 
@@ -26,11 +26,27 @@ pub(crate) struct Column<'r> {
 }
 
 /// Where decoded elements go.
-pub(crate) enum Out {
-    /// Every basket's place is known beforehand; one buffer for each member of the layout.
-    Placed(Vec<MutableBuffer>),
-    /// Sizes are only known once decoded (strings, jagged branches without a counter).
+pub(crate) enum Out<'a> {
+    /// Every basket's place is known beforehand; the bytes of each member of the layout.
+    Placed(Vec<&'a mut [u8]>),
+    /// Sizes are only known once decoded; one for each basket.
+    Found(&'a mut [Found]),
+}
+
+/// What was decoded.
+pub(crate) enum Decoded {
+    /// One buffer for each member of the layout.
+    Placed(Vec<Buffer>),
+    /// One piece for each basket.
     Found(Vec<Found>),
+}
+
+/// The final bytes of one member of the layout.
+pub(crate) struct Output {
+    /// Bytes.
+    pub size: usize,
+    /// Bools become bits when all is decoded, so these bytes do not last.
+    pub temporary: bool,
 }
 
 /// Elements of one basket whose number was not known beforehand.
@@ -90,15 +106,16 @@ impl<'r> Column<'r> {
         (self.entries.end - self.entries.start) as usize
     }
 
-    /// Allocates the final buffers where their size is known.
+    /// The outputs, one for each member of the layout; `None` where sizes are only known once decoded
+    /// (strings, jagged branches without a counter).
     ///
     /// # Errors
-    /// `OutOfSpecification` when the baskets cannot hold so much, `LimitExceeded` when memory is short.
-    pub(crate) fn allocate(&self) -> Result<Out> {
+    /// `OutOfSpecification` when the baskets cannot hold so much.
+    pub(crate) fn outputs(&self) -> Result<Option<Vec<Output>>> {
         let items = match (&self.layout.kind, &self.counts) {
             (Kind::Fixed, _) => self.len(),
             (Kind::Jagged(_), Some(counts)) => guard::to_usize(counts.last() as u64, "an array")?,
-            _ => return Ok(Out::Found(self.baskets.clone().map(|_| Found::default()).collect())),
+            _ => return Ok(None),
         };
         let stride = self.layout.stride;
         let most = (self.baskets.len() as u64).saturating_mul(BASKET_MAX);
@@ -108,9 +125,16 @@ impl<'r> Column<'r> {
                 self.baskets.len()
             )));
         }
-        let members = self.layout.members.iter();
-        let buffers = members.map(|member| array::zeroed(items.saturating_mul(member.size)));
-        Ok(Out::Placed(buffers.collect::<Result<_>>()?))
+        let output = |member: &Member| Output {
+            size: items.saturating_mul(member.size),
+            temporary: member.element == Element::Bool,
+        };
+        Ok(Some(self.layout.members.iter().map(output).collect()))
+    }
+
+    /// A place for what each basket yields, where sizes are only known once decoded.
+    pub(crate) fn found(&self) -> Vec<Found> {
+        self.baskets.clone().map(|_| Found::default()).collect()
     }
 
     /// The part of basket `index` that is read.
@@ -130,16 +154,14 @@ impl<'r> Column<'r> {
     }
 
     /// The target of every basket, in order.
-    pub(crate) fn targets<'a>(&self, out: &'a mut Out) -> Vec<(usize, Target<'a>)> {
+    pub(crate) fn targets<'a>(&self, out: Out<'a>) -> Vec<(usize, Target<'a>)> {
         let baskets = self.baskets.clone();
-        let buffers = match out {
+        let mut rest = match out {
             Out::Found(found) => {
                 return baskets.zip(found.iter_mut().map(Target::Found)).collect();
             }
             Out::Placed(buffers) => buffers,
         };
-        let mut rest: Vec<&mut [u8]> =
-            buffers.iter_mut().map(MutableBuffer::as_slice_mut).collect();
         baskets
             .map(|index| {
                 let items = self.part(index).items;
@@ -157,12 +179,10 @@ impl<'r> Column<'r> {
     ///
     /// # Errors
     /// `Unsupported` for dimensions beyond Arrow's, `LimitExceeded` when memory is short.
-    pub(crate) fn finish(&self, out: Out) -> Result<ArrayRef> {
-        let (buffers, offsets) = match out {
-            Out::Placed(buffers) => {
-                (buffers.into_iter().map(Buffer::from).collect(), self.counts.clone())
-            }
-            Out::Found(found) => {
+    pub(crate) fn finish(&self, decoded: Decoded) -> Result<ArrayRef> {
+        let (buffers, offsets) = match decoded {
+            Decoded::Placed(buffers) => (buffers, self.counts.clone()),
+            Decoded::Found(found) => {
                 let (buffer, offsets) = concatenate(&found, self.len())?;
                 if matches!(self.layout.kind, Kind::Strings) {
                     return array::strings(buffer, offsets);

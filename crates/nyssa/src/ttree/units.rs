@@ -10,9 +10,10 @@ use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 use super::basket::{Contents, Expected};
-use super::column::{Column, Out, Target};
+use super::column::{Column, Decoded, Found, Out, Output, Target};
 use super::{Reader, fetch};
 use crate::Context;
+use crate::arena::Arena;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
@@ -47,12 +48,32 @@ impl Reader {
         context: Option<&Context>,
     ) -> Result<Vec<ArrayRef>> {
         let place = |error, column: &Column<'_>| self.place(error, column.branch);
-        let mut outs = Vec::with_capacity(columns.len());
+        let mut outputs = Vec::with_capacity(columns.len());
         for column in columns {
-            outs.push(column.allocate().map_err(|error| place(error, column))?);
+            outputs.push(column.outputs().map_err(|error| place(error, column))?);
         }
+        let sizes = |temporary| {
+            let all = outputs.iter().flatten().flatten();
+            all.filter(|output| output.temporary == temporary).map(|output| output.size).collect()
+        };
+        let (lasting, temporary): (Vec<usize>, Vec<usize>) = (sizes(false), sizes(true));
+        let mut lasting = Arena::zeroed(&lasting)?;
+        let mut temporary = Arena::zeroed(&temporary)?;
+        let mut found: Vec<Vec<Found>> = columns
+            .iter()
+            .zip(&outputs)
+            .map(|(column, outputs)| if outputs.is_none() { column.found() } else { Vec::new() })
+            .collect();
+
+        let mut bytes = [lasting.bytes_mut().into_iter(), temporary.bytes_mut().into_iter()];
         let mut jobs = Vec::new();
-        for (index, (column, out)) in columns.iter().zip(&mut outs).enumerate() {
+        for (index, ((column, outputs), found)) in
+            columns.iter().zip(&outputs).zip(&mut found).enumerate()
+        {
+            let out = match outputs {
+                Some(outputs) => Out::Placed(each(outputs, &mut bytes)),
+                None => Out::Found(found),
+            };
             for (basket, target) in column.targets(out) {
                 jobs.push(
                     self.job(column, index, basket, target)
@@ -61,13 +82,24 @@ impl Reader {
             }
         }
         self.run_jobs(columns, jobs, context)?;
-        let finish = |(column, out): (&Column<'_>, Out)| {
-            column.finish(out).map_err(|error| place(error, column))
+
+        let mut buffers =
+            [lasting.into_buffers().into_iter(), temporary.into_buffers().into_iter()];
+        let decoded: Vec<Decoded> = outputs
+            .iter()
+            .zip(found)
+            .map(|(outputs, found)| match outputs {
+                Some(outputs) => Decoded::Placed(each(outputs, &mut buffers)),
+                None => Decoded::Found(found),
+            })
+            .collect();
+        let finish = |(column, decoded): (&Column<'_>, Decoded)| {
+            column.finish(decoded).map_err(|error| place(error, column))
         };
         match context {
-            None => columns.iter().zip(outs).map(finish).collect(),
+            None => columns.iter().zip(decoded).map(finish).collect(),
             Some(context) => {
-                context.pool().install(|| columns.par_iter().zip(outs).map(finish).collect())
+                context.pool().install(|| columns.par_iter().zip(decoded).map(finish).collect())
             }
         }
     }
@@ -180,6 +212,11 @@ impl Reader {
             Ok(counts.last() as u64)
         })
     }
+}
+
+/// What belongs to each output, from the lasting ones and the temporary ones.
+fn each<T>(outputs: &[Output], from: &mut [impl Iterator<Item = T>; 2]) -> Vec<T> {
+    outputs.iter().filter_map(|output| from[usize::from(output.temporary)].next()).collect()
 }
 
 /// Jobs in the order of the file, cut into groups of about `limit` bytes.

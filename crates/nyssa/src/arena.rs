@@ -1,4 +1,4 @@
-//! Memory of the outputs of a read before they become Arrow buffers.
+//! Memory for the outputs of a read, of TTree and RNTuple alike, before they become Arrow buffers.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
