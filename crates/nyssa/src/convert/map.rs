@@ -144,12 +144,16 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
         return Err(unsupported(&map.skipped));
     }
     if taken.is_empty() {
-        return Err(Error::invalid_argument(format!(
-            "no branch is left to convert: of {} in the tree {} cannot be converted, and the \
-             patterns leave none of the others",
-            inputs.len(),
-            map.skipped.len()
-        )));
+        return Err(match map.skipped.as_slice() {
+            [] => Error::invalid_argument(format!(
+                "no branch is left to convert: the patterns take none of the {} in the tree",
+                inputs.len()
+            )),
+            skipped => Error::unsupported(format!(
+                "no branch is left to convert; these cannot be:\n  {}",
+                reasons(skipped)
+            )),
+        });
     }
     Ok(taken)
 }
@@ -167,14 +171,18 @@ fn check(branch: &Branch, layout: Layout) -> std::result::Result<(DataType, Fiel
 }
 
 fn unsupported(skipped: &[Skipped]) -> Error {
-    let list: Vec<String> =
-        skipped.iter().map(|Skipped { branch, reason }| format!("{branch}: {reason}")).collect();
     Error::unsupported(format!(
         "{} branch{} cannot be converted; exclude them, or skip what is unsupported:\n  {}",
         skipped.len(),
         if skipped.len() == 1 { "" } else { "es" },
-        list.join("\n  ")
+        reasons(skipped)
     ))
+}
+
+/// One line for each branch.
+fn reasons(skipped: &[Skipped]) -> String {
+    let line = |Skipped { branch, reason }: &Skipped| format!("{branch}: {reason}");
+    skipped.iter().map(line).collect::<Vec<_>>().join("\n  ")
 }
 
 struct Mapper<'a> {
