@@ -149,7 +149,7 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
                 "no branch is left to convert: the patterns take none of the {} in the tree",
                 inputs.len()
             )),
-            skipped => Error::unsupported(format!(
+            skipped => Error::invalid_argument(format!(
                 "no branch is left to convert; these cannot be:\n  {}",
                 reasons(skipped)
             )),

@@ -216,4 +216,9 @@ fn everything_unsupported_is_listed() {
     branches[1].shape = Err("it is a mystery".to_owned());
     let error = run(&branches, Layout::Importer, true).unwrap_err();
     assert_eq!(error.kind(), crate::Kind::InvalidArgument);
+    assert_eq!(
+        error.to_string(),
+        "no branch is left to convert; these cannot be:\n  \
+         a: it is an object\n  b: it is a mystery\n  c: it has no leaves"
+    );
 }
