@@ -148,7 +148,7 @@ impl Reader {
     }
 
     /// Size of the basket at `seek` by its key, for tables that leave it out.
-    fn stored_size(&self, seek: u64) -> Result<u64> {
+    pub(super) fn stored_size(&self, seek: u64) -> Result<u64> {
         let range = seek..seek.saturating_add(SIZE_PREFIX);
         let prefix = fetch::fetch(self.source.as_ref(), &[range])?;
         let prefix = prefix.first().map_or(&[][..], |bytes| &bytes[..]);

@@ -12,9 +12,6 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Place, Result, ResultExt};
 use crate::rootfile::KeyEntry;
 
-/// Bytes read to learn the size of a basket whose branch does not tell it.
-const SIZE_PREFIX: u64 = 4;
-
 /// What was checked and what is wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
@@ -134,11 +131,10 @@ fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<()>
         let expected = Expected { bytes: basket.bytes, seek: None, entries: basket.entries };
         Contents::open_embedded(embedded, &expected, &mut Vec::new())?;
     } else {
-        let mut bytes = basket.bytes;
-        if bytes == 0 {
-            let prefix = read(reader, basket.seek..basket.seek.saturating_add(SIZE_PREFIX))?;
-            bytes = u64::from(crate::cursor::Cursor::new(&prefix, basket.seek).be_u32()?);
-        }
+        let bytes = match basket.bytes {
+            0 => reader.stored_size(basket.seek)?,
+            bytes => bytes,
+        };
         let block = read(reader, basket.seek..basket.seek.saturating_add(bytes))?;
         KeyEntry::parse(&mut crate::cursor::Cursor::new(&block, basket.seek))?;
         let expected =
