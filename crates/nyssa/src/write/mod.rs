@@ -12,6 +12,7 @@
 
 mod column_data;
 mod elements;
+mod extension;
 mod known_pages;
 mod open_cluster;
 mod options;

@@ -5,5 +5,6 @@
 mod clusters;
 mod common;
 mod errors;
+mod representations;
 mod roundtrip;
 mod schema;
