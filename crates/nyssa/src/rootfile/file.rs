@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use nyssa_io::Source;
 
+use crate::compression::decompress_to_vec;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::guard;
@@ -22,12 +23,6 @@ const FIRST_READ: u64 = 1024;
 /// A streamer info record up to this size is fetched together with the top key list, which saves
 /// a request for every TTree.
 const EAGER_STREAMER_INFO: u64 = 256 * 1024;
-
-/// One compressed chunk holds at most this many bytes of object (24-bit sizes).
-const MAX_CHUNK: u64 = 0xFF_FFFF;
-
-/// Size of the header of one compressed chunk.
-const CHUNK_HEADER: u64 = 9;
 
 /// An open ROOT file. Cheap to clone, shared between threads.
 #[derive(Clone)]
@@ -219,18 +214,9 @@ fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
     let stored = record
         .get(usize::from(entry.keylen)..entry.nbytes as usize)
         .ok_or_else(|| Error::out_of_spec("the record is shorter than its key says"))?;
-    let objlen = u64::from(entry.objlen);
-    let chunks = stored.len() as u64 / CHUNK_HEADER;
-    if objlen > chunks.saturating_mul(MAX_CHUNK) && objlen != stored.len() as u64 {
-        return Err(Error::out_of_spec(format!(
-            "{} bytes on storage cannot hold an object of {objlen} bytes",
-            stored.len()
-        )));
-    }
-    let mut object = guard::try_vec(guard::to_usize(objlen, "object")?, "an object")?;
-    crate::compression::decompress(stored, &mut object)
-        .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))?;
-    Ok(object)
+    let objlen = guard::to_usize(entry.objlen.into(), "object")?;
+    decompress_to_vec(stored, objlen, "an object")
+        .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))
 }
 
 /// Where the key list of `directory` lies, checked against the size of the file.
