@@ -16,6 +16,7 @@ use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::object::Object;
 use crate::rootfile::streamer_info::StreamerInfos;
+use crate::rootfile::streamer_list::StreamerList;
 
 /// First read of a file: holds the header and nearly always the top directory record.
 const FIRST_READ: u64 = 1024;
@@ -106,6 +107,20 @@ impl RootFile {
     }
 
     fn checked_payload(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
+        decompress_record(&self.record(entry)?, entry)
+    }
+
+    /// The object of a key as it is on storage, mostly compressed.
+    ///
+    /// # Errors
+    /// As [`RootFile::payload`], except for damage inside the compressed data.
+    pub fn stored(&self, entry: &KeyEntry) -> Result<Bytes> {
+        let record = self.record(entry).in_file(self.name()).in_object(&entry.path)?;
+        Ok(record.slice(usize::from(entry.keylen).min(record.len())..))
+    }
+
+    /// The record of a key, which says the same as the key.
+    fn record(&self, entry: &KeyEntry) -> Result<Bytes> {
         let end = self.0.source.size();
         if entry.end() > end {
             return Err(Error::out_of_spec(format!(
@@ -124,7 +139,7 @@ impl RootFile {
             ))
             .at(|place| place.offset = Some(entry.seek)));
         }
-        decompress_record(&record, entry)
+        Ok(record)
     }
 
     /// The free segments of the file.
@@ -157,6 +172,20 @@ impl RootFile {
             .in_file(self.name())
             .in_object("StreamerInfo")?;
         Ok(self.0.infos.get_or_init(|| Arc::new(infos)).clone())
+    }
+
+    /// The list of streamer infos as stored; empty when the file has none.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the list is damaged, `Unsupported` when it is too old.
+    pub fn streamer_list(&self) -> Result<StreamerList> {
+        self.streamer_info_payload()
+            .and_then(|record| match record {
+                Some((payload, keylen)) => StreamerList::parse(&payload, keylen),
+                None => Ok(StreamerList::default()),
+            })
+            .in_file(self.name())
+            .in_object("StreamerInfo")
     }
 
     /// The object of a key, with all it points to.
