@@ -15,6 +15,7 @@ mod budget;
 mod column_data;
 pub(crate) mod effort;
 mod elements;
+mod extension;
 mod filler;
 mod known_pages;
 mod lanes;

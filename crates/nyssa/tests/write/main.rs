@@ -6,5 +6,6 @@ mod clusters;
 mod common;
 mod errors;
 mod parallel;
+mod representations;
 mod roundtrip;
 mod schema;
