@@ -14,11 +14,11 @@ use super::plan::Plan;
 use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
 use crate::Context;
-use crate::compression::decompress;
+use crate::compression::decompress_to_vec;
 use crate::dataset::{Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
-use crate::guard::{did_you_mean, to_usize, try_vec};
+use crate::guard::{did_you_mean, to_usize};
 use crate::rootfile::RootFile;
 use crate::schema::{Cluster, Field, FieldId, Schema, Structure};
 
@@ -278,16 +278,8 @@ fn envelopes(
         read.extend(source.read_ranges(ranges)?);
     }
     let open = |(position, bytes): (&EnvelopePosition, bytes::Bytes)| {
-        // A compressed chunk has a header of 9 bytes and at most 2^24 - 1 bytes of content.
-        if position.len > (position.nbytes / 9 + 1).saturating_mul(1 << 24) {
-            return Err(Error::out_of_spec(format!(
-                "{} bytes cannot hold an envelope of {} bytes",
-                position.nbytes, position.len
-            )));
-        }
-        let mut out = try_vec(to_usize(position.len, "envelope")?, "an envelope")?;
-        decompress(&bytes, &mut out).at(|place| place.offset = Some(position.seek))?;
-        Ok(out)
+        let len = to_usize(position.len, "envelope")?;
+        decompress_to_vec(&bytes, len, "an envelope").at(|place| place.offset = Some(position.seek))
     };
     positions.iter().zip(read).map(open).collect()
 }
