@@ -1,0 +1,95 @@
+"""C++ types with two values each, in C++ and in Python: the rows of docs/support.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Type:
+    """A C++ type: two C++ expressions of its values, and the same values in Python."""
+
+    cpp: str
+    literals: tuple[str, str]
+    values: tuple[Any, Any]
+    equal: str = "({0}) == ({1})"
+    """How C++ compares a value read with an expected one."""
+
+
+FUNDAMENTAL = [
+    Type("bool", ("true", "false"), (True, False)),
+    Type("char", ("'a'", "'~'"), (97, 126)),
+    Type("std::byte", ("std::byte{7}", "std::byte{255}"), (7, 255)),
+    Type("std::int8_t", ("-128", "127"), (-128, 127)),
+    Type("std::uint8_t", ("0", "255"), (0, 255)),
+    Type("std::int16_t", ("-32768", "32767"), (-32768, 32767)),
+    Type("std::uint16_t", ("1", "65535"), (1, 65535)),
+    Type("std::int32_t", ("-2147483647", "7"), (-2147483647, 7)),
+    Type("std::uint32_t", ("0", "4294967295u"), (0, 4294967295)),
+    Type("std::int64_t", ("-9007199254740993ll", "5"), (-9007199254740993, 5)),
+    Type("std::uint64_t", ("18446744073709551615ull", "0"), (18446744073709551615, 0)),
+    Type("float", ("0.1f", "-3.5e38f * 10"), (0.10000000149011612, float("-inf"))),
+    Type("double", ("0.1", "-1e300"), (0.1, -1e300)),
+]
+
+MAP = "std::{}map<std::string,std::int32_t>"
+SET = "std::{}set<std::int32_t>"
+
+COMPOUND = [
+    Type("std::string", ('"caf\\u00e9"', '""'), ("café", "")),
+    Type("std::vector<float>", ("{1.5f, 2.5f}", "{}"), ([1.5, 2.5], [])),
+    Type("std::vector<bool>", ("{true, false}", "{}"), ([True, False], [])),
+    Type("std::vector<std::string>", ('{"a", "bc"}', '{""}'), (["a", "bc"], [""])),
+    Type(
+        "std::vector<std::vector<std::int32_t>>",
+        ("{{1}, {}, {2, 3}}", "{}"),
+        ([[1], [], [2, 3]], []),
+    ),
+    Type(
+        "ROOT::VecOps::RVec<double>",
+        ("{0.5, 1.5}", "{}"),
+        ([0.5, 1.5], []),
+        "std::vector<double>({0}.begin(), {0}.end()) == std::vector<double>({1}.begin(), {1}.end())",
+    ),
+    Type("std::array<std::int16_t,3>", ("{1, 2, 3}", "{-1, 0, 1}"), ([1, 2, 3], [-1, 0, 1])),
+    Type(
+        "std::array<std::array<float,2>,2>",
+        ("{{{{1, 2}}, {{3, 4}}}}", "{}"),
+        ([[1, 2], [3, 4]], [[0, 0], [0, 0]]),
+    ),
+    Type(
+        "std::bitset<10>",
+        ("0b1000000011", "0"),
+        ([True, True] + 7 * [False] + [True], 10 * [False]),
+    ),
+    Type("std::pair<std::int32_t,std::string>", ('{1, "x"}', '{-1, ""}'), ((1, "x"), (-1, ""))),
+    Type("std::tuple<std::int32_t,float,bool>", ("{1, 2.5f, true}", "{}"), ((1, 2.5, True), (0, 0, False))),
+    Type("std::optional<float>", ("1.5f", "std::nullopt"), (1.5, None)),
+    Type(
+        "std::optional<std::vector<std::int32_t>>",
+        ("std::vector<std::int32_t>{1, 2}", "std::nullopt"),
+        ([1, 2], None),
+    ),
+    Type(
+        "std::unique_ptr<std::int32_t>",
+        ("std::make_unique<std::int32_t>(5)", "nullptr"),
+        (5, None),
+        "({0} ? *{0} : -1) == ({1} ? *{1} : -1)",
+    ),
+    Type("std::variant<std::int32_t,std::string>", ("1", '"one"'), (1, "one")),
+    Type(
+        "std::vector<std::variant<float,std::vector<std::int32_t>>>",
+        ("{1.5f, std::vector<std::int32_t>{1, 2}}", "{}"),
+        ([1.5, [1, 2]], []),
+    ),
+    *[
+        Type(SET.format(kind), ("{3, 1, 2}", "{}"), ([1, 2, 3], []))
+        for kind in ("", "unordered_", "multi", "unordered_multi")
+    ],
+    *[
+        Type(MAP.format(kind), ('{{"a", 1}}', "{}"), ([("a", 1)], []))
+        for kind in ("", "unordered_", "multi", "unordered_multi")
+    ],
+    Type("std::atomic<std::int32_t>", ("3", "-3"), (3, -3), "{0}.load() == {1}.load()"),
+]
