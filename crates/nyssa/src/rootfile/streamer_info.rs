@@ -29,6 +29,12 @@ pub struct Element {
     pub code: i32,
     /// Number of elements of an array, 0 for none.
     pub array_length: i32,
+    /// Sizes of an array's dimensions, outermost first.
+    pub dimensions: Vec<i32>,
+    /// Type code of what a standard container holds; 0 for other members.
+    pub item_code: i32,
+    /// Version of a base class; 0 for members.
+    pub base_version: i32,
     /// C++ type name.
     pub type_name: String,
     /// Name of the member that counts a pointed-to array; empty for none.
@@ -104,12 +110,21 @@ fn element(view: View<'_>) -> Result<Element> {
         Some(_) => view.str("fCountName")?,
         None => "",
     };
+    let optional = |name: &str| match view.get(name) {
+        Some(_) => view.i64(name).map(|value| i32::try_from(value).unwrap_or(0)),
+        None => Ok(0),
+    };
+    let rank = usize::try_from(view.i64("fArrayDim")?).unwrap_or(0);
+    let dimensions = view.i64s("fMaxIndex")?.into_iter().take(rank);
     Ok(Element {
         class: view.class().to_owned(),
         name: view.str("fName")?.to_owned(),
         title: view.str("fTitle")?.to_owned(),
         code,
         array_length: i32::try_from(view.i64("fArrayLength")?).unwrap_or(0),
+        dimensions: dimensions.map(|size| i32::try_from(size).unwrap_or(0)).collect(),
+        item_code: optional("fCtype")?,
+        base_version: optional("fBaseVersion")?,
         type_name: type_name.to_owned(),
         count_name: count_name.to_owned(),
     })
