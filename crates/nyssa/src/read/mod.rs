@@ -22,11 +22,12 @@ mod planner;
 mod reader;
 mod shape;
 mod stream;
+mod streamers;
 mod switches;
 mod verify;
 
 pub use element::Element;
-pub use options::Options;
+pub use options::{Options, StreamerForm};
 pub use plan::Plan;
 pub use reader::{CLASS, Reader};
 pub use verify::{Problem, VerifyReport, verify};

@@ -9,10 +9,11 @@ use rayon::prelude::*;
 
 use super::assemble::assemble;
 use super::execute::{Data, Executor};
-use super::options::Options;
+use super::options::{Options, StreamerForm};
 use super::plan::Plan;
 use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
+use super::streamers::Streamers;
 use crate::Context;
 use crate::compression::decompress_to_vec;
 use crate::dataset::{Dataset, Format, Item};
@@ -40,6 +41,8 @@ pub struct Reader {
     items: Vec<Item>,
     index: HashMap<String, usize>,
     options: Options,
+    /// `None` when streamer fields read as bytes.
+    streamers: Option<Streamers>,
 }
 
 impl Reader {
@@ -81,7 +84,12 @@ impl Reader {
         let clusters = page_lists(source.as_ref(), &header, &footer, &schema)?;
         let entries = check_clusters(&clusters)?;
         let top_level = schema.top_level().map(|(id, _)| id).collect::<Vec<_>>();
-        let items = top_level.iter().map(|&id| item(&schema, id)).collect::<Vec<_>>();
+        let streamers = match options.streamer {
+            StreamerForm::Raw => None,
+            StreamerForm::Decoded => Some(Streamers::compile(file, &header, &footer, &schema)),
+        };
+        let item = |&id: &FieldId| item(&schema, id, streamers.as_ref());
+        let items = top_level.iter().map(item).collect::<Vec<_>>();
         let index = items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
         let index = index.collect();
         Ok(Self {
@@ -97,6 +105,7 @@ impl Reader {
             items,
             index,
             options,
+            streamers,
         })
     }
 
@@ -169,7 +178,8 @@ impl Reader {
     fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
         let node = |name: &&str| {
             let index = self.index.get(*name).ok_or_else(|| self.missing(name))?;
-            Node::new(&self.schema, self.top_level[*index]).map_err(|reason| {
+            let streamers = self.streamers.as_ref();
+            new_node(&self.schema, self.top_level[*index], streamers).map_err(|reason| {
                 Error::unsupported(reason).at(|place| place.field = Some((*name).to_owned()))
             })
         };
@@ -324,9 +334,22 @@ fn check_clusters(clusters: &[Cluster]) -> Result<u64> {
     Ok(end)
 }
 
-fn item(schema: &Schema, id: FieldId) -> Item {
+/// The node of a field, its streamer fields decoded where there are layouts.
+fn new_node(
+    schema: &Schema,
+    id: FieldId,
+    streamers: Option<&Streamers>,
+) -> std::result::Result<Node, String> {
+    let mut node = Node::new(schema, id)?;
+    match streamers {
+        Some(streamers) => node.decode_objects(schema, streamers).map(|()| node),
+        None => Ok(node),
+    }
+}
+
+fn item(schema: &Schema, id: FieldId, streamers: Option<&Streamers>) -> Item {
     let field = schema.field(id);
-    let node = Node::new(schema, id);
+    let node = new_node(schema, id, streamers);
     Item {
         name: field.name.clone(),
         type_name: type_name(field),

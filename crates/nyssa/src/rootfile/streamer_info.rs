@@ -55,22 +55,35 @@ impl StreamerInfos {
     /// # Errors
     /// `OutOfSpecification` when the list is damaged.
     pub(crate) fn parse(record: Option<(&[u8], u16)>) -> Result<Self> {
-        let mut classes = Vec::new();
-        if let Some((payload, keylen)) = record {
-            let list = Object::read(&bootstrap(), "TList", payload, keylen)?;
-            for item in list.root().items()?.into_iter().flatten() {
-                // The list may also hold a list of schema evolution rules.
-                if item.class() == "TStreamerInfo" {
-                    classes.push(class_info(item)?);
+        let classes =
+            record.map_or(Ok(Vec::new()), |(payload, keylen)| classes(payload, keylen))?;
+        Ok(Self::new(classes))
+    }
+
+    /// Parses several lists, each `offset` bytes into the bytes that its references count in; what
+    /// they say of the same version of a class is taken once.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when a list is damaged.
+    pub fn parse_lists(lists: &[&[u8]], offset: u16) -> Result<Self> {
+        let mut all: Vec<ClassInfo> = Vec::new();
+        for list in lists {
+            for class in classes(list, offset)? {
+                if !all.contains(&class) {
+                    all.push(class);
                 }
             }
         }
+        Ok(Self::new(all))
+    }
+
+    fn new(classes: Vec<ClassInfo>) -> Self {
         let mut table = ClassTable::new();
         for info in &classes {
             let plan = compile(info, &mut table);
             table.insert(plan);
         }
-        Ok(Self { classes, table })
+        Self { classes, table }
     }
 
     /// The classes, in the order of the file.
@@ -89,6 +102,14 @@ impl StreamerInfos {
     pub(crate) fn table(&self) -> &ClassTable {
         &self.table
     }
+}
+
+/// The streamer infos in a streamed list.
+fn classes(payload: &[u8], keylen: u16) -> Result<Vec<ClassInfo>> {
+    let list = Object::read(&bootstrap(), "TList", payload, keylen)?;
+    let items = list.root().items()?.into_iter().flatten();
+    // The list may also hold a list of schema evolution rules.
+    items.filter(|item| item.class() == "TStreamerInfo").map(class_info).collect()
 }
 
 fn class_info(view: View<'_>) -> Result<ClassInfo> {

@@ -183,8 +183,8 @@ impl<'a> Compiler<'a> {
                 number: number(basic, code - COUNTED),
             }));
         }
-        let (code, dimensions) =
-            if (81..=90).contains(&code) { (code - ARRAY, dimensions) } else { (code, None) };
+        // Arrays of pointers have the code of one.
+        let code = if (81..=90).contains(&code) { code - ARRAY } else { code };
         let class = element.type_name.trim_end_matches('*').trim();
         let node = match code {
             7 => Node::CString,

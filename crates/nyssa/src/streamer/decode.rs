@@ -341,6 +341,10 @@ impl<'a> Decoder<'a> {
         if count > left {
             return Err(self.cursor.error(format!("{count} items in {left} bytes")));
         }
+        // Without items not even the headers of their containers are there.
+        if count == 0 {
+            return Ok(());
+        }
         self.members(class, version, column, Rows::Many(count))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, UnionFields};
 
-use crate::arrow;
+use crate::arrow::{self, NONE};
 
 /// Numbers by their type in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +44,6 @@ pub(super) enum Shape {
     Union(Vec<(String, Shape)>),
 }
 
-/// Name of the first child of a union, for null pointers.
-const NONE: &str = "none";
-
 impl Shape {
     /// The Arrow type.
     pub fn data_type(&self) -> DataType {
@@ -67,7 +64,12 @@ impl Shape {
     pub fn field(&self, name: &str) -> Field {
         match self {
             Self::Text => arrow::field(name, DataType::LargeBinary),
-            _ => Field::new(name, self.data_type(), matches!(self, Self::Optional(_) | Self::Raw)),
+            Self::Raw => arrow::streamer_field(name, "").with_nullable(true),
+            _ => Field::new(
+                name,
+                self.data_type(),
+                matches!(self, Self::Optional(_) | Self::Union(_)),
+            ),
         }
     }
 
