@@ -13,7 +13,10 @@
 mod column_data;
 mod elements;
 mod extension;
+mod gather;
 mod known_pages;
+mod lists;
+mod numbers;
 mod open_cluster;
 mod options;
 mod report;
@@ -21,7 +24,10 @@ mod seal;
 mod settings;
 mod shared_file;
 mod shred;
+#[cfg(test)]
+mod shred_tests;
 mod table;
+mod variant;
 mod writer;
 
 pub use options::{

@@ -38,6 +38,9 @@ pub struct Options {
     pub checksums: bool,
     /// Pages with the same bytes are stored once.
     pub same_page_merging: bool,
+    /// Arrays in double precision may fill fields of type `float`, rounded to the nearest as C++ does
+    /// it; otherwise they are refused.
+    pub round_doubles: bool,
     /// Memory for buffered and sealed data, bytes.
     pub memory: u64,
     /// Clusters per page list.
@@ -57,6 +60,7 @@ impl Default for Options {
             max_unzipped_page: DEFAULT_MAX_UNZIPPED_PAGE,
             checksums: true,
             same_page_merging: true,
+            round_doubles: false,
             memory: DEFAULT_MEMORY,
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,
             description: String::new(),

@@ -194,7 +194,8 @@ impl TableWriter {
         let schema = self.writer.schema();
         let mut all = Vec::with_capacity(self.buffer.len());
         for (array, &field) in arrays.iter().zip(&self.fields) {
-            all.append(&mut shred(schema, field, &array.slice(rows.start, rows.len()))?);
+            let array = array.slice(rows.start, rows.len());
+            all.append(&mut shred(schema, field, &array, &self.settings)?);
         }
         let bits = all
             .iter()
