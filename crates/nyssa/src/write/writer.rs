@@ -22,6 +22,12 @@ use crate::schema::{
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
+/// Known pages take at most one part in so many of the memory,
+const KNOWN_PAGES_SHARE: u64 = 32;
+/// and so do the records of the pages of a cluster group,
+const PAGE_RECORDS_SHARE: u64 = 32;
+/// of which each takes so many bytes, in memory and in the page list.
+const PAGE_RECORD: u64 = 96;
 
 /// Writes one RNTuple. Pages go to the file as they come; only the metadata of the current cluster
 /// group stays in memory.
@@ -41,6 +47,8 @@ pub struct Writer {
     clusters: Vec<Cluster>,
     groups: Vec<ClusterGroup>,
     known: KnownPages,
+    /// Pages of the clusters that are in no group yet.
+    page_records: u64,
     compressor: Compressor,
     report: Report,
 }
@@ -85,7 +93,8 @@ impl Writer {
             open: None,
             clusters: Vec::new(),
             groups: Vec::new(),
-            known: KnownPages::default(),
+            known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
+            page_records: 0,
             compressor,
             options,
             report: Report::default(),
@@ -95,6 +104,11 @@ impl Writer {
     /// The schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Totals of the clusters committed and the pages put so far.
@@ -193,6 +207,34 @@ impl Writer {
     }
 
     fn put_column(&mut self, column: SealedColumn) -> Result<()> {
+        let SealedColumn { column, elements, last_offset, compression, pages } = column;
+        // Before anything is stored.
+        self.open.as_ref().ok_or_else(no_cluster)?.expect(column)?;
+        let pages = self.store_pages(&pages)?;
+        self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })
+    }
+
+    /// Stores pages at once; where they lie. They become part of the RNTuple with
+    /// [`Writer::put_stored`], of this or a later cluster.
+    ///
+    /// # Errors
+    /// Whatever the sink says.
+    pub(super) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
+        let offsets = self.store(pages)?;
+        let place = |(page, offset): (&SealedPage, u64)| PageInfo {
+            elements: page.elements,
+            checksummed: self.options.checksums,
+            locator: Locator { offset, size: page.bytes.len() as u64 },
+        };
+        Ok(pages.iter().zip(offsets).map(place).collect())
+    }
+
+    /// Adds a column whose pages are stored to the open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
+    /// pages do not add up.
+    pub(super) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
         open.expect(column.column)?;
         let sum = column.pages.iter().map(|page| u64::from(page.elements)).sum::<u64>();
@@ -202,21 +244,13 @@ impl Writer {
                 column.elements
             )));
         }
-        let offsets = self.store(&column.pages)?;
-        let pages = (column.pages.iter().zip(offsets))
-            .map(|(page, offset)| PageInfo {
-                elements: page.elements,
-                checksummed: self.options.checksums,
-                locator: Locator { offset, size: page.bytes.len() as u64 },
-            })
-            .collect();
         let first_element = self.elements.get(column.column.0 as usize).copied().unwrap_or(0);
         let range = ColumnRange {
             first_element,
             elements: column.elements,
             compression: column.compression,
             suppressed: false,
-            pages,
+            pages: column.pages,
         };
         if let Some(open) = &mut self.open {
             open.insert(column.column, Stored { range, last_offset: column.last_offset });
@@ -311,8 +345,11 @@ impl Writer {
         }
         self.report.entries += cluster.entries;
         self.report.clusters += 1;
+        self.page_records += cluster.columns.iter().map(|c| 1 + c.pages.len() as u64).sum::<u64>();
         self.clusters.push(cluster);
-        if self.clusters.len() >= self.options.clusters_per_group {
+        if self.clusters.len() >= self.options.clusters_per_group
+            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_SHARE
+        {
             self.commit_group()?;
         }
         Ok(())
@@ -321,6 +358,7 @@ impl Writer {
     /// Writes the page list of the clusters that have none yet.
     fn commit_group(&mut self) -> Result<()> {
         let clusters = std::mem::take(&mut self.clusters);
+        self.page_records = 0;
         let Some(first) = clusters.first() else { return Ok(()) };
         let min_entry = first.first_entry;
         let entry_span = self.report.entries - min_entry;
@@ -395,6 +433,16 @@ impl Writer {
         let offset = self.file.with(|file| file.write_blob(&[&stored], length))?;
         Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
     }
+}
+
+/// A column of one cluster whose pages are in the file.
+pub(super) struct StoredColumn {
+    pub(super) column: ColumnId,
+    pub(super) elements: u64,
+    pub(super) last_offset: Option<u64>,
+    /// ROOT's compression setting.
+    pub(super) compression: u32,
+    pub(super) pages: Vec<PageInfo>,
 }
 
 /// Pages that go under one key.
