@@ -19,6 +19,7 @@ mod export;
 mod file;
 mod import;
 mod layout;
+mod merge;
 mod options;
 mod write;
 
@@ -38,5 +39,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
 }

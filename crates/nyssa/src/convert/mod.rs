@@ -15,7 +15,6 @@ mod job;
 mod map;
 mod name;
 mod options;
-mod output;
 mod pipeline;
 mod report;
 mod unit;

@@ -43,4 +43,5 @@ pub use seal::{seal_field, seal_offsets};
 pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
+pub(crate) use writer::StoredColumn;
 pub use writer::Writer;
