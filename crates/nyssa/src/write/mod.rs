@@ -17,6 +17,7 @@ mod open_cluster;
 mod options;
 mod report;
 mod seal;
+mod seal_fields;
 mod settings;
 mod shared_file;
 mod shred;
@@ -30,6 +31,7 @@ pub use options::{
 };
 pub use report::Report;
 pub use seal::{seal_field, seal_offsets};
+pub use seal_fields::Sealer;
 pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
