@@ -44,6 +44,11 @@ impl SchemaBuilder {
         Self { schema: Schema::default(), compressed: compression.setting() != 0 }
     }
 
+    /// Goes on with a schema: new fields and columns come after those it has.
+    pub fn extending(schema: Schema, compression: Compression) -> Self {
+        Self { schema, compressed: compression.setting() != 0 }
+    }
+
     /// The schema so far.
     pub fn schema(&self) -> &Schema {
         &self.schema

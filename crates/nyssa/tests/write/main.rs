@@ -5,5 +5,7 @@
 mod clusters;
 mod common;
 mod errors;
+mod parallel;
+mod representations;
 mod roundtrip;
 mod schema;
