@@ -95,12 +95,10 @@ fn bytes(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> (u64, u64)
     let mut sum = (0u64, 0u64);
     for &id in columns {
         let Some(range) = cluster.columns.get(id.0 as usize) else { continue };
-        // Whatever has no known element is at most a switch of 12 bytes.
-        let element = schema.column(id).column_type.and_then(Element::of_column);
-        let decoded = match element {
+        let decoded = match schema.column(id).column_type.map(Element::of_column) {
             Some(Element::Bit) => range.elements.div_ceil(8),
             Some(element) => range.elements.saturating_mul(element.width() as u64),
-            None => range.elements.saturating_mul(12),
+            None => 0,
         };
         sum.0 = sum.0.saturating_add(decoded);
         let stored = range.pages.iter().map(|page| page.locator.size);
