@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! tune
-//! convert | merge                 arrow            (array model at the edge)
+//! convert | merge | rewrite       arrow            (array model at the edge)
 //! read | write (blind to each other)               ttree (blind to format / schema / page)
 //! page         sealed page <-> elements
 //! schema       fields, columns, projections, C++ type names
@@ -32,6 +32,7 @@ pub mod merge;
 mod output;
 pub mod page;
 pub mod read;
+pub mod rewrite;
 pub mod rootfile;
 pub mod schema;
 pub mod ttree;

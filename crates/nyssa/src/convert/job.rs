@@ -238,7 +238,8 @@ impl Job<'_> {
             self.options.memory_budget,
             self.context,
         )?;
-        verify::require_equal(&compared)
+        compared
+            .require_equal("the tree", "the RNTuple")
             .in_file(self.reader.file())
             .in_object(self.reader.name())?;
         report.verified = true;
