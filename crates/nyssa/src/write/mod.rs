@@ -29,6 +29,7 @@ mod outlet;
 mod parallel;
 mod report;
 mod seal;
+mod seal_fields;
 mod settings;
 mod shared_file;
 mod shred;
@@ -48,7 +49,9 @@ pub use options::{
 pub use parallel::{FillContext, Order, ParallelWriter};
 pub use report::Report;
 pub use seal::{seal_field, seal_offsets};
+pub use seal_fields::Sealer;
 pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
+pub(crate) use writer::StoredColumn;
 pub use writer::Writer;
