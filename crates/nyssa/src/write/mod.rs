@@ -10,6 +10,7 @@
 //! [`seal_field`] is pure and runs anywhere; [`Writer`] stores what was sealed, in the order it is
 //! given; [`TableWriter`] is both with threads and a memory budget.
 
+mod attributes;
 mod column_data;
 mod elements;
 mod extension;
@@ -24,6 +25,7 @@ mod shred;
 mod table;
 mod writer;
 
+pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use options::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_MAX_UNZIPPED_CLUSTER,
     DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES, MAX_UNZIPPED_PAGE,

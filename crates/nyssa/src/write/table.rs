@@ -65,15 +65,21 @@ impl TableWriter {
         options: Options,
         context: &Context,
     ) -> Result<Self> {
-        let settings = SealSettings::new(&schema, &options);
+        Ok(Self::over(Writer::attach(file, path, schema, options.clone())?, options, context))
+    }
+
+    /// Begins with a writer that has no clusters yet.
+    pub(super) fn over(writer: Writer, options: Options, context: &Context) -> Self {
+        let schema = writer.schema();
+        let settings = SealSettings::new(schema, &options);
         let fields = schema
             .top_level()
             .filter(|(_, field)| field.source.is_none())
             .map(|(id, _)| id)
             .collect();
         let buffer = schema.columns.iter().map(|_| ColumnData::default()).collect();
-        Ok(Self {
-            writer: Writer::attach(file, path, schema, options.clone())?,
+        Self {
+            writer,
             settings,
             context: context.clone(),
             fields,
@@ -82,7 +88,7 @@ impl TableWriter {
             buffered_bytes: 0,
             scratches: Mutex::default(),
             options,
-        })
+        }
     }
 
     /// The schema.
@@ -166,6 +172,17 @@ impl TableWriter {
     pub fn finish(mut self) -> Result<Report> {
         self.flush()?;
         self.writer.finish()
+    }
+
+    /// The writer of clusters, for what is not about rows.
+    pub fn writer_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
+    /// Writes what is left; what has to be finished.
+    pub(super) fn into_writer(mut self) -> Result<Writer> {
+        self.flush()?;
+        Ok(self.writer)
     }
 
     fn check(&self, arrays: &[ArrayRef]) -> Result<usize> {
