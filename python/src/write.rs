@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::schema::{Schema as RSchema, SchemaBuilder};
+use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
 use nyssa::write::{AttributeSetWriter, Options, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
@@ -102,6 +102,23 @@ impl Writer {
     fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
         self.run(py, move |state| state.table(&name)?.writer.extend(&arrays))
+    }
+
+    /// Adds fields to the RNTuple `name`, of the types of `columns`; entries before have zeros.
+    fn add_fields(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        self.run(py, move |state| {
+            state.table(&name)?.writer.extend_schema(|builder| {
+                fields.iter().try_for_each(|field| {
+                    builder.field(None, field.name(), &FieldType::from_arrow(field)?).map(drop)
+                })
+            })
+        })
     }
 
     /// Begins the attribute set `set` of the RNTuple `name` with the types of `columns`, whose

@@ -21,7 +21,7 @@ const SCHEMA_VERSION: (u16, u16) = (1, 0);
 const RANGE_START: &str = "_rangeStart";
 const RANGE_LEN: &str = "_rangeLen";
 const USER_DATA: &str = "_userData";
-/// Sets of this name, or of one that begins with it and a dot, are ROOT's own.
+/// ROOT keeps this name to itself.
 const RESERVED: &str = "ROOT";
 
 /// Writes one attribute set. Finish it before its RNTuple and give it to [`Writer::link`].
@@ -56,11 +56,9 @@ impl AttributeSetWriter {
         context: &Context,
     ) -> Result<Self> {
         check_name("an attribute set", name)?;
-        let reserved = name.strip_prefix(RESERVED);
-        if reserved.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
+        if name == RESERVED {
             return Err(Error::invalid_argument(format!(
-                "attribute sets of the name {RESERVED}, or beginning with {RESERVED}., are ROOT's \
-                 own"
+                "an attribute set cannot have the name {RESERVED}, which is ROOT's own"
             )));
         }
         let fields = arrow.fields().clone();
@@ -73,7 +71,7 @@ impl AttributeSetWriter {
         let (file, path) = main.place();
         let path = format!("{path}:{name}");
         let writer = Writer::begin(file, path, name.to_owned(), schema, options.clone())?;
-        let table = TableWriter::over(writer, options, context);
+        let table = TableWriter::over(writer, options, context)?;
         Ok(Self { table, name: name.to_owned(), fields, end: 0 })
     }
 

@@ -8,15 +8,22 @@
 //! ```
 //!
 //! [`seal_field`] is pure and runs anywhere; [`Writer`] stores what was sealed, in the order it is
-//! given; [`TableWriter`] is both with threads and a memory budget.
+//! given; [`TableWriter`] is both with threads and a memory budget, and [`ParallelWriter`] takes rows
+//! from many threads at once.
 
 mod attributes;
+mod budget;
 mod column_data;
+pub(crate) mod effort;
 mod elements;
 mod extension;
+mod filler;
 mod known_pages;
+mod lanes;
 mod open_cluster;
 mod options;
+mod outlet;
+mod parallel;
 mod report;
 mod seal;
 mod settings;
@@ -26,11 +33,13 @@ mod table;
 mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
+pub use effort::Effort;
 pub use options::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_MAX_UNZIPPED_CLUSTER,
-    DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES, MAX_UNZIPPED_PAGE,
+    DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES, MAX_UNZIPPED_PAGE, MIN_MEMORY,
     MIN_UNZIPPED_PAGE, Options,
 };
+pub use parallel::{FillContext, Order, ParallelWriter};
 pub use report::Report;
 pub use seal::{seal_field, seal_offsets};
 pub use settings::{ColumnSettings, Scratch, SealSettings};

@@ -1,6 +1,7 @@
 //! Elements of a column → sealed pages.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
@@ -9,6 +10,7 @@ use super::column_data::ColumnData;
 use super::elements::Offsets;
 use super::shred::{Shred, shred, shred_offsets};
 use super::{ColumnSettings, Scratch, SealSettings};
+use crate::compression::Codec;
 use crate::encoding::{ColumnType, Encoding};
 use crate::error::{Error, Result, ResultExt};
 use crate::page::{self, SealedColumn, SealedPage};
@@ -113,13 +115,25 @@ impl<'a> ColumnPlan<'a> {
     /// Element ranges of the pages: as few pages as the page size allows, of sizes as equal as can
     /// be, so that no small page is left over at the end.
     pub(super) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-        let bits = usize::from(self.encoding.bits).max(1);
-        let most = self.settings.page_bytes.saturating_mul(8) / bits;
-        let count = elements.div_ceil(most.clamp(1, MAX_PAGE_ELEMENTS));
+        let count = elements.div_ceil(self.most());
         let size = elements.div_ceil(count.max(1)).max(1);
         (0..count)
             .map(move |page| page * size..((page + 1) * size).min(elements))
             .filter(|range| !range.is_empty())
+    }
+
+    /// Element ranges of the pages that can be sealed while more elements may come: full ones, as
+    /// long as at least half a page stays for the end, so that no small page is left over there.
+    pub(super) fn full_pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let most = self.most();
+        let count = elements.saturating_sub(most.div_ceil(2)) / most;
+        (0..count).map(move |page| page * most..(page + 1) * most)
+    }
+
+    /// Elements of the largest page: as in ROOT, its size is that of the elements in memory.
+    fn most(&self) -> usize {
+        let width = self.encoding.native_size().max(1);
+        (self.settings.page_bytes / width).clamp(1, MAX_PAGE_ELEMENTS)
     }
 
     /// Seals one page.
@@ -129,11 +143,27 @@ impl<'a> ColumnPlan<'a> {
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<SealedPage> {
-        let (compressor, native, packed) = scratch.parts(&self.settings.codec)?;
+        self.seal_with(&self.settings.codec, data, range, scratch)
+    }
+
+    /// Seals one page with another codec.
+    pub(super) fn seal_with(
+        &self,
+        codec: &Arc<Codec>,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<SealedPage> {
+        let (compressor, native, packed) = scratch.parts(codec)?;
         let count = range.len();
         let native = data.native(range, native);
         page::seal(native, count, &self.encoding, compressor, packed)
             .at(|place| place.column = Some(u64::from(self.column.0)))
+    }
+
+    /// Are the elements stored as byte planes?
+    pub(super) fn is_split(&self) -> bool {
+        self.encoding.column_type.is_split()
     }
 
     /// The column of its pages.

@@ -6,7 +6,8 @@ use crate::compression::{Codec, Compressor};
 use crate::error::Result;
 use crate::schema::{ColumnId, Schema};
 
-use super::Options;
+use super::effort::Codecs;
+use super::{Effort, Options};
 
 /// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
@@ -38,6 +39,22 @@ impl SealSettings {
             page_bytes: options.max_unzipped_page,
         };
         Self { columns: vec![column; schema.columns.len()] }
+    }
+
+    /// The codecs that a thread may need.
+    pub(super) fn codecs(&self, options: &Options) -> Vec<Arc<Codec>> {
+        let mut known: Vec<Arc<Codec>> = Vec::new();
+        let auto = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
+        if let Some(Codecs { cheap, strong }) = auto {
+            return vec![cheap, strong];
+        }
+        for column in &self.columns {
+            if !known.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
+                known.push(Arc::clone(&column.codec));
+            }
+        }
+        known.truncate(MAX_COMPRESSORS);
+        known
     }
 
     /// The settings of a column.

@@ -214,6 +214,34 @@ impl Writer {
     }
 
     fn put_column(&mut self, column: SealedColumn) -> Result<()> {
+        let SealedColumn { column, elements, last_offset, compression, pages } = column;
+        // Before anything is stored.
+        self.open.as_ref().ok_or_else(no_cluster)?.expect(column)?;
+        let pages = self.store_pages(&pages)?;
+        self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })
+    }
+
+    /// Stores pages at once; where they lie. They become part of the RNTuple with
+    /// [`Writer::put_stored`], of this or a later cluster.
+    ///
+    /// # Errors
+    /// Whatever the sink says.
+    pub(super) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
+        let offsets = self.store(pages)?;
+        let place = |(page, offset): (&SealedPage, u64)| PageInfo {
+            elements: page.elements,
+            checksummed: self.options.checksums,
+            locator: Locator { offset, size: page.bytes.len() as u64 },
+        };
+        Ok(pages.iter().zip(offsets).map(place).collect())
+    }
+
+    /// Adds a column whose pages are stored to the open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
+    /// pages do not add up.
+    pub(super) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
         open.expect(column.column)?;
         let sum = column.pages.iter().map(|page| u64::from(page.elements)).sum::<u64>();
@@ -223,21 +251,13 @@ impl Writer {
                 column.elements
             )));
         }
-        let offsets = self.store(&column.pages)?;
-        let pages = (column.pages.iter().zip(offsets))
-            .map(|(page, offset)| PageInfo {
-                elements: page.elements,
-                checksummed: self.options.checksums,
-                locator: Locator { offset, size: page.bytes.len() as u64 },
-            })
-            .collect();
         let first_element = self.elements.get(column.column.0 as usize).copied().unwrap_or(0);
         let range = ColumnRange {
             first_element,
             elements: column.elements,
             compression: column.compression,
             suppressed: false,
-            pages,
+            pages: column.pages,
         };
         if let Some(open) = &mut self.open {
             open.insert(column.column, Stored { range, last_offset: column.last_offset });
@@ -452,6 +472,16 @@ impl Writer {
         let offset = self.file.with(|file| file.write_blob(&[&stored], length))?;
         Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
     }
+}
+
+/// A column of one cluster whose pages are in the file.
+pub(super) struct StoredColumn {
+    pub(super) column: ColumnId,
+    pub(super) elements: u64,
+    pub(super) last_offset: Option<u64>,
+    /// ROOT's compression setting.
+    pub(super) compression: u32,
+    pub(super) pages: Vec<PageInfo>,
 }
 
 /// Pages that go under one key.
