@@ -15,7 +15,6 @@ mod convert;
 mod dataset;
 mod door;
 mod errors;
-mod export;
 mod file;
 mod import;
 mod layout;

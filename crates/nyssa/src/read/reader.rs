@@ -11,7 +11,7 @@ use super::assemble::assemble;
 use super::execute::{Data, Executor};
 use super::options::Options;
 use super::plan::Plan;
-use super::planner::{Check, Layout, Planner, Span};
+use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
 use crate::Context;
 use crate::compression::decompress_to_vec;
@@ -217,18 +217,19 @@ impl Reader {
             plan.make_fetches(self.source.limits());
             streams.extend(executor.run(&plan)?);
             checks.iter().try_for_each(|check| self.check_ends(check, &streams))?;
-            let spans = |offsets: usize, node: &Node| items(&layout, &streams, offsets, node);
-            let next = waiting.into_iter().map(|w| Ok((spans(w.offsets, w.node)?, w.node)));
+            let spans = |parent: Parent, node: &Node| items(&layout, &streams, parent, node);
+            let next = waiting.into_iter().map(|w| Ok((spans(w.parent, w.node)?, w.node)));
             let next = next.collect::<Result<Vec<_>>>()?;
             pending = next.into_iter().map(|(spans, node)| (node, spans)).collect();
         }
         Ok(streams)
     }
 
-    /// Compares the last offsets of collections with the number of stored items.
+    /// Compares the last offsets of collections and variants with the number of stored items.
     fn check_ends(&self, check: &Check, streams: &[Data]) -> Result<()> {
-        let Some(Data::Offsets { items, .. }) = streams.get(check.offsets) else { return Ok(()) };
-        for (end, (cluster, items)) in check.ends.iter().zip(items) {
+        let parent = check.parent;
+        let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
+        for (end, (cluster, items)) in check.ends.iter().zip(items.unwrap_or_default()) {
             if end.is_some_and(|end| end != items.end) {
                 return Err(Error::out_of_spec(format!(
                     "the last offset is {}, but the cluster has {} items",
@@ -237,7 +238,7 @@ impl Reader {
                 ))
                 .at(|place| {
                     place.cluster = Some(*cluster as u64);
-                    place.field = Some(self.schema.path(check.field));
+                    place.field = Some(self.schema.path(parent.field));
                 }));
             }
         }
@@ -245,14 +246,14 @@ impl Reader {
     }
 }
 
-/// Spans of the items of a collection whose offsets have been read.
-fn items(layout: &Layout<'_>, streams: &[Data], offsets: usize, item: &Node) -> Result<Vec<Span>> {
-    let Some(Data::Offsets { items, .. }) = streams.get(offsets) else { return Ok(Vec::new()) };
+/// Spans of the content of a collection or variant whose offsets have been read.
+fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> Result<Vec<Span>> {
+    let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
     let span = |(cluster, elements): &(usize, Range<u64>)| {
         let total = layout.count(item, *cluster)?.unwrap_or(elements.end);
         Ok(Span { cluster: *cluster, elements: elements.clone(), total })
     };
-    items.iter().map(span).collect()
+    items.unwrap_or_default().iter().map(span).collect()
 }
 
 /// The uncompressed envelopes at several places, by one request where the source allows.

@@ -23,3 +23,4 @@ pub use descriptor::Schema;
 pub use field::{Field, FieldId, Structure};
 pub use field_type::{FieldType, Leaf, index_column};
 pub use name::check_name;
+pub use validate::MAX_ALTERNATIVES;

@@ -16,6 +16,7 @@ mod budget;
 mod column_data;
 pub(crate) mod effort;
 mod elements;
+mod estimate;
 mod extension;
 mod filler;
 mod known_pages;
@@ -34,10 +35,11 @@ mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use effort::Effort;
+pub use estimate::{MemoryEstimate, estimate};
 pub use options::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_MAX_UNZIPPED_CLUSTER,
-    DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES, MAX_UNZIPPED_PAGE, MIN_MEMORY,
-    MIN_UNZIPPED_PAGE, Options,
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_INITIAL_UNZIPPED_PAGE,
+    DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES,
+    MAX_UNZIPPED_PAGE, MIN_MEMORY, MIN_UNZIPPED_PAGE, Options,
 };
 pub use parallel::{FillContext, Order, ParallelWriter};
 pub use report::Report;

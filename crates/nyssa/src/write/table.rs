@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
-use super::{Options, Report, SealSettings, SharedFile, Writer};
+use super::{Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::Result;
 use crate::schema::{Schema, SchemaBuilder};
@@ -105,6 +105,15 @@ impl TableWriter {
     /// Whatever the sink says, and `Cancelled`.
     pub fn flush(&mut self) -> Result<()> {
         self.filler.flush(&mut self.writer)
+    }
+
+    /// Writes what is left and goes on with many threads, each with a context of its own.
+    ///
+    /// # Errors
+    /// As [`TableWriter::flush`] and [`ParallelWriter::with_schema`].
+    pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
+        self.flush()?;
+        ParallelWriter::over(self.writer, order, context)
     }
 
     /// Writes what is left and completes the RNTuple; the file is finished on its own.

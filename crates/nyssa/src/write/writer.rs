@@ -22,6 +22,12 @@ use crate::schema::{
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
+/// Known pages take at most one part in so many of the memory,
+const KNOWN_PAGES_SHARE: u64 = 32;
+/// and so do the records of the pages of a cluster group,
+const PAGE_RECORDS_SHARE: u64 = 32;
+/// of which each takes so many bytes, in memory and in the page list.
+const PAGE_RECORD: u64 = 96;
 
 /// Writes one RNTuple. Pages go to the file as they come; only the metadata of the current cluster
 /// group stays in memory.
@@ -44,6 +50,8 @@ pub struct Writer {
     groups: Vec<ClusterGroup>,
     attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
+    /// Pages of the clusters that are in no group yet.
+    page_records: u64,
     compressor: Compressor,
     report: Report,
 }
@@ -101,7 +109,8 @@ impl Writer {
             clusters: Vec::new(),
             groups: Vec::new(),
             attribute_sets: Vec::new(),
-            known: KnownPages::default(),
+            known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
+            page_records: 0,
             compressor,
             options,
             report: Report::default(),
@@ -116,6 +125,11 @@ impl Writer {
     /// The schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Totals of the clusters committed and the pages put so far.
@@ -352,8 +366,11 @@ impl Writer {
         }
         self.report.entries += cluster.entries;
         self.report.clusters += 1;
+        self.page_records += cluster.columns.iter().map(|c| 1 + c.pages.len() as u64).sum::<u64>();
         self.clusters.push(cluster);
-        if self.clusters.len() >= self.options.clusters_per_group {
+        if self.clusters.len() >= self.options.clusters_per_group
+            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_SHARE
+        {
             self.commit_group()?;
         }
         Ok(())
@@ -362,6 +379,7 @@ impl Writer {
     /// Writes the page list of the clusters that have none yet.
     fn commit_group(&mut self) -> Result<()> {
         let clusters = std::mem::take(&mut self.clusters);
+        self.page_records = 0;
         let Some(first) = clusters.first() else { return Ok(()) };
         let min_entry = first.first_entry;
         let entry_span = self.report.entries - min_entry;
