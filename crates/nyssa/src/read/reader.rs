@@ -140,6 +140,18 @@ impl Reader {
         &self.top_level
     }
 
+    /// Leaves only the fields that `keep` keeps, with everything above them: records then have fewer
+    /// members. Ids and columns stay as they are in the file.
+    pub fn retain(&mut self, keep: impl Fn(FieldId) -> bool) {
+        for field in &mut self.schema.fields {
+            field.children.retain(|&child| keep(child));
+        }
+        self.top_level.retain(|&id| keep(id));
+        self.items = self.top_level.iter().map(|&id| item(&self.schema, id)).collect();
+        let index = self.items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
+        self.index = index.collect();
+    }
+
     /// What reading `names` for `entries` fetches first; all that it fetches when the range cuts no
     /// cluster. No I/O.
     ///

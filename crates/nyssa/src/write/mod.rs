@@ -27,6 +27,7 @@ mod outlet;
 mod parallel;
 mod report;
 mod seal;
+mod seal_fields;
 mod settings;
 mod shared_file;
 mod shred;
@@ -44,6 +45,7 @@ pub use options::{
 pub use parallel::{FillContext, Order, ParallelWriter};
 pub use report::Report;
 pub use seal::{seal_field, seal_offsets};
+pub use seal_fields::Sealer;
 pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
