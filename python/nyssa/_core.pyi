@@ -123,4 +123,11 @@ def convert(
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...
+def merge(
+    inputs: Sequence[str],
+    output: str,
+    options: Mapping[str, Any],
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> str: ...
 def run_cli(args: Sequence[str]) -> int: ...

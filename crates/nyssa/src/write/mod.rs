@@ -49,4 +49,5 @@ pub use seal_fields::Sealer;
 pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
+pub(crate) use writer::StoredColumn;
 pub use writer::Writer;

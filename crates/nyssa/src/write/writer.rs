@@ -9,8 +9,8 @@ use super::{FinishedSet, Options, Report, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, Header, Locator, PageList,
-    SchemaDescription,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer, Header, Locator,
+    PageList, SchemaDescription,
 };
 use crate::page::{SealedColumn, SealedPage};
 use crate::rootfile::writer::RootFileWriter;
@@ -40,6 +40,7 @@ pub struct Writer {
     /// Largest payload of one key; pages are put under as few keys as that allows.
     max_key_size: u64,
     schema: Schema,
+    extra_types: Vec<ExtraType>,
     options: Options,
     /// Written with the first cluster: until then the schema may change.
     header: Option<(Header, EnvelopePosition)>,
@@ -104,6 +105,7 @@ impl Writer {
             max_key_size,
             elements: vec![0; schema.columns.len()],
             schema,
+            extra_types: Vec::new(),
             header: None,
             open: None,
             clusters: Vec::new(),
@@ -135,6 +137,18 @@ impl Writer {
     /// Totals of the clusters committed and the pages put so far.
     pub fn report(&self) -> Report {
         self.report
+    }
+
+    /// Sets the extra type information, before the first cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` once the header is written.
+    pub(crate) fn set_extra_types(&mut self, extra_types: Vec<ExtraType>) -> Result<()> {
+        if self.header.is_some() {
+            return Err(Error::invalid_argument("the header is written already"));
+        }
+        self.extra_types = extra_types;
+        Ok(())
     }
 
     /// Extends the schema, between clusters: new fields, representations and projections. Before
@@ -240,7 +254,7 @@ impl Writer {
     ///
     /// # Errors
     /// Whatever the sink says.
-    pub(super) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
+    pub(crate) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
         let offsets = self.store(pages)?;
         let place = |(page, offset): (&SealedPage, u64)| PageInfo {
             elements: page.elements,
@@ -250,12 +264,23 @@ impl Writer {
         Ok(pages.iter().zip(offsets).map(place).collect())
     }
 
+    /// Stores pages that were sealed before, as they are: `parts` are their bytes in order, with the
+    /// checksums of those that have one. Returns where the first byte lies; the others follow. Needs
+    /// an open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open; whatever the sink says.
+    pub(crate) fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
+        self.open.as_ref().ok_or_else(no_cluster)?;
+        self.file.with(|file| file.write_blob(parts, uncompressed))
+    }
+
     /// Adds a column whose pages are stored to the open cluster.
     ///
     /// # Errors
     /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
     /// pages do not add up.
-    pub(super) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
+    pub(crate) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
         open.expect(column.column)?;
         let sum = column.pages.iter().map(|page| u64::from(page.elements)).sum::<u64>();
@@ -473,7 +498,7 @@ impl Writer {
             name: self.name.clone(),
             description: self.options.description.clone(),
             writer: self.options.writer.clone(),
-            records: SchemaDescription::of(&self.schema, Vec::new()),
+            records: SchemaDescription::of(&self.schema, self.extra_types.clone()),
             ..Header::default()
         };
         let bytes = header.serialize()?;
@@ -493,13 +518,13 @@ impl Writer {
 }
 
 /// A column of one cluster whose pages are in the file.
-pub(super) struct StoredColumn {
-    pub(super) column: ColumnId,
-    pub(super) elements: u64,
-    pub(super) last_offset: Option<u64>,
+pub(crate) struct StoredColumn {
+    pub(crate) column: ColumnId,
+    pub(crate) elements: u64,
+    pub(crate) last_offset: Option<u64>,
     /// ROOT's compression setting.
-    pub(super) compression: u32,
-    pub(super) pages: Vec<PageInfo>,
+    pub(crate) compression: u32,
+    pub(crate) pages: Vec<PageInfo>,
 }
 
 /// Pages that go under one key.
