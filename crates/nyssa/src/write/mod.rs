@@ -11,6 +11,7 @@
 //! given; [`TableWriter`] is both with threads and a memory budget, and [`ParallelWriter`] takes rows
 //! from many threads at once.
 
+mod attributes;
 mod budget;
 mod column_data;
 pub(crate) mod effort;
@@ -39,6 +40,7 @@ mod table;
 mod variant;
 mod writer;
 
+pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use effort::Effort;
 pub use estimate::{MemoryEstimate, estimate};
 pub use options::{
