@@ -90,8 +90,11 @@ public:
 class Count { public: int n = 0; ClassDef(Count, 1) };
 class Node { public: int i = 0; Node *next = nullptr; std::vector<Node *> below; ClassDef(Node, 1) };
 class Deep { public: std::vector<Hit> hits; std::map<int, std::vector<Plain>> plains; std::string s; Base *p = nullptr; short a[2] = {}; std::vector<float> vs[2]; TString t; Hit h; ClassDef(Deep, 1) };
+// ROOT writes no streamer info of a class without version that only occurs like this.
+class Missing { public: int i = 0; std::map<int, std::vector<Plain>> plains; ClassDef(Missing, 1) };
 class Nested : public Count, public Base {
 public:
+  Plain plain;
   float *values = nullptr; //[n]
   int *pair[2] = {}; //[n]
   Node first;
@@ -173,6 +176,8 @@ void fill(Nested &x, int k) {
   x.array.Set(k); for (int j = 0; j < k; j++) x.array[j] = j * 0.5;
 }
 
+void fill(Missing &x, int k) { x.i = k; x.plains[k].assign(k, Plain{k, 0.5}); }
+
 template <class T> void write_one(const std::string &folder, const char *name, int n) {
   auto model = ROOT::RNTupleModel::Create();
   model->AddField(std::make_unique<ROOT::RStreamerField>("f", name));
@@ -195,6 +200,7 @@ void write_objects(const char *folder) {
   write_one<Stl>(folder, "Stl", 5);
   write_one<Root>(folder, "Root", 5);
   write_one<Nested>(folder, "Nested", 5);
+  write_one<Missing>(folder, "Missing", 2);
 }
 #ifdef __ROOTCLING__
 #pragma link C++ enum Colour;
@@ -211,6 +217,7 @@ void write_objects(const char *folder) {
 #pragma link C++ class Node+;
 #pragma link C++ class Deep+;
 #pragma link C++ class Nested+;
+#pragma link C++ class Missing+;
 #pragma link C++ class std::vector<Deep>+;
 #pragma link C++ class std::map<std::string,Deep>+;
 #pragma link C++ class std::map<int,std::vector<Plain>>+;

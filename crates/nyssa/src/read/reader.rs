@@ -168,7 +168,11 @@ impl Reader {
             field.children.retain(|&child| keep(child));
         }
         self.top_level.retain(|&id| keep(id));
-        self.items = self.top_level.iter().map(|&id| item(&self.schema, id)).collect();
+        self.items = self
+            .top_level
+            .iter()
+            .map(|&id| item(&self.schema, id, self.streamers.as_ref()))
+            .collect();
         let index = self.items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
         self.index = index.collect();
     }

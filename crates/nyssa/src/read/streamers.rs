@@ -15,7 +15,7 @@ pub struct Streamers(HashMap<String, std::result::Result<Arc<ObjectLayout>, Stri
 
 impl Streamers {
     /// Compiles the classes of a schema's streamer fields by the extra type information of the
-    /// RNTuple, or, where it has none, by the streamer infos of its file.
+    /// RNTuple and the streamer infos of its file.
     pub fn compile(file: &RootFile, header: &Header, footer: &Footer, schema: &Schema) -> Self {
         let fields = || schema.fields.iter().filter(|f| f.structure == Structure::Streamer);
         if fields().next().is_none() {
@@ -41,12 +41,13 @@ impl Streamers {
     }
 }
 
-fn infos(file: &RootFile, header: &Header, footer: &Footer) -> Result<Arc<StreamerInfos>> {
+/// What the RNTuple says about classes, then what its file says: ROOT leaves out of the former the
+/// classes of containers that were empty whenever it looked.
+fn infos(file: &RootFile, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
     let records = header.records.extra_types.iter().chain(&footer.extension.extra_types);
     let lists = records.filter_map(|record| record.streamer_list().transpose());
     let lists = lists.collect::<Result<Vec<_>>>()?;
-    if lists.is_empty() {
-        return file.streamer_infos();
-    }
-    StreamerInfos::parse_lists(&lists, ExtraType::LIST_OFFSET).map(Arc::new)
+    let mut infos = StreamerInfos::parse_lists(&lists, ExtraType::LIST_OFFSET)?;
+    infos.add(file.streamer_infos()?.as_ref());
+    Ok(infos)
 }

@@ -1,5 +1,7 @@
 //! Streamer info: what every class in a file looks like, in each version that the file holds.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
 use crate::rootfile::object::{Basic, ClassTable, Member, Object, Step, View, compile};
 
@@ -14,6 +16,13 @@ pub struct ClassInfo {
     pub checksum: u32,
     /// Base classes and members in the order they are streamed.
     pub elements: Vec<Element>,
+}
+
+impl ClassInfo {
+    /// What tells two versions of classes apart.
+    fn identity(&self) -> (String, i32, u32) {
+        (self.name.clone(), self.version, self.checksum)
+    }
 }
 
 /// One member or base class (`TStreamerElement`).
@@ -66,15 +75,20 @@ impl StreamerInfos {
     /// # Errors
     /// `OutOfSpecification` when a list is damaged.
     pub fn parse_lists(lists: &[&[u8]], offset: u16) -> Result<Self> {
-        let mut all: Vec<ClassInfo> = Vec::new();
+        let mut infos = Self::new(Vec::new());
         for list in lists {
-            for class in classes(list, offset)? {
-                if !all.contains(&class) {
-                    all.push(class);
-                }
-            }
+            infos.add(&Self::new(classes(list, offset)?));
         }
-        Ok(Self::new(all))
+        Ok(infos)
+    }
+
+    /// Adds the classes of `other`; of the same version of a class this one's is kept.
+    pub fn add(&mut self, other: &Self) {
+        let known: HashSet<_> = self.classes.iter().map(ClassInfo::identity).collect();
+        let new = other.classes.iter().filter(|info| !known.contains(&info.identity()));
+        let new: Vec<ClassInfo> = new.cloned().collect();
+        let all = std::mem::take(&mut self.classes).into_iter().chain(new);
+        *self = Self::new(all.collect());
     }
 
     fn new(classes: Vec<ClassInfo>) -> Self {

@@ -26,6 +26,23 @@ const MAX_ARRAY: usize = 1 << 24;
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
+/// Classes whose streaming is fixed in ROOT's own code, besides `TArrayC` to `TArrayD`.
+const BUILTINS: [&str; 13] = [
+    T_OBJECT,
+    "TString",
+    "string",
+    "std::string",
+    "TDatime",
+    "TRef",
+    "TObjArray",
+    "TList",
+    "THashList",
+    "TClonesArray",
+    "TMap",
+    "TRefArray",
+    "TBasket",
+];
+
 /// Makes nodes of the classes of one file.
 pub(super) struct Compiler<'a> {
     classes: HashMap<&'a str, Vec<&'a ClassInfo>>,
@@ -67,6 +84,14 @@ impl<'a> Compiler<'a> {
     fn find(&self, name: &str) -> Option<&'a str> {
         let exact = self.classes.get_key_value(name).map(|(name, _)| *name);
         exact.or_else(|| self.normal.get(&type_name::normalize(name)).copied())
+    }
+
+    /// Whether there is anything to say about a class.
+    fn knows(&self, name: &str) -> bool {
+        BUILTINS.contains(&name)
+            || name.starts_with("TArray")
+            || self.find(name).is_some()
+            || by_heart(name).is_some()
     }
 
     /// An object of a class, embedded or behind a tag.
@@ -232,6 +257,10 @@ impl<'a> Compiler<'a> {
             None => return Err(Error::unsupported("a container that nyssa does not know")),
             Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
             Some(Item::Text | Item::RootText) => Node::Text,
+            // What is always empty has no streamer info.
+            Some(Item::Object(class)) if !self.knows(name(class)) => {
+                Node::Unknown(name(class).to_owned())
+            }
             Some(Item::Object(class)) => self.class(name(class))?,
             Some(Item::Pointer(class)) => self.pointer(name(class))?,
             Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner), names)?)),
@@ -326,7 +355,10 @@ impl<'a> Compiler<'a> {
         let mut classes = Vec::new();
         if names.len() <= MAX_CLASSES {
             for name in names {
-                classes.push((name.to_owned(), self.class(name)?));
+                // A pointer that is always null leads to nothing that has streamer info.
+                if self.knows(name) {
+                    classes.push((name.to_owned(), self.class(name)?));
+                }
             }
         }
         let open = open || classes.is_empty();

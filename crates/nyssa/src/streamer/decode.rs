@@ -137,6 +137,9 @@ impl<'a> Decoder<'a> {
                 self.container(content, dimensions.as_deref(), column, 1)
             }
             Node::Pointer(pointer) => self.pointer(pointer, column),
+            Node::Unknown(class) => {
+                Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
+            }
             Node::Collection(kind, items) => self.collection(*kind, items, column),
         }
     }
@@ -306,11 +309,23 @@ impl<'a> Decoder<'a> {
         let class = if header.version & MEMBER_WISE == 0 {
             None
         } else {
-            let class = item_class(content).ok_or_else(|| {
-                Error::unsupported("a container that is streamed member by member holds no objects")
-            })?;
             let version = self.cursor.be_u16()?;
-            Some((class, self.class_version(class, version)?))
+            match items(content) {
+                Some(Node::Object(class)) => Some((&**class, self.class_version(class, version)?)),
+                Some(Node::Map(pair)) => {
+                    Some((&pair.class, self.class_version(&pair.class, version)?))
+                }
+                Some(Node::Unknown(_)) => {
+                    // Its empty containers can be read.
+                    if version.cast_signed() <= 0 {
+                        self.cursor.skip(4)?;
+                    }
+                    None
+                }
+                _ => {
+                    return Err(start.error("a container of no objects, member by member"));
+                }
+            }
         };
         for _ in 0..count {
             let (column, arrays) = innermost(column, dimensions.unwrap_or(&[]))?;
@@ -674,14 +689,11 @@ fn alternative(column: &mut Column, index: usize, count: usize) -> Result<&mut C
     Ok(child)
 }
 
-/// The class of a container's items.
-fn item_class(content: &Node) -> Option<&Class> {
+/// What makes up the items of a container: a class, or for a map itself.
+fn items(content: &Node) -> Option<&Node> {
     match content {
-        Node::Sequence(item) => match &**item {
-            Node::Object(class) => Some(class),
-            _ => None,
-        },
-        Node::Map(pair) => Some(&pair.class),
+        Node::Sequence(item) => Some(item),
+        Node::Map(_) => Some(content),
         _ => None,
     }
 }

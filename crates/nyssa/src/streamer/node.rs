@@ -35,6 +35,8 @@ pub(super) enum Node {
     Container(Box<Node>, Option<Vec<usize>>),
     /// A pointer to an object.
     Pointer(Box<Pointer>),
+    /// An item of a class without streamer info, which no entry may have.
+    Unknown(String),
     /// `TObjArray`, `TList`, `TClonesArray`.
     Collection(Collection, Box<Pointer>),
 }
@@ -79,6 +81,7 @@ impl Node {
         match self {
             Self::Number(_, number) => Shape::Number(*number),
             Self::Text | Self::CString => Shape::Text,
+            Self::Unknown(_) => Shape::Raw,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::U16))]),
             Self::Object(class) => class.shape(),
