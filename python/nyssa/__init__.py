@@ -32,13 +32,14 @@ from nyssa.errors import (
 if TYPE_CHECKING:
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
-    from nyssa.dataset import Column, Dataset, RNTuple, TTree
+    from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.writing import NTupleWriter, WritableFile, recreate
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
 # part of this package too, need not spend.
 _HOMES = {
+    "AttributeSet": "dataset",
     "Column": "dataset",
     "Dataset": "dataset",
     "Directory": "file",
@@ -55,6 +56,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AttributeSet",
     "ChecksumError",
     "Column",
     "Dataset",
