@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 
 /// Copied buffers grow by this share of their size (one in so many), so that little is held in vain.
 const GROWTH_SHARE: usize = 4;
-/// The smallest growth, bytes; ROOT's initial page size.
-const LEAST_GROWTH: usize = super::MIN_UNZIPPED_PAGE;
+/// The smallest growth, bytes.
+const LEAST_GROWTH: usize = 64;
 
 /// Elements in order: first those copied in native layout, then at most one borrowed array.
 #[derive(Debug, Default)]

@@ -137,6 +137,23 @@ impl Filler {
         })
     }
 
+    /// Goes on where `old` ended, with what it has learned; its schema is the beginning of this one's.
+    pub(super) fn following(mut self, old: &Self) -> Self {
+        for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
+            (column.codec, column.setting) = (Arc::clone(&old.codec), old.setting);
+        }
+        for (column, old) in self.columns.iter_mut().zip(&old.columns) {
+            column.chosen = old.chosen;
+        }
+        (self.committed, self.totals) = (old.committed, old.totals);
+        self
+    }
+
+    /// The options.
+    pub(super) fn options(&self) -> Arc<Options> {
+        Arc::clone(&self.options)
+    }
+
     /// Entries given so far.
     pub(super) fn entries(&self) -> u64 {
         self.committed + self.entries

@@ -100,13 +100,18 @@ impl ParallelWriter {
         order: Order,
         context: &Context,
     ) -> Result<Self> {
+        Self::over(Writer::attach(file, path, schema, options)?, order, context)
+    }
+
+    /// Goes on with a writer between clusters.
+    pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
+        let (schema, options) = (writer.schema().clone(), writer.options().clone());
         if order == Order::RoundRobin && !options.buffered {
             return Err(Error::invalid_argument(
                 "unbuffered pages are written as they come, so a fixed order of clusters needs \
                  buffered writing",
             ));
         }
-        let writer = Writer::attach(file, path, schema.clone(), options.clone())?;
         let state = State {
             writer: Some(writer),
             failed: None,
@@ -175,9 +180,16 @@ impl ParallelWriter {
     /// Completes the RNTuple; the file is finished on its own.
     ///
     /// # Errors
-    /// `InvalidArgument` when a context is not finished, or was lost with entries in it; the error
-    /// of a context that failed; whatever the sink says.
+    /// As [`ParallelWriter::into_writer`] and [`Writer::finish`].
     pub fn finish(self) -> Result<Report> {
+        self.into_writer()?.finish()
+    }
+
+    /// The writer with the clusters of all contexts.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a context is not finished, or was lost with entries in it, or failed.
+    pub fn into_writer(self) -> Result<Writer> {
         let mut state = self.shared.state();
         state.check()?;
         let open = state.slots.iter().filter(|slot| !slot.finished).count();
@@ -186,9 +198,7 @@ impl ParallelWriter {
             state.fail(why);
             state.check()?;
         }
-        let writer = state.writer.take();
-        drop(state);
-        writer.ok_or_else(ended)?.finish()
+        state.writer.take().ok_or_else(ended)
     }
 }
 

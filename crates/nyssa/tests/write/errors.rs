@@ -84,7 +84,7 @@ fn wrong_tables() {
     assert_eq!(error.to_string(), "2 rows where the first field has 1 (field y)");
     let bad = Options { max_unzipped_page: 1, ..Options::default() };
     let error = TableWriter::create(&file, "z", &schema, bad, &context(1)).err().unwrap();
-    assert_eq!(error.to_string(), "a page size of 1 bytes is outside 256 to 536870912");
+    assert_eq!(error.to_string(), "a page size of 1 bytes is outside 64 to 536870912");
     let error = TableWriter::create(&file, "a/b c", &schema, Options::default(), &context(1));
     assert_eq!(
         error.err().unwrap().to_string(),
