@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use super::extension::{self, Progress};
 use super::known_pages::{KnownPages, PageKey};
 use super::open_cluster::{OpenCluster, Stored, complete};
-use super::{Options, Report, SharedFile};
+use super::{FinishedSet, Options, Report, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer, FormatVersion, Header,
-    Locator, PageList, SchemaDescription,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer, Header, Locator,
+    PageList, SchemaDescription,
 };
 use crate::page::{SealedColumn, SealedPage};
 use crate::rootfile::writer::RootFileWriter;
@@ -34,7 +34,9 @@ const PAGE_RECORD: u64 = 96;
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
+    /// Directories and name; for an attribute set, the RNTuple that it belongs to and its name.
     path: String,
+    name: String,
     /// Largest payload of one key; pages are put under as few keys as that allows.
     max_key_size: u64,
     schema: Schema,
@@ -47,6 +49,7 @@ pub struct Writer {
     open: Option<OpenCluster>,
     clusters: Vec<Cluster>,
     groups: Vec<ClusterGroup>,
+    attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
     /// Pages of the clusters that are in no group yet.
     page_records: u64,
@@ -75,18 +78,30 @@ impl Writer {
     /// # Errors
     /// As [`Writer::create`], and when the file already has that path.
     pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
-        options.validate()?;
         let path = path.trim_matches('/');
         let (_, name) = split(path);
         check_name("an RNTuple", name)?;
+        Self::begin(file, path.to_owned(), name.to_owned(), schema, options)
+    }
+
+    /// Begins an RNTuple that is known as `path` while it is written.
+    pub(super) fn begin(
+        file: &SharedFile,
+        path: String,
+        name: String,
+        schema: Schema,
+        options: Options,
+    ) -> Result<Self> {
+        options.validate()?;
         check_schema(&schema)?;
         let max_key_size = file.with(|file| Ok(file.options().max_key_size))?;
         let compressor = Compressor::new(options.compression)?;
-        file.begin(path)?;
+        file.begin(&path)?;
         Ok(Self {
             file: file.clone(),
             owns_file: false,
-            path: path.to_owned(),
+            path,
+            name,
             max_key_size,
             elements: vec![0; schema.columns.len()],
             schema,
@@ -95,12 +110,18 @@ impl Writer {
             open: None,
             clusters: Vec::new(),
             groups: Vec::new(),
+            attribute_sets: Vec::new(),
             known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
             page_records: 0,
             compressor,
             options,
             report: Report::default(),
         })
+    }
+
+    /// The file, and the path in it.
+    pub(super) fn place(&self) -> (&SharedFile, &str) {
+        (&self.file, &self.path)
     }
 
     /// The schema.
@@ -396,30 +417,29 @@ impl Writer {
         Ok(())
     }
 
+    /// Links a finished attribute set, whose entry ranges have to lie in this RNTuple when it is
+    /// finished.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a second set of the same name.
+    pub fn link(&mut self, set: FinishedSet) -> Result<()> {
+        if self.attribute_sets.iter().any(|known| known.link.name == set.link.name) {
+            return Err(Error::invalid_argument(format!(
+                "there is already an attribute set {:?}",
+                set.link.name
+            )));
+        }
+        self.attribute_sets.push(set);
+        Ok(())
+    }
+
     /// Writes page lists, footer and anchor, and ends the file when this writer owns it.
     ///
     /// # Errors
-    /// `InvalidArgument` when a cluster is open; whatever the sink says.
+    /// `InvalidArgument` when a cluster is open or an attribute has entries that there are not;
+    /// whatever the sink says.
     pub fn finish(mut self) -> Result<Report> {
-        if self.open.is_some() {
-            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
-        }
-        self.write_header()?;
-        self.commit_group()?;
-        let Some((header, header_position)) = self.header.take() else { return Ok(self.report) };
-        let footer = Footer {
-            header_checksum: header.checksum,
-            extension: SchemaDescription::beyond(&header.records, &self.schema),
-            cluster_groups: std::mem::take(&mut self.groups),
-            ..Footer::default()
-        };
-        let footer = position(self.envelope(&footer.serialize()?)?);
-        let anchor = Anchor {
-            version: FormatVersion::WRITTEN,
-            header: header_position,
-            footer,
-            max_key_size: self.max_key_size,
-        };
+        let anchor = self.write_footer()?;
         let (directory, name) = split(&self.path);
         let compression = self.options.compression;
         self.file.with(|file| {
@@ -432,13 +452,50 @@ impl Writer {
         Ok(self.report)
     }
 
+    /// As [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the position
+    /// and size of that.
+    pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
+        let anchor = self.write_footer()?.serialize();
+        let offset =
+            self.file.with(|file| file.write_unlisted(ANCHOR_CLASS, &self.name, &anchor))?;
+        self.file.end(&self.path);
+        Ok((offset, anchor.len()))
+    }
+
+    /// Writes what is left but the anchor, which is returned.
+    fn write_footer(&mut self) -> Result<Anchor> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
+        }
+        for set in &self.attribute_sets {
+            set.check(self.report.entries)?;
+        }
+        self.write_header()?;
+        self.commit_group()?;
+        let header = self.header.take();
+        let (header, header_position) =
+            header.ok_or_else(|| Error::invalid_argument("the RNTuple is finished"))?;
+        let sets = std::mem::take(&mut self.attribute_sets);
+        let footer = Footer {
+            header_checksum: header.checksum,
+            extension: SchemaDescription::beyond(&header.records, &self.schema),
+            cluster_groups: std::mem::take(&mut self.groups),
+            attribute_sets: sets.into_iter().map(|set| set.link).collect(),
+            ..Footer::default()
+        };
+        let version = footer.version();
+        let footer = position(self.envelope(&footer.serialize()?)?);
+        let max_key_size = self.max_key_size;
+        Ok(Anchor { version, header: header_position, footer, max_key_size })
+    }
+
     /// Writes the header, once: from now on the schema can only grow.
     fn write_header(&mut self) -> Result<()> {
         if self.header.is_some() {
             return Ok(());
         }
         let mut header = Header {
-            name: split(&self.path).1.to_owned(),
+            name: self.name.clone(),
             description: self.options.description.clone(),
             writer: self.options.writer.clone(),
             records: SchemaDescription::of(&self.schema, self.extra_types.clone()),
