@@ -254,8 +254,13 @@ impl Filler {
         let mut columns = Vec::with_capacity(self.columns.len());
         for ((id, column), settings) in (0u32..).zip(&mut self.columns).zip(&self.settings.columns)
         {
+            let id = ColumnId(id);
+            // Rows go into first representations; the others are suppressed.
+            if self.schema.column(id).representation != 0 {
+                continue;
+            }
             columns.push(WaitingColumn {
-                column: ColumnId(id),
+                column: id,
                 elements: std::mem::take(&mut column.elements),
                 last_offset: column.data.last_offset(),
                 compression: settings.setting,

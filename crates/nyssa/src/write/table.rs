@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
-use super::{Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer};
+use super::{Existing, Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::Result;
 use crate::schema::{Schema, SchemaBuilder};
@@ -46,6 +46,20 @@ impl TableWriter {
         context: &Context,
     ) -> Result<Self> {
         Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
+    }
+
+    /// Goes on with an RNTuple; rows have its top-level fields in order, without projected ones. See
+    /// [`Writer::resume`].
+    ///
+    /// # Errors
+    /// As [`Writer::resume`]; `LimitExceeded` when the memory is too little for so many columns.
+    pub fn resume(
+        file: &SharedFile,
+        existing: &Existing<'_>,
+        options: Options,
+        context: &Context,
+    ) -> Result<Self> {
+        Self::over(Writer::resume(file, existing, options.clone())?, options, context)
     }
 
     /// Begins with a writer that has no clusters yet.

@@ -107,12 +107,25 @@ impl RootFileWriter {
     /// # Errors
     /// `LimitExceeded` when the blob cannot be split; the sink's errors.
     pub fn write_blob(&mut self, parts: &[&[u8]], objlen: u64) -> Result<u64> {
-        self.blob(parts, objlen).map_err(|error| self.blame(error))
+        self.write_blob_within(parts, objlen, self.options.max_key_size)
     }
 
-    fn blob(&mut self, parts: &[&[u8]], objlen: u64) -> Result<u64> {
+    /// As [`RootFileWriter::write_blob`] for keys of another size.
+    ///
+    /// # Errors
+    /// As [`RootFileWriter::write_blob`].
+    pub(crate) fn write_blob_within(
+        &mut self,
+        parts: &[&[u8]],
+        objlen: u64,
+        max_key_size: u64,
+    ) -> Result<u64> {
+        self.blob(parts, objlen, max_key_size).map_err(|error| self.blame(error))
+    }
+
+    fn blob(&mut self, parts: &[&[u8]], objlen: u64, max_key_size: u64) -> Result<u64> {
         let size: u64 = parts.iter().map(|part| part.len() as u64).sum();
-        let chunks = BlobChunks::of(size, self.options.max_key_size)?;
+        let chunks = BlobChunks::of(size, max_key_size)?;
         if chunks.count == 1 {
             return self.blob_key(parts, size, objlen);
         }
@@ -127,8 +140,7 @@ impl RootFileWriter {
         }
         let mut first: Vec<&[u8]> = slices(parts, 0..chunks.first).collect();
         first.push(&offsets);
-        let size = self.options.max_key_size;
-        self.blob_key(&first, size, size)
+        self.blob_key(&first, max_key_size, max_key_size)
     }
 
     fn blob_key(&mut self, parts: &[&[u8]], stored: u64, objlen: u64) -> Result<u64> {

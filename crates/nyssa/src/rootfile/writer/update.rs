@@ -17,7 +17,7 @@ use super::RootFileWriter;
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory};
-use super::header::{self, BEGIN, Header};
+use super::header::{BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
 use super::patch::Patch;
