@@ -137,6 +137,12 @@ impl Filler {
         })
     }
 
+    /// Counts entries from those that are there already.
+    pub(super) fn starting_at(mut self, entries: u64) -> Self {
+        self.committed = entries;
+        self
+    }
+
     /// Goes on where `old` ended, with what it has learned; its schema is the beginning of this one's.
     pub(super) fn following(mut self, old: &Self) -> Self {
         for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {

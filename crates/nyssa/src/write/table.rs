@@ -65,6 +65,7 @@ impl TableWriter {
     /// Begins with a writer that has no clusters yet.
     pub(super) fn over(writer: Writer, options: Options, context: &Context) -> Result<Self> {
         let filler = filler(&writer, Arc::new(options), context)?;
+        let filler = filler.starting_at(writer.report().entries);
         Ok(Self { writer, filler, context: context.clone() })
     }
 
@@ -89,7 +90,7 @@ impl TableWriter {
         self.writer.schema()
     }
 
-    /// Entries given so far.
+    /// Entries given so far, with those that were there before.
     pub fn entries(&self) -> u64 {
         self.filler.entries()
     }

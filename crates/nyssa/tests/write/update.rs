@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int32Array, StringArray};
+use nyssa::Kind;
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::Options as FileOptions;
 use nyssa::update::Update;
 use nyssa::write::{Options, TableWriter};
-use nyssa::Kind;
 use nyssa_io::{LocalUpdate, Result, Sink};
 
 use crate::common::{arrow_schema, context, open, read, reader};
@@ -130,8 +130,7 @@ fn steps(old: &[u8], change: impl FnOnce(&Update)) -> Vec<Step> {
         Update::over(open(old.to_vec()), Box::new(sink.clone()), FileOptions::default()).unwrap();
     change(&update);
     update.finish().unwrap();
-    let steps = sink.0.lock().unwrap().clone();
-    steps
+    sink.0.lock().unwrap().clone()
 }
 
 fn append(update: &Update, path: &str, first: i32) {
