@@ -4,13 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 INPUT ?=
 ENTRIES ?= 300000
+SECONDS ?= 20
 
-.PHONY: help build demo test test-rust test-python lint bench clean
+.PHONY: help build demo test test-rust test-python lint fuzz bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
 	@echo "make test                     Rust and Python tests, with ROOT, uproot and awkward as oracles"
 	@echo "make lint                     rustfmt, clippy, ruff, mypy"
+	@echo "make fuzz [SECONDS=20]        every parser against damaged input, guided by coverage"
 	@echo "make bench [ENTRIES=300000]   nyssa against ROOT and uproot, in one run"
 
 $(BIN)/python:
@@ -44,10 +46,14 @@ test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
 
 lint: build $(VENV)/.installed-test
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python/nyssa
+
+fuzz:
+	fuzz/run $(SECONDS)
 
 bench: build $(VENV)/.installed-test $(VENV)/.installed-root
 	$(BIN)/python benchmarks/run.py --entries $(ENTRIES)

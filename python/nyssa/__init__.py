@@ -8,7 +8,8 @@
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
-`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple. Errors
+`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple; `merge`
+makes one RNTuple of many. Errors
 are in `nyssa.errors`, each derived from the builtin one would catch.
 """
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
+    from nyssa._merge import merge
     from nyssa.dataset import Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.writing import NTupleWriter, WritableFile, recreate
@@ -53,6 +55,7 @@ _HOMES = {
     "concatenate": "_iterate",
     "convert": "_convert",
     "iterate": "_iterate",
+    "merge": "_merge",
     "open": "file",
     "recreate": "writing",
 }
@@ -80,6 +83,7 @@ __all__ = [
     "convert",
     "errors",
     "iterate",
+    "merge",
     "open",
     "recreate",
 ]

@@ -7,16 +7,20 @@ from typing import Any
 
 import awkward as ak
 import numpy as np
+import numpy.typing as npt
 from awkward.contents import (
     ByteMaskedArray,
     Content,
+    EmptyArray,
+    IndexedOptionArray,
     ListOffsetArray,
     NumpyArray,
     RecordArray,
     RegularArray,
     UnionArray,
+    UnmaskedArray,
 )
-from awkward.index import Index8, Index64
+from awkward.index import Index8, Index32, Index64
 
 from nyssa import _core
 
@@ -60,11 +64,39 @@ class Builder:
             index = (
                 np.arange(len(tags), dtype=np.int64)
                 if tree[2] is None
-                else np.frombuffer(tree[2], dtype=np.int32).astype(np.int64)
+                else np.frombuffer(tree[2], dtype=np.int32)
             )
-            contents = [self.content(child) for child in tree[3]]
-            return UnionArray.simplified(Index8(tags), Index64(index), contents)
+            return self._union(tags, index, tree[3])
+        if kind == "nothing":
+            return IndexedOptionArray(Index64(np.full(tree[1], -1)), EmptyArray())
         raise AssertionError(kind)
+
+    def _union(
+        self, tags: npt.NDArray[Any], index: npt.NDArray[Any], children: Sequence[_core.Tree]
+    ) -> Content:
+        """Return a union whose alternatives keep their types: ints and floats are not merged.
+
+        A variant that holds nothing is a missing value of its first alternative.
+        """
+        nothing = children[0][1] if children[0][0] == "nothing" else None
+        contents = [self.content(child) for child in children[0 if nothing is None else 1 :]]
+        if nothing:
+            first = contents[0]
+            entries = np.append(np.arange(first.length), -1)
+            contents[0] = IndexedOptionArray.simplified(Index64(entries), first)
+            index = np.where(tags == 0, first.length, index)
+            tags = np.maximum(tags - 1, 0).astype(np.int8)
+        elif nothing is not None:
+            tags = tags - np.int8(1)
+        if len(contents) == 1:
+            return contents[0]._carry(Index64(index.astype(np.int64)), True)
+        if any(content.is_union for content in contents):
+            wide = Index64(index.astype(np.int64))
+            return UnionArray.simplified(Index8(tags), wide, contents, mergecastable="equiv")
+        if any(content.is_option for content in contents):
+            contents = [one if one.is_option else UnmaskedArray(one) for one in contents]
+        index_class = Index32 if index.dtype == np.int32 else Index64
+        return UnionArray(Index8(tags), index_class(index), contents)
 
     def _offsets(self, buffer: _core.Buffer) -> Index64:
         key = (buffer.address, buffer.nbytes)

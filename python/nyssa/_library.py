@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nyssa import _awkward, _core, _numpy
-from nyssa.errors import ArgumentError
+from nyssa.errors import ArgumentError, UnsupportedError
 
 _NAMES = {
     "ak": "ak",
@@ -63,6 +63,7 @@ def table(
     if library == "arrow":
         return optional("pyarrow").table(_core.Table(list(columns), length))
     if library == "polars":
+        _refuse_unions(columns)
         return optional("polars").DataFrame(_core.Table(list(columns), length))
     pandas = optional("pandas")
     data = {name: _series(_numpy.array(one)) for name, one in zip(names, columns, strict=True)}
@@ -78,10 +79,21 @@ def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
     if library == "arrow":
         return optional("pyarrow").array(one)
     if library == "polars":
+        _refuse_unions([one])
         return optional("polars").Series(one.name, one)
     pandas = optional("pandas")
     index = pandas.RangeIndex(start, stop)
     return pandas.Series(_series(_numpy.array(one)), index=index, name=one.name)
+
+
+def _refuse_unions(columns: Sequence[_core.Array]) -> None:
+    """Say what Polars cannot hold before it does in its own words."""
+    variants = [one.name for one in columns if "Union(" in one.type]
+    if variants:
+        raise UnsupportedError(
+            f"Polars has no type for variants, which {', '.join(variants)} holds; leave them out "
+            'with filter_name=, or read them with library="ak" or "arrow"'
+        )
 
 
 def _series(values: Any) -> Any:

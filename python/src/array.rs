@@ -7,14 +7,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use nyssa::Error;
+use nyssa::arrow::export_field;
+use nyssa::{Error, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::capsule;
 use crate::errors;
-use crate::export::{export, export_field};
 use crate::import;
 use crate::layout::Tree;
 
@@ -191,6 +191,18 @@ fn bytes(data: &ArrayData, seen: &mut HashSet<usize>) -> usize {
 /// The schema other Arrow libraries see.
 pub fn export_schema(schema: &Schema) -> Schema {
     Schema::new(schema.fields().iter().map(|field| export_field(field)).collect::<Vec<_>>())
+}
+
+/// `array` of `field` as other Arrow libraries take it.
+fn export(array: &ArrayRef, field: &Field) -> nyssa::Result<ArrayRef> {
+    nyssa::arrow::export(array, field).map_err(|error| match error.kind() {
+        Kind::InvalidArgument => Error::invalid_argument(format!(
+            "{} has {}; read it with library=\"np\" or \"ak\"",
+            field.name(),
+            error.message()
+        )),
+        _ => error,
+    })
 }
 
 /// A batch of the `exported` form of `schema`.

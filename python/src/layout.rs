@@ -10,18 +10,19 @@
 //! | `("record", names, children, length)` | |
 //! | `("option", mask, child)` | one byte per entry, 1 where there is a value |
 //! | `("union", tags, index, children)` | `i8` tags, `i32` index; `index` is `None` when sparse |
+//! | `("nothing", length)` | missing values; the first child of the union of a variant |
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBuffer, Buffer as Bytes, OffsetBuffer};
 use arrow_schema::{DataType, Field};
+use nyssa::arrow::is_string;
 use nyssa::{Error, Result};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::buffer::Buffer;
-use crate::export::is_string;
 
 /// The tree before it is shown to Python; made on any thread.
 pub enum Tree {
@@ -32,6 +33,7 @@ pub enum Tree {
     Record { names: Vec<String>, children: Vec<Tree>, length: usize },
     Option { mask: Bytes, child: Box<Tree> },
     Union { tags: Bytes, index: Option<Bytes>, children: Vec<Tree> },
+    Nothing { length: usize },
 }
 
 impl Tree {
@@ -101,6 +103,7 @@ impl Tree {
                     children: children.collect::<Result<_>>()?,
                 }
             }
+            DataType::Null => Self::Nothing { length: array.len() },
             data_type => {
                 let dtype = dtype(data_type).ok_or_else(|| unsupported(field))?;
                 let data = array.to_data();
@@ -142,6 +145,7 @@ impl Tree {
                 let index = index.as_ref().map(show).into_bound_py_any(py)?;
                 ("union", show(tags), index, all(children)?).into_pyobject(py)
             }
+            Self::Nothing { length } => ("nothing", *length).into_pyobject(py),
         }
     }
 }

@@ -36,6 +36,8 @@ def layouts_differ(ours: Any, theirs: Any) -> str | None:
             return f"offsets: {found}"
         end = int(a.offsets[-1])
         return layouts_differ(a.content[:end], b.content[:end])
+    if ours.is_union and theirs.is_union:
+        return None if ours.to_list() == theirs.to_list() else "values of unions"
     return f"layouts {type(ours).__name__} and {type(theirs).__name__}"
 
 
@@ -70,13 +72,18 @@ def matches_json(expected: Any, got: Any, unordered: bool = False) -> bool:
     """Return whether a value equals the JSON that ROOT prints for it.
 
     Floats may be hexadecimal strings; maps print as objects, multimaps with all values of a key
-    in one; pairs and tuples print as lists; booleans as numbers. With `unordered` lists are
-    compared as multisets.
+    in one; pairs and tuples print as lists; booleans as numbers; bitsets as strings, the last bit
+    first. Optional variants read as lists of 0 or 1 items. With `unordered` lists are compared as
+    multisets.
     """
     if isinstance(got, bytes):
         got = got.decode()
     if isinstance(expected, str) and isinstance(got, float):
         return same_float(float.fromhex(expected), got)
+    if isinstance(got, list) and not isinstance(expected, (list, dict)):
+        if isinstance(expected, str) and set(expected) <= {"0", "1"} and len(got) == len(expected):
+            return [digit == "1" for digit in reversed(expected)] == got
+        return got == [] if expected is None else len(got) == 1 and matches_json(expected, got[0])
     if isinstance(expected, dict) and isinstance(got, list):
         got = {str(_text(pair["_0"])): pair["_1"] for pair in got}
     if isinstance(expected, dict) and isinstance(got, dict):

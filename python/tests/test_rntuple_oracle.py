@@ -69,6 +69,24 @@ def test_equal_to_uproot(path: Path) -> None:
     assert not wrong, "; ".join(wrong[:20])
 
 
+def test_variants_in_every_library(data: Path) -> None:
+    """A variant keeps the types of its alternatives; one without a value is missing."""
+    path = data / "rntuple" / "test_emptystruct_invalidvar_rntuple_v1-0-0-0.root"
+    column = nyssa.open(path)["ntuple"]["variant"]
+    # What uproot reads.
+    expected = [1, None, {"i": 2}]
+    array = column.array()
+    assert array.to_list() == expected
+    assert str(array.type) == "3 * union[?int32, ?{i: int32}]"
+    assert ak.from_buffers(*ak.to_buffers(array)).to_list() == expected
+    assert column.array(entry_start=2).to_list() == expected[2:]
+    assert column.array(library="np").tolist() == expected
+    assert column.array(library="pd").tolist() == expected
+    assert column.array(library="arrow").to_pylist() == expected
+    with pytest.raises(nyssa.UnsupportedError, match="Polars has no type for variants"):
+        column.array(library="polars")
+
+
 def uproot_fields(theirs: Any, fields: list[str]) -> dict[str, Any]:
     """Return uproot's layouts of those fields that it can read."""
     try:

@@ -11,6 +11,9 @@
 //! | maps with strings as keys | objects; with other or repeated keys arrays of pairs | objects |
 //! | classes | objects | the same |
 //! | empty optional or pointer | `null` | the same |
+//! | variants | the value they hold; `null` for none | the same |
+//! | bitsets | strings of 0 and 1, the most significant bit first | the same |
+//! | objects serialised by ROOT's streamer | `{"bytes": [...]}` | the same |
 
 mod float;
 mod notation;
@@ -71,18 +74,41 @@ pub fn write(
         DataType::Float64 => {
             float::write_f64(out, array.as_primitive::<Float64Type>().value(row), form)
         }
+        DataType::LargeBinary if notation.kind == Kind::Bytes => {
+            bytes(out, array.as_binary::<i64>().value(row))
+        }
         DataType::LargeBinary => string(out, array.as_binary::<i64>().value(row)),
         DataType::LargeList(_) => {
             let list = array.as_list::<i64>();
             let (start, end) = (list.value_offsets()[row], list.value_offsets()[row + 1]);
+            if notation.kind == Kind::Optional {
+                return match end - start {
+                    0 => out.write_all(b"null"),
+                    _ => write(out, list.values(), start as usize, notation.item(), form),
+                };
+            }
             items(out, list.values(), start as usize..end as usize, notation, form)
         }
         DataType::FixedSizeList(_, size) => {
             let list = array.as_fixed_size_list();
             let start = list.value_offset_at(row);
+            if notation.kind == Kind::Bitset {
+                let bits = list.value(row);
+                let digits = bits.as_boolean().values().iter();
+                let digits: String = digits.map(|bit| if bit { '1' } else { '0' }).collect();
+                return write!(out, "\"{}\"", digits.chars().rev().collect::<String>());
+            }
             items(out, list.values(), start..start + *size as usize, notation, form)
         }
         DataType::Struct(_) => record(out, array, row, notation, form),
+        DataType::Null => out.write_all(b"null"),
+        DataType::Union(..) => {
+            let union = array.as_union();
+            let tag = union.type_id(row);
+            // The first child stands for no value.
+            let alternative = notation.member(usize::try_from(tag).unwrap_or(0).saturating_sub(1));
+            write(out, union.child(tag), union.value_offset(row), alternative, form)
+        }
         other => Err(io::Error::new(
             io::ErrorKind::Unsupported,
             format!("there is no JSON for values of type {other}"),
@@ -170,15 +196,17 @@ pub fn name(out: &mut dyn Write, name: &str) -> io::Result<()> {
     out.write_all(b":")
 }
 
-fn string(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
-    match std::str::from_utf8(bytes) {
+fn string(out: &mut dyn Write, value: &[u8]) -> io::Result<()> {
+    match std::str::from_utf8(value) {
         Ok(text) => Ok(serde_json::to_writer(out, text)?),
-        Err(_) => {
-            out.write_all(b"{\"bytes\":")?;
-            serde_json::to_writer(&mut *out, bytes)?;
-            out.write_all(b"}")
-        }
+        Err(_) => bytes(out, value),
     }
+}
+
+fn bytes(out: &mut dyn Write, value: &[u8]) -> io::Result<()> {
+    out.write_all(b"{\"bytes\":")?;
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"}")
 }
 
 #[cfg(test)]

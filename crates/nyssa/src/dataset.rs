@@ -5,6 +5,7 @@ pub mod diff;
 pub mod evolve;
 mod evolved;
 mod filter;
+mod selected;
 mod slice;
 mod target;
 
@@ -23,6 +24,7 @@ use crate::ttree;
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use evolved::Evolved;
 pub use filter::Filter;
+pub use selected::{Piece, Selected};
 pub use slice::Slice;
 pub use target::Target;
 

@@ -109,14 +109,14 @@ fn columns(data: &Data, filter: &Filter, app: &mut App<'_>) -> Result<Vec<Column
     let mut left_out = Vec::new();
     for item in &taken {
         match &item.field {
-            Ok(_) => columns.push(Column {
+            Ok(field) => columns.push(Column {
                 name: item.name.clone(),
                 notation: match data {
                     Data::Tree(_) => Notation::default(),
                     Data::NTuple(reader) => reader
                         .schema()
                         .find(&item.name)
-                        .map(|id| Notation::of_field(reader.schema(), id))
+                        .map(|id| Notation::of_field(reader.schema(), id, field))
                         .unwrap_or_default(),
                 },
             }),

@@ -1,6 +1,8 @@
-//! What Arrow does not tell of a C++ type: which lists are maps and which structs are tuples.
+//! What Arrow does not tell of a C++ type: which lists are maps, which structs are tuples.
 
-use nyssa::schema::{FieldId, Schema};
+use arrow_schema::{DataType, Field};
+use nyssa::arrow::STREAMER;
+use nyssa::schema::{FieldId, Schema, Structure};
 
 /// How a list or struct is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,6 +14,12 @@ pub enum Kind {
     Map,
     /// A struct as an array.
     Tuple,
+    /// A list of no or one item as `null` or the item.
+    Optional,
+    /// A list of booleans as a string of digits.
+    Bitset,
+    /// Bytes that are no text.
+    Bytes,
 }
 
 /// The notation of a value and of what it holds.
@@ -19,7 +27,7 @@ pub enum Kind {
 pub struct Notation {
     /// Its own.
     pub kind: Kind,
-    /// Of list items (one), or of struct members in order; missing ones are plain.
+    /// Of list items (one), or of struct members or alternatives in order; missing ones are plain.
     parts: Vec<Notation>,
 }
 
@@ -28,34 +36,41 @@ const MAX_DEPTH: usize = 200;
 const MAPS: [&str; 4] =
     ["std::map<", "std::unordered_map<", "std::multimap<", "std::unordered_multimap<"];
 const TUPLES: [&str; 2] = ["std::pair<", "std::tuple<"];
-/// Types that read as the type of their only subfield.
-const TRANSPARENT: [&str; 3] = ["std::optional<", "std::unique_ptr<", "std::atomic<"];
+/// Collections of no or one item.
+const OPTIONALS: [&str; 2] = ["std::optional<", "std::unique_ptr<"];
 
 static PLAIN: Notation = Notation { kind: Kind::Plain, parts: Vec::new() };
 
 impl Notation {
-    /// The notation of a field, from its C++ types.
-    pub fn of_field(schema: &Schema, id: FieldId) -> Self {
-        Self::build(schema, id, 0)
+    /// The notation of a field that reads as `arrow`, from its C++ types.
+    pub fn of_field(schema: &Schema, id: FieldId, arrow: &Field) -> Self {
+        Self::build(schema, id, arrow, 0)
     }
 
-    fn build(schema: &Schema, id: FieldId, depth: usize) -> Self {
+    fn build(schema: &Schema, id: FieldId, arrow: &Field, depth: usize) -> Self {
         let field = schema.field(id);
         let is = |names: &[&str]| names.iter().any(|name| field.type_name.starts_with(name));
         if depth > MAX_DEPTH {
             return Self::default();
         }
-        if let ([only], true) = (field.children.as_slice(), is(&TRANSPARENT)) {
-            return Self::build(schema, *only, depth + 1);
+        let optional = field.structure == Structure::Collection && is(&OPTIONALS);
+        let atom = field.structure == Structure::Leaf && field.array_size.is_none();
+        if let (&[only], true) =
+            (field.children.as_slice(), atom || optional && arrow.is_nullable())
+        {
+            // Enums, atomics and nullable values read as the type of their only subfield.
+            return Self::build(schema, only, &arrow.clone().with_nullable(false), depth + 1);
         }
-        let kind = if is(&MAPS) {
-            Kind::Map
-        } else if is(&TUPLES) {
-            Kind::Tuple
-        } else {
-            Kind::Plain
+        let kind = match field.structure {
+            _ if optional => Kind::Optional,
+            _ if is(&MAPS) => Kind::Map,
+            _ if is(&TUPLES) => Kind::Tuple,
+            Structure::Leaf if is(&["std::bitset<"]) => Kind::Bitset,
+            _ if arrow.metadata().contains_key(STREAMER) => Kind::Bytes,
+            _ => Kind::Plain,
         };
-        let parts = field.children.iter().map(|&child| Self::build(schema, child, depth + 1));
+        let pairs = field.children.iter().zip(parts(arrow.data_type()));
+        let parts = pairs.map(|(&child, arrow)| Self::build(schema, child, arrow, depth + 1));
         Self { kind, parts: parts.collect() }
     }
 
@@ -67,5 +82,15 @@ impl Notation {
     /// Of a member of a struct.
     pub fn member(&self, index: usize) -> &Self {
         self.parts.get(index).unwrap_or(&PLAIN)
+    }
+}
+
+/// The Arrow fields of list items, members or alternatives.
+fn parts(data_type: &DataType) -> Vec<&Field> {
+    match data_type {
+        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => vec![item],
+        DataType::Struct(members) => members.iter().map(AsRef::as_ref).collect(),
+        DataType::Union(members, _) => members.iter().skip(1).map(|(_, it)| it.as_ref()).collect(),
+        _ => Vec::new(),
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, StructArray,
+    Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, StructArray, UnionArray,
     cast::AsArray,
 };
-use arrow_schema::{DataType, Field, Fields};
+use arrow_schema::{DataType, Field, FieldRef, Fields, UnionFields};
 
 use super::STRING;
 use crate::error::{Error, Result, ResultExt};
@@ -28,18 +28,25 @@ pub fn export_field(field: &Field) -> Field {
         DataType::Struct(members) => {
             DataType::Struct(members.iter().map(|member| export_field(member)).collect())
         }
+        DataType::Union(members, mode) => DataType::Union(export_union_fields(members), *mode),
         _ => return field.clone(),
     };
     let mut metadata = field.metadata().clone();
-    metadata.remove(STRING.0);
+    if is_string(field) {
+        metadata.remove(STRING.0);
+    }
     Field::new(field.name(), data_type, field.is_nullable()).with_metadata(metadata)
+}
+
+fn export_union_fields(members: &UnionFields) -> UnionFields {
+    members.iter().map(|(id, member)| (id, Arc::new(export_field(member)))).collect()
 }
 
 /// `array` of `field` with all strings, at any depth, checked and cast to `LargeUtf8`. Buffers are
 /// shared, not copied.
 ///
 /// # Errors
-/// `OutOfSpecification` naming the field whose bytes are not UTF-8.
+/// `InvalidArgument` naming the field whose bytes are not UTF-8.
 pub fn export(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     export_at(array, field, field.name())
 }
@@ -51,6 +58,7 @@ fn export_at(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
         DataType::LargeList(item) => list(array, item, path),
         DataType::FixedSizeList(item, _) => fixed_size_list(array, item, path),
         DataType::Struct(members) => record(array, members, path),
+        DataType::Union(members, _) => union(array, members, path),
         _ => Ok(Arc::clone(array)),
     }
 }
@@ -59,7 +67,8 @@ fn utf8(array: &ArrayRef) -> Result<ArrayRef> {
     let bytes = array.as_binary_opt::<i64>().ok_or_else(mismatch)?;
     let (offsets, values, nulls) = bytes.clone().into_parts();
     let strings = LargeStringArray::try_new(offsets, values, nulls).map_err(|error| {
-        Error::out_of_spec("the strings are not UTF-8; read them as bytes").with_source(error)
+        Error::invalid_argument("strings that are not UTF-8, which Arrow cannot hold")
+            .with_source(error)
     })?;
     Ok(Arc::new(strings))
 }
@@ -92,6 +101,17 @@ fn record(array: &ArrayRef, members: &Fields, path: &str) -> Result<ArrayRef> {
     let nulls = record.nulls().cloned();
     let record = StructArray::try_new_with_length(fields, columns, nulls, record.len());
     Ok(Arc::new(record.map_err(arrow)?))
+}
+
+fn union(array: &ArrayRef, members: &UnionFields, path: &str) -> Result<ArrayRef> {
+    let union = array.as_union_opt().ok_or_else(mismatch)?;
+    let child = |(id, member): (i8, &FieldRef)| {
+        export_at(union.child(id), member, &format!("{path}.{}", member.name()))
+    };
+    let children = members.iter().map(child).collect::<Result<Vec<_>>>()?;
+    let (tags, offsets) = (union.type_ids().clone(), union.offsets().cloned());
+    let union = UnionArray::try_new(export_union_fields(members), tags, offsets, children);
+    Ok(Arc::new(union.map_err(arrow)?))
 }
 
 fn mismatch() -> Error {
@@ -131,7 +151,7 @@ mod tests {
         let (array, field) = lists(&[b"\xFF"]);
         assert_eq!(
             export(&array, &field).unwrap_err().to_string(),
-            "the strings are not UTF-8; read them as bytes (field names)"
+            "strings that are not UTF-8, which Arrow cannot hold (field names)"
         );
     }
 }

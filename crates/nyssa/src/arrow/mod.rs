@@ -9,10 +9,11 @@
 //! | fixed arrays | `FixedSizeList`, nested for several dimensions |
 //! | records | `Struct` |
 //! | cardinality | `UInt32` / `UInt64` |
+//! | `std::optional`, `std::unique_ptr` | the type of the value, nullable; `LargeList` of 0 or 1 items around what has no nulls of its own or may be null itself |
+//! | `std::variant` | dense `Union`: type id 0 is the child [`NONE`], type id n the n-th alternative, named as its subfield |
+//! | objects serialised by ROOT's streamer | `LargeBinary` whose field carries the metadata [`STREAMER`] |
 //!
-//! | `std::optional`, `std::unique_ptr` | the type of the value, nullable |
-//!
-//! Nothing else is nullable. List items are named `item`.
+//! Nothing else is nullable, except that unions are marked so for the sake of [`NONE`]. List items are named `item`.
 
 use std::sync::Arc;
 
@@ -30,6 +31,19 @@ pub fn field(name: &str, data_type: DataType) -> Field {
     let string = data_type == DataType::LargeBinary;
     let field = Field::new(name, data_type, false);
     if string { field.with_metadata([(STRING.0.to_owned(), STRING.1.to_owned())]) } else { field }
+}
+
+/// The key of field metadata that marks a `LargeBinary` as objects of a class, as ROOT's streamer wrote
+/// them; the value is the class name.
+pub const STREAMER: &str = "nyssa:streamer";
+
+/// The first child of the unions that variants read as: of type `Null`, for those without a value.
+pub const NONE: &str = "none";
+
+/// A field of objects of `class` as their bytes.
+pub fn streamer_field(name: &str, class: &str) -> Field {
+    Field::new(name, DataType::LargeBinary, false)
+        .with_metadata([(STREAMER.to_owned(), class.to_owned())])
 }
 
 /// `element` in fixed `dimensions` (outermost first), in a `LargeList` when `jagged`.

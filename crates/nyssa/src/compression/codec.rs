@@ -44,6 +44,25 @@ impl Codec {
         Self::Zstd { level, parameters: Vec::new() }
     }
 
+    /// Bytes that a compressor of inputs of up to `input` bytes takes, or a little less than that;
+    /// measured with the libraries' own counts.
+    pub fn memory(&self, input: usize) -> u64 {
+        let input = input as u64;
+        match self {
+            Self::Store => 0,
+            Self::Zlib { level: ..=9 } => 1 << 20,
+            Self::Zlib { .. } => 10 << 20,
+            // Dictionary, match finder and range coder; the dictionary is at most a quarter.
+            Self::Lzma { .. } => (1 << 20) + 4 * input,
+            Self::Lz4 { high_compression: None } => 16 << 10,
+            Self::Lz4 { .. } => 256 << 10,
+            Self::Zstd { level: ..=2, .. } => 5 << 19,
+            Self::Zstd { level: ..=6, .. } => 5 << 20,
+            // Tables grow with the window, which is no larger than the input.
+            Self::Zstd { .. } => (3 << 20) + 16 * input.next_power_of_two().min(8 << 20),
+        }
+    }
+
     /// ROOT's setting that comes closest, as recorded in page lists and file headers; 0 for stored.
     pub fn setting(&self) -> u32 {
         let level = |level: i32| u8::try_from(level.clamp(1, 9)).unwrap_or(1);

@@ -33,6 +33,30 @@ pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
     DECODERS.with_borrow_mut(|decoders| chunks(input, out, decoders))
 }
 
+/// Decompresses the block `input` of `size` bytes of content, `what` in messages. Memory grows chunk by
+/// chunk: a size that a damaged file claims costs no more than what its chunks really hold.
+///
+/// # Errors
+/// As [`decompress`], and `LimitExceeded` when memory is short.
+pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8>> {
+    check_content_size(input, size)?;
+    if input.len() == size {
+        return Ok(input.to_vec());
+    }
+    let mut out = Vec::new();
+    DECODERS.with_borrow_mut(|decoders| {
+        walk(input, size, |header, payload| {
+            let start = out.len();
+            out.try_reserve(header.content).map_err(|_| {
+                Error::limit(format!("cannot allocate {} bytes for {what}", header.content))
+            })?;
+            out.resize(start + header.content, 0);
+            payload_into(header.method, payload, &mut out[start..], decoders)
+        })
+    })?;
+    Ok(out)
+}
+
 fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<()> {
     walk(input, out.len(), |header, payload| {
         // `walk` has checked that this much is left.

@@ -11,70 +11,25 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
-use zstd::zstd_safe::Strategy;
 
 use super::clusters::decoded;
 use super::map::{Input, Source, Unit};
 use super::unit::items;
 use crate::Context;
-use crate::compression::{Algorithm, Codec, Compression, ZstdParameter};
+use crate::compression::{Codec, Compression};
 use crate::encoding::ColumnType;
 use crate::error::Result;
 use crate::schema::{ColumnId, FieldId, Schema, Structure};
 use crate::ttree::Reader;
+use crate::write::effort::{CHEAP_COST, Codecs, STRONG_COST, pays};
 use crate::write::{Scratch, SealSettings, seal_field};
 
-/// Bytes saved per second of CPU time from which effort pays.
-const WORTH: f64 = 3.0e6;
 /// One byte in this many is sampled, at most.
 const SAMPLE_SHARE: u64 = 128;
 /// Decoded bytes of a sample: as long as a few hundred entries, at most an eighth of a page.
 const SAMPLE_BYTES: Range<u64> = 8 << 10..128 << 10;
 /// Columns with fewer decoded bytes than this cannot save enough to be asked.
 const LEAST_BYTES: u64 = 64 << 10;
-/// ROOT's highest level at which the strong codec saves more than the level itself would.
-const STRONG_LEVEL: u8 = 6;
-
-/// Nominal seconds per decoded byte of one core.
-struct Cost {
-    split: f64,
-    plain: f64,
-}
-
-const CHEAP_COST: Cost = Cost { split: 1.25e-9, plain: 2.6e-9 };
-const STRONG_COST: Cost = Cost { split: 3.1e-9, plain: 6.2e-9 };
-
-/// Two hash tables and long matches only: on planes of noise, short matches cost more than the
-/// literals they replace. As fast as level 1 and smaller.
-fn cheap() -> Codec {
-    Codec::Zstd {
-        level: 1,
-        parameters: vec![
-            ZstdParameter::Strategy(Strategy::ZSTD_dfast),
-            ZstdParameter::HashLog(16),
-            ZstdParameter::ChainLog(16),
-            ZstdParameter::MinMatch(7),
-        ],
-    }
-}
-
-/// The best of some candidates at each place, again without short matches; from ROOT's level 7 on, the
-/// level itself is stronger.
-fn strong(compression: Compression) -> Codec {
-    if compression.level > STRONG_LEVEL {
-        return Codec::from(compression);
-    }
-    Codec::Zstd {
-        level: 1,
-        parameters: vec![
-            ZstdParameter::Strategy(Strategy::ZSTD_greedy),
-            ZstdParameter::HashLog(17),
-            ZstdParameter::ChainLog(17),
-            ZstdParameter::SearchLog(4),
-            ZstdParameter::MinMatch(6),
-        ],
-    }
-}
 
 /// What is known when effort is chosen.
 pub(super) struct Effort<'a> {
@@ -104,12 +59,7 @@ impl Effort<'_> {
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Option<String>> {
-        let zstd = self.compression.algorithm == Algorithm::Zstd && self.compression.level > 0;
-        if !zstd {
-            return Ok(None);
-        }
-        let cheap = Arc::new(cheap());
-        let strong = Arc::new(strong(self.compression));
+        let Some(Codecs { cheap, strong }) = Codecs::of(self.compression) else { return Ok(None) };
         let sampler = Sampler::new(schema, settings, &cheap, &strong);
         let choices: Vec<Choice> = self.context.pool().install(|| {
             self.units
@@ -227,11 +177,6 @@ impl Sampler {
     }
 }
 
-/// Are the bytes saved by `other` worth its time? Each is (bytes, seconds per decoded byte).
-fn pays(raw: f64, now: (f64, f64), other: (f64, f64)) -> bool {
-    now.0 - other.0 > WORTH * raw * (other.1 - now.1)
-}
-
 /// The physical columns of a field and everything below it.
 fn columns(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
     let field = schema.field(field);
@@ -274,8 +219,8 @@ mod tests {
         let field = builder.field(None, "x", &FieldType::Leaf(leaf)).unwrap();
         let schema = builder.finish();
         let settings = SealSettings::new(&schema, &write::Options::default());
-        let strong = strong(Compression::DEFAULT);
-        let sampler = Sampler::new(&schema, &settings, &Arc::new(cheap()), &Arc::new(strong));
+        let Codecs { cheap, strong } = Codecs::of(Compression::DEFAULT).unwrap();
+        let sampler = Sampler::new(&schema, &settings, &cheap, &strong);
         sampler.choose(field, &sample, &mut Scratch::new()).unwrap()
     }
 
@@ -304,19 +249,5 @@ mod tests {
         let sample: ArrayRef =
             Arc::new(Int32Array::from_iter_values(values.map(|index| table[index])));
         assert!(choose(Leaf::Int32, sample).plain);
-    }
-
-    #[test]
-    fn effort_pays_by_bytes_per_second() {
-        // 1000 bytes at 1 µs per byte more are 1 ms, worth 3000 bytes.
-        assert!(pays(1000.0, (9000.0, 0.0), (5999.0, 1e-6)));
-        assert!(!pays(1000.0, (9000.0, 0.0), (6001.0, 1e-6)));
-    }
-
-    #[test]
-    fn high_levels_are_themselves_the_strong_codec() {
-        let level = |level| strong(Compression { algorithm: Algorithm::Zstd, level });
-        assert!(matches!(level(9), Codec::Zstd { level: 18, .. }));
-        assert!(matches!(level(5), Codec::Zstd { level: 1, .. }));
     }
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
+pub use crate::write::Effort;
 
 /// Zipped bytes of a cluster, approximately; ROOT's default for RNTuple.
 pub const CLUSTER_BYTES: u64 = 128 << 20;
@@ -23,16 +24,6 @@ pub enum Layout {
     Importer,
     /// Each jagged branch is a `std::vector<T>` of its own and counters are plain numbers.
     Vectors,
-}
-
-/// How much CPU time goes into compression.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Effort {
-    /// Chooses encoding and codec effort per column from a sample: the full level only where it pays.
-    #[default]
-    Auto,
-    /// ROOT's encodings, and the exact compression level for every column.
-    Full,
 }
 
 /// Options of a conversion.
@@ -124,20 +115,6 @@ impl FromStr for Layout {
             "vectors" => Ok(Self::Vectors),
             _ => Err(Error::invalid_argument(format!(
                 "layout {text:?} is not known: use importer or vectors"
-            ))),
-        }
-    }
-}
-
-impl FromStr for Effort {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "full" => Ok(Self::Full),
-            _ => Err(Error::invalid_argument(format!(
-                "effort {text:?} is not known: use auto or full"
             ))),
         }
     }

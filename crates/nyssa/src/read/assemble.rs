@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray,
-    PrimitiveArray, StructArray, UInt32Array, UInt64Array, make_array, types,
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray, NullArray,
+    PrimitiveArray, StructArray, UInt32Array, UInt64Array, UnionArray, make_array, types,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_data::transform::MutableArrayData;
@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field as ArrowField, Fields};
 
 use super::element::Element;
 use super::execute::Data;
-use super::shape::{Form, Node, NodeKind, Slot, array_size};
+use super::shape::{Form, Node, NodeKind, Slot, array_size, union_fields};
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 
@@ -33,6 +33,9 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
             cardinality(offsets_of(offsets, streams, length)?, *wide)
         }
         NodeKind::Record(members) => record(members, streams, length),
+        NodeKind::Variant { switch, alternatives } => {
+            variant(switch, alternatives, streams, length)
+        }
         NodeKind::Array { size, item } => {
             let items = assemble(item, streams, times(length, *size)?)?;
             fixed_size(item.item_field(), *size, items, length)
@@ -41,7 +44,7 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
             let offsets = offsets_of(offsets, streams, length)?;
             let count = to_usize(u64::try_from(offsets.last()).unwrap_or(u64::MAX), "collection")?;
             match (form, &item.kind) {
-                (Form::String, NodeKind::Values(slot)) => {
+                (Form::String | Form::Streamer(_), NodeKind::Values(slot)) => {
                     let (bytes, _) = buffer(slot, streams, count)?;
                     let strings = LargeBinaryArray::try_new(offsets.clone(), bytes, None);
                     Ok(Arc::new(strings.map_err(arrow)?))
@@ -78,7 +81,7 @@ fn values(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
         Element::UInt64 => primitive!(UInt64Type),
         Element::Float32 => primitive!(Float32Type),
         Element::Float64 => primitive!(Float64Type),
-        Element::Float16 | Element::Index => return Err(internal()),
+        Element::Float16 | Element::Index | Element::Switch => return Err(internal()),
     })
 }
 
@@ -120,6 +123,32 @@ fn cardinality(offsets: &OffsetBuffer<i64>, wide: bool) -> Result<ArrayRef> {
         return Err(Error::out_of_spec("the size of a collection does not fit 32 bits"));
     }
     Ok(Arc::new(UInt32Array::from(narrow)))
+}
+
+fn variant(
+    slot: &Slot,
+    alternatives: &[(String, Node)],
+    streams: &[Data],
+    length: usize,
+) -> Result<ArrayRef> {
+    let Data::Switches(switches) = stream(slot, streams)? else { return Err(internal()) };
+    same(switches.tags.len(), length)?;
+    if switches.highest_tag() > alternatives.len() {
+        return Err(Error::out_of_spec(format!(
+            "a variant of {} alternatives holds number {}",
+            alternatives.len(),
+            switches.highest_tag()
+        )));
+    }
+    let none: ArrayRef = Arc::new(NullArray::new(switches.count(0)));
+    let some = alternatives
+        .iter()
+        .enumerate()
+        .map(|(number, (_, node))| assemble(node, streams, switches.count(number + 1)));
+    let children = std::iter::once(Ok(none)).chain(some).collect::<Result<Vec<_>>>()?;
+    let (tags, offsets) = (switches.tags.clone(), switches.offsets.clone());
+    let union = UnionArray::try_new(union_fields(alternatives), tags, Some(offsets), children);
+    Ok(Arc::new(union.map_err(arrow)?))
 }
 
 /// Collections of zero or one values as nullable values.

@@ -2,7 +2,7 @@
 
 use arrow_schema::DataType;
 
-use crate::encoding::ColumnType;
+use crate::encoding::{ColumnType, SWITCH_SIZE};
 use crate::error::{Error, Result};
 
 /// What the elements of a stream are in memory, little-endian.
@@ -36,6 +36,8 @@ pub enum Element {
     Float64,
     /// 64-bit end offsets of collections.
     Index,
+    /// Index and tag of variants, 12 bytes; see [`crate::encoding::switch_parts`].
+    Switch,
 }
 
 impl Element {
@@ -57,10 +59,10 @@ impl Element {
         })
     }
 
-    /// The form in which pages of a column type decode; `None` for switches.
-    pub fn of_column(column_type: ColumnType) -> Option<Self> {
+    /// The form in which pages of a column type decode.
+    pub fn of_column(column_type: ColumnType) -> Self {
         use ColumnType as C;
-        Some(match column_type {
+        match column_type {
             C::Bit => Self::Bit,
             C::Byte | C::UInt8 => Self::UInt8,
             C::Char | C::Int8 => Self::Int8,
@@ -74,8 +76,8 @@ impl Element {
             C::Real32 | C::SplitReal32 | C::Real32Trunc | C::Real32Quant => Self::Float32,
             C::Real64 | C::SplitReal64 => Self::Float64,
             C::Index32 | C::Index64 | C::SplitIndex32 | C::SplitIndex64 => Self::Index,
-            C::Switch => return None,
-        })
+            C::Switch => Self::Switch,
+        }
     }
 
     /// Bytes of `count` elements.
@@ -93,6 +95,7 @@ impl Element {
             Self::Int16 | Self::UInt16 | Self::Float16 => 2,
             Self::Int32 | Self::UInt32 | Self::Float32 => 4,
             Self::Int64 | Self::UInt64 | Self::Float64 | Self::Index => 8,
+            Self::Switch => SWITCH_SIZE,
         }
     }
 
@@ -111,14 +114,16 @@ impl Element {
             Self::Float16 => DataType::Float16,
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
+            Self::Switch => DataType::FixedSizeBinary(SWITCH_SIZE as i32),
         }
     }
 
     /// Whether elements of `stored` may be read as this element (the table of "Fundamental Types").
     pub fn reads(self, stored: Self) -> bool {
-        let integer = |element: Self| !element.is_float() && element != Self::Index;
+        let integer =
+            |element: Self| !element.is_float() && !matches!(element, Self::Index | Self::Switch);
         match self {
-            Self::Index => stored == Self::Index,
+            Self::Index | Self::Switch => stored == self,
             Self::Float32 | Self::Float64 => stored.is_float(),
             Self::Float16 => false,
             Self::Byte => matches!(stored, Self::Int8 | Self::UInt8),
@@ -156,7 +161,9 @@ pub fn cast(from: Element, input: &[u8], to: Element, out: &mut [u8]) -> Result<
                 E::UInt32 => each::<$source, u32>(input, out, |value| u32::try_from(value).ok()),
                 E::Int64 => each::<$source, i64>(input, out, |value| i64::try_from(value).ok()),
                 E::UInt64 => each::<$source, u64>(input, out, |value| u64::try_from(value).ok()),
-                E::Byte | E::Float16 | E::Float32 | E::Float64 | E::Index => Err(no_cast(from, to)),
+                E::Byte | E::Float16 | E::Float32 | E::Float64 | E::Index | E::Switch => {
+                    Err(no_cast(from, to))
+                }
             }
         };
     }

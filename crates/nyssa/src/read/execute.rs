@@ -9,6 +9,7 @@ use super::decode::{Out, Scratch, Task, encoding};
 use super::element::Element;
 use super::options::Options;
 use super::plan::{Fetch, PageRef, Part, Plan, StreamPlan};
+use super::switches::Switches;
 use crate::Context;
 use crate::arena::Arena;
 use crate::error::{Error, Result};
@@ -23,7 +24,23 @@ pub enum Data {
     /// Booleans.
     Bits(BooleanBuffer),
     /// Offsets from 0, and per part the range of items in its cluster.
-    Offsets { offsets: OffsetBuffer<i64>, items: Vec<(usize, Range<u64>)> },
+    Offsets { offsets: OffsetBuffer<i64>, items: Items },
+    /// Alternatives of variants.
+    Switches(Switches),
+}
+
+/// Per part its cluster and a range of items in it.
+pub type Items = Vec<(usize, Range<u64>)>;
+
+impl Data {
+    /// Per part the items of a collection, or the values of an alternative of a variant.
+    pub fn items(&self, alternative: Option<usize>) -> &[(usize, Range<u64>)] {
+        match self {
+            Self::Offsets { items, .. } => items,
+            Self::Switches(switches) => switches.items(alternative.unwrap_or_default()),
+            Self::Values { .. } | Self::Bits(_) => &[],
+        }
+    }
 }
 
 /// Where a plan is carried out.
@@ -213,13 +230,15 @@ fn split<'o>(
 enum Finished {
     Values,
     Bits(BooleanBuffer),
-    Offsets(Vec<(usize, Range<u64>)>),
+    Offsets(Items),
+    Switches(Switches),
 }
 
 fn finish(stream: &StreamPlan, words: &mut [u64], bits: &[Vec<u8>]) -> Result<Finished> {
     match stream.element {
         Element::Bit => join_bits(stream, bits).map(Finished::Bits),
         Element::Index => rebase(stream, words).map(Finished::Offsets),
+        Element::Switch => Switches::new(stream, words).map(Finished::Switches),
         _ => Ok(Finished::Values),
     }
 }
@@ -228,6 +247,7 @@ fn data(stream: &StreamPlan, buffer: Buffer, finished: Finished) -> Result<Data>
     Ok(match finished {
         Finished::Values => Data::Values { buffer, length: to_usize(stream.length, "column")? },
         Finished::Bits(bits) => Data::Bits(bits),
+        Finished::Switches(switches) => Data::Switches(switches),
         Finished::Offsets(items) => {
             Data::Offsets { offsets: OffsetBuffer::new(ScalarBuffer::from(buffer)), items }
         }
@@ -248,7 +268,7 @@ fn join_bits(stream: &StreamPlan, pages: &[Vec<u8>]) -> Result<BooleanBuffer> {
 
 /// Ends relative to their cluster → offsets from 0 over all parts. Returns per part the cluster and
 /// the range of items in it.
-fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Vec<(usize, Range<u64>)>> {
+fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Items> {
     let (first, mut rest) =
         words.split_first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
     let mut lead_in = std::mem::take(first);

@@ -22,6 +22,7 @@ mod planner;
 mod reader;
 mod shape;
 mod stream;
+mod switches;
 mod verify;
 
 pub use element::Element;

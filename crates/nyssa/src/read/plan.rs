@@ -1,8 +1,8 @@
 //! The plan of a read as data: (streams × entry range) → pages → byte ranges. No I/O.
 //!
-//! Where the content of a collection depends on offsets that are not read yet (an entry range that cuts
-//! a cluster), the plan ends there and names the collection in [`Plan::waiting`]; a further plan
-//! continues once the offsets are known. Reads of whole clusters need one plan.
+//! Where the content of a collection or variant depends on offsets that are not read yet (an entry
+//! range that cuts a cluster), the plan ends there and names the content in [`Plan::waiting`]; a further
+//! plan continues once the offsets are known. Reads of whole clusters need one plan.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use super::element::Element;
 pub struct Plan {
     /// Each physical column once, however many fields share it.
     pub streams: Vec<StreamPlan>,
-    /// Field paths of collection contents whose range depends on offsets in this plan.
+    /// Field paths of the contents of collections and variants whose range depends on offsets in this plan.
     pub waiting: Vec<String>,
     /// Vectored requests in file order.
     pub fetches: Vec<Fetch>,

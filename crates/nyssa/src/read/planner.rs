@@ -32,19 +32,26 @@ pub struct Span {
     pub total: u64,
 }
 
-/// The content of a collection whose range is known after the wave.
-pub struct Waiting<'n> {
-    pub node: &'n mut Node,
-    /// Index of the offsets among all streams of the read.
-    pub offsets: usize,
+/// What tells where the items of a collection, or the values of one alternative of a variant, lie.
+#[derive(Clone, Copy)]
+pub struct Parent {
+    /// The collection or variant.
+    pub field: FieldId,
+    /// Index of its offsets or switches among all streams of the read.
+    pub stream: usize,
+    /// Number of the alternative; `None` for collections.
+    pub alternative: Option<usize>,
 }
 
-/// What the last offset of each part must be, where the metadata tell.
+/// Content whose range is known after the wave.
+pub struct Waiting<'n> {
+    pub node: &'n mut Node,
+    pub parent: Parent,
+}
+
+/// Where the content of each part must end, where the metadata tell.
 pub struct Check {
-    /// The collection.
-    pub field: FieldId,
-    /// Index of the offsets among all streams of the read.
-    pub offsets: usize,
+    pub parent: Parent,
     pub ends: Vec<Option<u64>>,
 }
 
@@ -90,20 +97,22 @@ impl<'a, 'n> Planner<'a, 'n> {
             }
             NodeKind::List { offsets, item, .. } => {
                 self.want(offsets, spans).in_field(&self.layout.schema.path(field))?;
-                let offsets = offsets.index.unwrap_or_default();
-                return self.walk_items(field, offsets, item, spans);
+                let stream = offsets.index.unwrap_or_default();
+                return self.walk_items(Parent { field, stream, alternative: None }, item, spans);
+            }
+            NodeKind::Variant { switch, alternatives } => {
+                self.want(switch, spans).in_field(&self.layout.schema.path(field))?;
+                let stream = switch.index.unwrap_or_default();
+                return alternatives.iter_mut().enumerate().try_for_each(|(number, (_, node))| {
+                    let parent = Parent { field, stream, alternative: Some(number) };
+                    self.walk_items(parent, node, spans)
+                });
             }
         };
         result.map_err(|error| error.at(|place| place.field = Some(self.layout.schema.path(field))))
     }
 
-    fn walk_items(
-        &mut self,
-        field: FieldId,
-        offsets: usize,
-        item: &'n mut Node,
-        spans: &[Span],
-    ) -> Result<()> {
+    fn walk_items(&mut self, parent: Parent, item: &'n mut Node, spans: &[Span]) -> Result<()> {
         let counts = spans.iter().map(|span| self.layout.count(item, span.cluster));
         let counts = counts.collect::<Result<Vec<_>>>()?;
         let whole = |span: &Span| span.elements == (0..span.total);
@@ -115,12 +124,16 @@ impl<'a, 'n> Planner<'a, 'n> {
             self.walk(item, &items.collect::<Vec<_>>())?;
         } else {
             self.plan.waiting.push(self.layout.schema.path(item.field));
-            self.waiting.push(Waiting { node: item, offsets });
+            self.waiting.push(Waiting { node: item, parent });
         }
-        let last =
-            |(span, count): (&Span, Option<u64>)| count.filter(|_| span.elements.end == span.total);
+        // The last of some variants need not hold the last value of an alternative.
+        let known = |span: &Span| match parent.alternative {
+            None => span.elements.end == span.total,
+            Some(_) => whole(span),
+        };
+        let last = |(span, count): (&Span, Option<u64>)| count.filter(|_| known(span));
         let ends = spans.iter().zip(counts).map(last).collect();
-        self.checks.push(Check { field, offsets, ends });
+        self.checks.push(Check { parent, ends });
         Ok(())
     }
 
@@ -219,7 +232,8 @@ impl Layout<'_> {
         match &node.kind {
             NodeKind::Values(slot)
             | NodeKind::Cardinality { offsets: slot, .. }
-            | NodeKind::List { offsets: slot, .. } => stored(slot),
+            | NodeKind::List { offsets: slot, .. }
+            | NodeKind::Variant { switch: slot, .. } => stored(slot),
             NodeKind::Bitset { bits, size } => Ok(divide(stored(bits)?, *size)),
             NodeKind::Array { size, item } => Ok(divide(self.count(item, cluster)?, *size)),
             NodeKind::Record(members) => {

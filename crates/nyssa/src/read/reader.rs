@@ -11,16 +11,16 @@ use super::assemble::assemble;
 use super::execute::{Data, Executor};
 use super::options::Options;
 use super::plan::Plan;
-use super::planner::{Check, Layout, Planner, Span};
+use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
 use crate::Context;
-use crate::compression::decompress;
+use crate::compression::decompress_to_vec;
 use crate::dataset::{Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
-use crate::guard::{did_you_mean, to_usize, try_vec};
+use crate::guard::{did_you_mean, to_usize};
 use crate::rootfile::RootFile;
-use crate::schema::{Cluster, Field, FieldId, Schema, Structure};
+use crate::schema::{Cluster, ColumnId, Field, FieldId, PageInfo, Schema, Structure};
 
 /// Class name of the key of an RNTuple's anchor.
 pub const CLASS: &str = "ROOT::RNTuple";
@@ -140,6 +140,30 @@ impl Reader {
         &self.top_level
     }
 
+    /// The bytes of a page of a column, with its checksum, checked against the size of the file and
+    /// against what so few bytes can hold.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` naming the page; `Unsupported` for pages that are split over several keys.
+    pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Range<u64>> {
+        self.layout().page_bytes(column, page).at(|place| {
+            place.field = Some(self.schema.path(self.schema.column(column).field));
+            place.column = Some(u64::from(column.0));
+        })
+    }
+
+    /// Leaves only the fields that `keep` keeps, with everything above them: records then have fewer
+    /// members. Ids and columns stay as they are in the file.
+    pub fn retain(&mut self, keep: impl Fn(FieldId) -> bool) {
+        for field in &mut self.schema.fields {
+            field.children.retain(|&child| keep(child));
+        }
+        self.top_level.retain(|&id| keep(id));
+        self.items = self.top_level.iter().map(|&id| item(&self.schema, id)).collect();
+        let index = self.items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
+        self.index = index.collect();
+    }
+
     /// What reading `names` for `entries` fetches first; all that it fetches when the range cuts no
     /// cluster. No I/O.
     ///
@@ -217,18 +241,19 @@ impl Reader {
             plan.make_fetches(self.source.limits());
             streams.extend(executor.run(&plan)?);
             checks.iter().try_for_each(|check| self.check_ends(check, &streams))?;
-            let spans = |offsets: usize, node: &Node| items(&layout, &streams, offsets, node);
-            let next = waiting.into_iter().map(|w| Ok((spans(w.offsets, w.node)?, w.node)));
+            let spans = |parent: Parent, node: &Node| items(&layout, &streams, parent, node);
+            let next = waiting.into_iter().map(|w| Ok((spans(w.parent, w.node)?, w.node)));
             let next = next.collect::<Result<Vec<_>>>()?;
             pending = next.into_iter().map(|(spans, node)| (node, spans)).collect();
         }
         Ok(streams)
     }
 
-    /// Compares the last offsets of collections with the number of stored items.
+    /// Compares the last offsets of collections and variants with the number of stored items.
     fn check_ends(&self, check: &Check, streams: &[Data]) -> Result<()> {
-        let Some(Data::Offsets { items, .. }) = streams.get(check.offsets) else { return Ok(()) };
-        for (end, (cluster, items)) in check.ends.iter().zip(items) {
+        let parent = check.parent;
+        let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
+        for (end, (cluster, items)) in check.ends.iter().zip(items.unwrap_or_default()) {
             if end.is_some_and(|end| end != items.end) {
                 return Err(Error::out_of_spec(format!(
                     "the last offset is {}, but the cluster has {} items",
@@ -237,7 +262,7 @@ impl Reader {
                 ))
                 .at(|place| {
                     place.cluster = Some(*cluster as u64);
-                    place.field = Some(self.schema.path(check.field));
+                    place.field = Some(self.schema.path(parent.field));
                 }));
             }
         }
@@ -245,14 +270,14 @@ impl Reader {
     }
 }
 
-/// Spans of the items of a collection whose offsets have been read.
-fn items(layout: &Layout<'_>, streams: &[Data], offsets: usize, item: &Node) -> Result<Vec<Span>> {
-    let Some(Data::Offsets { items, .. }) = streams.get(offsets) else { return Ok(Vec::new()) };
+/// Spans of the content of a collection or variant whose offsets have been read.
+fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> Result<Vec<Span>> {
+    let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
     let span = |(cluster, elements): &(usize, Range<u64>)| {
         let total = layout.count(item, *cluster)?.unwrap_or(elements.end);
         Ok(Span { cluster: *cluster, elements: elements.clone(), total })
     };
-    items.iter().map(span).collect()
+    items.unwrap_or_default().iter().map(span).collect()
 }
 
 /// The uncompressed envelopes at several places, by one request where the source allows.
@@ -277,16 +302,8 @@ fn envelopes(
         read.extend(source.read_ranges(ranges)?);
     }
     let open = |(position, bytes): (&EnvelopePosition, bytes::Bytes)| {
-        // A compressed chunk has a header of 9 bytes and at most 2^24 - 1 bytes of content.
-        if position.len > (position.nbytes / 9 + 1).saturating_mul(1 << 24) {
-            return Err(Error::out_of_spec(format!(
-                "{} bytes cannot hold an envelope of {} bytes",
-                position.nbytes, position.len
-            )));
-        }
-        let mut out = try_vec(to_usize(position.len, "envelope")?, "an envelope")?;
-        decompress(&bytes, &mut out).at(|place| place.offset = Some(position.seek))?;
-        Ok(out)
+        let len = to_usize(position.len, "envelope")?;
+        decompress_to_vec(&bytes, len, "an envelope").at(|place| place.offset = Some(position.seek))
     };
     positions.iter().zip(read).map(open).collect()
 }

@@ -2,13 +2,13 @@
 //!
 //! Specification: "Mapping of C++ Types to Fields and Columns".
 
-use arrow_schema::{DataType, Field as ArrowField};
+use arrow_schema::{DataType, Field as ArrowField, UnionFields, UnionMode};
 use std::sync::Arc;
 
 use super::element::Element;
 use super::stream::Stream;
-use crate::arrow::field as arrow_field;
-use crate::schema::{Field, FieldId, Schema, Structure};
+use crate::arrow::{NONE, field as arrow_field, streamer_field};
+use crate::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
 
 /// Deepest nesting of fields that is read; real data stay below 20.
 const MAX_DEPTH: usize = 200;
@@ -37,10 +37,12 @@ pub enum NodeKind {
     Record(Vec<(String, Node)>),
     /// Fixed-size array.
     Array { size: u64, item: Box<Node> },
+    /// One of several alternatives, or none.
+    Variant { switch: Slot, alternatives: Vec<(String, Node)> },
 }
 
 /// What a collection is presented as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `LargeList`.
     List,
@@ -48,6 +50,8 @@ pub enum Form {
     String,
     /// A nullable value.
     Optional,
+    /// `LargeBinary`: the bytes of an object of this class, as ROOT's streamer wrote them.
+    Streamer(String),
 }
 
 /// A stream and where its data are, once a plan has given it a place.
@@ -76,7 +80,7 @@ impl Node {
             }
             NodeKind::Cardinality { wide: false, .. } => DataType::UInt32,
             NodeKind::Cardinality { wide: true, .. } => DataType::UInt64,
-            NodeKind::List { form: Form::String, .. } => DataType::LargeBinary,
+            NodeKind::List { form: Form::String | Form::Streamer(_), .. } => DataType::LargeBinary,
             NodeKind::List { form: Form::Optional, item, .. } => item.data_type(),
             NodeKind::List { form: Form::List, item, .. } => DataType::LargeList(item.item_field()),
             NodeKind::Record(members) => DataType::Struct(
@@ -85,12 +89,18 @@ impl Node {
             NodeKind::Array { size, item } => {
                 DataType::FixedSizeList(item.item_field(), array_size(*size))
             }
+            NodeKind::Variant { alternatives, .. } => {
+                DataType::Union(union_fields(alternatives), UnionMode::Dense)
+            }
         }
     }
 
     /// The Arrow field of a name.
     pub fn arrow_field(&self, name: &str) -> ArrowField {
-        arrow_field(name, self.data_type()).with_nullable(self.is_nullable())
+        match &self.kind {
+            NodeKind::List { form: Form::Streamer(class), .. } => streamer_field(name, class),
+            _ => arrow_field(name, self.data_type()).with_nullable(self.hides_null()),
+        }
     }
 
     /// The Arrow field of list items.
@@ -101,10 +111,23 @@ impl Node {
     fn is_nullable(&self) -> bool {
         matches!(self.kind, NodeKind::List { form: Form::Optional, .. })
     }
+
+    /// Whether Arrow takes some of the values for nulls, as it does variants without a value. A null
+    /// around them could not be told apart.
+    fn hides_null(&self) -> bool {
+        self.is_nullable() || matches!(self.kind, NodeKind::Variant { .. })
+    }
 }
 
 fn item_field(data_type: DataType, nullable: bool) -> Arc<ArrowField> {
     Arc::new(arrow_field("item", data_type).with_nullable(nullable))
+}
+
+/// The children of a union: what a variant without a value has, then the alternatives by their tags.
+pub fn union_fields(alternatives: &[(String, Node)]) -> UnionFields {
+    let none = arrow_field(NONE, DataType::Null).with_nullable(true);
+    let some = alternatives.iter().map(|(name, node)| node.arrow_field(name));
+    std::iter::once(none).chain(some).enumerate().map(|(tag, f)| (tag as i8, Arc::new(f))).collect()
 }
 
 /// Arrow's size of a fixed-size list; [`build`] lets no larger one through.
@@ -145,15 +168,20 @@ fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
                 .iter()
                 .any(|prefix| field.type_name.starts_with(prefix));
             // A null inside a null could not be told apart: such a pair stays a list outside.
-            let form = if optional && !item.is_nullable() { Form::Optional } else { Form::List };
+            let form = if optional && !item.hides_null() { Form::Optional } else { Form::List };
             Ok(NodeKind::List { offsets: slot(0, 1, Element::Index)?, item, form })
         }
-        Structure::Variant => Err("variants cannot be read yet".to_owned()),
+        Structure::Variant => {
+            let alternatives =
+                field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
+            let alternatives = alternatives.collect::<Reason<Vec<_>>>()?;
+            if alternatives.len() > MAX_ALTERNATIVES {
+                return Err(format!("has {} alternatives", alternatives.len()));
+            }
+            Ok(NodeKind::Variant { switch: slot(0, 1, Element::Switch)?, alternatives })
+        }
         Structure::Unknown(code) => Err(format!("structural role {code:#06x} is not known")),
-        Structure::Streamer => Err(format!(
-            "objects of {} serialised with ROOT's streamer cannot be read yet",
-            field.type_name
-        )),
+        Structure::Streamer => bytes(id, Form::Streamer(field.type_name.clone()), slot),
     }
 }
 
@@ -182,9 +210,7 @@ fn leaf(
         return Ok(NodeKind::Cardinality { offsets: slot(0, 1, Element::Index)?, wide });
     }
     if field.type_name == "std::string" {
-        let bytes = Node { field: id, kind: NodeKind::Values(slot(1, 2, Element::Byte)?) };
-        let offsets = slot(0, 2, Element::Index)?;
-        return Ok(NodeKind::List { offsets, item: Box::new(bytes), form: Form::String });
+        return bytes(id, Form::String, slot);
     }
     match (field.columns.as_slice(), field.children.as_slice()) {
         // Enums and atomics: the value is in the only subfield.
@@ -192,10 +218,10 @@ fn leaf(
         ([], _) => Err(format!("type {} has no column", field.type_name)),
         ([first, ..], _) => {
             // A name that is not fundamental, such as a typedef, reads as what is stored.
-            let stored = || schema.column(*first).column_type.and_then(Element::of_column);
+            let stored = || schema.column(*first).column_type.map(Element::of_column);
             let element = match Element::from_cpp(&field.type_name).or_else(stored) {
                 Some(Element::Float16) => Element::Float32,
-                Some(Element::Index) | None => {
+                Some(Element::Index | Element::Switch) | None => {
                     return Err(format!("type {} is not known", field.type_name));
                 }
                 Some(element) => element,
@@ -203,6 +229,16 @@ fn leaf(
             Ok(NodeKind::Values(slot(0, 1, element)?))
         }
     }
+}
+
+/// A field with two columns: offsets and bytes.
+fn bytes(
+    field: FieldId,
+    form: Form,
+    slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
+) -> Reason<NodeKind> {
+    let item = Node { field, kind: NodeKind::Values(slot(1, 2, Element::Byte)?) };
+    Ok(NodeKind::List { offsets: slot(0, 2, Element::Index)?, item: Box::new(item), form })
 }
 
 fn only_child(field: &Field) -> Reason<FieldId> {

@@ -48,7 +48,7 @@ impl Stream {
             let column_type = column
                 .column_type
                 .ok_or_else(|| format!("column type {:#06x} is not known", column.type_code))?;
-            if !Element::of_column(column_type).is_some_and(|stored| element.reads(stored)) {
+            if !element.reads(Element::of_column(column_type)) {
                 return Err(format!(
                     "a column of type {} cannot be read as {element:?}",
                     column_type.name()

@@ -13,11 +13,11 @@ use super::reader::Reader;
 use super::shape::{Node, NodeKind, Slot};
 use crate::Context;
 use crate::dataset::Dataset;
-use crate::encoding::Native;
+use crate::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::error::{Error, Place, Result, ResultExt};
 use crate::guard::try_vec;
 use crate::page;
-use crate::schema::{ColumnId, ColumnRange, PageInfo};
+use crate::schema::{ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 
 /// Most bytes of one column that are in memory at a time, unless one page is larger.
 const CHUNK_BYTES: u64 = 8 << 20;
@@ -114,7 +114,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
                 range.pages.iter().filter(|page| page.checksummed).count() as u64;
             report.bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
             report.problems.extend(column.problems);
-            if let Some(end) = column.end {
+            if let Some(end) = column.ends {
                 ends.insert(ColumnId(index as u32), end);
             }
         }
@@ -206,9 +206,13 @@ fn place(
 #[derive(Default)]
 struct Column {
     problems: Vec<Problem>,
-    /// The last offset, for offsets that could be read.
-    end: Option<u64>,
+    /// For offsets and switches that could be read.
+    ends: Option<Ends>,
 }
+
+/// Where the content of a collection ends: one number. Where those of a variant end: one for each
+/// alternative; those that no entry holds may be missing.
+type Ends = Vec<u64>;
 
 fn check_column(
     reader: &Reader,
@@ -223,8 +227,11 @@ fn check_column(
         let error = Error::out_of_spec(format!("{total} elements in pages of {}", range.elements));
         column.problems.push(Problem::from(&error));
     }
-    let index = layout.schema.column(id).column_type.is_some_and(|c| c.native() == Native::Index);
-    let mut end = index.then_some(0);
+    let mut ends = match layout.schema.column(id).column_type.map(ColumnType::native) {
+        Some(Native::Index) => Some(vec![0]),
+        Some(Native::Switch) => Some(Vec::new()),
+        _ => None,
+    };
     let mut first = 0;
     while first < range.pages.len() {
         let mut count = 0;
@@ -238,16 +245,17 @@ fn check_column(
         }
         let pages = &range.pages[first..first + count];
         for (number, info, content) in read_pages(&layout, reader, id, pages)? {
-            let checked = content.and_then(|bytes| check_page(&layout, id, info, &bytes, &mut end));
+            let checked =
+                content.and_then(|bytes| check_page(&layout, id, info, &bytes, &mut ends));
             if let Err(error) = checked {
                 let place = place(&layout, id.0 as usize, cluster, first + number, info);
                 column.problems.push(Problem::from(&error.at(|outer| *outer = place)));
-                end = None;
+                ends = None;
             }
         }
         first += count;
     }
-    column.end = end;
+    column.ends = ends;
     Ok(column)
 }
 
@@ -276,13 +284,13 @@ fn read_pages<'p>(
         .collect())
 }
 
-/// Verifies and decodes a page; follows the offsets of index columns in `end`.
+/// Verifies and decodes a page; follows the offsets of index and switch columns in `ends`.
 fn check_page(
     layout: &Layout<'_>,
     id: ColumnId,
     info: &PageInfo,
     bytes: &[u8],
-    end: &mut Option<u64>,
+    ends: &mut Option<Ends>,
 ) -> Result<()> {
     let (stored, checksum) = match bytes.split_last_chunk::<8>() {
         Some((stored, checksum)) if info.checksummed => {
@@ -301,17 +309,42 @@ fn check_page(
     let packed = page::open(stored, checksum, encoding.packed_size(elements), &mut scratch)?;
     let mut out = try_vec(elements.saturating_mul(encoding.native_size()), "a page")?;
     encoding.decode(packed, elements, &mut out)?;
-    if let Some(last) = end {
-        for value in out.chunks_exact(8) {
-            let mut word = [0; 8];
-            word.copy_from_slice(value);
-            let value = u64::from_le_bytes(word);
-            if value < *last {
-                return Err(Error::out_of_spec("the offsets of a collection descend"));
+    match ends {
+        None => Ok(()),
+        Some(ends) if encoding.column_type == ColumnType::Switch => {
+            out.as_chunks().0.iter().try_for_each(|element| follow(ends, *element))
+        }
+        Some(ends) => {
+            let last = ends.first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
+            for value in out.as_chunks().0 {
+                let value = u64::from_le_bytes(*value);
+                if value < *last {
+                    return Err(Error::out_of_spec("the offsets of a collection descend"));
+                }
+                *last = value;
             }
-            *last = value;
+            Ok(())
         }
     }
+}
+
+/// Counts the value of one variant.
+fn follow(ends: &mut Ends, element: [u8; SWITCH_SIZE]) -> Result<()> {
+    let (index, tag) = switch_parts(element);
+    if tag as usize > MAX_ALTERNATIVES {
+        return Err(Error::out_of_spec(format!("a variant holds alternative {tag}")));
+    }
+    let Some(number) = (tag as usize).checked_sub(1) else { return Ok(()) };
+    if ends.len() <= number {
+        ends.resize(number + 1, 0);
+    }
+    if index != ends[number] {
+        return Err(Error::out_of_spec(format!(
+            "a variant points to value {index} of alternative {tag}, where {} is next",
+            ends[number]
+        )));
+    }
+    ends[number] += 1;
     Ok(())
 }
 
@@ -319,7 +352,7 @@ fn check_page(
 struct Counts<'a> {
     layout: &'a Layout<'a>,
     cluster: usize,
-    ends: &'a HashMap<ColumnId, u64>,
+    ends: &'a HashMap<ColumnId, Ends>,
 }
 
 impl Counts<'_> {
@@ -327,7 +360,8 @@ impl Counts<'_> {
         let (slot, total) = match &node.kind {
             NodeKind::Values(slot)
             | NodeKind::Cardinality { offsets: slot, .. }
-            | NodeKind::List { offsets: slot, .. } => (slot, total),
+            | NodeKind::List { offsets: slot, .. }
+            | NodeKind::Variant { switch: slot, .. } => (slot, total),
             NodeKind::Bitset { bits, size } => (bits, total.saturating_mul(*size)),
             NodeKind::Array { size, item } => {
                 return self.check(item, total.saturating_mul(*size), problems);
@@ -337,20 +371,38 @@ impl Counts<'_> {
             }
         };
         match (self.slot(slot, total), &node.kind) {
-            (Ok(Some(end)), NodeKind::List { item, .. }) => self.check(item, end, problems),
+            (Ok(Some(ends)), NodeKind::List { item, .. }) => {
+                self.check(item, ends.first().copied().unwrap_or_default(), problems);
+            }
+            (Ok(Some(ends)), NodeKind::Variant { alternatives, .. }) => {
+                if ends.len() > alternatives.len() {
+                    let error = Error::out_of_spec(format!(
+                        "a variant of {} alternatives holds number {}",
+                        alternatives.len(),
+                        ends.len()
+                    ));
+                    problems.push(Problem::from(&self.here(node, error)));
+                }
+                for (number, (_, node)) in alternatives.iter().enumerate() {
+                    self.check(node, ends.get(number).copied().unwrap_or_default(), problems);
+                }
+            }
             (Ok(_), _) => (),
             (Err(error), _) => {
-                let error = error.at(|place| {
-                    place.field = Some(self.layout.schema.path(node.field));
-                    place.cluster = Some(self.cluster as u64);
-                });
-                problems.push(Problem::from(&error));
+                problems.push(Problem::from(&self.here(node, error)));
             }
         }
     }
 
-    /// Compares the elements of a column with `total`; the last offset of an index column.
-    fn slot(&self, slot: &Slot, total: u64) -> Result<Option<u64>> {
+    fn here(&self, node: &Node, error: Error) -> Error {
+        error.at(|place| {
+            place.field = Some(self.layout.schema.path(node.field));
+            place.cluster = Some(self.cluster as u64);
+        })
+    }
+
+    /// Compares the elements of a column with `total`; where the content of a collection or variant ends.
+    fn slot(&self, slot: &Slot, total: u64) -> Result<Option<Ends>> {
         let layout = self.layout;
         let stored = slot.stream.stored(layout.schema, layout.clusters, self.cluster)?;
         let found = stored.elements();
@@ -361,8 +413,8 @@ impl Counts<'_> {
             .at(|place| place.column = stored.column.map(|(id, _)| u64::from(id.0))));
         }
         Ok(match stored.column {
-            Some((id, _)) => self.ends.get(&id).copied(),
-            None => Some(0),
+            Some((id, _)) => self.ends.get(&id).cloned(),
+            None => Some(Vec::new()),
         })
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use nyssa_io::Source;
 
+use crate::compression::decompress_to_vec;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::guard;
@@ -15,6 +16,7 @@ use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::object::Object;
 use crate::rootfile::streamer_info::StreamerInfos;
+use crate::rootfile::streamer_list::StreamerList;
 
 /// First read of a file: holds the header and nearly always the top directory record.
 const FIRST_READ: u64 = 1024;
@@ -22,12 +24,6 @@ const FIRST_READ: u64 = 1024;
 /// A streamer info record up to this size is fetched together with the top key list, which saves
 /// a request for every TTree.
 const EAGER_STREAMER_INFO: u64 = 256 * 1024;
-
-/// One compressed chunk holds at most this many bytes of object (24-bit sizes).
-const MAX_CHUNK: u64 = 0xFF_FFFF;
-
-/// Size of the header of one compressed chunk.
-const CHUNK_HEADER: u64 = 9;
 
 /// An open ROOT file. Cheap to clone, shared between threads.
 #[derive(Clone)]
@@ -111,6 +107,20 @@ impl RootFile {
     }
 
     fn checked_payload(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
+        decompress_record(&self.record(entry)?, entry)
+    }
+
+    /// The object of a key as it is on storage, mostly compressed.
+    ///
+    /// # Errors
+    /// As [`RootFile::payload`], except for damage inside the compressed data.
+    pub fn stored(&self, entry: &KeyEntry) -> Result<Bytes> {
+        let record = self.record(entry).in_file(self.name()).in_object(&entry.path)?;
+        Ok(record.slice(usize::from(entry.keylen).min(record.len())..))
+    }
+
+    /// The record of a key, which says the same as the key.
+    fn record(&self, entry: &KeyEntry) -> Result<Bytes> {
         let end = self.0.source.size();
         if entry.end() > end {
             return Err(Error::out_of_spec(format!(
@@ -129,7 +139,7 @@ impl RootFile {
             ))
             .at(|place| place.offset = Some(entry.seek)));
         }
-        decompress_record(&record, entry)
+        Ok(record)
     }
 
     /// The free segments of the file.
@@ -162,6 +172,20 @@ impl RootFile {
             .in_file(self.name())
             .in_object("StreamerInfo")?;
         Ok(self.0.infos.get_or_init(|| Arc::new(infos)).clone())
+    }
+
+    /// The list of streamer infos as stored; empty when the file has none.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the list is damaged, `Unsupported` when it is too old.
+    pub fn streamer_list(&self) -> Result<StreamerList> {
+        self.streamer_info_payload()
+            .and_then(|record| match record {
+                Some((payload, keylen)) => StreamerList::parse(&payload, keylen),
+                None => Ok(StreamerList::default()),
+            })
+            .in_file(self.name())
+            .in_object("StreamerInfo")
     }
 
     /// The object of a key, with all it points to.
@@ -219,18 +243,9 @@ fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
     let stored = record
         .get(usize::from(entry.keylen)..entry.nbytes as usize)
         .ok_or_else(|| Error::out_of_spec("the record is shorter than its key says"))?;
-    let objlen = u64::from(entry.objlen);
-    let chunks = stored.len() as u64 / CHUNK_HEADER;
-    if objlen > chunks.saturating_mul(MAX_CHUNK) && objlen != stored.len() as u64 {
-        return Err(Error::out_of_spec(format!(
-            "{} bytes on storage cannot hold an object of {objlen} bytes",
-            stored.len()
-        )));
-    }
-    let mut object = guard::try_vec(guard::to_usize(objlen, "object")?, "an object")?;
-    crate::compression::decompress(stored, &mut object)
-        .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))?;
-    Ok(object)
+    let objlen = guard::to_usize(entry.objlen.into(), "object")?;
+    decompress_to_vec(stored, objlen, "an object")
+        .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))
 }
 
 /// Where the key list of `directory` lies, checked against the size of the file.

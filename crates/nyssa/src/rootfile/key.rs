@@ -31,6 +31,8 @@ pub struct KeyEntry {
     pub keylen: u16,
     /// Version of the key's own layout, less the 64-bit mark.
     pub version: u16,
+    /// Whether the key stores positions in 64 bits.
+    pub is_large: bool,
     /// Packed date and time; see [`KeyEntry::date_time`].
     pub datime: u32,
 }
@@ -88,6 +90,7 @@ impl KeyEntry {
             objlen,
             keylen,
             version: if large { version - LARGE_KEY_VERSION } else { version },
+            is_large: large,
             datime,
         })
     }

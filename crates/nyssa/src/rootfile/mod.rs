@@ -13,7 +13,9 @@
 //! All numbers are big-endian. Positions are 32-bit, or 64-bit where a record's version says so:
 //! file version ≥ 1,000,000; key, directory and free segment version > 1000.
 
+mod carry;
 mod directory;
+mod encode;
 mod file;
 mod free_segments;
 mod header;
@@ -21,8 +23,10 @@ mod key;
 mod lookup;
 pub mod object;
 mod streamer_info;
+mod streamer_list;
 pub mod writer;
 
+pub use carry::{Carry, Refused};
 pub use directory::Directory;
 pub use file::RootFile;
 pub use free_segments::FreeSegment;
@@ -30,3 +34,4 @@ pub use header::Header;
 pub use key::KeyEntry;
 pub use object::{Object, View};
 pub use streamer_info::{ClassInfo, Element, StreamerInfos};
+pub use streamer_list::StreamerList;

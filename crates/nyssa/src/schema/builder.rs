@@ -44,6 +44,11 @@ impl SchemaBuilder {
         Self { schema: Schema::default(), compressed: compression.setting() != 0 }
     }
 
+    /// Goes on with a schema: new fields and columns come after those it has.
+    pub fn extending(schema: Schema, compression: Compression) -> Self {
+        Self { schema, compressed: compression.setting() != 0 }
+    }
+
     /// The schema so far.
     pub fn schema(&self) -> &Schema {
         &self.schema
@@ -185,7 +190,7 @@ impl SchemaBuilder {
         Ok(())
     }
 
-    fn check_sibling(&self, parent: Option<FieldId>, name: &str) -> Result<()> {
+    pub(super) fn check_sibling(&self, parent: Option<FieldId>, name: &str) -> Result<()> {
         check_name("a field", name)?;
         let above = |id: &FieldId| self.schema.fields.get(id.0 as usize)?.parent;
         if std::iter::successors(parent, above).count() >= MAX_FIELD_DEPTH {

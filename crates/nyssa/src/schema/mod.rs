@@ -9,6 +9,8 @@ mod field;
 mod field_type;
 mod from_arrow;
 mod name;
+mod projection;
+mod representation;
 pub mod type_name;
 mod validate;
 #[cfg(test)]
@@ -21,3 +23,4 @@ pub use descriptor::Schema;
 pub use field::{Field, FieldId, Structure};
 pub use field_type::{FieldType, Leaf, index_column};
 pub use name::check_name;
+pub use validate::MAX_ALTERNATIVES;

@@ -8,8 +8,8 @@ use super::{Column, ColumnId, Field, FieldId, Schema, Structure, check_name};
 use crate::encoding::ColumnType;
 use crate::error::{Error, Result, ResultExt};
 
-/// Largest number of alternatives of a variant.
-const MAX_ALTERNATIVES: usize = 125;
+/// Largest number of alternatives of a variant (specification, "std::variant").
+pub const MAX_ALTERNATIVES: usize = 125;
 
 impl Schema {
     /// Checks every structural rule of the specification. Top-level fields with parts of a later

@@ -13,7 +13,6 @@
 use crate::compression;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
-use crate::guard;
 
 /// Added to a key's version when its seeks are 64 bits wide.
 const LARGE_KEY: i16 = 1000;
@@ -24,9 +23,6 @@ const GENERATE_OFFSETS: u8 = 1;
 const FLAG_GENERATED: u8 = 80;
 /// Offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
-/// Bytes of one compressed block's header, and the most that one block holds.
-const BLOCK_HEADER: usize = 9;
-const BLOCK_MAX: usize = 0xFF_FFFF;
 
 /// What a basket must be according to its branch; numbers that the key repeats are compared.
 #[derive(Clone, Copy, Debug)]
@@ -322,18 +318,11 @@ fn inflate<'a>(
     scratch: &'a mut Vec<u8>,
     at: &Cursor<'_>,
 ) -> Result<&'a [u8]> {
-    // Blocks hold at most 16 MiB each: a payload cannot be larger than its blocks.
-    if objlen > (stored.len() / BLOCK_HEADER).saturating_mul(BLOCK_MAX) {
-        return Err(at.error(format!(
-            "the basket says that {} bytes hold {objlen} bytes, more than compression allows",
-            stored.len()
-        )));
-    }
+    let place = |error: Error| error.at(|place| place.offset = Some(at.offset()));
     if scratch.len() < objlen {
-        *scratch = guard::try_vec(objlen, "a basket")?;
+        *scratch = compression::decompress_to_vec(stored, objlen, "a basket").map_err(place)?;
+    } else {
+        compression::decompress(stored, &mut scratch[..objlen]).map_err(place)?;
     }
-    let out = &mut scratch[..objlen];
-    compression::decompress(stored, out)
-        .map_err(|error| error.at(|place| place.offset = Some(at.offset())))?;
-    Ok(out)
+    Ok(&scratch[..objlen])
 }

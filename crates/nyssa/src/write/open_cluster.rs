@@ -1,7 +1,7 @@
 //! The cluster being written: what has come, what is missing, and whether it fits together.
 
 use crate::error::{Error, Result, ResultExt};
-use crate::schema::{Cluster, ColumnId, ColumnRange, FieldId, Schema, Structure};
+use crate::schema::{Cluster, ColumnId, ColumnRange, Field, FieldId, Schema, Structure};
 
 /// Columns of the cluster being written.
 #[derive(Debug)]
@@ -44,7 +44,8 @@ impl OpenCluster {
     /// Checks every column's number of elements against the entries, array sizes and offsets.
     ///
     /// # Errors
-    /// `InvalidArgument` naming the field whose column is missing or has another number of elements.
+    /// `InvalidArgument` naming the field whose column is missing, has another number of elements,
+    /// or came in more than one representation.
     pub(super) fn check(&self, schema: &Schema) -> Result<()> {
         schema.top_level().try_for_each(|(id, _)| self.check_field(schema, id, Some(self.entries)))
     }
@@ -64,28 +65,56 @@ impl OpenCluster {
             Some(size) => times(count, size)?,
             None => count,
         };
+        let active = self.active(schema, id).in_field(&schema.path(id))?;
+        let below = self.check_columns(field, active, count);
+        let below = below.map_err(|error| error.at(|place| place.field = Some(schema.path(id))))?;
+        field.children.iter().try_for_each(|&child| self.check_field(schema, child, below))
+    }
+
+    /// Checks the columns of the active representation; the number of values below, if known.
+    fn check_columns(
+        &self,
+        field: &Field,
+        active: &[ColumnId],
+        count: Option<u64>,
+    ) -> Result<Option<u64>> {
         let mut below = count;
-        for (index, &column) in field.columns.iter().enumerate() {
+        for (index, &column) in active.iter().enumerate() {
             let stored = self.column(column, if index == 0 { count } else { below });
-            let stored = stored.at(|place| {
-                place.field = Some(schema.path(id));
-                place.column = Some(u64::from(column.0));
-            })?;
+            let stored = stored.at(|place| place.column = Some(u64::from(column.0)))?;
             if index == 0 && field.structure != Structure::Variant {
                 below = match field.structure {
-                    Structure::Leaf if field.columns.len() == 1 => count,
+                    Structure::Leaf if active.len() == 1 => count,
                     _ => stored.last_offset,
                 };
             }
         }
-        if field.structure == Structure::Variant {
-            below = None;
+        Ok(below.filter(|_| field.structure != Structure::Variant))
+    }
+
+    /// The columns of the representation that came; of the first when none did.
+    fn active<'s>(&self, schema: &'s Schema, id: FieldId) -> Result<&'s [ColumnId]> {
+        let came = |columns: &&[ColumnId]| columns.iter().any(|&id| self.stored(id).is_some());
+        let mut active = schema.representations(id).filter(came);
+        match (active.next(), active.next()) {
+            (Some(_), Some(second)) => {
+                let second = second.first().map(|id| u64::from(id.0));
+                Err(Error::invalid_argument(
+                    "columns of two representations of one field: a cluster has one",
+                )
+                .at(|place| place.column = second))
+            }
+            (Some(active), None) => Ok(active),
+            _ => Ok(schema.representations(id).next().unwrap_or_default()),
         }
-        field.children.iter().try_for_each(|&child| self.check_field(schema, child, below))
+    }
+
+    fn stored(&self, column: ColumnId) -> Option<&Stored> {
+        self.columns.get(column.0 as usize).and_then(Option::as_ref)
     }
 
     fn column(&self, column: ColumnId, count: Option<u64>) -> Result<&Stored> {
-        let stored = self.columns.get(column.0 as usize).and_then(Option::as_ref);
+        let stored = self.stored(column);
         let stored = stored.ok_or_else(|| Error::invalid_argument("the column is missing"))?;
         match count {
             Some(count) if count != stored.range.elements => Err(Error::invalid_argument(format!(
@@ -96,9 +125,44 @@ impl OpenCluster {
         }
     }
 
-    /// The record for the page list. Only after [`OpenCluster::check`].
-    pub(super) fn finish(self, first_entry: u64) -> Cluster {
-        let columns = self.columns.into_iter().flatten().map(|stored| stored.range).collect();
-        Cluster { first_entry, entries: self.entries, columns }
+    /// The record for the page list: the columns of inactive representations are suppressed. Only
+    /// after [`OpenCluster::check`].
+    pub(super) fn finish(self, schema: &Schema, first_entry: u64) -> Cluster {
+        let ranges = self.columns.into_iter().map(|stored| stored.map(|stored| stored.range));
+        let mut cluster = Cluster { first_entry, entries: self.entries, columns: Vec::new() };
+        cluster.columns = complete(schema, ranges.collect());
+        cluster
     }
+}
+
+/// Suppresses the columns that a cluster does not have: they take the element range of the active
+/// representation. Columns of fields that came after the cluster have no elements.
+pub(super) fn complete(schema: &Schema, mut ranges: Vec<Option<ColumnRange>>) -> Vec<ColumnRange> {
+    ranges.resize(schema.columns.len(), None);
+    for field in schema.fields.iter().filter(|field| field.source.is_none()) {
+        let slots = slots(schema, field);
+        for (index, &id) in field.columns.iter().enumerate() {
+            let (slot, column) = (index % slots, id.0 as usize);
+            if ranges[column].is_some() {
+                continue;
+            }
+            let peers = field.columns.iter().skip(slot).step_by(slots);
+            let mut peers = peers.filter_map(|peer| ranges[peer.0 as usize].as_ref());
+            let active = peers.find(|range| !range.suppressed);
+            ranges[column] = Some(ColumnRange {
+                first_element: active.map_or(0, |range| range.first_element),
+                elements: active.map_or(0, |range| range.elements),
+                suppressed: active.is_some() || schema.column(id).representation != 0,
+                ..ColumnRange::default()
+            });
+        }
+    }
+    ranges.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Number of columns of each representation, at least 1.
+fn slots(schema: &Schema, field: &Field) -> usize {
+    let number = |id: &ColumnId| schema.column(*id).representation;
+    let first = field.columns.chunk_by(|a, b| number(a) == number(b)).next();
+    first.map_or(1, <[ColumnId]>::len)
 }

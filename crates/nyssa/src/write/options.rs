@@ -1,5 +1,6 @@
 //! What a writer may choose, with ROOT's defaults by name.
 
+use super::Effort;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 
@@ -10,36 +11,59 @@ pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
 pub const DEFAULT_MAX_UNZIPPED_CLUSTER: u64 = 10 * DEFAULT_APPROX_ZIPPED_CLUSTER;
 /// Uncompressed size of the largest page, bytes.
 pub const DEFAULT_MAX_UNZIPPED_PAGE: usize = 1 << 20;
-/// Smallest page size that may be asked for, bytes; ROOT's initial page size.
-pub const MIN_UNZIPPED_PAGE: usize = 256;
+/// Bytes of an open page that every column may hold, whatever the memory.
+pub const DEFAULT_INITIAL_UNZIPPED_PAGE: usize = 256;
+/// Smallest page size that may be asked for, bytes.
+pub const MIN_UNZIPPED_PAGE: usize = 64;
 /// Largest page size that may be asked for, bytes: ROOT's limit of elements per page with one-byte
 /// elements would allow more, but one page has to fit into one key with room to spare.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
-/// Memory that buffered and sealed data may take, bytes.
-pub const DEFAULT_MEMORY: u64 = 1 << 30;
+/// Memory for everything that is held while writing, bytes. Enough for a cluster of the default size.
+pub const DEFAULT_MEMORY: u64 = 256 << 20;
+/// Smallest memory that may be asked for, bytes.
+pub const MIN_MEMORY: u64 = 1 << 20;
 /// Clusters whose pages one page list describes. Bounds the metadata held while writing and read at
 /// once, and keeps the footer small.
 pub const DEFAULT_CLUSTERS_PER_GROUP: usize = 64;
 /// Distinct pages remembered for sharing; once so many are known, the memory starts afresh.
 pub const MAX_REMEMBERED_PAGES: usize = 1 << 16;
 
-/// Options of [`super::Writer`] and [`super::TableWriter`].
+/// Options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]; meaning and
+/// defaults are those of ROOT's `RNTupleWriteOptions` where it has the same.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Compression of pages and envelopes.
     pub compression: Compression,
-    /// Compressed cluster size to aim at, bytes.
+    /// How compression effort is spent.
+    pub effort: Effort,
+    /// Compressed cluster size to aim at, bytes. Clusters are smaller where memory is short.
     pub approx_zipped_cluster: u64,
     /// Uncompressed cluster size to stay under, bytes.
     pub max_unzipped_cluster: u64,
-    /// Largest page before compression, bytes.
+    /// What the open page of a column takes at first, bytes; it grows as elements come. The memory
+    /// has to hold so much of every column.
+    pub initial_unzipped_page: usize,
+    /// Largest page before compression, bytes. Pages are smaller where memory is short.
     pub max_unzipped_page: usize,
+    /// Bytes that the pages of all columns that are not full yet may take for each one who fills;
+    /// `None` takes twice the compressed cluster size (once without compression), as ROOT does.
+    /// The memory budget is kept in any case.
+    pub page_buffer_budget: Option<u64>,
+    /// Sealed pages wait in memory for their cluster, in which the pages of a column then lie
+    /// together. Otherwise they are written as soon as they are full, which needs little memory.
+    pub buffered: bool,
     /// An XXH3 checksum follows every page.
     pub checksums: bool,
     /// Pages with the same bytes are stored once.
     pub same_page_merging: bool,
-    /// Memory for buffered and sealed data, bytes.
+    /// Arrays in double precision may fill fields of type `float`, rounded to the nearest as C++ does
+    /// it; otherwise they are refused.
+    pub round_doubles: bool,
+    /// Memory for everything that is held while writing, of all fill contexts together, bytes.
     pub memory: u64,
+    /// Fill contexts of a [`super::ParallelWriter`], at most; each gets an equal share of the memory.
+    /// `None` takes the number of threads.
+    pub contexts: Option<usize>,
     /// Clusters per page list.
     pub clusters_per_group: usize,
     /// Description of the RNTuple, free text.
@@ -52,12 +76,18 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             compression: Compression::DEFAULT,
+            effort: Effort::default(),
             approx_zipped_cluster: DEFAULT_APPROX_ZIPPED_CLUSTER,
             max_unzipped_cluster: DEFAULT_MAX_UNZIPPED_CLUSTER,
+            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE,
             max_unzipped_page: DEFAULT_MAX_UNZIPPED_PAGE,
+            page_buffer_budget: None,
+            buffered: true,
             checksums: true,
             same_page_merging: true,
+            round_doubles: false,
             memory: DEFAULT_MEMORY,
+            contexts: None,
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,
             description: String::new(),
             writer: concat!("nyssa ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -75,13 +105,37 @@ impl Options {
         if self.approx_zipped_cluster == 0 || self.max_unzipped_cluster == 0 {
             return wrong("cluster sizes must be at least one byte".to_owned());
         }
+        if self.max_unzipped_cluster < self.approx_zipped_cluster {
+            return wrong(format!(
+                "a compressed cluster of {} bytes cannot be reached when uncompressed ones are at \
+                 most {}",
+                self.approx_zipped_cluster, self.max_unzipped_cluster
+            ));
+        }
+        if self.memory < MIN_MEMORY {
+            return wrong(format!(
+                "{} bytes of memory are not enough to write: at least {MIN_MEMORY} are needed",
+                self.memory
+            ));
+        }
+        if self.contexts == Some(0) {
+            return wrong("the number of fill contexts must be at least 1".to_owned());
+        }
         if self.clusters_per_group == 0 {
             return wrong("a cluster group needs at least one cluster".to_owned());
         }
-        if !(MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&self.max_unzipped_page) {
+        for page in [self.initial_unzipped_page, self.max_unzipped_page] {
+            if !(MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&page) {
+                return wrong(format!(
+                    "a page size of {page} bytes is outside {MIN_UNZIPPED_PAGE} to \
+                     {MAX_UNZIPPED_PAGE}"
+                ));
+            }
+        }
+        if self.initial_unzipped_page > self.max_unzipped_page {
             return wrong(format!(
-                "a page size of {} bytes is outside {MIN_UNZIPPED_PAGE} to {MAX_UNZIPPED_PAGE}",
-                self.max_unzipped_page
+                "pages of at first {} bytes are larger than the largest, {}",
+                self.initial_unzipped_page, self.max_unzipped_page
             ));
         }
         Ok(())

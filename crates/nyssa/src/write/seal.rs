@@ -1,6 +1,7 @@
 //! Elements of a column → sealed pages.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
@@ -9,6 +10,7 @@ use super::column_data::ColumnData;
 use super::elements::Offsets;
 use super::shred::{Shred, shred, shred_offsets};
 use super::{ColumnSettings, Scratch, SealSettings};
+use crate::compression::Codec;
 use crate::encoding::{ColumnType, Encoding};
 use crate::error::{Error, Result, ResultExt};
 use crate::page::{self, SealedColumn, SealedPage};
@@ -24,8 +26,8 @@ const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
 /// Pure and single-threaded; the result depends on the arguments only.
 ///
 /// # Errors
-/// `InvalidArgument` when the array does not have the structure of the field or has nulls;
-/// `Unsupported` for variants and unknown columns.
+/// `InvalidArgument` when the array does not have the structure of the field, has nulls where the
+/// field is not optional, or values that do not fit; `Unsupported` for unknown columns.
 pub fn seal_field(
     schema: &Schema,
     field: FieldId,
@@ -33,7 +35,7 @@ pub fn seal_field(
     settings: &SealSettings,
     scratch: &mut Scratch,
 ) -> Result<Vec<SealedColumn>> {
-    let shreds = shred(schema, field, array)?;
+    let shreds = shred(schema, field, array, settings)?;
     shreds.into_iter().map(|shred| seal_column(schema, shred, settings, scratch)).collect()
 }
 
@@ -50,7 +52,7 @@ pub fn seal_offsets(
     scratch: &mut Scratch,
 ) -> Result<SealedColumn> {
     let offsets = Offsets::Large(offsets.inner().clone()).checked(usize::MAX)?;
-    let shred = shred_offsets(schema, field, offsets)?;
+    let shred = shred_offsets(schema, field, offsets, settings)?;
     seal_column(schema, shred, settings, scratch)
 }
 
@@ -113,13 +115,25 @@ impl<'a> ColumnPlan<'a> {
     /// Element ranges of the pages: as few pages as the page size allows, of sizes as equal as can
     /// be, so that no small page is left over at the end.
     pub(super) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-        let bits = usize::from(self.encoding.bits).max(1);
-        let most = self.settings.page_bytes.saturating_mul(8) / bits;
-        let count = elements.div_ceil(most.clamp(1, MAX_PAGE_ELEMENTS));
+        let count = elements.div_ceil(self.most());
         let size = elements.div_ceil(count.max(1)).max(1);
         (0..count)
             .map(move |page| page * size..((page + 1) * size).min(elements))
             .filter(|range| !range.is_empty())
+    }
+
+    /// Element ranges of the pages that can be sealed while more elements may come: full ones, as
+    /// long as at least half a page stays for the end, so that no small page is left over there.
+    pub(super) fn full_pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let most = self.most();
+        let count = elements.saturating_sub(most.div_ceil(2)) / most;
+        (0..count).map(move |page| page * most..(page + 1) * most)
+    }
+
+    /// Elements of the largest page: as in ROOT, its size is that of the elements in memory.
+    fn most(&self) -> usize {
+        let width = self.encoding.native_size().max(1);
+        (self.settings.page_bytes / width).clamp(1, MAX_PAGE_ELEMENTS)
     }
 
     /// Seals one page.
@@ -129,11 +143,27 @@ impl<'a> ColumnPlan<'a> {
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<SealedPage> {
-        let (compressor, native, packed) = scratch.parts(&self.settings.codec)?;
+        self.seal_with(&self.settings.codec, data, range, scratch)
+    }
+
+    /// Seals one page with another codec.
+    pub(super) fn seal_with(
+        &self,
+        codec: &Arc<Codec>,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<SealedPage> {
+        let (compressor, native, packed) = scratch.parts(codec)?;
         let count = range.len();
         let native = data.native(range, native);
         page::seal(native, count, &self.encoding, compressor, packed)
             .at(|place| place.column = Some(u64::from(self.column.0)))
+    }
+
+    /// Are the elements stored as byte planes?
+    pub(super) fn is_split(&self) -> bool {
+        self.encoding.column_type.is_split()
     }
 
     /// The column of its pages.

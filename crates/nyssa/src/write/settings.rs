@@ -1,12 +1,14 @@
 //! How each column is sealed, and what a thread needs to do it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::compression::{Codec, Compressor};
 use crate::error::Result;
-use crate::schema::{ColumnId, Schema};
+use crate::schema::{ColumnId, FieldId, Schema};
 
-use super::Options;
+use super::effort::Codecs;
+use super::{Effort, Options};
 
 /// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
@@ -27,6 +29,10 @@ pub struct ColumnSettings {
 pub struct SealSettings {
     /// One per physical column.
     pub columns: Vec<ColumnSettings>,
+    /// Which representation of a field is sealed; the first one of fields that are not here.
+    pub representations: BTreeMap<FieldId, u16>,
+    /// See [`Options::round_doubles`].
+    pub round_doubles: bool,
 }
 
 impl SealSettings {
@@ -37,7 +43,32 @@ impl SealSettings {
             setting: options.compression.setting(),
             page_bytes: options.max_unzipped_page,
         };
-        Self { columns: vec![column; schema.columns.len()] }
+        Self {
+            columns: vec![column; schema.columns.len()],
+            representations: BTreeMap::new(),
+            round_doubles: options.round_doubles,
+        }
+    }
+
+    /// The representation of a field that is sealed.
+    pub fn representation(&self, field: FieldId) -> u16 {
+        self.representations.get(&field).copied().unwrap_or(0)
+    }
+
+    /// The codecs that a thread may need.
+    pub(super) fn codecs(&self, options: &Options) -> Vec<Arc<Codec>> {
+        let mut known: Vec<Arc<Codec>> = Vec::new();
+        let auto = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
+        if let Some(Codecs { cheap, strong }) = auto {
+            return vec![cheap, strong];
+        }
+        for column in &self.columns {
+            if !known.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
+                known.push(Arc::clone(&column.codec));
+            }
+        }
+        known.truncate(MAX_COMPRESSORS);
+        known
     }
 
     /// The settings of a column.

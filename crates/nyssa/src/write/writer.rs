@@ -2,42 +2,57 @@
 
 use std::collections::HashMap;
 
+use super::extension::{self, Progress};
 use super::known_pages::{KnownPages, PageKey};
-use super::open_cluster::{OpenCluster, Stored};
-use super::{Options, Report, SharedFile};
+use super::open_cluster::{OpenCluster, Stored, complete};
+use super::{FinishedSet, Options, Report, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, FormatVersion, Header, Locator,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer, Header, Locator,
     PageList, SchemaDescription,
 };
 use crate::page::{SealedColumn, SealedPage};
 use crate::rootfile::writer::RootFileWriter;
-use crate::schema::{Cluster, ColumnRange, PageInfo, Schema, check_name};
+use crate::schema::{
+    Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
+};
 
 /// ROOT class of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
+/// Known pages take at most one part in so many of the memory,
+const KNOWN_PAGES_SHARE: u64 = 32;
+/// and so do the records of the pages of a cluster group,
+const PAGE_RECORDS_SHARE: u64 = 32;
+/// of which each takes so many bytes, in memory and in the page list.
+const PAGE_RECORD: u64 = 96;
 
 /// Writes one RNTuple. Pages go to the file as they come; only the metadata of the current cluster
 /// group stays in memory.
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
+    /// Directories and name; for an attribute set, the RNTuple that it belongs to and its name.
     path: String,
+    name: String,
     /// Largest payload of one key; pages are put under as few keys as that allows.
     max_key_size: u64,
     schema: Schema,
+    extra_types: Vec<ExtraType>,
     options: Options,
-    header: EnvelopePosition,
-    header_checksum: u64,
+    /// Written with the first cluster: until then the schema may change.
+    header: Option<(Header, EnvelopePosition)>,
     /// Elements of each column in the clusters committed so far.
     elements: Vec<u64>,
     open: Option<OpenCluster>,
     clusters: Vec<Cluster>,
     groups: Vec<ClusterGroup>,
+    attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
+    /// Pages of the clusters that are in no group yet.
+    page_records: u64,
     compressor: Compressor,
     report: Report,
 }
@@ -63,40 +78,50 @@ impl Writer {
     /// # Errors
     /// As [`Writer::create`], and when the file already has that path.
     pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
-        options.validate()?;
         let path = path.trim_matches('/');
         let (_, name) = split(path);
         check_name("an RNTuple", name)?;
-        check_columns(&schema)?;
-        let mut header = Header {
-            name: name.to_owned(),
-            description: options.description.clone(),
-            writer: options.writer.clone(),
-            records: SchemaDescription::of(&schema, Vec::new()),
-            ..Header::default()
-        };
-        let bytes = header.serialize()?;
-        file.begin(path)?;
-        let mut writer = Self {
+        Self::begin(file, path.to_owned(), name.to_owned(), schema, options)
+    }
+
+    /// Begins an RNTuple that is known as `path` while it is written.
+    pub(super) fn begin(
+        file: &SharedFile,
+        path: String,
+        name: String,
+        schema: Schema,
+        options: Options,
+    ) -> Result<Self> {
+        options.validate()?;
+        check_schema(&schema)?;
+        let max_key_size = file.with(|file| Ok(file.options().max_key_size))?;
+        let compressor = Compressor::new(options.compression)?;
+        file.begin(&path)?;
+        Ok(Self {
             file: file.clone(),
             owns_file: false,
-            path: path.to_owned(),
-            max_key_size: file.with(|file| Ok(file.options().max_key_size))?,
+            path,
+            name,
+            max_key_size,
             elements: vec![0; schema.columns.len()],
             schema,
-            header: EnvelopePosition::default(),
-            header_checksum: header.checksum,
+            extra_types: Vec::new(),
+            header: None,
             open: None,
             clusters: Vec::new(),
             groups: Vec::new(),
-            known: KnownPages::default(),
-            compressor: Compressor::new(options.compression)?,
+            attribute_sets: Vec::new(),
+            known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
+            page_records: 0,
+            compressor,
             options,
             report: Report::default(),
-        };
-        let link = writer.envelope(&bytes)?;
-        writer.header = position(link);
-        Ok(writer)
+        })
+    }
+
+    /// The file, and the path in it.
+    pub(super) fn place(&self) -> (&SharedFile, &str) {
+        (&self.file, &self.path)
     }
 
     /// The schema.
@@ -104,12 +129,90 @@ impl Writer {
         &self.schema
     }
 
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Totals of the clusters committed and the pages put so far.
     pub fn report(&self) -> Report {
         self.report
     }
 
-    /// Begins a cluster of `entries` entries; every column has to be put before it is committed.
+    /// Sets the extra type information, before the first cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` once the header is written.
+    pub(crate) fn set_extra_types(&mut self, extra_types: Vec<ExtraType>) -> Result<()> {
+        if self.header.is_some() {
+            return Err(Error::invalid_argument("the header is written already"));
+        }
+        self.extra_types = extra_types;
+        Ok(())
+    }
+
+    /// Extends the schema, between clusters: new fields, representations and projections. Before
+    /// the first cluster everything may change. After it, new fields read as zeros (empty
+    /// collections, invalid variants) in the entries before, and go into the footer. What `extend`
+    /// returns is returned; after an error the schema is as before.
+    ///
+    /// # Errors
+    /// `InvalidArgument` while a cluster is open, when something written has changed, for new
+    /// members of anything but top-level untyped records, for a schema that cannot be written.
+    pub fn extend_schema<T>(
+        &mut self,
+        extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
+    ) -> Result<T> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("the schema cannot change within a cluster"));
+        }
+        let mut builder = SchemaBuilder::extending(self.schema.clone(), self.options.compression);
+        let value = extend(&mut builder)?;
+        let mut schema = builder.finish();
+        if self.header.is_none() {
+            check_schema(&schema)?;
+            self.elements = vec![0; schema.columns.len()];
+            self.schema = schema;
+            return Ok(value);
+        }
+        let progress = Progress {
+            entries: self.report.entries,
+            elements: &self.elements,
+            page_lists: !self.groups.is_empty(),
+        };
+        let starts = extension::defer(&self.schema, &mut schema, &progress)?;
+        validate(&schema)?;
+        let represented = schema.columns[self.schema.columns.len()..]
+            .iter()
+            .any(|column| (column.field.0 as usize) < self.schema.fields.len());
+        if represented {
+            // Old columns have a new suppressed peer, which their page lists have to name.
+            for cluster in &mut self.clusters {
+                let ranges = std::mem::take(&mut cluster.columns);
+                cluster.columns = complete(&schema, ranges.into_iter().map(Some).collect());
+            }
+        }
+        self.elements.extend(starts);
+        self.schema = schema;
+        Ok(value)
+    }
+
+    /// Adds a representation of a field for the clusters to come; in each of them, the columns of
+    /// one representation are put. Returns the ids of the columns. See [`Schema::add_representation`].
+    ///
+    /// # Errors
+    /// As [`Writer::extend_schema`]; `InvalidArgument` when the field has several columns or lies in
+    /// a collection and a cluster group (see [`Options::clusters_per_group`]) is complete.
+    pub fn add_representation(
+        &mut self,
+        field: FieldId,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> Result<Vec<ColumnId>> {
+        self.extend_schema(|builder| builder.schema_mut().add_representation(field, columns))
+    }
+
+    /// Begins a cluster of `entries` entries; every column of one representation of each field has to
+    /// be put before it is committed.
     ///
     /// # Errors
     /// `InvalidArgument` when a cluster is open or `entries` is zero.
@@ -120,6 +223,7 @@ impl Writer {
         if entries == 0 {
             return Err(Error::invalid_argument("a cluster needs at least one entry"));
         }
+        self.write_header()?;
         self.open = Some(OpenCluster::new(entries, self.schema.columns.len()));
         Ok(())
     }
@@ -138,6 +242,45 @@ impl Writer {
     }
 
     fn put_column(&mut self, column: SealedColumn) -> Result<()> {
+        let SealedColumn { column, elements, last_offset, compression, pages } = column;
+        // Before anything is stored.
+        self.open.as_ref().ok_or_else(no_cluster)?.expect(column)?;
+        let pages = self.store_pages(&pages)?;
+        self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })
+    }
+
+    /// Stores pages at once; where they lie. They become part of the RNTuple with
+    /// [`Writer::put_stored`], of this or a later cluster.
+    ///
+    /// # Errors
+    /// Whatever the sink says.
+    pub(crate) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
+        let offsets = self.store(pages)?;
+        let place = |(page, offset): (&SealedPage, u64)| PageInfo {
+            elements: page.elements,
+            checksummed: self.options.checksums,
+            locator: Locator { offset, size: page.bytes.len() as u64 },
+        };
+        Ok(pages.iter().zip(offsets).map(place).collect())
+    }
+
+    /// Stores pages that were sealed before, as they are: `parts` are their bytes in order, with the
+    /// checksums of those that have one. Returns where the first byte lies; the others follow. Needs
+    /// an open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open; whatever the sink says.
+    pub(crate) fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
+        self.open.as_ref().ok_or_else(no_cluster)?;
+        self.file.with(|file| file.write_blob(parts, uncompressed))
+    }
+
+    /// Adds a column whose pages are stored to the open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
+    /// pages do not add up.
+    pub(crate) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
         open.expect(column.column)?;
         let sum = column.pages.iter().map(|page| u64::from(page.elements)).sum::<u64>();
@@ -147,21 +290,13 @@ impl Writer {
                 column.elements
             )));
         }
-        let offsets = self.store(&column.pages)?;
-        let pages = (column.pages.iter().zip(offsets))
-            .map(|(page, offset)| PageInfo {
-                elements: page.elements,
-                checksummed: self.options.checksums,
-                locator: Locator { offset, size: page.bytes.len() as u64 },
-            })
-            .collect();
         let first_element = self.elements.get(column.column.0 as usize).copied().unwrap_or(0);
         let range = ColumnRange {
             first_element,
             elements: column.elements,
             compression: column.compression,
             suppressed: false,
-            pages,
+            pages: column.pages,
         };
         if let Some(open) = &mut self.open {
             open.insert(column.column, Stored { range, last_offset: column.last_offset });
@@ -250,14 +385,17 @@ impl Writer {
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
         open.check(&self.schema).at(|place| place.cluster = Some(number))?;
         let Some(open) = self.open.take() else { return Ok(()) };
-        let cluster = open.finish(self.report.entries);
+        let cluster = open.finish(&self.schema, self.report.entries);
         for (total, column) in self.elements.iter_mut().zip(&cluster.columns) {
             *total += column.elements;
         }
         self.report.entries += cluster.entries;
         self.report.clusters += 1;
+        self.page_records += cluster.columns.iter().map(|c| 1 + c.pages.len() as u64).sum::<u64>();
         self.clusters.push(cluster);
-        if self.clusters.len() >= self.options.clusters_per_group {
+        if self.clusters.len() >= self.options.clusters_per_group
+            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_SHARE
+        {
             self.commit_group()?;
         }
         Ok(())
@@ -266,38 +404,42 @@ impl Writer {
     /// Writes the page list of the clusters that have none yet.
     fn commit_group(&mut self) -> Result<()> {
         let clusters = std::mem::take(&mut self.clusters);
+        self.page_records = 0;
         let Some(first) = clusters.first() else { return Ok(()) };
         let min_entry = first.first_entry;
         let entry_span = self.report.entries - min_entry;
         let count = u32::try_from(clusters.len())
             .map_err(|_| Error::limit("too many clusters in one cluster group"))?;
-        let bytes = PageList { header_checksum: self.header_checksum, clusters }.serialize()?;
+        let header_checksum = self.header.as_ref().map_or(0, |(header, _)| header.checksum);
+        let bytes = PageList { header_checksum, clusters }.serialize()?;
         let page_list = self.envelope(&bytes)?;
         self.groups.push(ClusterGroup { min_entry, entry_span, clusters: count, page_list });
+        Ok(())
+    }
+
+    /// Links a finished attribute set, whose entry ranges have to lie in this RNTuple when it is
+    /// finished.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a second set of the same name.
+    pub fn link(&mut self, set: FinishedSet) -> Result<()> {
+        if self.attribute_sets.iter().any(|known| known.link.name == set.link.name) {
+            return Err(Error::invalid_argument(format!(
+                "there is already an attribute set {:?}",
+                set.link.name
+            )));
+        }
+        self.attribute_sets.push(set);
         Ok(())
     }
 
     /// Writes page lists, footer and anchor, and ends the file when this writer owns it.
     ///
     /// # Errors
-    /// `InvalidArgument` when a cluster is open; whatever the sink says.
+    /// `InvalidArgument` when a cluster is open or an attribute has entries that there are not;
+    /// whatever the sink says.
     pub fn finish(mut self) -> Result<Report> {
-        if self.open.is_some() {
-            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
-        }
-        self.commit_group()?;
-        let footer = Footer {
-            header_checksum: self.header_checksum,
-            cluster_groups: std::mem::take(&mut self.groups),
-            ..Footer::default()
-        };
-        let footer = position(self.envelope(&footer.serialize()?)?);
-        let anchor = Anchor {
-            version: FormatVersion::WRITTEN,
-            header: self.header,
-            footer,
-            max_key_size: self.max_key_size,
-        };
+        let anchor = self.write_footer()?;
         let (directory, name) = split(&self.path);
         let compression = self.options.compression;
         self.file.with(|file| {
@@ -310,6 +452,61 @@ impl Writer {
         Ok(self.report)
     }
 
+    /// As [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the position
+    /// and size of that.
+    pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
+        let anchor = self.write_footer()?.serialize();
+        let offset =
+            self.file.with(|file| file.write_unlisted(ANCHOR_CLASS, &self.name, &anchor))?;
+        self.file.end(&self.path);
+        Ok((offset, anchor.len()))
+    }
+
+    /// Writes what is left but the anchor, which is returned.
+    fn write_footer(&mut self) -> Result<Anchor> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
+        }
+        for set in &self.attribute_sets {
+            set.check(self.report.entries)?;
+        }
+        self.write_header()?;
+        self.commit_group()?;
+        let header = self.header.take();
+        let (header, header_position) =
+            header.ok_or_else(|| Error::invalid_argument("the RNTuple is finished"))?;
+        let sets = std::mem::take(&mut self.attribute_sets);
+        let footer = Footer {
+            header_checksum: header.checksum,
+            extension: SchemaDescription::beyond(&header.records, &self.schema),
+            cluster_groups: std::mem::take(&mut self.groups),
+            attribute_sets: sets.into_iter().map(|set| set.link).collect(),
+            ..Footer::default()
+        };
+        let version = footer.version();
+        let footer = position(self.envelope(&footer.serialize()?)?);
+        let max_key_size = self.max_key_size;
+        Ok(Anchor { version, header: header_position, footer, max_key_size })
+    }
+
+    /// Writes the header, once: from now on the schema can only grow.
+    fn write_header(&mut self) -> Result<()> {
+        if self.header.is_some() {
+            return Ok(());
+        }
+        let mut header = Header {
+            name: self.name.clone(),
+            description: self.options.description.clone(),
+            writer: self.options.writer.clone(),
+            records: SchemaDescription::of(&self.schema, self.extra_types.clone()),
+            ..Header::default()
+        };
+        let bytes = header.serialize()?;
+        let place = position(self.envelope(&bytes)?);
+        self.header = Some((header, place));
+        Ok(())
+    }
+
     /// Compresses and stores an envelope.
     fn envelope(&mut self, bytes: &[u8]) -> Result<EnvelopeLink> {
         let mut stored = Vec::new();
@@ -318,6 +515,16 @@ impl Writer {
         let offset = self.file.with(|file| file.write_blob(&[&stored], length))?;
         Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
     }
+}
+
+/// A column of one cluster whose pages are in the file.
+pub(crate) struct StoredColumn {
+    pub(crate) column: ColumnId,
+    pub(crate) elements: u64,
+    pub(crate) last_offset: Option<u64>,
+    /// ROOT's compression setting.
+    pub(crate) compression: u32,
+    pub(crate) pages: Vec<PageInfo>,
 }
 
 /// Pages that go under one key.
@@ -336,14 +543,25 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-fn check_columns(schema: &Schema) -> Result<()> {
-    match schema.columns.iter().find(|c| c.representation != 0 || c.first_element.is_some()) {
-        Some(column) => Err(Error::unsupported(
-            "columns of other representations and deferred columns cannot be written yet",
+/// A schema for a header: valid, and nothing in it is deferred.
+fn check_schema(schema: &Schema) -> Result<()> {
+    validate(schema)?;
+    match schema.columns.iter().find(|column| column.first_element.is_some()) {
+        Some(column) => Err(Error::invalid_argument(
+            "a column with a first element cannot be there from the start: add its field with \
+             extend_schema, or clear the first element",
         ))
         .in_field(&schema.path(column.field)),
         None => Ok(()),
     }
+}
+
+/// The rules of the specification; here the caller is who breaks them.
+fn validate(schema: &Schema) -> Result<()> {
+    schema.validate().map_err(|error| {
+        let place = error.place().clone();
+        Error::invalid_argument(error.message()).at(|other| *other = place)
+    })
 }
 
 fn no_cluster() -> Error {

@@ -83,6 +83,11 @@ pub fn value(array: &dyn Array, row: usize) -> Value {
                 fields.iter().zip(columns).map(|(f, c)| (f.name().clone(), value(c, row)));
             Value::Object(members.collect::<Map<_, _>>())
         }
+        DataType::Null => Value::Null,
+        DataType::Union(..) => {
+            let union = array.as_union();
+            value(union.child(union.type_id(row)), union.value_offset(row))
+        }
         other => panic!("no JSON for {other}"),
     }
 }
@@ -135,6 +140,18 @@ pub fn like(expected: &Value, found: Value) -> Value {
             let null = Value::Null;
             let item = |(index, value)| like(items.get(index).unwrap_or(&null), value);
             values.into_iter().enumerate().map(item).collect()
+        }
+        // Bitsets as strings, the last bit first.
+        (Value::String(digits), Value::Array(bits))
+            if digits.len() == bits.len() && digits.bytes().all(|it| it == b'0' || it == b'1') =>
+        {
+            let digit = |bit: &Value| if bit == &json!(1) { '1' } else { '0' };
+            json!(bits.iter().rev().map(digit).collect::<String>())
+        }
+        // Optional variants are lists of no or one item.
+        (Value::Null, Value::Array(items)) if items.is_empty() => Value::Null,
+        (Value::String(_) | Value::Number(_), Value::Array(items)) if items.len() == 1 => {
+            items.into_iter().next().unwrap()
         }
         (_, found) => found,
     }

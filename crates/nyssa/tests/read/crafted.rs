@@ -1,7 +1,8 @@
 //! RNTuples put together by hand, page bytes as the specification says: what no file at hand shows.
 
 use crate::common::{context, memory, value};
-use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
 use nyssa::encoding::ColumnType;
 use nyssa::format::{
     Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopeLink, EnvelopePosition, Footer,
@@ -351,6 +352,116 @@ fn optional_values_are_nullable() {
     let schema = vector("std::optional<std::int32_t>");
     let reader = craft(&schema, vec![(1, vec![page32(&[2]), page32(&[7, 8])])]);
     assert_eq!(read(&reader).unwrap_err().message(), "an optional field has 2 values");
+}
+
+/// `std::variant<std::int32_t,std::vector<std::int32_t>>`: columns 0 switch, 1 value, 2 offsets, 3 items.
+fn variant() -> Schema {
+    let mut schema = Schema::default();
+    let type_name = "std::variant<std::int32_t,std::vector<std::int32_t>>";
+    let id = schema.add_field(field("x", type_name, Structure::Variant, None));
+    let value = schema.add_field(field("_0", "std::int32_t", Structure::Leaf, Some(id)));
+    let name = "std::vector<std::int32_t>";
+    let list = schema.add_field(field("_1", name, Structure::Collection, Some(id)));
+    let item = schema.add_field(field("_0", "std::int32_t", Structure::Leaf, Some(list)));
+    schema.add_column(column(id, ColumnType::Switch));
+    schema.add_column(column(value, ColumnType::Int32));
+    schema.add_column(column(list, ColumnType::Index32));
+    schema.add_column(column(item, ColumnType::Int32));
+    schema
+}
+
+/// Index (64 bits) and tag (32 bits) of each element.
+fn switches(elements: &[(u64, u32)]) -> Pages {
+    let bytes = elements.iter().flat_map(|(index, tag)| {
+        index.to_le_bytes().into_iter().chain(tag.to_le_bytes()).collect::<Vec<_>>()
+    });
+    Some(vec![(elements.len() as u32, bytes.collect())])
+}
+
+#[test]
+fn variants_hold_their_alternative_or_nothing() {
+    let reader = craft(
+        &variant(),
+        vec![
+            (
+                5,
+                vec![
+                    switches(&[(0, 1), (0, 2), (0, 0), (1, 2), (1, 1)]),
+                    page32(&[10, 11]),
+                    page32(&[2, 3]),
+                    page32(&[7, 8, 9]),
+                ],
+            ),
+            // Counting starts again in each cluster.
+            (2, vec![switches(&[(0, 1), (0, 0)]), page32(&[12]), Some(vec![]), Some(vec![])]),
+            (1, vec![switches(&[(0, 2)]), Some(vec![]), page32(&[1]), page32(&[6])]),
+        ],
+    );
+    let expected =
+        [json!(10), json!([7, 8]), json!(null), json!([9]), json!(11), json!(12), json!(null)];
+    let expected = expected.into_iter().chain([json!([6])]).collect::<Vec<_>>();
+    assert_eq!(values(&reader), expected);
+    for start in 0..=expected.len() {
+        for end in start..=expected.len() {
+            let array = reader.read(&["x"], start as u64..end as u64, &context()).unwrap();
+            let found = (0..end - start).map(|row| value(array[0].as_ref(), row));
+            assert!(found.eq(expected[start..end].iter().cloned()), "{start}..{end}");
+        }
+    }
+    assert_eq!(verify(&reader, &context()).unwrap().problems, []);
+    let array = read(&reader).unwrap();
+    let union = array.as_union();
+    assert_eq!(union.type_ids().as_ref(), [1, 2, 0, 2, 1, 1, 0, 2]);
+    assert_eq!([0, 1, 2].map(|id| union.child(id).len()), [2, 3, 3]);
+}
+
+#[test]
+fn switches_must_agree_with_the_alternatives() {
+    for (elements, message) in [
+        (&[(0, 1), (2, 1)][..], "a variant points to value 2 of alternative 1, where 1 is next"),
+        (&[(1, 1), (2, 1)], "a variant points to value 1 of alternative 1, where 0 is next"),
+        (&[(0, 1), (1, 1), (0, 3)], "a variant of 2 alternatives holds number 3"),
+        (&[(0, 300), (0, 1)], "a variant holds alternative 300"),
+        (&[(0, 1), (0, 0)], "the last offset is 1, but the cluster has 2 items"),
+    ] {
+        let columns = vec![switches(elements), page32(&[1, 2]), Some(vec![]), Some(vec![])];
+        let reader = craft(&variant(), vec![(elements.len() as u64, columns)]);
+        let error = read(&reader).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (Kind::OutOfSpecification, message));
+        let report = verify(&reader, &context()).unwrap();
+        assert!(!report.problems.is_empty(), "{elements:?}");
+    }
+}
+
+#[test]
+fn a_null_variant_is_not_a_variant_of_nothing() {
+    let mut schema = Schema::default();
+    let type_name = "std::optional<std::variant<std::int32_t>>";
+    let id = schema.add_field(field("x", type_name, Structure::Collection, None));
+    let name = "std::variant<std::int32_t>";
+    let inner = schema.add_field(field("_0", name, Structure::Variant, Some(id)));
+    let value = schema.add_field(field("_0", "std::int32_t", Structure::Leaf, Some(inner)));
+    schema.add_column(column(id, ColumnType::Index32));
+    schema.add_column(column(inner, ColumnType::Switch));
+    schema.add_column(column(value, ColumnType::Int32));
+    let columns = vec![page32(&[1, 1, 2]), switches(&[(0, 1), (0, 0)]), page32(&[5])];
+    let reader = craft(&schema, vec![(3, columns)]);
+    assert_eq!(values(&reader), [json!([5]), json!([]), json!([null])]);
+}
+
+#[test]
+fn streamer_fields_read_as_their_bytes() {
+    let mut schema = Schema::default();
+    let id = schema.add_field(field("x", "TRotation", Structure::Streamer, None));
+    schema.add_column(column(id, ColumnType::Index32));
+    schema.add_column(column(id, ColumnType::Byte));
+    let bytes = Some(vec![(3, vec![0x40, 0, 2])]);
+    let reader = craft(&schema, vec![(2, vec![page32(&[2, 3]), bytes])]);
+    let item = reader.items()[0].field.as_ref().unwrap();
+    assert_eq!(item.metadata()["nyssa:streamer"], "TRotation");
+    let array = read(&reader).unwrap();
+    let found: Vec<_> = array.as_binary::<i64>().iter().flatten().collect();
+    assert_eq!(found, [&[0x40, 0][..], &[2]]);
 }
 
 #[test]

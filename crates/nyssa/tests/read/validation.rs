@@ -24,12 +24,13 @@ fn every_file_reads_as_root_reads_it() {
         columns += check(&name, &reader, &expected, &context());
         files += 1;
     }
-    assert_eq!(files, 33);
+    assert!(files >= 33, "{files}");
     assert!(columns > 100, "{columns}");
 }
 
 fn check(file: &str, reader: &Reader, expected: &Value, context: &Context) -> usize {
     let names = readable(reader);
+    assert_eq!(names.len(), reader.items().len(), "{file}");
     let arrays = read_all(reader, &names);
     let rows = match expected {
         Value::Array(rows) => rows.clone(),
@@ -79,13 +80,4 @@ fn unknown_feature_flags_are_refused() {
     let error = Reader::open(&file, "ntpl").err().unwrap();
     assert_eq!(error.kind(), Kind::Unsupported);
     assert!(error.to_string().contains("137"), "{error}");
-}
-
-#[test]
-fn variants_are_refused_by_name() {
-    let Some(file) = open("rntuple-validation/write/types.user.class.root") else { return };
-    let reader = Reader::open(&file, "ntpl").unwrap();
-    let error = reader.read(&["f"], 0..1, &context()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Unsupported);
-    assert_eq!(error.message(), "field f.fVariant: variants cannot be read yet");
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test stops at the first surprise
 
+mod carry;
 mod damage;
 mod listing;
 mod support;

@@ -46,15 +46,23 @@ fn one_row_is_never_split() {
     assert_eq!(reader(bytes, "Events").clusters(), [0..1, 1..2, 2..3]);
 }
 
-/// Pages are as few as the size allows and as even as can be: 1000 × 8 bytes in pages of 3000.
+/// Pages are as few as the size allows, and none at the end is small: 1000 × 8 bytes in pages of
+/// 3000 are two of 375 elements and what is left; 800 are one of 375, and the rest in two halves.
 #[test]
 fn pages_are_even() {
     let options = Options { max_unzipped_page: 3000, ..uncompressed() };
     let (bytes, report) = write(&[("x", numbers(1000))], &[1000], options, 1);
     let reader = reader(bytes, "Events");
     let pages = &reader.clusters_info()[0].columns[0].pages;
-    assert_eq!(pages.iter().map(|page| page.elements).collect::<Vec<_>>(), [334, 334, 332]);
+    assert_eq!(pages.iter().map(|page| page.elements).collect::<Vec<_>>(), [375, 375, 250]);
     assert_eq!((report.pages, report.uncompressed_bytes, report.compressed_bytes), (3, 8000, 8000));
+    for batches in [&[800][..], &[100; 8]] {
+        let options = Options { max_unzipped_page: 3000, ..uncompressed() };
+        let (bytes, _) = write(&[("x", numbers(800))], batches, options, 1);
+        let reader = self::reader(bytes, "Events");
+        let pages = &reader.clusters_info()[0].columns[0].pages;
+        assert_eq!(pages.iter().map(|page| page.elements).collect::<Vec<_>>(), [375, 213, 212]);
+    }
 }
 
 #[test]

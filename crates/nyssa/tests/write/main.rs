@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod attributes;
 mod clusters;
 mod common;
 mod errors;
+mod parallel;
+mod representations;
 mod roundtrip;
 mod schema;

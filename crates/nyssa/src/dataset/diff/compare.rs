@@ -8,8 +8,8 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef, UnionArray};
+use arrow_schema::{DataType, FieldRef};
 
 /// How two types relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +48,12 @@ pub fn relation(a: &DataType, b: &DataType) -> Relation {
             .max()
             .unwrap_or(Relation::Same),
         (DataType::Struct(_), DataType::Struct(_)) => Relation::Different,
+        (DataType::Union(a, _), DataType::Union(b, _)) if a.len() == b.len() => a
+            .iter()
+            .zip(b.iter())
+            .map(|((_, a), (_, b))| relation(a.data_type(), b.data_type()))
+            .max()
+            .unwrap_or(Relation::Same),
         _ => match (list_item(a), list_item(b)) {
             (Some(a), Some(b)) => relation(a, b),
             _ if is_text(a) && is_text(b) => Relation::Same,
@@ -94,6 +100,15 @@ pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
                     members.is_some_and(|(a, b)| same(a, b))
                 })
         }
+        (DataType::Union(..), DataType::Union(..)) => {
+            let (a, b) = (a.as_union(), b.as_union());
+            a.type_ids() == b.type_ids()
+                && match (alternatives(a), alternatives(b)) {
+                    (Some(a), Some(b)) => a.iter().zip(&b).all(|(a, b)| same(a, b)),
+                    _ => (0..a.len()).all(|index| same(&a.value(index), &b.value(index))),
+                }
+        }
+        (DataType::Null, DataType::Null) => true,
         (left, right) => match (lists(a), lists(b)) {
             (Some(a), Some(b)) => same_lengths(&a.offsets, &b.offsets) && same(&a.items, &b.items),
             (None, None) if left == right => match (bytes(a), bytes(b)) {
@@ -104,6 +119,21 @@ pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
             _ => false,
         },
     }
+}
+
+/// The values of each alternative that a dense union holds; `None` when they are not in order.
+fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRef>> {
+    let offsets = union.offsets()?;
+    let values = |(id, _): (i8, &FieldRef)| {
+        let mine = union.type_ids().iter().zip(offsets).filter(|(tag, _)| **tag == id);
+        let mut mine = mine.map(|(_, &offset)| offset);
+        let first = mine.next().unwrap_or(0);
+        let last = mine.try_fold(first, |last, next| (next == last + 1).then_some(next))?;
+        let any = union.type_ids().contains(&id);
+        let count = usize::try_from(last - first).ok()? + usize::from(any);
+        Some(union.child(id).slice(usize::try_from(first).ok()?, count))
+    };
+    union.fields().iter().map(values).collect()
 }
 
 /// A list or text array as 64-bit offsets and its items, cut to the offsets.

@@ -48,6 +48,8 @@ pub fn value(array: &dyn Array, index: usize) -> String {
                 .collect();
             format!("{{{}}}", members.join(", "))
         }
+        DataType::Union(..) => value(&one.as_union().value(0), 0),
+        DataType::Null => "none".to_owned(),
         DataType::Binary | DataType::LargeBinary | DataType::Utf8 | DataType::LargeUtf8 => {
             text(&one)
         }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 
-use crate::error::{Error, Result, ResultExt};
+use crate::error::{Error, Result};
 
 pub use aliases::Aliases;
 pub use common::common;
@@ -64,7 +64,7 @@ pub struct Options {
 /// # Errors
 /// `Unsupported` naming the field path and both types.
 pub fn evolve(from: &Field, to: &Field, options: Options) -> Result<Conversion> {
-    build(from, to, options, 0).in_field(to.name())
+    build(from, to, options, 0).map_err(|error| below(error, to.name()))
 }
 
 fn build(from: &Field, to: &Field, options: Options, depth: usize) -> Result<Conversion> {
@@ -92,8 +92,7 @@ fn build(from: &Field, to: &Field, options: Options, depth: usize) -> Result<Con
                 let conversion = build(&members[index], wanted, options, depth + 1);
                 conversion.map(|conversion| Some((index, conversion)))
             };
-            let member =
-                |wanted| member(wanted).map_err(|error| inside(error, to.name(), wanted.name()));
+            let member = |wanted| member(wanted).map_err(|error| below(error, wanted.name()));
             Step::Record(wanted.iter().map(member).collect::<Result<_>>()?)
         }
         (DataType::Union(from, mode), DataType::Union(to, wanted))
@@ -142,11 +141,12 @@ fn missing(wanted: &Field, options: Options) -> Result<()> {
     Ok(())
 }
 
-/// Puts the name of the outer field before the path of an inner one.
-fn inside(error: Error, outer: &str, inner: &str) -> Error {
-    let inner = error.place().field.clone().unwrap_or_else(|| inner.to_owned());
-    let unnamed = outer.is_empty() || outer == "item";
-    let path = if unnamed { inner } else { format!("{outer}.{inner}") };
-    let kind = error.kind();
-    Error::new(kind, error.message()).at(|place| place.field = Some(path))
+/// Puts the name of a field before the path that an error has below it.
+fn below(error: Error, name: &str) -> Error {
+    let path = match &error.place().field {
+        Some(path) if name.is_empty() => path.clone(),
+        Some(path) => format!("{name}.{path}"),
+        None => name.to_owned(),
+    };
+    Error::new(error.kind(), error.message()).at(|place| place.field = Some(path))
 }

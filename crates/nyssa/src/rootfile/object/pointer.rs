@@ -43,6 +43,9 @@ impl Reader<'_> {
             class_tag = self.tag_here()?;
             tag = self.cursor.be_u32()?;
         }
+        if tag > 1 && tag != NEW_CLASS && self.positions {
+            self.references.push(self.cursor.position() - 4);
+        }
         if tag & CLASS == 0 {
             return self.reference(tag);
         }
@@ -69,6 +72,7 @@ impl Reader<'_> {
         self.pending = None;
         match (value, end) {
             (Err(error), Some(end)) if error.kind() == Kind::Unsupported => {
+                self.skipped = true;
                 self.cursor.seek(end)?;
                 Ok(Value::Unknown(error.message().into()))
             }

@@ -55,6 +55,10 @@ pub(super) struct Reader<'a> {
     pub(super) depth: usize,
     /// Objects that may still be read.
     pub(super) budget: usize,
+    /// Where tags lie that are positions.
+    pub(super) references: Vec<usize>,
+    /// Whether something was skipped, so that there may be more references.
+    pub(super) skipped: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -70,6 +74,8 @@ impl<'a> Reader<'a> {
             pending: Some(1),
             depth: 0,
             budget: payload.len() + SPARE_VALUES,
+            references: Vec::new(),
+            skipped: false,
         }
     }
 
@@ -145,6 +151,7 @@ impl<'a> Reader<'a> {
             match self.step(&member.step, id) {
                 Ok(value) => self.set(id, index, value),
                 Err(error) if error.kind() == Kind::Unsupported && end.is_some() => {
+                    self.skipped = true;
                     let reason: Arc<str> = error.message().into();
                     for rest in index..plan.members.len() {
                         self.set(id, rest, Value::Unknown(reason.clone()));
@@ -320,6 +327,7 @@ impl<'a> Reader<'a> {
     /// Skips what cannot be read.
     pub fn skip_to(&mut self, end: Option<usize>, reason: Arc<str>) -> Result<Value> {
         self.pending = None;
+        self.skipped = true;
         match end {
             Some(end) => {
                 // Pointers in it went unseen; a file that has byte counts tags by position.

@@ -1,9 +1,9 @@
 //! Directories: their records and key lists (`TDirectoryFile`).
 
-use super::encode::{self, LARGE_FILE};
 use super::header::put_uuid;
 use super::key::Key;
 use crate::error::{Error, Result};
+use crate::rootfile::encode::{self, LARGE_FILE};
 
 /// Class version of `TDirectoryFile`, plus 1000 with 64-bit positions.
 const VERSION: u16 = 5;
@@ -16,6 +16,10 @@ pub(super) const CLASS: &str = "TDirectory";
 pub(super) struct Directory {
     /// Name; of the file for the top directory.
     pub name: String,
+    /// Title; empty for the top directory.
+    pub title: String,
+    /// Time stamp.
+    pub datime: u32,
     /// Index of the parent directory.
     pub parent: Option<usize>,
     /// Position of its key.
@@ -36,7 +40,8 @@ impl Directory {
 
     /// Lists a key: before older ones of its name, so that the newest cycle comes first.
     pub fn list(&mut self, key: Key) {
-        let older = self.keys.iter().position(|other| other.name == key.name);
+        let older = |other: &Key| other.name == key.name && other.cycle < key.cycle;
+        let older = self.keys.iter().position(older);
         self.keys.insert(older.unwrap_or(self.keys.len()), key);
     }
 
@@ -65,7 +70,7 @@ impl Directory {
         let large = place.seek_keys > LARGE_FILE || self.seek > LARGE_FILE;
         let mut out = Vec::with_capacity(RECORD_SIZE);
         out.extend_from_slice(&(VERSION + if large { 1000 } else { 0 }).to_be_bytes());
-        out.extend_from_slice(&place.datime.to_be_bytes());
+        out.extend_from_slice(&self.datime.to_be_bytes());
         out.extend_from_slice(&place.datime.to_be_bytes());
         encode::size(&mut out, place.nbytes_keys, "key list")?;
         encode::size(&mut out, (self.record - self.seek) as usize, "directory name")?;
@@ -80,7 +85,7 @@ impl Directory {
 
 /// What a directory record says that is known only at the end.
 pub(super) struct RecordPlace {
-    /// Time stamp.
+    /// Time stamp of the last change.
     pub datime: u32,
     /// Position of the parent's key, 0 at the top.
     pub parent_seek: u64,

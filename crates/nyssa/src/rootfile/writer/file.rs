@@ -9,21 +9,24 @@ use super::directory::{self, Directory, RecordPlace};
 use super::header::{self, BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
-use super::{encode, streamer_info};
+use super::streamer_info;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::BlobChunks;
+use crate::rootfile::encode;
+use crate::rootfile::streamer_list::StreamerList;
 
 /// Class name of the keys that hold RNTuple's pages and envelopes.
 const BLOB_CLASS: &str = "RBlob";
 
 /// Writes a ROOT file front to back. Nothing is visible before [`RootFileWriter::finish`].
 pub struct RootFileWriter {
-    out: Buffered,
+    pub(super) out: Buffered,
     options: Options,
     datime: u32,
     /// The first is the top directory, the file itself.
-    directories: Vec<Directory>,
+    pub(super) directories: Vec<Directory>,
+    infos: StreamerList,
 }
 
 impl RootFileWriter {
@@ -47,7 +50,9 @@ impl RootFileWriter {
         let datime = datime(options.time)?;
         let uuid = options.uuid.unwrap_or_else(|| uuid::Uuid::new_v4().into_bytes());
         let out = Buffered::new(sink, 0);
-        let mut file = Self { out, options, datime, directories: Vec::new() };
+        let mut infos = StreamerList::default();
+        infos.push(streamer_info::of_rntuple()?);
+        let mut file = Self { out, options, datime, directories: Vec::new(), infos };
         file.start(name, uuid).map_err(|error| file.blame(error))?;
         Ok(file)
     }
@@ -66,6 +71,8 @@ impl RootFileWriter {
         self.append(&key, &[&payload])?;
         self.directories.push(Directory {
             name,
+            title: String::new(),
+            datime: self.datime,
             parent: None,
             seek,
             record,
@@ -192,23 +199,48 @@ impl RootFileWriter {
         Ok(place)
     }
 
+    /// Adds to the file's list what classes look like; those already in it are left out.
+    pub fn add_streamer_infos(&mut self, infos: &StreamerList) {
+        self.infos.merge(infos);
+    }
+
+    /// Writes an object that no directory lists, as it is: who needs it keeps its position. Returns
+    /// the position of the payload.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for names that are empty or contain `/`; the sink's errors.
+    pub fn write_unlisted(&mut self, class: &str, name: &str, payload: &[u8]) -> Result<u64> {
+        let written = check_name(name).and_then(|()| {
+            let key = self.key(class, name, "", BEGIN, 1, payload.len() as u64);
+            self.append(&key, &[payload])?;
+            Ok(key.payload())
+        });
+        written.in_object(name).map_err(|error| self.blame(error))
+    }
+
     /// Index of the directory of a path.
-    fn make_directory(&mut self, path: &str) -> Result<usize> {
+    pub(super) fn make_directory(&mut self, path: &str) -> Result<usize> {
         let mut current = 0;
         for name in path.split('/').filter(|name| !name.is_empty()) {
-            let found = self
-                .directories
-                .iter()
-                .position(|dir| dir.parent == Some(current) && dir.name == name);
-            current = match found {
+            current = match self.find_directory(current, name) {
                 Some(found) => found,
-                None => self.add_directory(current, name)?,
+                None => self.add_directory(current, name, name, self.datime)?,
             };
         }
         Ok(current)
     }
 
-    fn add_directory(&mut self, parent: usize, name: &str) -> Result<usize> {
+    pub(super) fn find_directory(&self, parent: usize, name: &str) -> Option<usize> {
+        self.directories.iter().position(|dir| dir.parent == Some(parent) && dir.name == name)
+    }
+
+    pub(super) fn add_directory(
+        &mut self,
+        parent: usize,
+        name: &str,
+        title: &str,
+        datime: u32,
+    ) -> Result<usize> {
         if self.directories[parent].keys.iter().any(|key| key.name == name) {
             return Err(Error::invalid_argument(format!(
                 "cannot make directory {name:?}: an object of that name exists"
@@ -216,7 +248,8 @@ impl RootFileWriter {
         }
         let seek = self.directories[parent].seek;
         let size = directory::RECORD_SIZE as u64;
-        let key = self.key(directory::CLASS, name, name, seek, 1, size);
+        let mut key = self.key(directory::CLASS, name, title, seek, 1, size);
+        key.datime = datime;
         self.append(&key, &[&[0; directory::RECORD_SIZE]])?;
         // The identity of a subdirectory follows from the file's and its place in it.
         let mut uuid = self.directories[0].uuid;
@@ -225,6 +258,8 @@ impl RootFileWriter {
         }
         self.directories.push(Directory {
             name: name.to_owned(),
+            title: title.to_owned(),
+            datime,
             parent: Some(parent),
             seek: key.seek,
             record: key.payload(),
@@ -269,10 +304,9 @@ impl RootFileWriter {
     fn finish_directory(&mut self, index: usize) -> Result<()> {
         let directory = &self.directories[index];
         let payload = directory.key_list()?;
-        // ROOT titles the list of a subdirectory with the directory's title, its name here.
-        let title = directory.parent.map_or("", |_| directory.name.as_str());
         let size = payload.len() as u64;
-        let key = self.key(directory.class(), &directory.name, title, directory.seek, 1, size);
+        let (name, title) = (&directory.name, &directory.title);
+        let key = self.key(directory.class(), name, title, directory.seek, 1, size);
         let place = RecordPlace {
             datime: self.datime,
             parent_seek: directory.parent.map_or(0, |parent| self.directories[parent].seek),
@@ -286,7 +320,7 @@ impl RootFileWriter {
 
     fn streamer_info(&mut self) -> Result<(u64, usize)> {
         let (class, name, title) = ("TList", "StreamerInfo", "Doubly linked list");
-        let payload = streamer_info::serialize(Key::size_for(class, name, title))?;
+        let payload = self.infos.serialize(Key::size_for(class, name, title))?;
         let mut stored = Vec::new();
         Compressor::new(self.options.compression)?.compress(&payload, &mut stored)?;
         let mut key = self.key(class, name, title, BEGIN, 1, stored.len() as u64);
@@ -305,7 +339,7 @@ impl RootFileWriter {
     }
 
     /// A key at the end of the file.
-    fn key(
+    pub(super) fn key(
         &self,
         class: &str,
         name: &str,
@@ -324,17 +358,18 @@ impl RootFileWriter {
             class: class.to_owned(),
             name: name.to_owned(),
             title: title.to_owned(),
+            small: false,
         }
     }
 
-    fn append(&mut self, key: &Key, parts: &[&[u8]]) -> Result<()> {
+    pub(super) fn append(&mut self, key: &Key, parts: &[&[u8]]) -> Result<()> {
         let mut header = Vec::with_capacity(key.size());
         key.serialize(&mut header)?;
         self.out.append(&header)?;
         parts.iter().try_for_each(|part| self.out.append(part))
     }
 
-    fn blame(&self, error: Error) -> Error {
+    pub(super) fn blame(&self, error: Error) -> Error {
         error.at(|place| place.file = Some(self.out.name().to_owned()))
     }
 }

@@ -1,7 +1,7 @@
 //! The file header (`TFile::WriteHeader`) and the list of free segments (`TFree`).
 
-use super::encode::{self, LARGE_FILE};
 use crate::error::Result;
+use crate::rootfile::encode::{self, LARGE_FILE};
 
 /// Where the first record lies.
 pub(super) const BEGIN: u64 = 100;

@@ -1,11 +1,12 @@
-//! Key headers (`TKey`), always in the form with 64-bit positions.
+//! Key headers (`TKey`): in the form with 64-bit positions, but for objects carried over from a file
+//! that has the small form, because references inside an object count from the start of its key.
 
-use super::encode;
 use crate::error::{Error, Result};
+use crate::rootfile::encode;
 
-/// Key version 4 with 64-bit positions.
-const VERSION: u16 = 1004;
-/// Size of a key header without its three strings.
+/// Key version, plus 1000 with 64-bit positions.
+const VERSION: u16 = 4;
+/// Size of a key header with 64-bit positions without its three strings; 8 less with 32-bit ones.
 const FIXED_SIZE: usize = 34;
 
 /// What a key header says.
@@ -29,10 +30,12 @@ pub(super) struct Key {
     pub name: String,
     /// Object title.
     pub title: String,
+    /// Whether positions have 32 bits.
+    pub small: bool,
 }
 
 impl Key {
-    /// Size of a header with these strings.
+    /// Size of a header with these strings and 64-bit positions.
     pub fn size_for(class: &str, name: &str, title: &str) -> usize {
         let string = |text: &str| text.len() + if text.len() < 255 { 1 } else { 5 };
         FIXED_SIZE + string(class) + string(name) + string(title)
@@ -40,7 +43,8 @@ impl Key {
 
     /// Size of this header, bytes.
     pub fn size(&self) -> usize {
-        Self::size_for(&self.class, &self.name, &self.title)
+        let size = Self::size_for(&self.class, &self.name, &self.title);
+        if self.small { size - 8 } else { size }
     }
 
     /// Position of the payload.
@@ -62,13 +66,14 @@ impl Key {
         let objlen = u32::try_from(self.objlen)
             .map_err(|_| Error::limit(format!("{} bytes of {}", self.objlen, what("object"))))?;
         out.extend_from_slice(&nbytes.to_be_bytes());
-        out.extend_from_slice(&VERSION.to_be_bytes());
+        let version = if self.small { VERSION } else { VERSION + 1000 };
+        out.extend_from_slice(&version.to_be_bytes());
         out.extend_from_slice(&objlen.to_be_bytes());
         out.extend_from_slice(&self.datime.to_be_bytes());
         out.extend_from_slice(&keylen.to_be_bytes());
         out.extend_from_slice(&self.cycle.to_be_bytes());
-        out.extend_from_slice(&self.seek.to_be_bytes());
-        out.extend_from_slice(&self.parent.to_be_bytes());
+        encode::position(out, self.seek, !self.small)?;
+        encode::position(out, self.parent, !self.small)?;
         encode::string(out, &self.class)?;
         encode::string(out, &self.name)?;
         encode::string(out, &self.title)

@@ -15,11 +15,11 @@ mod blob;
 mod buffered;
 mod datime;
 mod directory;
-mod encode;
 mod file;
 mod header;
 mod key;
 mod options;
+mod stored;
 mod streamer_info;
 
 pub use file::RootFileWriter;

@@ -1,19 +1,13 @@
-//! The list of streamer infos: what the class `ROOT::RNTuple` looks like, so that every ROOT can
-//! read the anchor (`TList`, `TStreamerInfo`, `TObjArray`, `TStreamerBasicType`).
+//! What the class `ROOT::RNTuple` looks like, so that every ROOT can read the anchor
+//! (`TStreamerInfo`, `TObjArray`, `TStreamerBasicType`).
 
-use super::encode;
 use crate::error::Result;
+use crate::rootfile::encode;
+use crate::rootfile::streamer_list::{Part, Pointee};
 
-/// Class name in front of an object of a class that was not seen before in the record.
-const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Marks a reference to a class name seen before.
-const CLASS_FLAG: u32 = 0x8000_0000;
-/// References count from the start of the key, plus this (`TBufferFile::kMapOffset`).
-const MAP_OFFSET: usize = 2;
 /// `TObject` bits of a streamer info that ROOT writes: kIsCompiled.
 const COMPILED: u32 = 1 << 16;
 
-const LIST_VERSION: u16 = 5;
 /// ROOT 6.40 writes 10, with the same contents; older versions of ROOT know 9.
 const INFO_VERSION: u16 = 9;
 const ARRAY_VERSION: u16 = 3;
@@ -58,66 +52,39 @@ impl Member {
     }
 }
 
-/// The payload of the streamer info record behind a key of `keylen` bytes.
-pub(super) fn serialize(keylen: usize) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    encode::versioned(&mut out, LIST_VERSION, |out| {
-        put_object(out, 0);
-        encode::string(out, "")?;
-        encode::size(out, 1, "list")?;
-        encode::counted(out, |out| {
-            put_new_class(out, "TStreamerInfo");
-            encode::versioned(out, INFO_VERSION, |out| put_info(out, keylen))
-        })?;
-        // The option of the list's link.
-        encode::string(out, "")
-    })?;
-    Ok(out)
-}
-
-fn put_info(out: &mut Vec<u8>, keylen: usize) -> Result<()> {
-    put_named(out, "ROOT::RNTuple", COMPILED)?;
-    out.extend_from_slice(&RNTUPLE_CHECKSUM.to_be_bytes());
-    out.extend_from_slice(&RNTUPLE_VERSION.to_be_bytes());
-    encode::counted(out, |out| {
-        put_new_class(out, "TObjArray");
-        encode::versioned(out, ARRAY_VERSION, |out| {
-            put_object(out, 0);
-            encode::string(out, "")?;
-            encode::size(out, RNTUPLE_MEMBERS.len(), "list")?;
-            out.extend_from_slice(&0u32.to_be_bytes());
-            put_members(out, keylen)
-        })
-    })
-}
-
-fn put_members(out: &mut Vec<u8>, keylen: usize) -> Result<()> {
-    let mut class = None;
+/// The streamer info of the anchor's class.
+pub(super) fn of_rntuple() -> Result<Pointee> {
+    let mut head = INFO_VERSION.to_be_bytes().to_vec();
+    put_named(&mut head, "ROOT::RNTuple", COMPILED)?;
+    head.extend_from_slice(&RNTUPLE_CHECKSUM.to_be_bytes());
+    head.extend_from_slice(&RNTUPLE_VERSION.to_be_bytes());
+    let mut array = ARRAY_VERSION.to_be_bytes().to_vec();
+    put_object(&mut array, 0);
+    encode::string(&mut array, "")?;
+    encode::size(&mut array, RNTUPLE_MEMBERS.len(), "list")?;
+    array.extend_from_slice(&0u32.to_be_bytes());
+    let mut parts = vec![Part::Bytes(array)];
     for (name, member) in RNTUPLE_MEMBERS {
-        encode::counted(out, |out| {
-            match class {
-                None => {
-                    class = Some(CLASS_FLAG | (out.len() + keylen + MAP_OFFSET) as u32);
-                    put_new_class(out, "TStreamerBasicType");
-                }
-                Some(reference) => out.extend_from_slice(&u32::to_be_bytes(reference)),
-            }
-            encode::versioned(out, BASIC_TYPE_VERSION, |out| put_element(out, name, member))
-        })?;
+        parts.push(element(name, member)?);
     }
-    Ok(())
+    let elements = Pointee { class: "TObjArray".to_owned(), parts };
+    let parts = vec![Part::Bytes(head), Part::Pointer(elements)];
+    Ok(Pointee { class: "TStreamerInfo".to_owned(), parts })
 }
 
-fn put_element(out: &mut Vec<u8>, name: &str, member: Member) -> Result<()> {
+fn element(name: &str, member: Member) -> Result<Part> {
     let (kind, size, type_name) = member.describe();
-    encode::versioned(out, ELEMENT_VERSION, |out| {
+    let mut out = BASIC_TYPE_VERSION.to_be_bytes().to_vec();
+    encode::versioned(&mut out, ELEMENT_VERSION, |out| {
         put_named(out, name, 0)?;
         // Type, size, array length, array dimension, five maximum indices.
         for number in [kind, size, 0, 0, 0, 0, 0, 0, 0] {
             out.extend_from_slice(&number.to_be_bytes());
         }
         encode::string(out, type_name)
-    })
+    })?;
+    let parts = vec![Part::Bytes(out)];
+    Ok(Part::Pointer(Pointee { class: "TStreamerBasicType".to_owned(), parts }))
 }
 
 fn put_named(out: &mut Vec<u8>, name: &str, bits: u32) -> Result<()> {
@@ -134,17 +101,12 @@ fn put_object(out: &mut Vec<u8>, bits: u32) {
     out.extend_from_slice(&bits.to_be_bytes());
 }
 
-fn put_new_class(out: &mut Vec<u8>, class: &str) {
-    out.extend_from_slice(&NEW_CLASS.to_be_bytes());
-    out.extend_from_slice(class.as_bytes());
-    out.push(0);
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use crate::compression::decompress;
+    use crate::rootfile::StreamerList;
 
     /// This file has a key of 64 bytes in front of its compressed list.
     #[test]
@@ -162,6 +124,9 @@ mod tests {
         assert_eq!(key[14..16], 64u16.to_be_bytes(), "keylen");
         let mut expected = vec![0; 0x4e6];
         decompress(&key[64..397], &mut expected).expect("streamer info");
-        assert_eq!(super::serialize(64).expect("streamer info"), expected);
+        let mut list = StreamerList::default();
+        list.push(super::of_rntuple().expect("streamer info"));
+        assert_eq!(list.serialize(64).expect("list"), expected);
+        assert_eq!(StreamerList::parse(&expected, 64).expect("list"), list);
     }
 }

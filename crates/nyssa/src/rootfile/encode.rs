@@ -3,12 +3,12 @@
 use crate::error::{Error, Result};
 
 /// Marks the first word of a streamed object as a byte count.
-const BYTE_COUNT_FLAG: u32 = 0x4000_0000;
+pub(in crate::rootfile) const BYTE_COUNT_FLAG: u32 = 0x4000_0000;
 /// Positions from here on are kept in 64 bits (`TFile::kStartBigFile`).
-pub(super) const LARGE_FILE: u64 = 2_000_000_000;
+pub(in crate::rootfile) const LARGE_FILE: u64 = 2_000_000_000;
 
 /// Appends a `TString`: one length byte, or 255 and a 32-bit length.
-pub(super) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
+pub(in crate::rootfile) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
     match u8::try_from(text.len()) {
         Ok(len) if len < 255 => out.push(len),
         _ => {
@@ -26,7 +26,7 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
 ///
 /// # Errors
 /// `LimitExceeded` when 32 bits are too few.
-pub(super) fn position(out: &mut Vec<u8>, value: u64, large: bool) -> Result<()> {
+pub(in crate::rootfile) fn position(out: &mut Vec<u8>, value: u64, large: bool) -> Result<()> {
     if large {
         out.extend_from_slice(&value.to_be_bytes());
         return Ok(());
@@ -38,7 +38,7 @@ pub(super) fn position(out: &mut Vec<u8>, value: u64, large: bool) -> Result<()>
 }
 
 /// Appends a 32-bit size or count.
-pub(super) fn size(out: &mut Vec<u8>, value: usize, what: &str) -> Result<()> {
+pub(in crate::rootfile) fn size(out: &mut Vec<u8>, value: usize, what: &str) -> Result<()> {
     let value = i32::try_from(value)
         .map_err(|_| Error::limit(format!("{what} of {value} exceeds 31 bits")))?;
     out.extend_from_slice(&value.to_be_bytes());
@@ -46,7 +46,7 @@ pub(super) fn size(out: &mut Vec<u8>, value: usize, what: &str) -> Result<()> {
 }
 
 /// Appends a byte count and what `fill` appends.
-pub(super) fn counted(
+pub(in crate::rootfile) fn counted(
     out: &mut Vec<u8>,
     fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,
 ) -> Result<()> {
@@ -62,7 +62,7 @@ pub(super) fn counted(
 }
 
 /// Appends a byte count, a class version and what `fill` appends.
-pub(super) fn versioned(
+pub(in crate::rootfile) fn versioned(
     out: &mut Vec<u8>,
     version: u16,
     fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,

@@ -1,0 +1,192 @@
+//! Carrying objects of one file over into another: their bytes as stored, with names, titles, cycles
+//! and dates, and the streamer infos that describe them.
+//!
+//! Nothing is opened but what has to be looked into. References inside an object count from the start
+//! of its key, so the key keeps its size, or the references are moved with it.
+//!
+//! Refused by name: what holds positions in its file (TTrees with their baskets, RNTuples).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::compression::Compressor;
+use crate::error::{Result, ResultExt};
+use crate::rootfile::object::relocate;
+use crate::rootfile::writer::RootFileWriter;
+use crate::rootfile::{KeyEntry, RootFile, StreamerInfos};
+
+/// Class names of RNTuples, now and before the format was final.
+const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
+/// Classes that hold baskets, by name.
+const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
+/// Starts a branch inside another object: the mark of a new class and its name. There is no tree
+/// with baskets without it.
+const NEW_BRANCH: &[u8] = b"\xFF\xFF\xFF\xFFTBranch";
+/// Processes that other objects refer to by number.
+const PROCESS_ID: &str = "TProcessID";
+
+/// What is to be carried over from one file.
+pub struct Carry {
+    file: RootFile,
+    infos: Arc<StreamerInfos>,
+    objects: Vec<KeyEntry>,
+    refused: Vec<Refused>,
+}
+
+/// An object that is not carried over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Path and cycle: `dir/name;cycle`.
+    pub path: String,
+    /// Its class.
+    pub class: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Carry {
+    /// All objects of `file` but those at the paths `exclude` (all cycles, and for a directory all
+    /// that is in it).
+    ///
+    /// # Errors
+    /// As [`RootFile::walk`] and [`RootFile::payload`].
+    pub fn plan(file: &RootFile, exclude: &[&str]) -> Result<Self> {
+        let infos = file.streamer_infos()?;
+        let mut carry =
+            Self { file: file.clone(), infos, objects: Vec::new(), refused: Vec::new() };
+        for entry in file.walk()? {
+            if exclude.iter().any(|path| is_at_or_below(&entry.path, path)) {
+                continue;
+            }
+            match carry.reason_against(&entry)? {
+                None => carry.objects.push(entry),
+                Some(reason) => carry.refused.push(Refused::new(&entry, reason)),
+            }
+        }
+        Ok(carry)
+    }
+
+    /// The keys that will be carried over, directories before what is in them.
+    pub fn objects(&self) -> &[KeyEntry] {
+        &self.objects
+    }
+
+    /// What cannot be carried over, and why.
+    pub fn refused(&self) -> &[Refused] {
+        &self.refused
+    }
+
+    fn reason_against(&self, entry: &KeyEntry) -> Result<Option<&'static str>> {
+        let holds_positions =
+            "it holds positions in its file, so that its data would have to be moved with it";
+        if entry.is_directory() {
+            return Ok(None);
+        }
+        if RNTUPLES.contains(&&*entry.class) || TREES.contains(&&*entry.class) {
+            return Ok(Some(holds_positions));
+        }
+        let described = self.infos.classes();
+        let no_branches =
+            !described.is_empty() && described.iter().all(|info| info.name != "TBranch");
+        if no_branches {
+            return Ok(None);
+        }
+        let payload = self.file.payload(entry)?;
+        let branch = payload.windows(NEW_BRANCH.len()).any(|window| window == NEW_BRANCH);
+        Ok(branch.then_some(holds_positions))
+    }
+
+    /// Writes the objects into `out`, and the streamer infos of this file into its list. Returns
+    /// what could not be carried over after all, because `out` has something of that name or the
+    /// references in an object cannot be followed.
+    ///
+    /// # Errors
+    /// `Io`; `OutOfSpecification` where a record disagrees with its key.
+    pub fn write(&self, out: &mut RootFileWriter) -> Result<Vec<Refused>> {
+        if self.objects.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut refused = Vec::new();
+        let taken: Vec<bool> = self.objects.iter().map(|entry| is_taken(out, entry)).collect();
+        let foreign =
+            self.objects.iter().zip(&taken).any(|(e, taken)| *taken && e.class == PROCESS_ID);
+        for (entry, taken) in self.objects.iter().zip(taken) {
+            let reason = if taken {
+                Some("an object of that name is there already".to_owned())
+            } else if foreign && !entry.is_directory() {
+                Some("it may refer to objects by the processes of its file".to_owned())
+            } else {
+                self.write_one(out, entry).in_file(self.file.name()).in_object(&entry.path)?
+            };
+            if let Some(reason) = reason {
+                refused.push(Refused::new(entry, reason));
+            }
+        }
+        out.add_streamer_infos(&self.file.streamer_list()?);
+        Ok(refused)
+    }
+
+    fn write_one(&self, out: &mut RootFileWriter, entry: &KeyEntry) -> Result<Option<String>> {
+        if entry.is_directory() {
+            out.make_titled_directory(&entry.path, &entry.title, entry.datime)?;
+            return Ok(None);
+        }
+        let small = out.keeps_small_key(entry);
+        let keylen = RootFileWriter::stored_keylen(entry, small);
+        let stored = if keylen == usize::from(entry.keylen) {
+            self.file.stored(entry)?
+        } else {
+            match self.moved(out, entry, keylen)? {
+                Ok(stored) => stored,
+                Err(reason) => return Ok(Some(reason)),
+            }
+        };
+        out.write_stored(directory(entry), entry, &stored, small)?;
+        Ok(None)
+    }
+
+    /// The object for a key of another size.
+    fn moved(
+        &self,
+        out: &RootFileWriter,
+        entry: &KeyEntry,
+        keylen: usize,
+    ) -> Result<std::result::Result<Bytes, String>> {
+        let mut payload = self.file.payload(entry)?;
+        let from = entry.keylen;
+        if let Err(reason) = relocate(self.infos.table(), &entry.class, &mut payload, from, keylen)
+        {
+            return Ok(Err(reason.to_string()));
+        }
+        let mut stored = Vec::new();
+        Compressor::new(out.options().compression)?.compress(&payload, &mut stored)?;
+        Ok(Ok(stored.into()))
+    }
+}
+
+impl Refused {
+    fn new(entry: &KeyEntry, reason: impl Into<String>) -> Self {
+        Self {
+            path: format!("{};{}", entry.path, entry.cycle),
+            class: entry.class.clone(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Whether `out` has an object of that name; directories are joined.
+fn is_taken(out: &RootFileWriter, entry: &KeyEntry) -> bool {
+    !entry.is_directory() && out.has(directory(entry), &entry.name)
+}
+
+/// The path of the directory that lists a key. Names may hold slashes.
+fn directory(entry: &KeyEntry) -> &str {
+    let directory = entry.path.strip_suffix(&*entry.name).unwrap_or("");
+    directory.strip_suffix('/').unwrap_or(directory)
+}
+
+fn is_at_or_below(path: &str, other: &str) -> bool {
+    let other = other.trim_matches('/');
+    path.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

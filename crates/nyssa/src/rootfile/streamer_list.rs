@@ -1,0 +1,327 @@
+//! The list of streamer infos as it lies in a file, taken apart only where its bytes depend on their
+//! position, so that entries of several files can go into one list unchanged.
+//!
+//! ```text
+//! TList            byte count, version, TObject, name, number of entries
+//!   entry          byte count, class tag, TStreamerInfo or TList of rules; an option string
+//!     elements     byte count, class tag, TObjArray
+//!       element    byte count, class tag, TStreamerElement
+//! ```
+//!
+//! A class tag names its class (`0xFFFFFFFF`, name) or points back to where that was done, counted
+//! from the start of the key (`TBufferFile::WriteObjectClass`).
+
+use std::collections::HashMap;
+
+use crate::cursor::Cursor;
+use crate::error::{Error, Result};
+use crate::rootfile::encode::{self, BYTE_COUNT_FLAG};
+
+/// Class name in front of an object of a class that was not seen before in the record.
+const NEW_CLASS: u32 = 0xFFFF_FFFF;
+/// Marks a reference to a class name seen before.
+const CLASS_FLAG: u32 = 0x8000_0000;
+/// References count from the start of the key, plus this (`TBufferFile::kMapOffset`).
+const MAP_OFFSET: usize = 2;
+/// Class version of `TList`.
+const LIST_VERSION: u16 = 5;
+/// Class version of `TObject`.
+const OBJECT_VERSION: u16 = 1;
+/// `TObject::kIsReferenced`: a process id follows the bits.
+const IS_REFERENCED: u32 = 1 << 4;
+
+/// A list of streamer infos, each entry as stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamerList {
+    entries: Vec<Entry>,
+}
+
+/// One entry and the option it is listed with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    object: Pointee,
+    option: Vec<u8>,
+}
+
+/// An object behind a pointer, in parts whose order is that of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pointee {
+    pub class: String,
+    pub parts: Vec<Part>,
+}
+
+/// A part of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Bytes that mean the same anywhere.
+    Bytes(Vec<u8>),
+    /// A pointer to an object.
+    Pointer(Pointee),
+}
+
+impl StreamerList {
+    /// Takes apart the uncompressed list behind a key of `keylen` bytes.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the list is damaged; `Unsupported` for what no ROOT of the last
+    /// twenty years writes.
+    pub fn parse(payload: &[u8], keylen: u16) -> Result<Self> {
+        let mut parser = Parser { keylen: keylen.into(), classes: HashMap::new() };
+        let mut cursor = Cursor::new(payload, 0);
+        let mut list = counted(&mut cursor)?;
+        let start = list.clone();
+        let count = list_head(&mut list)?;
+        let mut entries = Vec::new();
+        for _ in 0..count {
+            let object = parser.entry(&mut list)?;
+            entries.push(Entry { object, option: string(&mut list)? });
+        }
+        if !list.remaining().is_empty() {
+            return Err(start.error("the list of streamer infos has bytes behind its last entry"));
+        }
+        Ok(Self { entries })
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Adds the entries of `other` that are not here yet, in its order. Two streamer infos are the
+    /// same when name, class version and checksum agree.
+    pub fn merge(&mut self, other: &Self) {
+        for entry in &other.entries {
+            if !self.entries.iter().any(|known| known.object.is_same(&entry.object)) {
+                self.entries.push(entry.clone());
+            }
+        }
+    }
+
+    /// Adds an entry.
+    pub(super) fn push(&mut self, object: Pointee) {
+        self.entries.push(Entry { object, option: vec![0] });
+    }
+
+    /// The uncompressed list for a key of `keylen` bytes; for one without a key, as in RNTuple's
+    /// extra type information, `keylen` is 0.
+    ///
+    /// # Errors
+    /// `LimitExceeded` beyond 1 GiB.
+    pub fn serialize(&self, keylen: usize) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut classes = HashMap::new();
+        encode::versioned(&mut out, LIST_VERSION, |out| {
+            out.extend_from_slice(&OBJECT_VERSION.to_be_bytes());
+            out.extend_from_slice(&[0; 8]);
+            encode::string(out, "")?;
+            encode::size(out, self.entries.len(), "list of streamer infos")?;
+            for entry in &self.entries {
+                entry.object.put(out, keylen, &mut classes)?;
+                out.extend_from_slice(&entry.option);
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+}
+
+impl Pointee {
+    fn put<'a>(
+        &'a self,
+        out: &mut Vec<u8>,
+        keylen: usize,
+        classes: &mut HashMap<&'a str, u32>,
+    ) -> Result<()> {
+        encode::counted(out, |out| {
+            match classes.get(&*self.class) {
+                Some(reference) => out.extend_from_slice(&reference.to_be_bytes()),
+                None => {
+                    let reference = CLASS_FLAG | (out.len() + keylen + MAP_OFFSET) as u32;
+                    classes.insert(&self.class, reference);
+                    out.extend_from_slice(&NEW_CLASS.to_be_bytes());
+                    out.extend_from_slice(self.class.as_bytes());
+                    out.push(0);
+                }
+            }
+            encode::counted(out, |out| {
+                self.parts.iter().try_for_each(|part| match part {
+                    Part::Bytes(bytes) => {
+                        out.extend_from_slice(bytes);
+                        Ok(())
+                    }
+                    Part::Pointer(pointee) => pointee.put(out, keylen, classes),
+                })
+            })
+        })
+    }
+
+    /// Whether two entries describe the same version of the same class, or are the same.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self.identity(), other.identity()) {
+            (Some(own), Some(other)) => own == other,
+            _ => self == other,
+        }
+    }
+
+    /// Name, checksum and class version of a `TStreamerInfo`.
+    fn identity(&self) -> Option<(&[u8], &[u8])> {
+        let ("TStreamerInfo", Some(Part::Bytes(head))) = (self.class.as_str(), self.parts.first())
+        else {
+            return None;
+        };
+        // Version, then TNamed: byte count, version, TObject, name, title.
+        let mut cursor = Cursor::new(head, 0);
+        cursor.skip(2).ok()?;
+        let mut named = counted(&mut cursor).ok()?;
+        named.skip(2).ok()?;
+        object(&mut named).ok()?;
+        Some((named.remaining(), cursor.remaining()))
+    }
+}
+
+/// Takes objects of one record apart.
+struct Parser {
+    keylen: usize,
+    /// Class names by the position of their tag in the payload.
+    classes: HashMap<usize, String>,
+}
+
+impl Parser {
+    fn entry(&mut self, cursor: &mut Cursor<'_>) -> Result<Pointee> {
+        let (class, body) = self.pointee(cursor)?;
+        let mut rest = body.clone();
+        let parts = match class.as_str() {
+            "TStreamerInfo" => {
+                rest.skip(2)?;
+                counted(&mut rest)?;
+                rest.skip(8)?;
+                let head = between(&body, &rest);
+                let (class, array) = self.pointee(&mut rest)?;
+                let parts = self.array(array)?;
+                vec![head, Part::Pointer(Pointee { class, parts })]
+            }
+            // Rules of schema evolution, as strings.
+            "TList" => {
+                let count = list_head(&mut rest)?;
+                let mut parts = vec![between(&body, &rest)];
+                for _ in 0..count {
+                    parts.push(self.leaf(&mut rest)?);
+                    parts.push(Part::Bytes(string(&mut rest)?));
+                }
+                parts
+            }
+            other => {
+                return Err(body.error(format!("the list of streamer infos holds a {other}")));
+            }
+        };
+        finish(&rest, &class)?;
+        Ok(Pointee { class, parts })
+    }
+
+    /// The parts of a `TObjArray`.
+    fn array(&mut self, body: Cursor<'_>) -> Result<Vec<Part>> {
+        let mut rest = body.clone();
+        rest.skip(2)?;
+        object(&mut rest)?;
+        string(&mut rest)?;
+        let count = rest.be_u32()?;
+        rest.skip(4)?;
+        let mut parts = vec![between(&body, &rest)];
+        for _ in 0..count {
+            parts.push(self.leaf(&mut rest)?);
+        }
+        finish(&rest, "TObjArray")?;
+        Ok(parts)
+    }
+
+    /// A pointer to an object without pointers.
+    fn leaf(&mut self, cursor: &mut Cursor<'_>) -> Result<Part> {
+        let (class, body) = self.pointee(cursor)?;
+        Ok(Part::Pointer(Pointee { class, parts: vec![Part::Bytes(body.remaining().to_vec())] }))
+    }
+
+    /// Class of the object behind a pointer, and a cursor over it without its byte count.
+    fn pointee<'a>(&mut self, cursor: &mut Cursor<'a>) -> Result<(String, Cursor<'a>)> {
+        let mut pointer = counted(cursor)?;
+        let place = pointer.offset() as usize;
+        let tag = pointer.be_u32()?;
+        let class = if tag == NEW_CLASS {
+            let rest = pointer.remaining();
+            let end = rest.iter().position(|&byte| byte == 0);
+            let end = end.ok_or_else(|| pointer.error("class name without an end"))?;
+            let name = String::from_utf8_lossy(pointer.bytes(end)?).into_owned();
+            pointer.skip(1)?;
+            self.classes.insert(place, name.clone());
+            name
+        } else {
+            let place = (tag & !CLASS_FLAG) as usize;
+            let known = place
+                .checked_sub(self.keylen + MAP_OFFSET)
+                .filter(|_| tag & CLASS_FLAG != 0)
+                .and_then(|place| self.classes.get(&place));
+            known.cloned().ok_or_else(|| pointer.error(format!("class tag {tag:#x} is unknown")))?
+        };
+        let body = counted(&mut pointer)?;
+        finish(&pointer, &class)?;
+        Ok((class, body))
+    }
+}
+
+/// A cursor over what a byte count says; `cursor` goes behind it.
+fn counted<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
+    let start = cursor.clone();
+    let count = cursor.be_u32()?;
+    if count & BYTE_COUNT_FLAG == 0 || count == NEW_CLASS {
+        return Err(start.error("a byte count is missing in the list of streamer infos"));
+    }
+    let offset = cursor.offset();
+    Ok(Cursor::new(cursor.bytes((count & !BYTE_COUNT_FLAG) as usize)?, offset))
+}
+
+/// Version, `TObject`, name; the number of items.
+fn list_head(cursor: &mut Cursor<'_>) -> Result<u32> {
+    let version = cursor.be_u16()?;
+    // Version 4 differs in options of 255 bytes and more only; those of streamer infos are short.
+    if !(4..=LIST_VERSION).contains(&version) {
+        return Err(Error::unsupported(format!(
+            "version {version} of TList cannot be carried over"
+        )));
+    }
+    object(cursor)?;
+    string(cursor)?;
+    cursor.be_u32()
+}
+
+/// Skips a `TObject`.
+fn object(cursor: &mut Cursor<'_>) -> Result<()> {
+    cursor.skip(6)?;
+    if cursor.be_u32()? & IS_REFERENCED != 0 {
+        cursor.skip(2)?;
+    }
+    Ok(())
+}
+
+/// The bytes of a string with its length.
+fn string(cursor: &mut Cursor<'_>) -> Result<Vec<u8>> {
+    let start = cursor.clone();
+    cursor.root_string()?;
+    let Part::Bytes(bytes) = between(&start, cursor) else { return Ok(Vec::new()) };
+    Ok(bytes)
+}
+
+fn between(start: &Cursor<'_>, end: &Cursor<'_>) -> Part {
+    let size = end.position() - start.position();
+    Part::Bytes(start.remaining().get(..size).unwrap_or_default().to_vec())
+}
+
+fn finish(cursor: &Cursor<'_>, class: &str) -> Result<()> {
+    match cursor.remaining().len() {
+        0 => Ok(()),
+        left => Err(cursor.error(format!("{left} bytes behind the last member of {class}"))),
+    }
+}

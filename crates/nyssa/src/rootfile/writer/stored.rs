@@ -1,0 +1,67 @@
+//! Objects of other files, written as they are stored there.
+
+use super::RootFileWriter;
+use super::key::Key;
+use crate::error::Result;
+use crate::rootfile::KeyEntry;
+use crate::rootfile::encode::LARGE_FILE;
+
+impl RootFileWriter {
+    /// Makes the directory `path`, with title and time stamp for its last part when it is new.
+    pub(in crate::rootfile) fn make_titled_directory(
+        &mut self,
+        path: &str,
+        title: &str,
+        datime: u32,
+    ) -> Result<()> {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let parent = self.make_directory(parent)?;
+        if self.find_directory(parent, name).is_none() {
+            self.add_directory(parent, name, title, datime)?;
+        }
+        Ok(())
+    }
+
+    /// Whether directory `dir` holds something of this name.
+    pub(in crate::rootfile) fn has(&self, dir: &str, name: &str) -> bool {
+        let mut parts = dir.split('/').filter(|part| !part.is_empty());
+        parts
+            .try_fold(0, |current, part| self.find_directory(current, part))
+            .is_some_and(|dir| self.directories[dir].keys.iter().any(|key| key.name == name))
+    }
+
+    /// Whether an object of another file keeps a key with 32-bit positions, written next.
+    pub(in crate::rootfile) fn keeps_small_key(&self, entry: &KeyEntry) -> bool {
+        self.out.end() < LARGE_FILE && !entry.is_large
+    }
+
+    /// Size of the key that [`RootFileWriter::write_stored`] writes, bytes.
+    pub(in crate::rootfile) fn stored_keylen(entry: &KeyEntry, small: bool) -> usize {
+        let size = Key::size_for(&entry.class, &entry.name, &entry.title);
+        if small { size - 8 } else { size }
+    }
+
+    /// Writes the object of a key of another file into directory `dir`, its bytes as they are on
+    /// storage, with the name, title, cycle and date of that key and `small`
+    /// (32-bit) positions or large ones.
+    pub(in crate::rootfile) fn write_stored(
+        &mut self,
+        dir: &str,
+        entry: &KeyEntry,
+        stored: &[u8],
+        small: bool,
+    ) -> Result<()> {
+        let dir = self.make_directory(dir)?;
+        let parent = self.directories[dir].seek;
+        let (class, name, title) = (&entry.class, &entry.name, &entry.title);
+        let key = Key {
+            objlen: entry.objlen.into(),
+            datime: entry.datime,
+            small,
+            ..self.key(class, name, title, parent, entry.cycle, stored.len() as u64)
+        };
+        self.append(&key, &[stored]).map_err(|error| self.blame(error))?;
+        self.directories[dir].list(key);
+        Ok(())
+    }
+}

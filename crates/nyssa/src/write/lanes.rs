@@ -1,0 +1,71 @@
+//! Work on a few threads, each with buffers of its own.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::Scratch;
+use crate::Context;
+use crate::error::Result;
+
+/// At most so many threads at once, which bounds their buffers. With one lane the caller's own thread
+/// does the work.
+pub(super) struct Lanes {
+    context: Context,
+    scratches: Vec<Scratch>,
+    pooled: bool,
+}
+
+impl Lanes {
+    /// So many threads of the pool of `context`, or the caller's own when not `pooled`.
+    pub(super) fn new(context: Context, lanes: usize, pooled: bool) -> Self {
+        let scratches = (0..lanes.max(1)).map(|_| Scratch::new()).collect();
+        Self { context, scratches, pooled }
+    }
+
+    /// `run` of every task, in the order of the tasks.
+    ///
+    /// # Errors
+    /// That of one task that failed, `Cancelled`.
+    pub(super) fn map<T: Sync, R: Send>(
+        &mut self,
+        tasks: &[T],
+        run: impl Fn(&T, &mut Scratch) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let context = &self.context;
+        let run = |task: &T, scratch: &mut Scratch| {
+            context.check()?;
+            run(task, scratch)
+        };
+        if !self.pooled || tasks.len() < 2 {
+            let Some(scratch) = self.scratches.first_mut() else { return Ok(Vec::new()) };
+            return tasks.iter().map(|task| run(task, scratch)).collect();
+        }
+        let next = AtomicUsize::new(0);
+        let lane = |scratch: &mut Scratch| {
+            let take = || {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                tasks.get(index).map(|task| (index, task))
+            };
+            std::iter::from_fn(take)
+                .map(|(index, task)| Ok((index, run(task, scratch)?)))
+                .collect::<Result<Vec<_>>>()
+        };
+        let scratches = &mut self.scratches;
+        let lanes = context.pool().install(|| {
+            scratches.par_iter_mut().with_max_len(1).map(lane).collect::<Result<Vec<_>>>()
+        })?;
+        let mut done = lanes.into_iter().flatten().collect::<Vec<_>>();
+        done.sort_unstable_by_key(|(index, _)| *index);
+        Ok(done.into_iter().map(|(_, result)| result).collect())
+    }
+
+    /// `run` of every item.
+    pub(super) fn each<T: Send>(&self, items: &mut [T], run: impl Fn(&mut T) + Sync + Send) {
+        if self.pooled && self.context.threads() > 1 {
+            self.context.pool().install(|| items.par_iter_mut().for_each(run));
+        } else {
+            items.iter_mut().for_each(run);
+        }
+    }
+}

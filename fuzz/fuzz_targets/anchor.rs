@@ -1,0 +1,12 @@
+//! The anchor of an RNTuple, with its checksum made right.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let mut payload = data.to_vec();
+    nyssa_fuzz::repair::repair_anchor(&mut payload);
+    if let Ok(anchor) = nyssa::format::Anchor::parse(&payload) {
+        assert!(nyssa::format::Anchor::parse(&anchor.serialize()).is_ok_and(|same| same == anchor));
+    }
+});

@@ -1,0 +1,9 @@
+//! The footer envelope behind a right checksum.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nyssa::format::Footer;
+
+fuzz_target!(|data: &[u8]| {
+    let _ = Footer::parse(&nyssa_fuzz::repair::wrap(2, data));
+});

@@ -1,0 +1,12 @@
+//! The header envelope: what is inside, behind a right checksum, and the rules of the schema.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nyssa::format::{Footer, Header};
+
+fuzz_target!(|data: &[u8]| {
+    let envelope = nyssa_fuzz::repair::wrap(1, data);
+    if let Ok(header) = Header::parse(&envelope) {
+        let _ = header.schema(&Footer::default().extension);
+    }
+});

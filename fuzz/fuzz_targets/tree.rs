@@ -1,0 +1,16 @@
+//! A whole file with a TTree: its metadata, its baskets.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nyssa_fuzz::{open, read_all};
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(file) = open(data) else { return };
+    for key in nyssa::dataset::datasets(&file).unwrap_or_default() {
+        if key.class != nyssa::read::CLASS
+            && let Ok(reader) = nyssa::ttree::Reader::open(&file, &key.path)
+        {
+            read_all(&reader);
+        }
+    }
+});

@@ -1,0 +1,14 @@
+//! C++ type names: normalising one twice changes nothing.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nyssa::schema::type_name::{TypeName, normalize};
+use nyssa_fuzz as _;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if TypeName::parse(text).is_ok() {
+        let once = normalize(text);
+        assert_eq!(normalize(&once), once, "{text:?}");
+    }
+});

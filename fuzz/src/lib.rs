@@ -1,0 +1,38 @@
+//! What the fuzz targets share. A target passes when it returns: an error is a right answer to bad
+//! input; a panic, an overflow, a hang or memory beyond the limit is not.
+
+mod limit;
+pub mod repair;
+
+use std::sync::{Arc, LazyLock};
+
+use nyssa::rootfile::RootFile;
+use nyssa::{Context, Dataset};
+
+/// Entries that are read at most: a few bytes of metadata may claim any number.
+const MAX_ENTRIES: u64 = 10_000;
+
+static CONTEXT: LazyLock<Context> = LazyLock::new(|| match Context::new(Some(1)) {
+    Ok(context) => context,
+    Err(error) => panic!("no threads to run on: {error}"),
+});
+
+/// One thread, made once.
+pub fn context() -> &'static Context {
+    &CONTEXT
+}
+
+/// The ROOT file in `bytes`, if it is one.
+pub fn open(bytes: &[u8]) -> nyssa::Result<RootFile> {
+    RootFile::open(Arc::new(nyssa_io::MemorySource::new("fuzz.root", bytes.to_vec())))
+}
+
+/// Reads every readable column on its own, so that one broken column hides no other.
+pub fn read_all(dataset: &dyn Dataset) {
+    let entries = dataset.num_entries().min(MAX_ENTRIES);
+    for item in dataset.items().iter().filter(|item| item.field.is_ok()) {
+        if let Ok(arrays) = dataset.read(&[&item.name], 0..entries, context()) {
+            assert!(arrays.iter().all(|array| array.len() as u64 == entries), "{}", item.name);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Makes the checksums of a damaged RNTuple file right again, so that what lies behind them is
+//! reached: without it nearly every change ends at the first checksum.
+
+use nyssa::format::{Anchor, EnvelopePosition, Footer, checksum};
+use nyssa::rootfile::RootFile;
+
+/// Start of the checksummed fields in the payload of an anchor.
+const ANCHOR_FIELDS: usize = 6;
+/// Size of the checksummed fields of an anchor.
+const ANCHOR_SIZE: usize = 64;
+
+/// Sets the checksums of the anchor, header, footer and page lists of the uncompressed RNTuple
+/// `name`, as far as they can be found.
+pub fn repair(bytes: &mut [u8], name: &str) -> Option<()> {
+    let key = crate::open(bytes).ok()?.find(name).ok()?;
+    let payload = usize::try_from(key.seek.checked_add(u64::from(key.keylen))?).ok()?;
+    repair_anchor(bytes.get_mut(payload..)?)?;
+    let anchor = Anchor::parse(bytes.get(payload..)?).ok()?;
+    repair_envelope(bytes, anchor.header);
+    // The footer repeats the header's checksum, page lists do too.
+    let header = envelope(bytes, anchor.header)?;
+    let header = header[header.len().checked_sub(8)?..].to_vec();
+    let footer = range(anchor.footer, bytes.len())?;
+    set(bytes, footer.start, 16, &header);
+    repair_envelope(bytes, anchor.footer);
+    let footer = Footer::parse(envelope(bytes, anchor.footer)?).ok()?;
+    for group in &footer.cluster_groups {
+        let link = group.page_list;
+        let place = EnvelopePosition {
+            seek: link.locator.offset,
+            nbytes: link.locator.size,
+            len: link.length,
+        };
+        let start = range(place, bytes.len())?.start;
+        set(bytes, start, 8, &header);
+        repair_envelope(bytes, place);
+    }
+    Some(())
+}
+
+/// Sets the checksum of an anchor's payload.
+pub fn repair_anchor(payload: &mut [u8]) -> Option<()> {
+    let end = ANCHOR_FIELDS + ANCHOR_SIZE;
+    let sum = checksum(payload.get(ANCHOR_FIELDS..end)?);
+    payload.get_mut(end..end + 8)?.copy_from_slice(&sum.to_be_bytes());
+    Some(())
+}
+
+/// An envelope around `payload` of the given type code, with the right length and checksum.
+pub fn wrap(kind: u64, payload: &[u8]) -> Vec<u8> {
+    let length = payload.len() as u64 + 16;
+    let mut out = (kind | length << 16).to_le_bytes().to_vec();
+    out.extend_from_slice(payload);
+    out.extend_from_slice(&checksum(&out).to_le_bytes());
+    out
+}
+
+fn range(place: EnvelopePosition, size: usize) -> Option<std::ops::Range<usize>> {
+    let start = usize::try_from(place.seek).ok()?;
+    let end = usize::try_from(place.seek.checked_add(place.nbytes)?).ok()?;
+    (end <= size && end - start >= 16).then_some(start..end)
+}
+
+fn envelope(bytes: &[u8], place: EnvelopePosition) -> Option<&[u8]> {
+    bytes.get(range(place, bytes.len())?)
+}
+
+fn repair_envelope(bytes: &mut [u8], place: EnvelopePosition) {
+    let Some(range) = range(place, bytes.len()) else { return };
+    let end = range.end - 8;
+    let sum = checksum(&bytes[range.start..end]);
+    bytes[end..range.end].copy_from_slice(&sum.to_le_bytes());
+}
+
+fn set(bytes: &mut [u8], start: usize, at: usize, value: &[u8]) {
+    if let Some(place) = bytes.get_mut(start + at..start + at + value.len()) {
+        place.copy_from_slice(value);
+    }
+}
+
+/// Finds the file's RNTuple of any name.
+pub fn first_name(file: &RootFile) -> Option<String> {
+    let keys = file.walk().ok()?;
+    keys.into_iter().find(|key| key.class == nyssa::read::CLASS).map(|key| key.path)
+}
