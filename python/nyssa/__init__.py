@@ -8,9 +8,9 @@
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
-`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple; `merge`
-makes one RNTuple of many. Errors
-are in `nyssa.errors`, each derived from the builtin one would catch.
+`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple;
+`merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from the builtin one
+would catch.
 """
 
 from __future__ import annotations

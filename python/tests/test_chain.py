@@ -210,3 +210,71 @@ def test_iterate_evolves_each_file(tmp_path: Path) -> None:
     assert steps[1].x.type.content.primitive == "int64"
     steps = list(nyssa.iterate([a, b], schema="union"))
     assert [step.y.to_list() for step in steps] == [[None], [2]]
+
+
+# Lazy arrays and steps
+
+
+def test_lazy_columns_are_read_when_needed(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = nyssa.chain(files)
+    reads = []
+
+    class Spy:
+        """Notes what is read from the dataset behind it."""
+
+        def read(self, names: list[str], start: int, stop: int, *rest: Any) -> Any:
+            if start < stop:
+                reads.append((names, start, stop))
+            return core.read(names, start, stop, *rest)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(core, name)
+
+    core = chain._core
+    monkeypatch.setattr(chain, "_core", Spy())
+    lazy = chain.arrays(lazy=True, entry_start=10, entry_stop=1200)
+    assert len(lazy) == 1190
+    assert str(lazy.type) == "1190 * {n: int32, x: var * float32, name: string}"
+    assert reads == []
+    counts = ak.num(lazy.x)
+    assert ak.sum(counts) > 0
+    assert reads == [(["x"], 10, 1200)]
+    assert ak.sum(lazy.x) > 0
+    assert reads == [(["x"], 10, 1200)]
+    whole = nyssa.chain(files).arrays(entry_start=10, entry_stop=1200)
+    assert ak.array_equal(lazy[lazy.n % 2 == 0], whole[whole.n % 2 == 0])
+    assert [names for names, _, _ in reads] == [["x"], ["n"], ["name"]]
+
+
+@pytest.mark.parametrize("kind", ["fundamental", "optional", "unique_ptr", "variant", "unordered_set", "string"])
+def test_lazy_equals_eager(data: Path, kind: str) -> None:
+    found = sorted((data / "rntuple-validation").glob(f"**/types.{kind}*.root"))
+    if not found:
+        pytest.skip(f"no validation file of {kind}")
+    for path in found:
+        for name in nyssa.open(path).datasets():
+            dataset = nyssa.open(path)[name]
+            lazy = dataset.arrays(dataset.readable, lazy=True)
+            assert lazy.to_list() == dataset.arrays(dataset.readable).to_list()
+
+
+def test_lazy_is_awkward(files: list[str]) -> None:
+    with pytest.raises(nyssa.errors.ArgumentError, match="awkward"):
+        nyssa.chain(files).arrays(lazy=True, library="np")
+
+
+def test_steps_of_clusters(files: list[str]) -> None:
+    events = nyssa.open(files[0])
+    spans = [s for _, s in events.iterate("n", step_size="cluster", report=True)]
+    assert spans == events.clusters
+    spans = [
+        s
+        for _, s in events.iterate(
+            "n", step_size="cluster", entry_start=10, entry_stop=500, report=True
+        )
+    ]
+    assert spans[0][0] == 10
+    assert spans[-1][1] == 500
+    assert spans[1:-1] == [s for s in events.clusters if s[0] > 10 and s[1] < 500]
