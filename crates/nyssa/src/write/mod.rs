@@ -19,8 +19,11 @@ mod elements;
 mod estimate;
 mod extension;
 mod filler;
+mod gather;
 mod known_pages;
 mod lanes;
+mod lists;
+mod numbers;
 mod open_cluster;
 mod options;
 mod outlet;
@@ -31,7 +34,10 @@ mod seal_fields;
 mod settings;
 mod shared_file;
 mod shred;
+#[cfg(test)]
+mod shred_tests;
 mod table;
+mod variant;
 mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
@@ -50,4 +56,4 @@ pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
 pub(crate) use writer::StoredColumn;
-pub use writer::Writer;
+pub use writer::{Existing, Writer};
