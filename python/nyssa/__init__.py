@@ -7,9 +7,10 @@
 >>> with nyssa.recreate("out.root") as file:
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
-`open` gives a `File`, `TTree` or `RNTuple`; `iterate` and `concatenate` read many files; `recreate`
-writes RNTuples; `convert` turns a TTree into an RNTuple; `merge` makes one RNTuple of many. Errors
-are in `nyssa.errors`, each derived from the builtin one would catch.
+`open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
+`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple;
+`merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from the builtin one
+would catch.
 """
 
 from __future__ import annotations
@@ -30,16 +31,19 @@ from nyssa.errors import (
 )
 
 if TYPE_CHECKING:
+    from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
     from nyssa._merge import merge
-    from nyssa.dataset import Column, Dataset, RNTuple, TTree
+    from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.writing import NTupleWriter, WritableFile, recreate
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
 # part of this package too, need not spend.
 _HOMES = {
+    "AttributeSet": "dataset",
+    "Chain": "_chain",
     "Column": "dataset",
     "Dataset": "dataset",
     "Directory": "file",
@@ -48,6 +52,7 @@ _HOMES = {
     "RNTuple": "dataset",
     "TTree": "dataset",
     "WritableFile": "writing",
+    "chain": "_chain",
     "concatenate": "_iterate",
     "convert": "_convert",
     "iterate": "_iterate",
@@ -57,6 +62,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "AttributeSet",
+    "Chain",
     "ChecksumError",
     "Column",
     "Dataset",
@@ -73,6 +80,7 @@ __all__ = [
     "UnsupportedError",
     "WritableFile",
     "__version__",
+    "chain",
     "concatenate",
     "convert",
     "errors",

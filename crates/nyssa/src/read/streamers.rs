@@ -16,7 +16,12 @@ pub struct Streamers(HashMap<String, std::result::Result<Arc<ObjectLayout>, Stri
 impl Streamers {
     /// Compiles the classes of a schema's streamer fields by the extra type information of the
     /// RNTuple and the streamer infos of its file.
-    pub fn compile(file: &RootFile, header: &Header, footer: &Footer, schema: &Schema) -> Self {
+    pub fn compile(
+        file: Option<&RootFile>,
+        header: &Header,
+        footer: &Footer,
+        schema: &Schema,
+    ) -> Self {
         let fields = || schema.fields.iter().filter(|f| f.structure == Structure::Streamer);
         if fields().next().is_none() {
             return Self::default();
@@ -43,11 +48,13 @@ impl Streamers {
 
 /// What the RNTuple says about classes, then what its file says: ROOT leaves out of the former the
 /// classes of containers that were empty whenever it looked.
-fn infos(file: &RootFile, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
+fn infos(file: Option<&RootFile>, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
     let records = header.records.extra_types.iter().chain(&footer.extension.extra_types);
     let lists = records.filter_map(|record| record.streamer_list().transpose());
     let lists = lists.collect::<Result<Vec<_>>>()?;
     let mut infos = StreamerInfos::parse_lists(&lists, ExtraType::LIST_OFFSET)?;
-    infos.add(file.streamer_infos()?.as_ref());
+    if let Some(file) = file {
+        infos.add(file.streamer_infos()?.as_ref());
+    }
     Ok(infos)
 }
