@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
+use nyssa::schema::{Classes, FieldType, Nullable, Schema as RSchema, SchemaBuilder};
 use nyssa::write::{AttributeSetWriter, Options, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
@@ -115,7 +115,13 @@ impl Writer {
         self.run(py, move |state| {
             state.table(&name)?.writer.extend_schema(|builder| {
                 fields.iter().try_for_each(|field| {
-                    builder.field(None, field.name(), &FieldType::from_arrow(field)?).map(drop)
+                    builder
+                        .field(
+                            None,
+                            field.name(),
+                            &FieldType::from_arrow(field, &Classes::default(), Nullable::Optional)?,
+                        )
+                        .map(drop)
                 })
             })
         })
