@@ -11,3 +11,4 @@ mod representations;
 mod roundtrip;
 mod schema;
 mod types;
+mod update;
