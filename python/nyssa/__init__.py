@@ -34,7 +34,13 @@ if TYPE_CHECKING:
     from nyssa._iterate import concatenate, iterate
     from nyssa.dataset import Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
-    from nyssa.writing import NTupleWriter, WritableFile, recreate
+    from nyssa.writing import (
+        FillContext,
+        NTupleWriter,
+        WritableFile,
+        estimate_write_memory,
+        recreate,
+    )
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
 # part of this package too, need not spend.
@@ -43,12 +49,14 @@ _HOMES = {
     "Dataset": "dataset",
     "Directory": "file",
     "File": "file",
+    "FillContext": "writing",
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
     "TTree": "dataset",
     "WritableFile": "writing",
     "concatenate": "_iterate",
     "convert": "_convert",
+    "estimate_write_memory": "writing",
     "iterate": "_iterate",
     "open": "file",
     "recreate": "writing",
@@ -60,6 +68,7 @@ __all__ = [
     "Dataset",
     "Directory",
     "File",
+    "FillContext",
     "FormatError",
     "InternalError",
     "LimitError",
@@ -74,6 +83,7 @@ __all__ = [
     "concatenate",
     "convert",
     "errors",
+    "estimate_write_memory",
     "iterate",
     "open",
     "recreate",

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::write::{Options, SharedFile, TableWriter};
+use nyssa::write::{FillContext, Options, Order, ParallelWriter, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -15,7 +15,8 @@ use pyo3::types::PyDict;
 use crate::array::Array;
 use crate::door::{self, Door};
 use crate::errors;
-use crate::options::{get, memory, parse};
+use crate::fill::{self, Slot};
+use crate::options::{get, parse, write_options};
 
 /// A ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -28,7 +29,63 @@ struct State {
     file: SharedFile,
     options: Options,
     context: Context,
-    tables: Vec<(String, TableWriter)>,
+    order: Order,
+    tables: Vec<(String, Rows)>,
+}
+
+/// How an RNTuple takes its entries.
+enum Rows {
+    /// By `extend`.
+    Table(Box<TableWriter>),
+    /// By fill contexts, finished ones included.
+    Parallel(ParallelWriter, Vec<Slot>),
+    /// Not any more, after an error.
+    Failed,
+}
+
+impl Rows {
+    fn table(&mut self) -> Result<&mut TableWriter> {
+        match self {
+            Self::Table(table) => Ok(table),
+            Self::Parallel(..) => Err(Error::invalid_argument(
+                "this RNTuple is filled by its fill contexts from now on",
+            )),
+            Self::Failed => Err(closed()),
+        }
+    }
+
+    /// A new fill context, after what was given to `extend`.
+    fn context(&mut self, order: Order, context: &Context) -> Result<Slot> {
+        let mut rows = match std::mem::replace(self, Self::Failed) {
+            Self::Table(table) => Self::Parallel(table.into_parallel(order, context)?, Vec::new()),
+            other => other,
+        };
+        let slot = match &mut rows {
+            Self::Parallel(writer, slots) => writer.context().map(|context| {
+                let slot = Slot::new(Mutex::new(Some(context)));
+                slots.push(Arc::clone(&slot));
+                slot
+            }),
+            _ => Err(closed()),
+        };
+        *self = rows;
+        slot
+    }
+
+    fn finish(self) -> Result<()> {
+        match self {
+            Self::Table(table) => table.finish()?,
+            Self::Parallel(writer, slots) => {
+                for slot in slots {
+                    let context = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    context.map_or(Ok(()), FillContext::finish)?;
+                }
+                writer.finish()?
+            }
+            Self::Failed => return Err(closed()),
+        };
+        Ok(())
+    }
 }
 
 #[pymethods]
@@ -43,6 +100,7 @@ impl Writer {
     ) -> PyResult<Self> {
         let raise = |error: Error| errors::to_python(py, &error);
         let threads = get(options, "threads")?;
+        let order = parse(options, "fill_order")?.unwrap_or_default();
         let options = write_options(options)?;
         let cancel = Arc::new(AtomicBool::new(false));
         let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
@@ -52,7 +110,7 @@ impl Writer {
             let compression = options.compression;
             let file_options = FileOptions { compression, ..FileOptions::default() };
             let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options)?);
-            Ok(State { file, options, context, tables: Vec::new() })
+            Ok(State { file, options, context, order, tables: Vec::new() })
         })?;
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
     }
@@ -70,7 +128,7 @@ impl Writer {
             let options = Options { description, ..state.options.clone() };
             let schema = Schema::new(fields);
             let table = TableWriter::create(&state.file, &name, &schema, options, &state.context)?;
-            state.tables.push((name, table));
+            state.tables.push((name, Rows::Table(Box::new(table))));
             Ok(())
         })
     }
@@ -82,8 +140,19 @@ impl Writer {
             let table = state.tables.iter_mut().find(|(table, _)| *table == name);
             let (_, table) = table
                 .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
-            table.extend(&arrays)
+            table.table()?.extend(&arrays)
         })
+    }
+
+    /// A new fill context of the RNTuple `name`.
+    fn fill_context(&self, py: Python<'_>, name: String) -> PyResult<fill::FillContext> {
+        let slot = self.run(py, move |state| {
+            let table = state.tables.iter_mut().find(|(table, _)| *table == name);
+            let (_, table) = table
+                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
+            table.context(state.order, &state.context)
+        })?;
+        Ok(fill::FillContext::new(slot, Arc::clone(&self.cancel)))
     }
 
     /// Writes what is left and lets the file appear.
@@ -107,11 +176,11 @@ impl Writer {
 }
 
 impl Writer {
-    fn run(
+    fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        job: impl FnOnce(&mut State) -> Result<()> + Send + 'static,
-    ) -> PyResult<()> {
+        job: impl FnOnce(&mut State) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
         let slot = Arc::clone(&self.state);
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let mut state = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,21 +191,4 @@ impl Writer {
 
 fn closed() -> Error {
     Error::invalid_argument("the file is closed")
-}
-
-fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    let mut options = Options::default();
-    if let Some(compression) = parse(given, "compression")? {
-        options.compression = compression;
-    }
-    if let Some(bytes) = get(given, "cluster_size")? {
-        options.approx_zipped_cluster = bytes;
-    }
-    if let Some(bytes) = get(given, "page_size")? {
-        options.max_unzipped_page = memory(bytes);
-    }
-    if let Some(checksums) = get(given, "checksums")? {
-        options.checksums = checksums;
-    }
-    Ok(options)
 }
