@@ -19,7 +19,9 @@ mod file;
 mod fill;
 mod import;
 mod layout;
+mod merge;
 mod options;
+mod rows;
 mod write;
 
 use pyo3::prelude::*;
@@ -40,5 +42,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(fill::estimate_write_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::write::{FillContext, Options, Order, ParallelWriter, SharedFile, TableWriter};
+use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
+use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -15,8 +16,9 @@ use pyo3::types::PyDict;
 use crate::array::Array;
 use crate::door::{self, Door};
 use crate::errors;
-use crate::fill::{self, Slot};
+use crate::fill::FillContext;
 use crate::options::{get, parse, write_options};
+use crate::rows::Rows;
 
 /// A ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -30,61 +32,20 @@ struct State {
     options: Options,
     context: Context,
     order: Order,
-    tables: Vec<(String, Rows)>,
+    tables: Vec<Table>,
 }
 
-/// How an RNTuple takes its entries.
-enum Rows {
-    /// By `extend`.
-    Table(Box<TableWriter>),
-    /// By fill contexts, finished ones included.
-    Parallel(ParallelWriter, Vec<Slot>),
-    /// Not any more, after an error.
-    Failed,
+/// An RNTuple being written.
+struct Table {
+    name: String,
+    rows: Rows,
+    sets: Vec<(String, AttributeSetWriter)>,
 }
 
-impl Rows {
-    fn table(&mut self) -> Result<&mut TableWriter> {
-        match self {
-            Self::Table(table) => Ok(table),
-            Self::Parallel(..) => Err(Error::invalid_argument(
-                "this RNTuple is filled by its fill contexts from now on",
-            )),
-            Self::Failed => Err(closed()),
-        }
-    }
-
-    /// A new fill context, after what was given to `extend`.
-    fn context(&mut self, order: Order, context: &Context) -> Result<Slot> {
-        let mut rows = match std::mem::replace(self, Self::Failed) {
-            Self::Table(table) => Self::Parallel(table.into_parallel(order, context)?, Vec::new()),
-            other => other,
-        };
-        let slot = match &mut rows {
-            Self::Parallel(writer, slots) => writer.context().map(|context| {
-                let slot = Slot::new(Mutex::new(Some(context)));
-                slots.push(Arc::clone(&slot));
-                slot
-            }),
-            _ => Err(closed()),
-        };
-        *self = rows;
-        slot
-    }
-
-    fn finish(self) -> Result<()> {
-        match self {
-            Self::Table(table) => table.finish()?,
-            Self::Parallel(writer, slots) => {
-                for slot in slots {
-                    let context = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-                    context.map_or(Ok(()), FillContext::finish)?;
-                }
-                writer.finish()?
-            }
-            Self::Failed => return Err(closed()),
-        };
-        Ok(())
+impl State {
+    fn table(&mut self, name: &str) -> Result<&mut Table> {
+        let table = self.tables.iter_mut().find(|table| table.name == name);
+        table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
     }
 }
 
@@ -115,20 +76,28 @@ impl Writer {
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
     }
 
-    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written.
+    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
+    /// projections: names and paths.
     fn table(
         &self,
         py: Python<'_>,
         name: String,
         columns: Vec<PyRef<'_, Array>>,
         description: String,
+        projections: Vec<(String, String)>,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
             let options = Options { description, ..state.options.clone() };
-            let schema = Schema::new(fields);
-            let table = TableWriter::create(&state.file, &name, &schema, options, &state.context)?;
-            state.tables.push((name, Rows::Table(Box::new(table))));
+            let schema = RSchema::from_arrow(&Schema::new(fields), options.compression)?;
+            let mut builder = SchemaBuilder::extending(schema, options.compression);
+            for (field, path) in projections {
+                builder.project_path(&field, &path)?;
+            }
+            let schema = builder.finish();
+            let writer =
+                TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
+            state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
             Ok(())
         })
     }
@@ -136,23 +105,76 @@ impl Writer {
     /// Appends entries to the RNTuple `name`: its columns in their order.
     fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |state| state.table(&name)?.rows.table()?.extend(&arrays))
+    }
+
+    /// Adds fields to the RNTuple `name`, of the types of `columns`; entries before have zeros.
+    fn add_fields(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            let table = state.tables.iter_mut().find(|(table, _)| *table == name);
-            let (_, table) = table
-                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
-            table.table()?.extend(&arrays)
+            state.table(&name)?.rows.table()?.extend_schema(|builder| {
+                fields.iter().try_for_each(|field| {
+                    builder.field(None, field.name(), &FieldType::from_arrow(field)?).map(drop)
+                })
+            })
+        })
+    }
+
+    /// Begins the attribute set `set` of the RNTuple `name` with the types of `columns`, whose
+    /// entries are not written.
+    fn attribute_set(
+        &self,
+        py: Python<'_>,
+        name: String,
+        set: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        self.run(py, move |state| {
+            let (options, context) = (state.options.clone(), state.context.clone());
+            let table = state.table(&name)?;
+            let schema = Schema::new(fields);
+            let main = table.rows.table()?.writer_mut();
+            let writer = AttributeSetWriter::create(main, &set, &schema, options, &context)?;
+            table.sets.push((set, writer));
+            Ok(())
+        })
+    }
+
+    /// Appends ranges of entries, given by their first entries and numbers of entries, and their
+    /// attributes.
+    fn extend_attributes(
+        &self,
+        py: Python<'_>,
+        name: String,
+        set: String,
+        ranges: (Vec<u64>, Vec<u64>),
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |state| {
+            let sets = &mut state.table(&name)?.sets;
+            let writer = sets.iter_mut().find(|(known, _)| *known == set);
+            let (_, writer) = writer.ok_or_else(|| {
+                Error::not_found(format!("{name:?} has no attribute set {set:?}"))
+            })?;
+            let (starts, lengths) = ranges;
+            writer.extend(starts.into(), lengths.into(), &arrays)
         })
     }
 
     /// A new fill context of the RNTuple `name`.
-    fn fill_context(&self, py: Python<'_>, name: String) -> PyResult<fill::FillContext> {
+    fn fill_context(&self, py: Python<'_>, name: String) -> PyResult<FillContext> {
         let slot = self.run(py, move |state| {
-            let table = state.tables.iter_mut().find(|(table, _)| *table == name);
-            let (_, table) = table
-                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
-            table.context(state.order, &state.context)
+            let (order, context) = (state.order, state.context.clone());
+            state.table(&name)?.rows.context(order, &context)
         })?;
-        Ok(fill::FillContext::new(slot, Arc::clone(&self.cancel)))
+        Ok(FillContext::new(slot, Arc::clone(&self.cancel)))
     }
 
     /// Writes what is left and lets the file appear.
@@ -161,8 +183,12 @@ impl Writer {
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(State { file, tables, .. }) = state else { return Err(closed()) };
-            for (_, table) in tables {
-                table.finish()?;
+            for Table { rows, sets, .. } in tables {
+                let mut writer = rows.into_writer()?;
+                for (_, set) in sets {
+                    writer.link(set.finish()?)?;
+                }
+                writer.finish()?;
             }
             file.finish()?;
             Ok(())

@@ -2,6 +2,7 @@
 
 pub mod diff;
 mod filter;
+mod selected;
 mod slice;
 
 use std::ops::Range;
@@ -17,6 +18,7 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree;
 
 pub use filter::Filter;
+pub use selected::{Piece, Selected};
 pub use slice::Slice;
 
 /// Which container a dataset is.
