@@ -164,8 +164,8 @@ class NTupleWriter:
 
         Each thread takes a context of its own and calls its `FillContext.extend`; encoding and
         compression run in these threads at the same time. How many there may be at once is
-        `fill_contexts` of `recreate`, and the order of the entries is `fill_order`. What was given to
-        `extend` before comes first; after this, entries come through contexts only.
+        `fill_contexts` of `recreate`, and the order of the entries is `fill_order`. What was given
+        to `extend` before comes first; after this, entries come through contexts only.
 
         Raises
         ------
@@ -243,8 +243,8 @@ class FillContext:
     ...         for part in parts:
     ...             context.extend(part)
 
-    Entries keep their order within a context. An exception inside the ``with`` means that entries are
-    missing: the file is then not written, unless they are given up by `discard`.
+    Entries keep their order within a context. An exception inside the ``with`` means that entries
+    are missing: the file is then not written, unless they are given up by `discard`.
     """
 
     def __init__(self, writer: NTupleWriter, core: _core.FillContext) -> None:
@@ -322,8 +322,8 @@ def recreate(
     ...     file["Events"] = {"x": np.arange(10), "jets": ak.Array([[1.5]] * 10)}
 
     The file appears when it is closed; an exception inside the ``with`` leaves no file (or the one
-    that was there before). Options of clusters and pages have the meaning and the defaults of ROOT's
-    ``RNTupleWriteOptions``.
+    that was there before). Options of clusters and pages have the meaning and the defaults of
+    ROOT's ``RNTupleWriteOptions``.
 
     Parameters
     ----------
@@ -415,9 +415,7 @@ def estimate_write_memory(types_or_data: Any, **options: Any) -> dict[str, int]:
     columns = _empty(types_or_data)
     if columns is None:
         columns = _columns.columns(types_or_data)
-    estimate: dict[str, int] = json.loads(
-        _core.estimate_write_memory(columns, _options(**options))
-    )
+    estimate: dict[str, int] = json.loads(_core.estimate_write_memory(columns, _options(**options)))
     return estimate
 
 
