@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
     from nyssa._merge import merge
-    from nyssa.dataset import Column, Dataset, RNTuple, TTree
+    from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.writing import (
         FillContext,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
 # part of this package too, need not spend.
 _HOMES = {
+    "AttributeSet": "dataset",
     "Chain": "_chain",
     "Column": "dataset",
     "Dataset": "dataset",
@@ -69,6 +70,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AttributeSet",
     "Chain",
     "ChecksumError",
     "Column",
