@@ -37,12 +37,25 @@ pub enum Nullable {
 }
 
 impl FieldType {
-    /// The type that an Arrow field is written as. Classes that its metadata name are those of
-    /// `classes`, or get the members of the struct.
+    /// The type that an Arrow field is written as; nullable fields are optional where their metadata
+    /// say so.
     ///
     /// # Errors
     /// `Unsupported` for Arrow types that have no C++ counterpart, with what to cast them to.
-    pub fn from_arrow(field: &ArrowField, classes: &Classes, nullable: Nullable) -> Result<Self> {
+    pub fn from_arrow(field: &ArrowField) -> Result<Self> {
+        Self::from_arrow_with(field, &Classes::default(), Nullable::Named)
+    }
+
+    /// As [`FieldType::from_arrow`]; classes that metadata name are those of `classes`, or get the
+    /// members of the struct.
+    ///
+    /// # Errors
+    /// As [`FieldType::from_arrow`].
+    pub fn from_arrow_with(
+        field: &ArrowField,
+        classes: &Classes,
+        nullable: Nullable,
+    ) -> Result<Self> {
         Converter { classes, nullable }.field(field, None).in_field(field.name())
     }
 }
@@ -308,7 +321,7 @@ impl Schema {
     pub fn from_arrow(arrow: &ArrowSchema, compression: Compression) -> Result<Self> {
         let mut builder = SchemaBuilder::new(compression);
         for field in arrow.fields() {
-            let field_type = FieldType::from_arrow(field, &Classes::default(), Nullable::Named)?;
+            let field_type = FieldType::from_arrow(field)?;
             builder.field(None, field.name(), &field_type)?;
         }
         Ok(builder.finish())
