@@ -8,6 +8,7 @@ use super::clusters::Clusters;
 use super::options::Options;
 use super::report::{FieldReport, Report};
 use super::select::Selection;
+use super::skim;
 use super::sizes::Sizes;
 use super::target::Target;
 use crate::Context;
@@ -137,12 +138,13 @@ impl<'a> Job<'a> {
         let target = Target::new(schema, &selection, compressed)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
+        readable(&reader, &selection)?;
         let entries = options.entry_range(reader.num_entries())?;
+        let cut = options.cut.as_ref();
+        let pieces = skim::pieces(&reader, &entries, cut, options.memory_budget, context)?;
         reader.retain(|id| selection.keeps(id));
-        readable(&reader)?;
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        let pieces = vec![Piece { entries, mask: None }];
         Ok(Self { reader, pieces, target, fields, dropped, options, context })
     }
 
@@ -225,8 +227,10 @@ impl<'a> Job<'a> {
 }
 
 /// Refuses fields that cannot be read, all of them by name.
-fn readable(reader: &Reader) -> Result<()> {
-    let reasons = reader.items().iter().filter_map(|item| item.field.as_ref().err());
+fn readable(reader: &Reader, selection: &Selection) -> Result<()> {
+    let kept = reader.items().iter().zip(reader.top_level());
+    let kept = kept.filter(|(_, id)| selection.keeps(**id));
+    let reasons = kept.filter_map(|(item, _)| item.field.as_ref().err());
     let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
     match reasons.len() {
         0 => Ok(()),
