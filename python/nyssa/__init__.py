@@ -8,8 +8,8 @@
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
 `open` gives a `File`, `TTree` or `RNTuple`; `iterate` and `concatenate` read many files; `recreate`
-writes RNTuples; `convert` turns a TTree into an RNTuple. Errors are in `nyssa.errors`, each derived
-from the builtin one would catch.
+writes RNTuples; `convert` turns a TTree into an RNTuple; `merge` makes one RNTuple of many. Errors
+are in `nyssa.errors`, each derived from the builtin one would catch.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from nyssa.errors import (
 if TYPE_CHECKING:
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
+    from nyssa._merge import merge
     from nyssa.dataset import Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.writing import NTupleWriter, WritableFile, recreate
@@ -50,6 +51,7 @@ _HOMES = {
     "concatenate": "_iterate",
     "convert": "_convert",
     "iterate": "_iterate",
+    "merge": "_merge",
     "open": "file",
     "recreate": "writing",
 }
@@ -75,6 +77,7 @@ __all__ = [
     "convert",
     "errors",
     "iterate",
+    "merge",
     "open",
     "recreate",
 ]

@@ -11,6 +11,7 @@ import awkward as ak
 import numpy as np
 
 from nyssa import _columns, _core
+from nyssa._attributes import AttributeSetWriter
 from nyssa._filter import not_found
 from nyssa._steps import bytes_of
 from nyssa.errors import ArgumentError
@@ -31,7 +32,14 @@ class WritableFile:
         """Path of the file."""
         return self._path
 
-    def mkrntuple(self, name: str, types_or_data: Any, description: str = "") -> NTupleWriter:
+    def mkrntuple(
+        self,
+        name: str,
+        types_or_data: Any,
+        description: str = "",
+        *,
+        projections: Mapping[str, str] | None = None,
+    ) -> NTupleWriter:
         """Add an RNTuple and return its writer.
 
         Parameters
@@ -43,6 +51,10 @@ class WritableFile:
             `NTupleWriter.extend`, which are written at once.
         description
             Free text that is stored with it.
+        projections
+            More names for data that are there: a dict from names to paths. ``"jets.pt"`` is the
+            member of each item as a list of numbers, ``"#jets"`` the number of items, ``"met"``
+            another name of a field. They take no space, and are read like other fields.
 
         Raises
         ------
@@ -57,7 +69,8 @@ class WritableFile:
         initial = columns is None
         if columns is None:
             columns = _columns.columns(types_or_data)
-        self._open().table(name, columns, description)
+        projected = list((projections or {}).items())
+        self._open().table(name, columns, description, projected)
         writer = NTupleWriter(self, name, [column.name for column in columns])
         self._writers[name] = writer
         if initial:
@@ -144,6 +157,45 @@ class NTupleWriter:
         """
         self._extend(_columns.columns(data))
 
+    def add_fields(self, types: Mapping[str, Any]) -> None:
+        """Add fields after entries were written; the entries before read as zeros and empty lists.
+
+        `types` is a dict from names to NumPy dtypes or awkward types, as for
+        `WritableFile.mkrntuple`. Entries that are buffered are written first, as a cluster of their
+        own; from then on, `extend` needs the new fields as well.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when `types` are not types, or a name is taken or not allowed.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) for a type that RNTuple does not have.
+        """
+        columns = _types(types, "add_fields")
+        self._file._open().add_fields(self.name, columns)
+        self._fields += [column.name for column in columns]
+
+    def attribute_set(self, name: str, types: Mapping[str, Any]) -> AttributeSetWriter:
+        """Begin an attribute set: data about ranges of entries, such as runs or conditions.
+
+        >>> meta = events.attribute_set("meta", {"run": "int32", "stream": "string"})
+        >>> with meta.range(run=362760, stream="express"):
+        ...     events.extend(chunk)
+
+        `types` are as for `WritableFile.mkrntuple`. The set is completed with the file.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when `types` are not types, or the name is taken, reserved or not
+            allowed.
+        """
+        columns = _types(types, "attribute_set")
+        self._file._open().attribute_set(self.name, name, columns)
+        return AttributeSetWriter(
+            self, name, {str(key): _awkward_type(one) for key, one in types.items()}
+        )
+
     def _extend(self, columns: list[_core.Array]) -> None:
         given = {column.name: column for column in columns}
         if set(given) != set(self._fields):
@@ -220,6 +272,17 @@ def _empty(types: Any) -> list[_core.Array] | None:
     return [_columns.column(str(name), _empty_array(one)) for name, one in types.items()]
 
 
+def _types(types: Any, caller: str) -> list[_core.Array]:
+    columns = _empty(types)
+    if columns is None:
+        raise ArgumentError(f"{caller} needs a dict from names to types, not data")
+    return columns
+
+
+def _awkward_type(one: Any) -> ak.types.Type:
+    return ak.to_layout(_empty_array(one)).form.type
+
+
 def _is_type(one: Any) -> bool:
     return isinstance(one, (str, type, np.dtype, ak.types.Type, ak.types.ArrayType))
 
@@ -230,7 +293,7 @@ def _empty_array(one: Any) -> Any:
     if isinstance(one, str):
         try:
             one = np.dtype(one)
-        except TypeError:
+        except (TypeError, ValueError):
             one = ak.types.from_datashape(one, highlevel=False)
     if isinstance(one, ak.types.Type):
         return ak.Array(ak.forms.from_type(one).length_zero_array(highlevel=False))

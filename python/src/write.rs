@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::write::{Options, SharedFile, TableWriter};
+use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
+use nyssa::write::{AttributeSetWriter, Options, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -28,7 +29,21 @@ struct State {
     file: SharedFile,
     options: Options,
     context: Context,
-    tables: Vec<(String, TableWriter)>,
+    tables: Vec<Table>,
+}
+
+/// An RNTuple being written.
+struct Table {
+    name: String,
+    writer: TableWriter,
+    sets: Vec<(String, AttributeSetWriter)>,
+}
+
+impl State {
+    fn table(&mut self, name: &str) -> Result<&mut Table> {
+        let table = self.tables.iter_mut().find(|table| table.name == name);
+        table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
+    }
 }
 
 #[pymethods]
@@ -57,20 +72,28 @@ impl Writer {
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
     }
 
-    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written.
+    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
+    /// projections: names and paths.
     fn table(
         &self,
         py: Python<'_>,
         name: String,
         columns: Vec<PyRef<'_, Array>>,
         description: String,
+        projections: Vec<(String, String)>,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
             let options = Options { description, ..state.options.clone() };
-            let schema = Schema::new(fields);
-            let table = TableWriter::create(&state.file, &name, &schema, options, &state.context)?;
-            state.tables.push((name, table));
+            let schema = RSchema::from_arrow(&Schema::new(fields), options.compression)?;
+            let mut builder = SchemaBuilder::extending(schema, options.compression);
+            for (field, path) in projections {
+                builder.project_path(&field, &path)?;
+            }
+            let schema = builder.finish();
+            let writer =
+                TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
+            state.tables.push(Table { name, writer, sets: Vec::new() });
             Ok(())
         })
     }
@@ -78,11 +101,66 @@ impl Writer {
     /// Appends entries to the RNTuple `name`: its columns in their order.
     fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |state| state.table(&name)?.writer.extend(&arrays))
+    }
+
+    /// Adds fields to the RNTuple `name`, of the types of `columns`; entries before have zeros.
+    fn add_fields(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            let table = state.tables.iter_mut().find(|(table, _)| *table == name);
-            let (_, table) = table
-                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
-            table.extend(&arrays)
+            state.table(&name)?.writer.extend_schema(|builder| {
+                fields.iter().try_for_each(|field| {
+                    builder.field(None, field.name(), &FieldType::from_arrow(field)?).map(drop)
+                })
+            })
+        })
+    }
+
+    /// Begins the attribute set `set` of the RNTuple `name` with the types of `columns`, whose
+    /// entries are not written.
+    fn attribute_set(
+        &self,
+        py: Python<'_>,
+        name: String,
+        set: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        self.run(py, move |state| {
+            let (options, context) = (state.options.clone(), state.context.clone());
+            let table = state.table(&name)?;
+            let schema = Schema::new(fields);
+            let main = table.writer.writer_mut();
+            let writer = AttributeSetWriter::create(main, &set, &schema, options, &context)?;
+            table.sets.push((set, writer));
+            Ok(())
+        })
+    }
+
+    /// Appends ranges of entries, given by their first entries and numbers of entries, and their
+    /// attributes.
+    fn extend_attributes(
+        &self,
+        py: Python<'_>,
+        name: String,
+        set: String,
+        ranges: (Vec<u64>, Vec<u64>),
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |state| {
+            let sets = &mut state.table(&name)?.sets;
+            let writer = sets.iter_mut().find(|(known, _)| *known == set);
+            let (_, writer) = writer.ok_or_else(|| {
+                Error::not_found(format!("{name:?} has no attribute set {set:?}"))
+            })?;
+            let (starts, lengths) = ranges;
+            writer.extend(starts.into(), lengths.into(), &arrays)
         })
     }
 
@@ -92,8 +170,11 @@ impl Writer {
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(State { file, tables, .. }) = state else { return Err(closed()) };
-            for (_, table) in tables {
-                table.finish()?;
+            for Table { mut writer, sets, .. } in tables {
+                for (_, set) in sets {
+                    writer.writer_mut().link(set.finish()?)?;
+                }
+                writer.finish()?;
             }
             file.finish()?;
             Ok(())

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! tune
-//! convert | rewrite               arrow            (array model at the edge)
+//! convert | merge | rewrite       arrow            (array model at the edge)
 //! read | write (blind to each other)               ttree (blind to format / schema / page)
 //! page         sealed page <-> elements
 //! schema       fields, columns, projections, C++ type names
@@ -29,6 +29,7 @@ pub mod error;
 pub mod format;
 pub mod guard;
 mod memory;
+pub mod merge;
 mod output;
 pub mod page;
 pub mod read;

@@ -20,7 +20,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
 use crate::guard::{did_you_mean, to_usize};
 use crate::rootfile::RootFile;
-use crate::schema::{Cluster, Field, FieldId, Schema, Structure};
+use crate::schema::{Cluster, ColumnId, Field, FieldId, PageInfo, Schema, Structure};
 
 /// Class name of the key of an RNTuple's anchor.
 pub const CLASS: &str = "ROOT::RNTuple";
@@ -138,6 +138,18 @@ impl Reader {
     /// Ids of the top-level fields, parallel to [`Dataset::items`].
     pub fn top_level(&self) -> &[FieldId] {
         &self.top_level
+    }
+
+    /// The bytes of a page of a column, with its checksum, checked against the size of the file and
+    /// against what so few bytes can hold.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` naming the page; `Unsupported` for pages that are split over several keys.
+    pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Range<u64>> {
+        self.layout().page_bytes(column, page).at(|place| {
+            place.field = Some(self.schema.path(self.schema.column(column).field));
+            place.column = Some(u64::from(column.0));
+        })
     }
 
     /// Leaves only the fields that `keep` keeps, with everything above them: records then have fewer

@@ -190,7 +190,7 @@ impl SchemaBuilder {
         Ok(())
     }
 
-    fn check_sibling(&self, parent: Option<FieldId>, name: &str) -> Result<()> {
+    pub(super) fn check_sibling(&self, parent: Option<FieldId>, name: &str) -> Result<()> {
         check_name("a field", name)?;
         let above = |id: &FieldId| self.schema.fields.get(id.0 as usize)?.parent;
         if std::iter::successors(parent, above).count() >= MAX_FIELD_DEPTH {

@@ -9,6 +9,7 @@ mod field;
 mod field_type;
 mod from_arrow;
 mod name;
+mod projection;
 mod representation;
 pub mod type_name;
 mod validate;

@@ -11,6 +11,7 @@
 //! given; [`TableWriter`] is both with threads and a memory budget, and [`ParallelWriter`] takes rows
 //! from many threads at once.
 
+mod attributes;
 mod budget;
 mod column_data;
 pub(crate) mod effort;
@@ -18,8 +19,11 @@ mod elements;
 mod estimate;
 mod extension;
 mod filler;
+mod gather;
 mod known_pages;
 mod lanes;
+mod lists;
+mod numbers;
 mod open_cluster;
 mod options;
 mod outlet;
@@ -30,9 +34,13 @@ mod seal_fields;
 mod settings;
 mod shared_file;
 mod shred;
+#[cfg(test)]
+mod shred_tests;
 mod table;
+mod variant;
 mod writer;
 
+pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use effort::Effort;
 pub use estimate::{MemoryEstimate, estimate};
 pub use options::{
@@ -47,4 +55,5 @@ pub use seal_fields::Sealer;
 pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
+pub(crate) use writer::StoredColumn;
 pub use writer::Writer;

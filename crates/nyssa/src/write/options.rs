@@ -56,6 +56,9 @@ pub struct Options {
     pub checksums: bool,
     /// Pages with the same bytes are stored once.
     pub same_page_merging: bool,
+    /// Arrays in double precision may fill fields of type `float`, rounded to the nearest as C++ does
+    /// it; otherwise they are refused.
+    pub round_doubles: bool,
     /// Memory for everything that is held while writing, of all fill contexts together, bytes.
     pub memory: u64,
     /// Fill contexts of a [`super::ParallelWriter`], at most; each gets an equal share of the memory.
@@ -82,6 +85,7 @@ impl Default for Options {
             buffered: true,
             checksums: true,
             same_page_merging: true,
+            round_doubles: false,
             memory: DEFAULT_MEMORY,
             contexts: None,
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,

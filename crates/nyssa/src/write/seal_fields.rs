@@ -37,7 +37,7 @@ impl Sealer {
         context.pool().install(|| {
             let shreds = fields
                 .par_iter()
-                .map(|(field, array)| shred(schema, *field, array))
+                .map(|(field, array)| shred(schema, *field, array, settings))
                 .collect::<Result<Vec<_>>>()?;
             let mut columns = Vec::new();
             for shred in shreds.into_iter().flatten() {

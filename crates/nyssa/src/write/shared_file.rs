@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::rootfile::writer::RootFileWriter;
+use crate::rootfile::{Carry, Refused};
 
 /// A ROOT file open for writing that several writers share. Cheap to clone; every write is one short
 /// lock. Nothing is visible before [`SharedFile::finish`].
@@ -40,6 +41,14 @@ impl SharedFile {
             }
             state.file.take().ok_or_else(finished)?.finish()
         })
+    }
+
+    /// Writes the objects of another file; what could not be carried over.
+    ///
+    /// # Errors
+    /// As [`Carry::write`]; `InvalidArgument` when the file is finished.
+    pub fn carry(&self, carry: &Carry) -> Result<Vec<Refused>> {
+        self.with(|file| carry.write(file))
     }
 
     /// Runs `write` on the file.

@@ -9,12 +9,13 @@ use super::filler::Filler;
 use super::{Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::Result;
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaBuilder};
 
 /// Writes rows of Arrow arrays as one RNTuple.
 pub struct TableWriter {
     writer: Writer,
     filler: Filler,
+    context: Context,
 }
 
 impl TableWriter {
@@ -44,11 +45,29 @@ impl TableWriter {
         options: Options,
         context: &Context,
     ) -> Result<Self> {
-        options.validate()?;
-        let settings = SealSettings::new(&schema, &options);
-        let shared = (Arc::new(schema.clone()), Arc::new(options.clone()));
-        let filler = Filler::new(shared.0, settings, shared.1, 1, context, true)?;
-        Ok(Self { writer: Writer::attach(file, path, schema, options)?, filler })
+        Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
+    }
+
+    /// Begins with a writer that has no clusters yet.
+    pub(super) fn over(writer: Writer, options: Options, context: &Context) -> Result<Self> {
+        let filler = filler(&writer, Arc::new(options), context)?;
+        Ok(Self { writer, filler, context: context.clone() })
+    }
+
+    /// Extends the schema: rows that come after this have all fields, old and new, in the order of the
+    /// schema. What is buffered is written first.
+    ///
+    /// # Errors
+    /// As [`Writer::extend_schema`] and [`TableWriter::flush`].
+    pub fn extend_schema<T>(
+        &mut self,
+        extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
+    ) -> Result<T> {
+        self.flush()?;
+        let value = self.writer.extend_schema(extend)?;
+        let next = filler(&self.writer, self.filler.options(), &self.context)?;
+        self.filler = next.following(&self.filler);
+        Ok(value)
     }
 
     /// The schema.
@@ -105,4 +124,22 @@ impl TableWriter {
         self.flush()?;
         self.writer.finish()
     }
+
+    /// The writer of clusters, for what is not about rows.
+    pub fn writer_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
+    /// Writes what is left; the writer, to be finished.
+    pub(super) fn into_writer(mut self) -> Result<Writer> {
+        self.flush()?;
+        Ok(self.writer)
+    }
+}
+
+/// A filler for the rows of a writer's schema that has all the memory.
+fn filler(writer: &Writer, options: Arc<Options>, context: &Context) -> Result<Filler> {
+    let schema = Arc::new(writer.schema().clone());
+    let settings = SealSettings::new(&schema, &options);
+    Filler::new(schema, settings, options, 1, context, true)
 }

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use super::extension::{self, Progress};
 use super::known_pages::{KnownPages, PageKey};
 use super::open_cluster::{OpenCluster, Stored, complete};
-use super::{Options, Report, SharedFile};
+use super::{FinishedSet, Options, Report, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, FormatVersion, Header, Locator,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer, Header, Locator,
     PageList, SchemaDescription,
 };
 use crate::page::{SealedColumn, SealedPage};
@@ -34,10 +34,13 @@ const PAGE_RECORD: u64 = 96;
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
+    /// Directories and name; for an attribute set, the RNTuple that it belongs to and its name.
     path: String,
+    name: String,
     /// Largest payload of one key; pages are put under as few keys as that allows.
     max_key_size: u64,
     schema: Schema,
+    extra_types: Vec<ExtraType>,
     options: Options,
     /// Written with the first cluster: until then the schema may change.
     header: Option<(Header, EnvelopePosition)>,
@@ -46,6 +49,7 @@ pub struct Writer {
     open: Option<OpenCluster>,
     clusters: Vec<Cluster>,
     groups: Vec<ClusterGroup>,
+    attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
     /// Pages of the clusters that are in no group yet.
     page_records: u64,
@@ -74,31 +78,50 @@ impl Writer {
     /// # Errors
     /// As [`Writer::create`], and when the file already has that path.
     pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
-        options.validate()?;
         let path = path.trim_matches('/');
         let (_, name) = split(path);
         check_name("an RNTuple", name)?;
+        Self::begin(file, path.to_owned(), name.to_owned(), schema, options)
+    }
+
+    /// Begins an RNTuple that is known as `path` while it is written.
+    pub(super) fn begin(
+        file: &SharedFile,
+        path: String,
+        name: String,
+        schema: Schema,
+        options: Options,
+    ) -> Result<Self> {
+        options.validate()?;
         check_schema(&schema)?;
         let max_key_size = file.with(|file| Ok(file.options().max_key_size))?;
         let compressor = Compressor::new(options.compression)?;
-        file.begin(path)?;
+        file.begin(&path)?;
         Ok(Self {
             file: file.clone(),
             owns_file: false,
-            path: path.to_owned(),
+            path,
+            name,
             max_key_size,
             elements: vec![0; schema.columns.len()],
             schema,
+            extra_types: Vec::new(),
             header: None,
             open: None,
             clusters: Vec::new(),
             groups: Vec::new(),
+            attribute_sets: Vec::new(),
             known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
             page_records: 0,
             compressor,
             options,
             report: Report::default(),
         })
+    }
+
+    /// The file, and the path in it.
+    pub(super) fn place(&self) -> (&SharedFile, &str) {
+        (&self.file, &self.path)
     }
 
     /// The schema.
@@ -114,6 +137,18 @@ impl Writer {
     /// Totals of the clusters committed and the pages put so far.
     pub fn report(&self) -> Report {
         self.report
+    }
+
+    /// Sets the extra type information, before the first cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` once the header is written.
+    pub(crate) fn set_extra_types(&mut self, extra_types: Vec<ExtraType>) -> Result<()> {
+        if self.header.is_some() {
+            return Err(Error::invalid_argument("the header is written already"));
+        }
+        self.extra_types = extra_types;
+        Ok(())
     }
 
     /// Extends the schema, between clusters: new fields, representations and projections. Before
@@ -219,7 +254,7 @@ impl Writer {
     ///
     /// # Errors
     /// Whatever the sink says.
-    pub(super) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
+    pub(crate) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
         let offsets = self.store(pages)?;
         let place = |(page, offset): (&SealedPage, u64)| PageInfo {
             elements: page.elements,
@@ -229,12 +264,23 @@ impl Writer {
         Ok(pages.iter().zip(offsets).map(place).collect())
     }
 
+    /// Stores pages that were sealed before, as they are: `parts` are their bytes in order, with the
+    /// checksums of those that have one. Returns where the first byte lies; the others follow. Needs
+    /// an open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open; whatever the sink says.
+    pub(crate) fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
+        self.open.as_ref().ok_or_else(no_cluster)?;
+        self.file.with(|file| file.write_blob(parts, uncompressed))
+    }
+
     /// Adds a column whose pages are stored to the open cluster.
     ///
     /// # Errors
     /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
     /// pages do not add up.
-    pub(super) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
+    pub(crate) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
         open.expect(column.column)?;
         let sum = column.pages.iter().map(|page| u64::from(page.elements)).sum::<u64>();
@@ -371,30 +417,29 @@ impl Writer {
         Ok(())
     }
 
+    /// Links a finished attribute set, whose entry ranges have to lie in this RNTuple when it is
+    /// finished.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a second set of the same name.
+    pub fn link(&mut self, set: FinishedSet) -> Result<()> {
+        if self.attribute_sets.iter().any(|known| known.link.name == set.link.name) {
+            return Err(Error::invalid_argument(format!(
+                "there is already an attribute set {:?}",
+                set.link.name
+            )));
+        }
+        self.attribute_sets.push(set);
+        Ok(())
+    }
+
     /// Writes page lists, footer and anchor, and ends the file when this writer owns it.
     ///
     /// # Errors
-    /// `InvalidArgument` when a cluster is open; whatever the sink says.
+    /// `InvalidArgument` when a cluster is open or an attribute has entries that there are not;
+    /// whatever the sink says.
     pub fn finish(mut self) -> Result<Report> {
-        if self.open.is_some() {
-            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
-        }
-        self.write_header()?;
-        self.commit_group()?;
-        let Some((header, header_position)) = self.header.take() else { return Ok(self.report) };
-        let footer = Footer {
-            header_checksum: header.checksum,
-            extension: SchemaDescription::beyond(&header.records, &self.schema),
-            cluster_groups: std::mem::take(&mut self.groups),
-            ..Footer::default()
-        };
-        let footer = position(self.envelope(&footer.serialize()?)?);
-        let anchor = Anchor {
-            version: FormatVersion::WRITTEN,
-            header: header_position,
-            footer,
-            max_key_size: self.max_key_size,
-        };
+        let anchor = self.write_footer()?;
         let (directory, name) = split(&self.path);
         let compression = self.options.compression;
         self.file.with(|file| {
@@ -407,16 +452,53 @@ impl Writer {
         Ok(self.report)
     }
 
+    /// As [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the position
+    /// and size of that.
+    pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
+        let anchor = self.write_footer()?.serialize();
+        let offset =
+            self.file.with(|file| file.write_unlisted(ANCHOR_CLASS, &self.name, &anchor))?;
+        self.file.end(&self.path);
+        Ok((offset, anchor.len()))
+    }
+
+    /// Writes what is left but the anchor, which is returned.
+    fn write_footer(&mut self) -> Result<Anchor> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
+        }
+        for set in &self.attribute_sets {
+            set.check(self.report.entries)?;
+        }
+        self.write_header()?;
+        self.commit_group()?;
+        let header = self.header.take();
+        let (header, header_position) =
+            header.ok_or_else(|| Error::invalid_argument("the RNTuple is finished"))?;
+        let sets = std::mem::take(&mut self.attribute_sets);
+        let footer = Footer {
+            header_checksum: header.checksum,
+            extension: SchemaDescription::beyond(&header.records, &self.schema),
+            cluster_groups: std::mem::take(&mut self.groups),
+            attribute_sets: sets.into_iter().map(|set| set.link).collect(),
+            ..Footer::default()
+        };
+        let version = footer.version();
+        let footer = position(self.envelope(&footer.serialize()?)?);
+        let max_key_size = self.max_key_size;
+        Ok(Anchor { version, header: header_position, footer, max_key_size })
+    }
+
     /// Writes the header, once: from now on the schema can only grow.
     fn write_header(&mut self) -> Result<()> {
         if self.header.is_some() {
             return Ok(());
         }
         let mut header = Header {
-            name: split(&self.path).1.to_owned(),
+            name: self.name.clone(),
             description: self.options.description.clone(),
             writer: self.options.writer.clone(),
-            records: SchemaDescription::of(&self.schema, Vec::new()),
+            records: SchemaDescription::of(&self.schema, self.extra_types.clone()),
             ..Header::default()
         };
         let bytes = header.serialize()?;
@@ -436,13 +518,13 @@ impl Writer {
 }
 
 /// A column of one cluster whose pages are in the file.
-pub(super) struct StoredColumn {
-    pub(super) column: ColumnId,
-    pub(super) elements: u64,
-    pub(super) last_offset: Option<u64>,
+pub(crate) struct StoredColumn {
+    pub(crate) column: ColumnId,
+    pub(crate) elements: u64,
+    pub(crate) last_offset: Option<u64>,
     /// ROOT's compression setting.
-    pub(super) compression: u32,
-    pub(super) pages: Vec<PageInfo>,
+    pub(crate) compression: u32,
+    pub(crate) pages: Vec<PageInfo>,
 }
 
 /// Pages that go under one key.

@@ -204,6 +204,20 @@ impl RootFileWriter {
         self.infos.merge(infos);
     }
 
+    /// Writes an object that no directory lists, as it is: who needs it keeps its position. Returns
+    /// the position of the payload.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for names that are empty or contain `/`; the sink's errors.
+    pub fn write_unlisted(&mut self, class: &str, name: &str, payload: &[u8]) -> Result<u64> {
+        let written = check_name(name).and_then(|()| {
+            let key = self.key(class, name, "", BEGIN, 1, payload.len() as u64);
+            self.append(&key, &[payload])?;
+            Ok(key.payload())
+        });
+        written.in_object(name).map_err(|error| self.blame(error))
+    }
+
     /// Index of the directory of a path.
     pub(super) fn make_directory(&mut self, path: &str) -> Result<usize> {
         let mut current = 0;
