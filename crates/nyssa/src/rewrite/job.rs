@@ -8,8 +8,8 @@ use super::clusters::Clusters;
 use super::options::Options;
 use super::report::{FieldReport, Report};
 use super::select::Selection;
-use super::skim;
 use super::sizes::Sizes;
+use super::skim;
 use super::target::Target;
 use crate::Context;
 use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
@@ -75,7 +75,7 @@ fn run(
     // Everything that can be refused is refused before the output is touched.
     let mut jobs = Vec::with_capacity(paths.len());
     for path in paths {
-        let job = Job::new(Reader::open(input, path)?, options, context);
+        let job = Job::new(input, path, options, context);
         jobs.push(job.in_file(input.name()).in_object(path)?);
     }
     let left_out = left_out(input, &jobs)?;
@@ -131,18 +131,30 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(mut reader: Reader, options: &'a Options, context: &'a Context) -> Result<Self> {
+    fn new(
+        input: &RootFile,
+        path: &str,
+        options: &'a Options,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let mut reader = Reader::open(input, path)?;
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.fields, &options.drop)?;
         let compressed = options.compression.setting() != 0;
         let target = Target::new(schema, &selection, compressed)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
-        readable(&reader, &selection)?;
-        let entries = options.entry_range(reader.num_entries())?;
-        let cut = options.cut.as_ref();
-        let pieces = skim::pieces(&reader, &entries, cut, options.memory_budget, context)?;
         reader.retain(|id| selection.keeps(id));
+        readable(&reader)?;
+        let entries = options.entry_range(reader.num_entries())?;
+        let pieces = match &options.cut {
+            None => vec![Piece { entries, mask: None }],
+            // A cut may use fields that do not stay.
+            Some(cut) => {
+                let reader = Reader::open(input, path)?;
+                skim::pieces(&reader, &entries, cut, options.memory_budget, context)?
+            }
+        };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
         Ok(Self { reader, pieces, target, fields, dropped, options, context })
@@ -227,10 +239,8 @@ impl<'a> Job<'a> {
 }
 
 /// Refuses fields that cannot be read, all of them by name.
-fn readable(reader: &Reader, selection: &Selection) -> Result<()> {
-    let kept = reader.items().iter().zip(reader.top_level());
-    let kept = kept.filter(|(_, id)| selection.keeps(**id));
-    let reasons = kept.filter_map(|(item, _)| item.field.as_ref().err());
+fn readable(reader: &Reader) -> Result<()> {
+    let reasons = reader.items().iter().filter_map(|item| item.field.as_ref().err());
     let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
     match reasons.len() {
         0 => Ok(()),

@@ -28,14 +28,13 @@ const SLICE_ENTRIES: usize = 4096;
 pub(super) fn pieces(
     reader: &Reader,
     entries: &Range<u64>,
-    cut: Option<&EntryCut>,
+    cut: &EntryCut,
     budget: u64,
     context: &Context,
 ) -> Result<Vec<Piece>> {
     match cut {
-        None => Ok(vec![Piece { entries: entries.clone(), mask: None }]),
-        Some(EntryCut::Mask(mask)) => masked(reader, entries, mask),
-        Some(EntryCut::Expression(cut)) => {
+        EntryCut::Mask(mask) => masked(reader, entries, mask),
+        EntryCut::Expression(cut) => {
             cut.check(reader.items())?;
             let chunks = chunks(reader, cut, entries, budget / CHUNK_SHARE)?;
             evaluate(reader, cut, &chunks, context)
@@ -68,12 +67,7 @@ fn clusters(reader: &Reader, entries: &Range<u64>) -> impl Iterator<Item = Range
 }
 
 /// The clusters, those cut in parts whose fields take more than `most` bytes.
-fn chunks(
-    reader: &Reader,
-    cut: &Cut,
-    entries: &Range<u64>,
-    most: u64,
-) -> Result<Vec<Range<u64>>> {
+fn chunks(reader: &Reader, cut: &Cut, entries: &Range<u64>, most: u64) -> Result<Vec<Range<u64>>> {
     let field = |name: &String| {
         let id = reader.schema().find(name);
         id.ok_or_else(|| Error::not_found(format!("there is no field {name:?}")))
@@ -105,7 +99,10 @@ fn evaluate(
     for (index, chunk) in chunks.iter().enumerate() {
         context.check()?;
         let (mask, next) = context.pool().install(|| {
-            rayon::join(|| mask(cut, &arrays, chunk), || chunks.get(index + 1).map(read).transpose())
+            rayon::join(
+                || mask(cut, &arrays, chunk),
+                || chunks.get(index + 1).map(read).transpose(),
+            )
         });
         let mask = mask.in_file(reader.file()).in_object(reader.name())?;
         pieces.push(Piece { entries: chunk.clone(), mask: Some(mask) });
