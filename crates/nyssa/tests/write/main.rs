@@ -10,3 +10,4 @@ mod parallel;
 mod representations;
 mod roundtrip;
 mod schema;
+mod update;
