@@ -37,7 +37,13 @@ if TYPE_CHECKING:
     from nyssa._merge import merge
     from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
-    from nyssa.writing import NTupleWriter, WritableFile, recreate
+    from nyssa.writing import (
+        FillContext,
+        NTupleWriter,
+        WritableFile,
+        estimate_write_memory,
+        recreate,
+    )
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
 # part of this package too, need not spend.
@@ -48,6 +54,7 @@ _HOMES = {
     "Dataset": "dataset",
     "Directory": "file",
     "File": "file",
+    "FillContext": "writing",
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
     "TTree": "dataset",
@@ -55,6 +62,7 @@ _HOMES = {
     "chain": "_chain",
     "concatenate": "_iterate",
     "convert": "_convert",
+    "estimate_write_memory": "writing",
     "iterate": "_iterate",
     "merge": "_merge",
     "open": "file",
@@ -69,6 +77,7 @@ __all__ = [
     "Dataset",
     "Directory",
     "File",
+    "FillContext",
     "FormatError",
     "InternalError",
     "LimitError",
@@ -84,6 +93,7 @@ __all__ = [
     "concatenate",
     "convert",
     "errors",
+    "estimate_write_memory",
     "iterate",
     "merge",
     "open",
