@@ -14,6 +14,8 @@ from pathlib import Path
 
 #: The column of the one-column jobs.
 COLUMN = "Jet_pt"
+#: Entries of each call that fills.
+FILL_STEP = 20_000
 
 
 def _clock(job, *args) -> dict:
@@ -130,6 +132,60 @@ def nyssa_convert(source: str, output: str, threads: str) -> dict:
 
     def job():
         convert(f"{source}:Events", output, threads=int(threads), force=True)
+        return {"bytes": Path(output).stat().st_size}
+
+    return _clock(job)
+
+
+def root_fill(directory: str, entries: str, output: str, threads: str) -> dict:
+    """ROOT's parallel writer from compiled code."""
+    import ROOT
+
+    source = Path(__file__).with_name("fill_root.cxx")
+    build = Path(directory) / "aclic"
+    build.mkdir(exist_ok=True)
+    ROOT.gSystem.SetBuildDir(str(build), True)
+    if not ROOT.gSystem.CompileMacro(str(source), "kO"):
+        sys.exit("ROOT cannot compile fill_root.cxx: a C++ compiler is needed")
+    ROOT.fill_benchmark.prepare(directory, int(entries))
+
+    def job():
+        ROOT.fill_benchmark.run(output, int(threads))
+        return {"bytes": Path(output).stat().st_size}
+
+    return _clock(job)
+
+
+def nyssa_fill(directory: str, entries: str, output: str, threads: str) -> dict:
+    """nyssa from Python threads, each with its own context."""
+    from threading import Thread
+
+    import fill_data
+    from nyssa import recreate
+
+    total, many = int(entries), int(threads)
+    data = fill_data.Data(Path(directory), total)
+    warm = data.columns(0, 1)
+
+    def fill(context, start: int, stop: int) -> None:
+        with context:
+            for first in range(start, stop, FILL_STEP):
+                context.extend(data.columns(first, min(first + FILL_STEP, stop)))
+
+    def job():
+        with recreate(output, fill_contexts=many) as file:
+            writer = file.mkrntuple("Events", {name: array[:0] for name, array in warm.items()})
+            workers = [
+                Thread(
+                    target=fill,
+                    args=(writer.fill_context(), total * i // many, total * (i + 1) // many),
+                )
+                for i in range(many)
+            ]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
         return {"bytes": Path(output).stat().st_size}
 
     return _clock(job)

@@ -7,9 +7,10 @@
 >>> with nyssa.recreate("out.root") as file:
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
-`open` gives a `File`, `TTree` or `RNTuple`; `iterate` and `concatenate` read many files; `recreate`
-writes RNTuples; `convert` turns a TTree into an RNTuple. Errors are in `nyssa.errors`, each derived
-from the builtin one would catch.
+`open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
+`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple;
+`merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from the builtin one
+would catch.
 """
 
 from __future__ import annotations
@@ -30,36 +31,53 @@ from nyssa.errors import (
 )
 
 if TYPE_CHECKING:
+    from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
-    from nyssa.dataset import Column, Dataset, RNTuple, TTree
+    from nyssa._merge import merge
+    from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
-    from nyssa.writing import NTupleWriter, WritableFile, recreate
+    from nyssa.writing import (
+        FillContext,
+        NTupleWriter,
+        WritableFile,
+        estimate_write_memory,
+        recreate,
+    )
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
 # part of this package too, need not spend.
 _HOMES = {
+    "AttributeSet": "dataset",
+    "Chain": "_chain",
     "Column": "dataset",
     "Dataset": "dataset",
     "Directory": "file",
     "File": "file",
+    "FillContext": "writing",
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
     "TTree": "dataset",
     "WritableFile": "writing",
+    "chain": "_chain",
     "concatenate": "_iterate",
     "convert": "_convert",
+    "estimate_write_memory": "writing",
     "iterate": "_iterate",
+    "merge": "_merge",
     "open": "file",
     "recreate": "writing",
 }
 
 __all__ = [
+    "AttributeSet",
+    "Chain",
     "ChecksumError",
     "Column",
     "Dataset",
     "Directory",
     "File",
+    "FillContext",
     "FormatError",
     "InternalError",
     "LimitError",
@@ -71,10 +89,13 @@ __all__ = [
     "UnsupportedError",
     "WritableFile",
     "__version__",
+    "chain",
     "concatenate",
     "convert",
     "errors",
+    "estimate_write_memory",
     "iterate",
+    "merge",
     "open",
     "recreate",
 ]

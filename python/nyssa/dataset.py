@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nyssa import _core, _library
+from nyssa import _core, _lazy, _library
 from nyssa._filter import NameFilter, choose, matcher, not_found
-from nyssa._steps import bytes_of, entry_range
+from nyssa._steps import bytes_of, entry_numbers, entry_range
 from nyssa.errors import ArgumentError, UnsupportedError
 
-__all__ = ["Column", "Dataset", "RNTuple", "TTree", "wrap"]
+__all__ = ["AttributeSet", "Column", "Dataset", "RNTuple", "TTree", "wrap"]
 
 Names = str | Iterable[str] | None
 
@@ -150,6 +150,7 @@ class Dataset(Mapping[str, "Column"]):
         entry_start: int | None = None,
         entry_stop: int | None = None,
         library: str = "ak",
+        lazy: bool = False,
         threads: int | None = None,
     ) -> Any:
         """Read columns into memory.
@@ -166,6 +167,9 @@ class Dataset(Mapping[str, "Column"]):
             ``"ak"`` an awkward array of records; ``"np"`` a dict of NumPy arrays (see
             `Column.array`); ``"arrow"`` a ``pyarrow.Table``; ``"pd"`` a ``pandas.DataFrame``
             (jagged columns hold NumPy arrays as objects); ``"polars"`` a ``polars.DataFrame``.
+        lazy
+            Make an awkward array now and read each column when its values are first needed, then
+            all of it and once. Columns with variants are read at once.
         threads
             Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all
             cores.
@@ -182,7 +186,38 @@ class Dataset(Mapping[str, "Column"]):
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         chosen = self._choose(names, filter_name, filter_typename)
+        if lazy:
+            if library != "ak":
+                raise ArgumentError('lazy=True makes awkward arrays; use library="ak"')
+            return _lazy.record(self._core, chosen, start, stop, threads)
         return self._table(library, chosen, start, stop, threads)
+
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        library: str = "ak",
+        threads: int | None = None,
+    ) -> Any:
+        """Read entries in any order, repeated ones too: one result for each of `indices`.
+
+        Only the clusters and pages (or baskets) that hold these entries are read. The other
+        parameters and the result are those of `arrays`; rows are numbered from 0 in pandas.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for indices that are negative, too large, or no integers.
+        """
+        library = _library.canonical(library)
+        chosen = self._choose(names, filter_name, filter_typename)
+        wanted = entry_numbers(indices, self.num_entries)
+        layout = _library.takes_layouts(library)
+        columns = self._core.take(chosen, wanted, threads, layout)
+        return _library.table(library, chosen, columns, 0, len(wanted))
 
     def iterate(
         self,
@@ -199,18 +234,22 @@ class Dataset(Mapping[str, "Column"]):
     ) -> Iterator[Any]:
         """Read columns in steps, yielding what `arrays` would return for each.
 
-        `step_size` is a number of entries, or the memory of one step, such as ``"100 MB"``; memory
-        is estimated from the first entries. With ``report=True`` each step is a pair
-        ``(arrays, (start, stop))``. The other parameters are those of `arrays`.
+        `step_size` is a number of entries; the memory of one step, such as ``"100 MB"``, estimated
+        from the first entries; or ``"cluster"`` for one step per cluster. With ``report=True`` each
+        step is a pair ``(arrays, (start, stop))``. The other parameters are those of `arrays`.
         """
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         chosen = self._choose(names, filter_name, filter_typename)
-        size = self._entries_per_step(step_size, chosen, start, stop, threads)
+        if step_size == "cluster":
+            spans = [(max(a, start), min(b, stop)) for a, b in self.clusters]
+            spans = [(a, b) for a, b in spans if a < b]
+        else:
+            size = self._entries_per_step(step_size, chosen, start, stop, threads)
+            spans = [(first, min(first + size, stop)) for first in range(start, stop, size)]
 
         def steps() -> Iterator[Any]:
-            for first in range(start, stop, size):
-                last = min(first + size, stop)
+            for first, last in spans:
                 table = self._table(library, chosen, first, last, threads)
                 yield (table, (first, last)) if report else table
 
@@ -265,7 +304,8 @@ class Dataset(Mapping[str, "Column"]):
             return step
         if not isinstance(step, str):
             raise ArgumentError(
-                f'step_size is a number of entries or memory such as "100 MB", not {step!r}'
+                'step_size is a number of entries, memory such as "100 MB", or "cluster", '
+                f"not {step!r}"
             )
         limit = bytes_of(step, "step_size")
         if start >= stop or not names:
@@ -282,6 +322,31 @@ class TTree(Dataset):
 
 class RNTuple(Dataset):
     """An RNTuple: ROOT's new container of columns."""
+
+    @property
+    def attribute_sets(self) -> dict[str, AttributeSet]:
+        """Attribute sets by name: data about ranges of entries. Empty for most RNTuples."""
+        names = self._core.attribute_sets()
+        return {name: AttributeSet(self._core.attribute_set(name)) for name in names}
+
+
+class AttributeSet(RNTuple):
+    """An attribute set: an RNTuple with one entry per attribute.
+
+    Its columns are ``_rangeStart`` and ``_rangeLen``, the entries of the main RNTuple that an
+    attribute is about, and ``_userData``, a record of its values.
+    """
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Entries ``(start, stop)`` of the main RNTuple that each attribute is about."""
+        columns = self.arrays(["_rangeStart", "_rangeLen"], library="np")
+        pairs = zip(columns["_rangeStart"].tolist(), columns["_rangeLen"].tolist(), strict=True)
+        return [(start, start + length) for start, length in pairs]
+
+    def attributes(self, **options: Any) -> Any:
+        """Return the values of all attributes, one record each; options are those of `arrays`."""
+        return self["_userData"].array(**options)
 
 
 class Column:

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::write::{Options, SharedFile, TableWriter};
+use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
+use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -15,7 +16,9 @@ use pyo3::types::PyDict;
 use crate::array::Array;
 use crate::door::{self, Door};
 use crate::errors;
-use crate::options::{get, memory, parse};
+use crate::fill::FillContext;
+use crate::options::{get, parse, write_options};
+use crate::rows::Rows;
 
 /// A ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -28,7 +31,22 @@ struct State {
     file: SharedFile,
     options: Options,
     context: Context,
-    tables: Vec<(String, TableWriter)>,
+    order: Order,
+    tables: Vec<Table>,
+}
+
+/// An RNTuple being written.
+struct Table {
+    name: String,
+    rows: Rows,
+    sets: Vec<(String, AttributeSetWriter)>,
+}
+
+impl State {
+    fn table(&mut self, name: &str) -> Result<&mut Table> {
+        let table = self.tables.iter_mut().find(|table| table.name == name);
+        table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
+    }
 }
 
 #[pymethods]
@@ -43,6 +61,7 @@ impl Writer {
     ) -> PyResult<Self> {
         let raise = |error: Error| errors::to_python(py, &error);
         let threads = get(options, "threads")?;
+        let order = parse(options, "fill_order")?.unwrap_or_default();
         let options = write_options(options)?;
         let cancel = Arc::new(AtomicBool::new(false));
         let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
@@ -52,25 +71,33 @@ impl Writer {
             let compression = options.compression;
             let file_options = FileOptions { compression, ..FileOptions::default() };
             let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options)?);
-            Ok(State { file, options, context, tables: Vec::new() })
+            Ok(State { file, options, context, order, tables: Vec::new() })
         })?;
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
     }
 
-    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written.
+    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
+    /// projections: names and paths.
     fn table(
         &self,
         py: Python<'_>,
         name: String,
         columns: Vec<PyRef<'_, Array>>,
         description: String,
+        projections: Vec<(String, String)>,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
             let options = Options { description, ..state.options.clone() };
-            let schema = Schema::new(fields);
-            let table = TableWriter::create(&state.file, &name, &schema, options, &state.context)?;
-            state.tables.push((name, table));
+            let schema = RSchema::from_arrow(&Schema::new(fields), options.compression)?;
+            let mut builder = SchemaBuilder::extending(schema, options.compression);
+            for (field, path) in projections {
+                builder.project_path(&field, &path)?;
+            }
+            let schema = builder.finish();
+            let writer =
+                TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
+            state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
             Ok(())
         })
     }
@@ -78,12 +105,76 @@ impl Writer {
     /// Appends entries to the RNTuple `name`: its columns in their order.
     fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |state| state.table(&name)?.rows.table()?.extend(&arrays))
+    }
+
+    /// Adds fields to the RNTuple `name`, of the types of `columns`; entries before have zeros.
+    fn add_fields(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            let table = state.tables.iter_mut().find(|(table, _)| *table == name);
-            let (_, table) = table
-                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
-            table.extend(&arrays)
+            state.table(&name)?.rows.table()?.extend_schema(|builder| {
+                fields.iter().try_for_each(|field| {
+                    builder.field(None, field.name(), &FieldType::from_arrow(field)?).map(drop)
+                })
+            })
         })
+    }
+
+    /// Begins the attribute set `set` of the RNTuple `name` with the types of `columns`, whose
+    /// entries are not written.
+    fn attribute_set(
+        &self,
+        py: Python<'_>,
+        name: String,
+        set: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        self.run(py, move |state| {
+            let (options, context) = (state.options.clone(), state.context.clone());
+            let table = state.table(&name)?;
+            let schema = Schema::new(fields);
+            let main = table.rows.table()?.writer_mut();
+            let writer = AttributeSetWriter::create(main, &set, &schema, options, &context)?;
+            table.sets.push((set, writer));
+            Ok(())
+        })
+    }
+
+    /// Appends ranges of entries, given by their first entries and numbers of entries, and their
+    /// attributes.
+    fn extend_attributes(
+        &self,
+        py: Python<'_>,
+        name: String,
+        set: String,
+        ranges: (Vec<u64>, Vec<u64>),
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |state| {
+            let sets = &mut state.table(&name)?.sets;
+            let writer = sets.iter_mut().find(|(known, _)| *known == set);
+            let (_, writer) = writer.ok_or_else(|| {
+                Error::not_found(format!("{name:?} has no attribute set {set:?}"))
+            })?;
+            let (starts, lengths) = ranges;
+            writer.extend(starts.into(), lengths.into(), &arrays)
+        })
+    }
+
+    /// A new fill context of the RNTuple `name`.
+    fn fill_context(&self, py: Python<'_>, name: String) -> PyResult<FillContext> {
+        let slot = self.run(py, move |state| {
+            let (order, context) = (state.order, state.context.clone());
+            state.table(&name)?.rows.context(order, &context)
+        })?;
+        Ok(FillContext::new(slot, Arc::clone(&self.cancel)))
     }
 
     /// Writes what is left and lets the file appear.
@@ -92,8 +183,12 @@ impl Writer {
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(State { file, tables, .. }) = state else { return Err(closed()) };
-            for (_, table) in tables {
-                table.finish()?;
+            for Table { rows, sets, .. } in tables {
+                let mut writer = rows.into_writer()?;
+                for (_, set) in sets {
+                    writer.link(set.finish()?)?;
+                }
+                writer.finish()?;
             }
             file.finish()?;
             Ok(())
@@ -107,11 +202,11 @@ impl Writer {
 }
 
 impl Writer {
-    fn run(
+    fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        job: impl FnOnce(&mut State) -> Result<()> + Send + 'static,
-    ) -> PyResult<()> {
+        job: impl FnOnce(&mut State) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
         let slot = Arc::clone(&self.state);
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let mut state = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,21 +217,4 @@ impl Writer {
 
 fn closed() -> Error {
     Error::invalid_argument("the file is closed")
-}
-
-fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    let mut options = Options::default();
-    if let Some(compression) = parse(given, "compression")? {
-        options.compression = compression;
-    }
-    if let Some(bytes) = get(given, "cluster_size")? {
-        options.approx_zipped_cluster = bytes;
-    }
-    if let Some(bytes) = get(given, "page_size")? {
-        options.max_unzipped_page = memory(bytes);
-    }
-    if let Some(checksums) = get(given, "checksums")? {
-        options.checksums = checksums;
-    }
-    Ok(options)
 }

@@ -126,6 +126,34 @@ def import_tree(source: str, tree: str, output: str) -> None:
     importer.Import()
 
 
+def attributes(path: str, name: str, attribute_set: str, fields: list[str]) -> list[Any]:
+    """Return start, end and values of every attribute of a set, in ROOT's order."""
+    import ROOT
+
+    ROOT.gInterpreter.Declare("#include <ROOT/RNTupleAttrReading.hxx>")
+    reader = ROOT.RNTupleReader.Open(name, path)
+    attributes = reader.OpenAttributeSet(attribute_set)
+    entry = attributes.CreateEntry()
+    out = []
+    for index in attributes.GetAttributes():
+        found = attributes.LoadEntry(index, entry)
+        values = {field: entry[field] for field in fields}
+        for field, value in values.items():
+            values[field] = str(value) if not isinstance(value, (int, float)) else value
+        out.append([int(found.GetStart()), int(found.GetEnd()), values])
+    return out
+
+
+def cpp(code: str, call: str) -> None:
+    """Compile C++ and run a statement of it, which throws to fail."""
+    import ROOT
+
+    ROOT.gErrorIgnoreLevel = ROOT.kFatal
+    if not ROOT.gInterpreter.Declare(code):
+        raise ValueError("the C++ does not compile")
+    ROOT.gROOT.ProcessLine(call)
+
+
 def main() -> None:
     """Answer requests until stdin ends."""
     replies = os.fdopen(os.dup(1), "wb")

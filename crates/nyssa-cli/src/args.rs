@@ -44,6 +44,8 @@ pub enum Command {
     Cat(cmd::cat::Cat),
     Inspect(cmd::inspect::Inspect),
     Convert(Box<cmd::convert::Convert>),
+    Merge(Box<cmd::merge::Merge>),
+    Rewrite(Box<cmd::rewrite::Rewrite>),
     Verify(cmd::verify::Verify),
     Diff(cmd::diff::Diff),
 }

@@ -56,6 +56,12 @@ impl Context {
         self
     }
 
+    /// The same threads without progress, for the parts of a job that reports its own.
+    #[must_use]
+    pub fn quiet(&self) -> Self {
+        Self { progress: None, ..self.clone() }
+    }
+
     /// The thread pool.
     pub fn pool(&self) -> &rayon::ThreadPool {
         &self.pool

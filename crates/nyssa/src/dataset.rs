@@ -1,8 +1,14 @@
 //! One face for any dataset, TTree or RNTuple: what the command line, Python, verify and diff use.
 
+mod chain;
 pub mod diff;
+pub mod evolve;
+mod evolved;
 mod filter;
+mod selected;
 mod slice;
+mod take;
+mod target;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,8 +22,12 @@ use crate::read;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree;
 
+pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
+pub use evolved::Evolved;
 pub use filter::Filter;
+pub use selected::{Piece, Selected};
 pub use slice::Slice;
+pub use target::Target;
 
 /// Which container a dataset is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +39,7 @@ pub enum Format {
 }
 
 /// A readable top-level column of a dataset: a branch or a field.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// Branch or field name.
     pub name: String,
@@ -67,6 +77,28 @@ pub trait Dataset: Send + Sync {
     /// entries, and whatever is wrong with the file.
     fn read(&self, names: &[&str], entries: Range<u64>, context: &Context)
     -> Result<Vec<ArrayRef>>;
+
+    /// Reads `names` for entries in any order, also repeated: arrays of the same types as
+    /// [`Dataset::read`], one value for each index. Only what holds these entries is read.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
+    fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
+        take::take(self, names, indices, context)
+    }
+
+    /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
+    fn attribute_sets(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Opens an attribute set: an RNTuple with the fields of [`read::ATTRIBUTE_FIELDS`].
+    ///
+    /// # Errors
+    /// `NotFound`, and those of [`read::Reader::open_attribute_set`].
+    fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
+        Err(Error::not_found(format!("{} has no attribute set {name:?}", self.name())))
+    }
 }
 
 /// A shared dataset.
@@ -107,6 +139,16 @@ pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
         )))
         .in_file(file.name()),
     }
+}
+
+/// Opens the dataset at `file.root:Events`, or the only one of a local file.
+///
+/// # Errors
+/// Those of opening the file and of [`open_dataset`].
+pub fn open_path(path: &str) -> Result<AnyDataset> {
+    let (file, object) = split_path(path);
+    let source: Arc<dyn nyssa_io::Source> = Arc::new(nyssa_io::LocalSource::open(file)?);
+    open_dataset(&RootFile::open(source)?, object)
 }
 
 /// The newest cycle of each dataset of a file, in the order of the file.

@@ -7,9 +7,9 @@
 //!
 //! ```text
 //! tune
-//! convert                         arrow            (array model at the edge)
+//! convert | merge | rewrite | update       arrow    (array model at the edge)
 //! read | write (blind to each other)               ttree (blind to format / schema / page)
-//! page         sealed page <-> elements
+//! page         sealed page <-> elements                streamer   streamed objects -> arrays
 //! schema       fields, columns, projections, C++ type names
 //! format       anchor, envelope, frame, locator, page list      rootfile   keys, directories, objects
 //! encoding · compression
@@ -22,17 +22,24 @@ pub mod compression;
 pub mod context;
 pub mod convert;
 pub mod cursor;
+pub mod cut;
 pub mod dataset;
 pub mod encoding;
 pub mod error;
 pub mod format;
 pub mod guard;
+mod memory;
+pub mod merge;
+mod output;
 pub mod page;
 pub mod read;
+pub mod rewrite;
 pub mod rootfile;
 pub mod schema;
+pub mod streamer;
 pub mod ttree;
 pub mod tune;
+pub mod update;
 pub mod write;
 
 pub use context::Context;

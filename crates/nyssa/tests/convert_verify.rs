@@ -5,7 +5,7 @@ mod convert_support;
 
 use convert_support::{data, ntuple, open, run, threads};
 use nyssa::Kind;
-use nyssa::convert::{Layout, Options, Rules, compare, inputs, map, require_equal};
+use nyssa::convert::{Layout, Options, Rules, compare, inputs, map};
 use nyssa::dataset::Filter;
 use nyssa::ttree;
 
@@ -27,7 +27,7 @@ fn other_values_are_named() {
     let fields = map(&inputs(&tree), rules).unwrap().fields;
     let check = |entries| {
         let report = compare(&tree, entries, &written, &fields, 1 << 20, &threads(2)).unwrap();
-        require_equal(&report)
+        report.require_equal("the tree", "the RNTuple")
     };
     check(1152..2304).unwrap();
     let error = check(0..1152).unwrap_err();

@@ -5,6 +5,8 @@ pub mod convert;
 pub mod diff;
 pub mod inspect;
 pub mod ls;
+pub mod merge;
+pub mod rewrite;
 pub mod schema;
 pub mod verify;
 
@@ -20,6 +22,8 @@ pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
         Command::Cat(args) => cat::run(args, app),
         Command::Inspect(args) => inspect::run(args, app),
         Command::Convert(args) => convert::run(args, app),
+        Command::Merge(args) => merge::run(args, app),
+        Command::Rewrite(args) => rewrite::run(args, app),
         Command::Verify(args) => verify::run(args, app),
         Command::Diff(args) => diff::run(args, app),
     }

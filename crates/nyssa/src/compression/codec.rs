@@ -56,6 +56,7 @@ impl Codec {
             Self::Lzma { .. } => (1 << 20) + 4 * input,
             Self::Lz4 { high_compression: None } => 16 << 10,
             Self::Lz4 { .. } => 256 << 10,
+            Self::Zstd { level: ..=2, .. } => 5 << 19,
             Self::Zstd { level: ..=6, .. } => 5 << 20,
             // Tables grow with the window, which is no larger than the input.
             Self::Zstd { .. } => (3 << 20) + 16 * input.next_power_of_two().min(8 << 20),

@@ -6,14 +6,15 @@ use std::time::Instant;
 
 use super::map::{FieldMap, Input, Map, Rules, Source, map};
 use super::options::{self, Options};
-use super::output::Output;
 use super::pipeline::{Pipeline, Written};
-use super::report::{FieldReport, Report, peak_memory};
+use super::report::{FieldReport, Report};
 use super::unit::Units;
 use super::{clusters, effort, verify};
 use crate::Context;
 use crate::dataset::{Dataset, TREE_CLASSES};
 use crate::error::{Error, Result, ResultExt};
+use crate::memory::peak_memory;
+use crate::output::{self, Output};
 use crate::read;
 use crate::rootfile::RootFile;
 use crate::ttree::Reader;
@@ -84,7 +85,12 @@ fn run(
         let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
         jobs.push(Job { reader, inputs, map: mapped, entries, options, context });
     }
-    let target = Output::create(input, output, options)?;
+    let settings = output::Settings {
+        compression: options.compression,
+        force: options.force,
+        reproducible: options.reproducible,
+    };
+    let target = Output::create(&[input.name()], output, settings)?;
     let mut done = Vec::with_capacity(jobs.len());
     for job in &mut jobs {
         done.push(job.write(&target)?);
@@ -232,7 +238,8 @@ impl Job<'_> {
             self.options.memory_budget,
             self.context,
         )?;
-        verify::require_equal(&compared)
+        compared
+            .require_equal("the tree", "the RNTuple")
             .in_file(self.reader.file())
             .in_object(self.reader.name())?;
         report.verified = true;

@@ -6,10 +6,7 @@ use super::map::FieldMap;
 use crate::Context;
 use crate::dataset::diff::{self, Report};
 use crate::dataset::{Dataset, Slice};
-use crate::error::{Error, Result};
-
-/// Differences named in an error.
-const SHOWN: usize = 8;
+use crate::error::Result;
 
 /// Compares every converted branch, for `entries` of the tree, with its field, bit by bit.
 ///
@@ -31,38 +28,4 @@ pub fn compare(
     let slice = Slice::new(tree, entries)?;
     let options = diff::Options { memory_budget, ..diff::Options::default() };
     diff::diff_pairs(&slice, ntuple, &pairs, &options, context)
-}
-
-/// An error that names what is different.
-///
-/// # Errors
-/// `OutOfSpecification` when the report tells of any difference.
-pub fn require_equal(report: &Report) -> Result<()> {
-    if report.equal {
-        return Ok(());
-    }
-    let mut found: Vec<String> = Vec::new();
-    if report.entries_a != report.entries_b {
-        found.push(format!(
-            "the tree has {} entries, the RNTuple {}",
-            report.entries_a, report.entries_b
-        ));
-    }
-    found.extend(report.incomparable.iter().map(|it| format!("{}: {}", it.name, it.reason)));
-    found.extend(report.different().map(|compared| match &compared.first {
-        Some(first) => format!(
-            "{}: {} entries differ, the first is {}{} with {} in the tree and {} in the RNTuple",
-            compared.name, compared.different_entries, first.entry, first.item, first.a, first.b
-        ),
-        None => format!("{}: {} entries differ", compared.name, compared.different_entries),
-    }));
-    let more = found.len().saturating_sub(SHOWN);
-    found.truncate(SHOWN);
-    if more > 0 {
-        found.push(format!("and {more} more"));
-    }
-    Err(Error::out_of_spec(format!(
-        "the written RNTuple does not hold the same values as the tree; no output is left:\n  {}",
-        found.join("\n  ")
-    )))
 }

@@ -153,13 +153,19 @@ impl Encoding {
     }
 
     /// Encodes `count` elements, laid out as [`Encoding::decode`] leaves them, and appends the page
-    /// to `out`.
+    /// to `out`. `Real32Quant` also takes the 64-bit floats of [`Encoding::decode_f64`], told apart by
+    /// their size.
     ///
     /// # Errors
     /// `InvalidArgument` when `elements` has another size, an offset does not fit a 32-bit index, or
     /// a value lies outside a quantized range; `out` is then as before.
     pub fn encode(&self, elements: &[u8], count: usize, out: &mut Vec<u8>) -> Result<()> {
         self.check()?;
+        if self.column_type == T::Real32Quant && count.checked_mul(8) == Some(elements.len()) {
+            let (elements, _) = elements.as_chunks();
+            let values = elements.iter().map(|element| f64::from_le_bytes(*element));
+            return self.quantizer().encode(values, out);
+        }
         if count.checked_mul(self.native_size()) != Some(elements.len()) {
             return Err(Error::invalid_argument(format!(
                 "{} bytes given for {count} elements of {} bytes",

@@ -8,6 +8,7 @@ mod codec;
 mod column_type;
 mod delta;
 mod dispatch;
+mod half;
 mod quantized;
 mod split;
 mod switch;
@@ -19,4 +20,5 @@ mod tests;
 
 pub use codec::Encoding;
 pub use column_type::{ColumnType, Native};
+pub use half::to_half;
 pub use switch::{SWITCH_SIZE, switch_element, switch_parts};

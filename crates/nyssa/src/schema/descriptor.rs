@@ -1,6 +1,6 @@
 //! The schema: header plus schema extension.
 
-use super::{AliasColumn, Column, ColumnId, Field, FieldId};
+use super::{AliasColumn, Column, ColumnId, Field, FieldId, Structure};
 
 /// All fields and columns of an RNTuple, in order of their on-disk ids.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,6 +41,20 @@ impl Schema {
             Some(parent) => format!("{}.{}", self.path(parent), field.name),
             None => field.name.clone(),
         }
+    }
+
+    /// Number of values of a field in each entry; `None` inside collections and variants, and when it
+    /// cannot be counted.
+    pub fn repetitions(&self, id: FieldId) -> Option<u64> {
+        let field = self.field(id);
+        let above = match field.parent {
+            None => 1,
+            Some(parent) => match self.field(parent).structure {
+                Structure::Collection | Structure::Variant => return None,
+                _ => self.repetitions(parent)?,
+            },
+        };
+        above.checked_mul(field.array_size.unwrap_or(1))
     }
 
     /// Appends a field and links it to its parent; the id it got.

@@ -1,6 +1,6 @@
 //! The memory of one who fills: a share of the whole, cut into parts.
 
-use super::{MIN_UNZIPPED_PAGE, Options, SealSettings};
+use super::{Options, SealSettings};
 use crate::error::{Error, Result};
 use crate::schema::Schema;
 
@@ -16,6 +16,8 @@ const PIECE_SHARE: u64 = 16;
 /// Pages that sealing one needs besides: its elements, encoded, compressed at worst, and exact;
 /// and a buffer that grows.
 const PAGES_PER_LANE: u64 = 6;
+
+const MEBIBYTE: u64 = 1 << 20;
 
 /// Memory of one filler, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,24 +48,32 @@ impl Budget {
         fillers: usize,
         threads: usize,
     ) -> Result<Self> {
-        let memory = (options.memory - options.memory / FILE_SHARE) / (fillers as u64).max(1);
-        let page = usize::try_from(memory / PAGE_SHARE).unwrap_or(usize::MAX);
-        let page = page.clamp(MIN_UNZIPPED_PAGE, options.max_unzipped_page);
+        let memory = (options.memory - file_share(options)) / (fillers as u64).max(1);
+        let page = page_size(options, memory);
         let lane = PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
         let lanes = usize::try_from(memory / SEALING_SHARE / lane).unwrap_or(usize::MAX);
         let lanes = lanes.clamp(1, threads.max(1));
-        let room = memory.saturating_sub(lanes as u64 * lane);
+        let piece = (memory / PIECE_SHARE).max(1);
+        // A piece may be there twice while it is sealed.
+        let room = memory.saturating_sub(lanes as u64 * lane + piece);
         // Half of the room may be taken by sealed pages when open ones begin to be sealed early.
         let columns = schema.columns.len() as u64;
-        let least = 2 * columns * MIN_UNZIPPED_PAGE as u64;
+        let least = columns.saturating_mul(2 * options.initial_unzipped_page as u64);
         if room < least {
-            let needed = (lane + least) * fillers as u64 * FILE_SHARE / (FILE_SHARE - 1);
+            let fits = |memory: &u64| {
+                let page = page_size(options, *memory);
+                let lane = PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
+                memory.saturating_sub(lane + memory / PIECE_SHARE) >= least
+            };
+            let larger = std::iter::successors(Some(least), |memory| Some(memory / 4 * 5 + 4096));
+            let needed = larger.take(u64::BITS as usize * 4).find(fits).unwrap_or(u64::MAX);
+            let needed = needed.saturating_mul(fillers as u64) / (FILE_SHARE - 1);
             return Err(Error::limit(format!(
                 "{} bytes of memory cannot hold the pages of {columns} columns for {fillers} fill \
                  contexts with {}: give at least {}, or use fewer contexts or a cheaper compression",
                 options.memory,
                 options.compression,
-                needed.next_multiple_of(1 << 20),
+                (needed.saturating_mul(FILE_SHARE) / MEBIBYTE + 1).saturating_mul(MEBIBYTE),
             )));
         }
         let scale = if options.compression.setting() == 0 { 1 } else { 2 };
@@ -71,8 +81,19 @@ impl Budget {
             .page_buffer_budget
             .unwrap_or(options.approx_zipped_cluster.saturating_mul(scale))
             .clamp(least / 2, room);
-        Ok(Self { room, open, page, lanes, lane, piece: (memory / PIECE_SHARE).max(1) })
+        Ok(Self { room, open, page, lanes, lane, piece })
     }
+}
+
+/// Bytes of the largest page of one who has so much memory.
+fn page_size(options: &Options, memory: u64) -> usize {
+    let page = usize::try_from(memory / PAGE_SHARE).unwrap_or(usize::MAX);
+    page.clamp(options.initial_unzipped_page, options.max_unzipped_page)
+}
+
+/// Bytes for what the file needs.
+pub(super) fn file_share(options: &Options) -> u64 {
+    options.memory / FILE_SHARE
 }
 
 /// Bytes of the compressors that a thread keeps.

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 
 /// Copied buffers grow by this share of their size (one in so many), so that little is held in vain.
 const GROWTH_SHARE: usize = 4;
-/// The smallest growth, bytes; ROOT's initial page size.
-const LEAST_GROWTH: usize = super::MIN_UNZIPPED_PAGE;
+/// The smallest growth, bytes.
+const LEAST_GROWTH: usize = 64;
 
 /// Elements in order: first those copied in native layout, then at most one borrowed array.
 #[derive(Debug, Default)]
@@ -23,6 +23,8 @@ pub(super) struct ColumnData {
     base: u64,
     /// Last end offset; `None` for values.
     last_offset: Option<u64>,
+    /// Values of each alternative of a variant so far.
+    alternatives: Vec<u64>,
 }
 
 impl ColumnData {
@@ -32,6 +34,7 @@ impl ColumnData {
     /// `InvalidArgument` when there are more items than 64-bit offsets can count.
     pub(super) fn push(&mut self, elements: Elements) -> Result<()> {
         self.own();
+        let elements = elements.placed(&mut self.alternatives);
         self.width = elements.native_width();
         if let Some(items) = elements.last_offset() {
             self.base = self.last_offset.unwrap_or(0);
@@ -121,7 +124,9 @@ impl ColumnData {
 
 impl From<Elements> for ColumnData {
     fn from(elements: Elements) -> Self {
+        let mut alternatives = Vec::new();
+        let elements = elements.placed(&mut alternatives);
         let (width, last_offset) = (elements.native_width(), elements.last_offset());
-        Self { width, last_offset, tail: Some(elements), ..Self::default() }
+        Self { alternatives, width, last_offset, tail: Some(elements), ..Self::default() }
     }
 }

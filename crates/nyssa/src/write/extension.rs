@@ -78,7 +78,7 @@ fn check_parent(old: &Schema, new: &Schema, field: &Field) -> Result<()> {
 /// First element of a column of a new field: as stored in the record, and as counted.
 fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i64>, u64)> {
     let column = &schema.columns[index];
-    let repetitions = repetitions(schema, column.field).filter(|_| slot(schema, index) == 0);
+    let repetitions = schema.repetitions(column.field).filter(|_| slot(schema, index) == 0);
     let Some(repetitions) = repetitions else { return Ok((None, 0)) };
     let start = entries.checked_mul(repetitions);
     let start = start.and_then(|start| Some((i64::try_from(start).ok()?, start)));
@@ -112,7 +112,7 @@ fn representation_start(
     }
     // Readers derive the elements before from the entries.
     let alone = schema.representations(column.field).next().is_some_and(|ids| ids.len() == 1);
-    if !alone && progress.page_lists || repetitions(schema, column.field).is_none() {
+    if !alone && progress.page_lists || schema.repetitions(column.field).is_none() {
         return Err(Error::invalid_argument(
             "a representation of a field with several columns or inside a collection has to be \
              added before the first cluster group is complete",
@@ -129,20 +129,4 @@ fn slot(schema: &Schema, index: usize) -> usize {
     let place = same.position(|id| id.0 as usize == index).unwrap_or(0);
     let before = schema.field(column.field).columns.iter().take(place);
     before.filter(|id| schema.column(**id).representation == column.representation).count()
-}
-
-/// Number of values of a field in each entry; `None` inside collections and variants.
-fn repetitions(schema: &Schema, field: FieldId) -> Option<u64> {
-    let field = schema.field(field);
-    let above = match field.parent {
-        None => 1,
-        Some(parent) => {
-            let many = [Structure::Collection, Structure::Variant];
-            if many.contains(&schema.field(parent).structure) {
-                return None;
-            }
-            repetitions(schema, parent)?
-        }
-    };
-    above.checked_mul(field.array_size.unwrap_or(1))
 }

@@ -137,6 +137,29 @@ impl Filler {
         })
     }
 
+    /// Counts entries from those that are there already.
+    pub(super) fn starting_at(mut self, entries: u64) -> Self {
+        self.committed = entries;
+        self
+    }
+
+    /// Goes on where `old` ended, with what it has learned; its schema is the beginning of this one's.
+    pub(super) fn following(mut self, old: &Self) -> Self {
+        for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
+            (column.codec, column.setting) = (Arc::clone(&old.codec), old.setting);
+        }
+        for (column, old) in self.columns.iter_mut().zip(&old.columns) {
+            column.chosen = old.chosen;
+        }
+        (self.committed, self.totals) = (old.committed, old.totals);
+        self
+    }
+
+    /// The options.
+    pub(super) fn options(&self) -> Arc<Options> {
+        Arc::clone(&self.options)
+    }
+
     /// Entries given so far.
     pub(super) fn entries(&self) -> u64 {
         self.committed + self.entries
@@ -237,8 +260,13 @@ impl Filler {
         let mut columns = Vec::with_capacity(self.columns.len());
         for ((id, column), settings) in (0u32..).zip(&mut self.columns).zip(&self.settings.columns)
         {
+            let id = ColumnId(id);
+            // Rows go into first representations; the others are suppressed.
+            if self.schema.column(id).representation != 0 {
+                continue;
+            }
             columns.push(WaitingColumn {
-                column: ColumnId(id),
+                column: id,
                 elements: std::mem::take(&mut column.elements),
                 last_offset: column.data.last_offset(),
                 compression: settings.setting,
@@ -278,7 +306,8 @@ impl Filler {
     fn shred(&self, arrays: &[ArrayRef], rows: Range<usize>) -> Result<(Vec<Shred>, u64)> {
         let mut all = Vec::with_capacity(self.columns.len());
         for (array, &field) in arrays.iter().zip(&self.fields) {
-            all.append(&mut shred(&self.schema, field, &array.slice(rows.start, rows.len()))?);
+            let array = array.slice(rows.start, rows.len());
+            all.append(&mut shred(&self.schema, field, &array, &self.settings)?);
         }
         let bits = |shred: &Shred| u64::from(self.schema.column(shred.column).bits);
         let bits = all.iter().map(|shred| shred.elements.len() as u64 * bits(shred)).sum::<u64>();

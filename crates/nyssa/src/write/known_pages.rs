@@ -23,22 +23,34 @@ impl PageKey {
     }
 }
 
-/// Where known pages lie. Starts afresh once [`MAX_REMEMBERED_PAGES`] are known, which bounds the
-/// memory and depends only on what was written.
-#[derive(Debug, Default)]
-pub(super) struct KnownPages(HashMap<PageKey, u64>);
+/// Bytes of memory for each page that is remembered, those included that a table keeps free.
+const BYTES_PER_PAGE: u64 = 192;
+
+/// Where known pages lie. Starts afresh once too many are known, which bounds the memory and depends
+/// only on what was written.
+#[derive(Debug)]
+pub(super) struct KnownPages {
+    places: HashMap<PageKey, u64>,
+    most: usize,
+}
 
 impl KnownPages {
+    /// None yet, and never more than fit into so many bytes or [`MAX_REMEMBERED_PAGES`].
+    pub(super) fn within(bytes: u64) -> Self {
+        let most = usize::try_from(bytes / BYTES_PER_PAGE).unwrap_or(usize::MAX);
+        Self { places: HashMap::new(), most: most.clamp(1, MAX_REMEMBERED_PAGES) }
+    }
+
     /// File offset of the bytes.
     pub(super) fn find(&self, key: &PageKey) -> Option<u64> {
-        self.0.get(key).copied()
+        self.places.get(key).copied()
     }
 
     /// Remembers a page.
     pub(super) fn insert(&mut self, key: PageKey, offset: u64) {
-        if self.0.len() >= MAX_REMEMBERED_PAGES {
-            self.0.clear();
+        if self.places.len() >= self.most {
+            self.places.clear();
         }
-        self.0.insert(key, offset);
+        self.places.insert(key, offset);
     }
 }

@@ -11,36 +11,49 @@
 //! given; [`TableWriter`] is both with threads and a memory budget, and [`ParallelWriter`] takes rows
 //! from many threads at once.
 
+mod attributes;
 mod budget;
 mod column_data;
 pub(crate) mod effort;
 mod elements;
+mod estimate;
 mod extension;
 mod filler;
+mod gather;
 mod known_pages;
 mod lanes;
+mod lists;
+mod numbers;
 mod open_cluster;
 mod options;
 mod outlet;
 mod parallel;
 mod report;
 mod seal;
+mod seal_fields;
 mod settings;
 mod shared_file;
 mod shred;
+#[cfg(test)]
+mod shred_tests;
 mod table;
+mod variant;
 mod writer;
 
+pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use effort::Effort;
+pub use estimate::{MemoryEstimate, estimate};
 pub use options::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_MAX_UNZIPPED_CLUSTER,
-    DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES, MAX_UNZIPPED_PAGE, MIN_MEMORY,
-    MIN_UNZIPPED_PAGE, Options,
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_INITIAL_UNZIPPED_PAGE,
+    DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES,
+    MAX_UNZIPPED_PAGE, MIN_MEMORY, MIN_UNZIPPED_PAGE, Options,
 };
 pub use parallel::{FillContext, Order, ParallelWriter};
 pub use report::Report;
 pub use seal::{seal_field, seal_offsets};
+pub use seal_fields::Sealer;
 pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
-pub use writer::Writer;
+pub(crate) use writer::StoredColumn;
+pub use writer::{Existing, Writer};

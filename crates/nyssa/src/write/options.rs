@@ -11,9 +11,10 @@ pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
 pub const DEFAULT_MAX_UNZIPPED_CLUSTER: u64 = 10 * DEFAULT_APPROX_ZIPPED_CLUSTER;
 /// Uncompressed size of the largest page, bytes.
 pub const DEFAULT_MAX_UNZIPPED_PAGE: usize = 1 << 20;
-/// Smallest page size that may be asked for, bytes; ROOT's initial page size. Every column may hold
-/// so much of its open page, whatever the memory.
-pub const MIN_UNZIPPED_PAGE: usize = 256;
+/// Bytes of an open page that every column may hold, whatever the memory.
+pub const DEFAULT_INITIAL_UNZIPPED_PAGE: usize = 256;
+/// Smallest page size that may be asked for, bytes.
+pub const MIN_UNZIPPED_PAGE: usize = 64;
 /// Largest page size that may be asked for, bytes: ROOT's limit of elements per page with one-byte
 /// elements would allow more, but one page has to fit into one key with room to spare.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
@@ -39,6 +40,9 @@ pub struct Options {
     pub approx_zipped_cluster: u64,
     /// Uncompressed cluster size to stay under, bytes.
     pub max_unzipped_cluster: u64,
+    /// What the open page of a column takes at first, bytes; it grows as elements come. The memory
+    /// has to hold so much of every column.
+    pub initial_unzipped_page: usize,
     /// Largest page before compression, bytes. Pages are smaller where memory is short.
     pub max_unzipped_page: usize,
     /// Bytes that the pages of all columns that are not full yet may take for each one who fills;
@@ -52,6 +56,9 @@ pub struct Options {
     pub checksums: bool,
     /// Pages with the same bytes are stored once.
     pub same_page_merging: bool,
+    /// Arrays in double precision may fill fields of type `float`, rounded to the nearest as C++ does
+    /// it; otherwise they are refused.
+    pub round_doubles: bool,
     /// Memory for everything that is held while writing, of all fill contexts together, bytes.
     pub memory: u64,
     /// Fill contexts of a [`super::ParallelWriter`], at most; each gets an equal share of the memory.
@@ -72,11 +79,13 @@ impl Default for Options {
             effort: Effort::default(),
             approx_zipped_cluster: DEFAULT_APPROX_ZIPPED_CLUSTER,
             max_unzipped_cluster: DEFAULT_MAX_UNZIPPED_CLUSTER,
+            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE,
             max_unzipped_page: DEFAULT_MAX_UNZIPPED_PAGE,
             page_buffer_budget: None,
             buffered: true,
             checksums: true,
             same_page_merging: true,
+            round_doubles: false,
             memory: DEFAULT_MEMORY,
             contexts: None,
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,
@@ -115,10 +124,18 @@ impl Options {
         if self.clusters_per_group == 0 {
             return wrong("a cluster group needs at least one cluster".to_owned());
         }
-        if !(MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&self.max_unzipped_page) {
+        for page in [self.initial_unzipped_page, self.max_unzipped_page] {
+            if !(MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&page) {
+                return wrong(format!(
+                    "a page size of {page} bytes is outside {MIN_UNZIPPED_PAGE} to \
+                     {MAX_UNZIPPED_PAGE}"
+                ));
+            }
+        }
+        if self.initial_unzipped_page > self.max_unzipped_page {
             return wrong(format!(
-                "a page size of {} bytes is outside {MIN_UNZIPPED_PAGE} to {MAX_UNZIPPED_PAGE}",
-                self.max_unzipped_page
+                "pages of at first {} bytes are larger than the largest, {}",
+                self.initial_unzipped_page, self.max_unzipped_page
             ));
         }
         Ok(())

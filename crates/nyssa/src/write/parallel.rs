@@ -5,6 +5,7 @@
 //! to the file.
 
 use std::collections::VecDeque;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -29,6 +30,20 @@ pub enum Order {
     /// the threads do. All contexts have to be made before the first one is filled. Clusters that
     /// come before their turn wait in memory, which is refused beyond the memory budget.
     RoundRobin,
+}
+
+impl FromStr for Order {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "completion" => Ok(Self::Completion),
+            "round-robin" => Ok(Self::RoundRobin),
+            _ => Err(Error::invalid_argument(format!(
+                "order {text:?} is not known: use completion or round-robin"
+            ))),
+        }
+    }
 }
 
 /// Writes one RNTuple from many threads.
@@ -100,13 +115,18 @@ impl ParallelWriter {
         order: Order,
         context: &Context,
     ) -> Result<Self> {
+        Self::over(Writer::attach(file, path, schema, options)?, order, context)
+    }
+
+    /// Goes on with a writer between clusters.
+    pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
+        let (schema, options) = (writer.schema().clone(), writer.options().clone());
         if order == Order::RoundRobin && !options.buffered {
             return Err(Error::invalid_argument(
                 "unbuffered pages are written as they come, so a fixed order of clusters needs \
                  buffered writing",
             ));
         }
-        let writer = Writer::attach(file, path, schema.clone(), options.clone())?;
         let state = State {
             writer: Some(writer),
             failed: None,
@@ -175,9 +195,16 @@ impl ParallelWriter {
     /// Completes the RNTuple; the file is finished on its own.
     ///
     /// # Errors
-    /// `InvalidArgument` when a context is not finished, or was lost with entries in it; the error
-    /// of a context that failed; whatever the sink says.
+    /// As [`ParallelWriter::into_writer`] and [`Writer::finish`].
     pub fn finish(self) -> Result<Report> {
+        self.into_writer()?.finish()
+    }
+
+    /// The writer with the clusters of all contexts.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a context is not finished, or was lost with entries in it, or failed.
+    pub fn into_writer(self) -> Result<Writer> {
         let mut state = self.shared.state();
         state.check()?;
         let open = state.slots.iter().filter(|slot| !slot.finished).count();
@@ -186,9 +213,7 @@ impl ParallelWriter {
             state.fail(why);
             state.check()?;
         }
-        let writer = state.writer.take();
-        drop(state);
-        writer.ok_or_else(ended)?.finish()
+        state.writer.take().ok_or_else(ended)
     }
 }
 

@@ -26,8 +26,8 @@ const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
 /// Pure and single-threaded; the result depends on the arguments only.
 ///
 /// # Errors
-/// `InvalidArgument` when the array does not have the structure of the field or has nulls;
-/// `Unsupported` for variants and unknown columns.
+/// `InvalidArgument` when the array does not have the structure of the field, has nulls where the
+/// field is not optional, or values that do not fit; `Unsupported` for unknown columns.
 pub fn seal_field(
     schema: &Schema,
     field: FieldId,
@@ -35,7 +35,7 @@ pub fn seal_field(
     settings: &SealSettings,
     scratch: &mut Scratch,
 ) -> Result<Vec<SealedColumn>> {
-    let shreds = shred(schema, field, array)?;
+    let shreds = shred(schema, field, array, settings)?;
     shreds.into_iter().map(|shred| seal_column(schema, shred, settings, scratch)).collect()
 }
 
@@ -52,7 +52,7 @@ pub fn seal_offsets(
     scratch: &mut Scratch,
 ) -> Result<SealedColumn> {
     let offsets = Offsets::Large(offsets.inner().clone()).checked(usize::MAX)?;
-    let shred = shred_offsets(schema, field, offsets)?;
+    let shred = shred_offsets(schema, field, offsets, settings)?;
     seal_column(schema, shred, settings, scratch)
 }
 

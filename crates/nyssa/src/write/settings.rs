@@ -1,10 +1,11 @@
 //! How each column is sealed, and what a thread needs to do it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::compression::{Codec, Compressor};
 use crate::error::Result;
-use crate::schema::{ColumnId, Schema};
+use crate::schema::{ColumnId, FieldId, Schema};
 
 use super::effort::Codecs;
 use super::{Effort, Options};
@@ -28,6 +29,10 @@ pub struct ColumnSettings {
 pub struct SealSettings {
     /// One per physical column.
     pub columns: Vec<ColumnSettings>,
+    /// Which representation of a field is sealed; the first one of fields that are not here.
+    pub representations: BTreeMap<FieldId, u16>,
+    /// See [`Options::round_doubles`].
+    pub round_doubles: bool,
 }
 
 impl SealSettings {
@@ -38,7 +43,16 @@ impl SealSettings {
             setting: options.compression.setting(),
             page_bytes: options.max_unzipped_page,
         };
-        Self { columns: vec![column; schema.columns.len()] }
+        Self {
+            columns: vec![column; schema.columns.len()],
+            representations: BTreeMap::new(),
+            round_doubles: options.round_doubles,
+        }
+    }
+
+    /// The representation of a field that is sealed.
+    pub fn representation(&self, field: FieldId) -> u16 {
+        self.representations.get(&field).copied().unwrap_or(0)
     }
 
     /// The codecs that a thread may need.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::rootfile::writer::RootFileWriter;
+use crate::rootfile::{Carry, Refused};
 
 /// A ROOT file open for writing that several writers share. Cheap to clone; every write is one short
 /// lock. Nothing is visible before [`SharedFile::finish`].
@@ -18,6 +19,13 @@ struct State {
     paths: HashSet<String>,
     /// Paths of those not finished yet.
     open: HashSet<String>,
+}
+
+impl State {
+    fn start(&mut self, path: &str) {
+        self.paths.insert(path.to_owned());
+        self.open.insert(path.to_owned());
+    }
 }
 
 impl SharedFile {
@@ -42,6 +50,14 @@ impl SharedFile {
         })
     }
 
+    /// Writes the objects of another file; what could not be carried over.
+    ///
+    /// # Errors
+    /// As [`Carry::write`]; `InvalidArgument` when the file is finished.
+    pub fn carry(&self, carry: &Carry) -> Result<Vec<Refused>> {
+        self.with(|file| carry.write(file))
+    }
+
     /// Runs `write` on the file.
     pub(super) fn with<T>(
         &self,
@@ -53,15 +69,24 @@ impl SharedFile {
     /// Reserves a path for an RNTuple.
     pub(super) fn begin(&self, path: &str) -> Result<()> {
         self.locked(|state| {
-            if state.file.is_none() {
-                return Err(finished());
+            let file = state.file.as_ref().ok_or_else(finished)?;
+            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+            if file.has(directory, name) || state.paths.contains(path) {
+                return Err(Error::invalid_argument(format!("the file already has a {path}")));
             }
-            if !state.paths.insert(path.to_owned()) {
-                return Err(Error::invalid_argument(format!(
-                    "the file already has an RNTuple {path}"
-                )));
+            state.start(path);
+            Ok(())
+        })
+    }
+
+    /// Reserves the path of an RNTuple that is in the file, to go on with it.
+    pub(super) fn resume(&self, path: &str) -> Result<()> {
+        self.locked(|state| {
+            state.file.as_ref().ok_or_else(finished)?;
+            if state.paths.contains(path) {
+                return Err(Error::invalid_argument(format!("{path} is being written already")));
             }
-            state.open.insert(path.to_owned());
+            state.start(path);
             Ok(())
         })
     }

@@ -1,227 +1,353 @@
 //! An Arrow array of a field → the elements of its columns, recursively (specification, "Mapping of
 //! C++ Types to Fields and Columns").
 //!
+//! | field | arrays |
+//! |---|---|
+//! | numbers | numbers; integers of other widths when every value fits |
+//! | string, streamer field | strings, binaries |
+//! | collection | lists, maps, fixed-size lists; binaries for bytes |
+//! | optional, unique_ptr | the values with nulls, or lists of at most one |
+//! | fixed-size array, bitset | fixed-size lists, fixed-size binaries |
+//! | record, class | structs, members by name (by place for pairs and tuples) |
+//! | variant | unions, dense or sparse |
+//! | enum, atomic | those of the subfield |
+//!
 //! Slices of arrays are honoured: offsets start at zero for the first row of the slice, and only the
-//! items that the rows cover are taken.
+//! items that the rows cover are taken. Dictionaries are decoded.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::ByteArrayType;
-use arrow_array::{Array, ArrayRef, GenericByteArray};
+use arrow_array::{Array, ArrayRef, NullArray, StructArray};
 use arrow_schema::DataType;
+use std::sync::Arc;
 
 use super::elements::{Elements, Offsets};
+use super::gather::{decoded, valid};
+use super::lists::{byte_lists, fixed, is_bytes, item_type, lists};
+use super::{SealSettings, numbers, variant};
 use crate::encoding::{ColumnType, Native};
 use crate::error::{Error, Result, ResultExt};
+use crate::guard::did_you_mean;
 use crate::schema::{ColumnId, Field, FieldId, Schema, Structure};
 
 /// The elements of one column.
+#[derive(Debug)]
 pub(super) struct Shred {
     pub(super) column: ColumnId,
     pub(super) elements: Elements,
 }
 
-/// Elements of all columns of a field, in depth-first order. Projected fields have none.
+/// Elements of all columns of a field, in depth-first order, those of the representations that
+/// `settings` make active. Projected fields have none.
 ///
 /// # Errors
-/// `InvalidArgument` when the array does not have the structure of the field or has nulls,
-/// `Unsupported` for variants.
-pub(super) fn shred(schema: &Schema, field: FieldId, array: &ArrayRef) -> Result<Vec<Shred>> {
-    let mut out = Vec::new();
-    shred_into(schema, field, array, &mut out)?;
-    Ok(out)
-}
-
-/// The element of a collection's own column for `offsets`.
-pub(super) fn shred_offsets(schema: &Schema, field: FieldId, offsets: Offsets) -> Result<Shred> {
-    let [column, ..] = own_columns(schema, field)[..] else {
-        return Err(wrong_columns(schema, field));
-    };
-    index(schema, column, offsets)
-}
-
-fn shred_into(schema: &Schema, id: FieldId, array: &ArrayRef, out: &mut Vec<Shred>) -> Result<()> {
-    let field = get(schema, id)?;
-    if field.source.is_some() {
-        return Ok(());
-    }
-    shred_field(schema, id, field, array, out).at(|place| place.field = Some(schema.path(id)))
-}
-
-fn shred_field(
+/// `InvalidArgument` when the array does not have the structure of the field, has nulls where the
+/// field is not optional, or a value does not fit.
+pub(super) fn shred(
     schema: &Schema,
-    id: FieldId,
-    field: &Field,
+    field: FieldId,
     array: &ArrayRef,
-    out: &mut Vec<Shred>,
-) -> Result<()> {
-    if array.null_count() != 0 {
-        return Err(Error::invalid_argument(format!(
-            "{} of {} values are null, which a field of type {:?} cannot hold: fill or drop them \
-             first",
-            array.null_count(),
-            array.len(),
-            field.type_name
-        )));
+    settings: &SealSettings,
+) -> Result<Vec<Shred>> {
+    let mut shredder = Shredder { schema, settings, out: Vec::new() };
+    shredder.field(field, array)?;
+    Ok(shredder.out)
+}
+
+/// The elements of a collection's own column for `offsets`.
+pub(super) fn shred_offsets(
+    schema: &Schema,
+    field: FieldId,
+    offsets: Offsets,
+    settings: &SealSettings,
+) -> Result<Shred> {
+    let mut shredder = Shredder { schema, settings, out: Vec::new() };
+    let first = shredder.columns(field).first().copied();
+    shredder.index(first.ok_or_else(|| shredder.wrong_columns(field))?, offsets)?;
+    shredder.out.pop().ok_or_else(|| shredder.wrong_columns(field))
+}
+
+struct Shredder<'a> {
+    schema: &'a Schema,
+    settings: &'a SealSettings,
+    out: Vec<Shred>,
+}
+
+impl<'a> Shredder<'a> {
+    fn field(&mut self, id: FieldId, array: &ArrayRef) -> Result<()> {
+        let schema = self.schema;
+        let field = schema.fields.get(id.0 as usize).ok_or_else(|| {
+            Error::invalid_argument(format!("there is no field {} in the schema", id.0))
+        })?;
+        if field.source.is_some() {
+            return Ok(());
+        }
+        self.values(id, field, array).at(|place| place.field = Some(schema.path(id)))
     }
-    let columns = own_columns(schema, id);
-    match (field.structure, &columns[..], &field.children[..]) {
-        (Structure::Leaf, columns, children) if field.array_size.is_some() => {
-            let items = fixed_items(field, array)?;
-            match (columns, children) {
-                (&[column], []) => leaf(schema, column, &items, out),
-                ([], &[child]) => shred_into(schema, child, &items, out),
-                _ => Err(wrong_columns(schema, id)),
+
+    fn values(&mut self, id: FieldId, field: &Field, array: &ArrayRef) -> Result<()> {
+        let array = &decoded(array)?;
+        let columns = self.columns(id);
+        match (field.structure, columns, &field.children[..]) {
+            // Without rows there is nothing to look at, whatever the array's type.
+            (_, _, children) if array.is_empty() && array.data_type() == &DataType::Null => {
+                columns.iter().try_for_each(|&column| self.nothing(column))?;
+                children.iter().try_for_each(|&child| self.field(child, array))
+            }
+            (Structure::Collection, &[column], &[child]) if is_optional(field) => {
+                self.optional(column, child, array)
+            }
+            (Structure::Variant, &[column], children) => {
+                let nullable = |at: usize| is_optional(self.schema.field(children[at]));
+                let found = variant::alternatives(array, children.len(), nullable)?;
+                let (tags, values) = found.ok_or_else(|| mismatch(field, array))?;
+                self.out.push(Shred { column, elements: Elements::Tags(tags) });
+                let mut pairs = children.iter().zip(&values);
+                pairs.try_for_each(|(&child, values)| self.field(child, values))
+            }
+            _ if array.logical_null_count() != 0 => Err(nulls(field, array)),
+            (Structure::Leaf, _, children) if field.array_size.is_some() => {
+                let items = fixed_items(field, array)?;
+                match (columns, children) {
+                    (&[column], []) => self.numbers(column, &items),
+                    ([], &[child]) => self.field(child, &items),
+                    _ => Err(self.wrong_columns(id)),
+                }
+            }
+            (Structure::Leaf, &[column], []) => self.numbers(column, array),
+            (Structure::Leaf, [], &[child]) => self.field(child, array),
+            (Structure::Leaf | Structure::Streamer, &[first, second], []) => {
+                let (offsets, values) =
+                    byte_lists(array).ok_or_else(|| mismatch(field, array))??;
+                self.index(first, offsets)?;
+                self.out.push(Shred { column: second, elements: values });
+                Ok(())
+            }
+            (Structure::Collection, &[column], &[child]) => {
+                self.collection(field, column, child, array)
+            }
+            (Structure::Record, [], children) => {
+                let record = array.as_struct_opt().ok_or_else(|| mismatch(field, array))?;
+                self.record(field, children, record)
+            }
+            _ => Err(self.wrong_columns(id)),
+        }
+    }
+
+    /// Values with nulls, or lists of at most one item: what fits the subfield decides.
+    fn optional(&mut self, column: ColumnId, child: FieldId, array: &ArrayRef) -> Result<()> {
+        let list = item_type(array.data_type()).is_some_and(|item| self.fits(child, item));
+        let nulls = array.logical_nulls();
+        if !list {
+            let lengths = (0..array.len())
+                .map(|row| usize::from(nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))));
+            self.index(column, Offsets::of_lengths(lengths))?;
+            return match &nulls {
+                Some(nulls) => self.field(child, &valid(array, nulls)?),
+                None => self.field(child, array),
+            };
+        }
+        if nulls.is_some_and(|nulls| nulls.null_count() > 0) {
+            return Err(Error::invalid_argument(
+                "lists that stand for optional values cannot be null themselves: use empty ones",
+            ));
+        }
+        let Some(parts) = lists(array) else { return Ok(()) };
+        let (offsets, items) = parts?;
+        if !offsets.at_most_one() {
+            return Err(Error::invalid_argument("an optional value has more than one value"));
+        }
+        self.index(column, offsets)?;
+        self.field(child, &items)
+    }
+
+    fn collection(
+        &mut self,
+        field: &Field,
+        column: ColumnId,
+        child: FieldId,
+        array: &ArrayRef,
+    ) -> Result<()> {
+        // Bytes as `std::vector<std::byte>`, which Arrow keeps without a child array.
+        if let Some(bytes) = byte_lists(array) {
+            let (offsets, elements) = bytes?;
+            let &[values] = self.columns(child) else { return Err(mismatch(field, array)) };
+            if self.column_type(values)?.native() != Native::Bytes(1) {
+                return Err(mismatch(field, array));
+            }
+            self.index(column, offsets)?;
+            self.out.push(Shred { column: values, elements });
+            return Ok(());
+        }
+        let (offsets, items) = lists(array).ok_or_else(|| mismatch(field, array))??;
+        self.index(column, offsets)?;
+        self.field(child, &items)
+    }
+
+    fn record(&mut self, field: &Field, children: &[FieldId], record: &StructArray) -> Result<()> {
+        let by_place =
+            ["std::pair<", "std::tuple<"].iter().any(|prefix| field.type_name.starts_with(prefix));
+        if by_place && record.num_columns() == children.len() {
+            let mut pairs = children.iter().zip(record.columns());
+            return pairs.try_for_each(|(&child, member)| self.field(child, member));
+        }
+        let names = self.member_names(children);
+        if let Some(unknown) = record.column_names().iter().find(|name| !names.contains(name)) {
+            let near = did_you_mean(unknown, names.iter().copied());
+            return Err(Error::invalid_argument(format!(
+                "the record has no member {unknown:?}{near}"
+            )));
+        }
+        self.members(children, record)
+    }
+
+    /// Each member by its name. Members of base classes may stand beside those of the class.
+    fn members(&mut self, children: &[FieldId], record: &StructArray) -> Result<()> {
+        for &id in children {
+            let child = self.schema.field(id);
+            match record.column_by_name(&child.name) {
+                Some(member) => self.field(id, member)?,
+                None if is_base(child) => self.members(&child.children, record)?,
+                None => {
+                    return Err(Error::invalid_argument(format!(
+                        "the record has no member {:?}: it has {:?}",
+                        child.name,
+                        record.column_names()
+                    )));
+                }
             }
         }
-        (Structure::Leaf, &[column], []) => leaf(schema, column, array, out),
-        (Structure::Leaf, [], &[child]) => shred_into(schema, child, array, out),
-        (Structure::Leaf | Structure::Streamer, &[first, second], []) => {
-            let (offsets, values) = byte_lists(array).ok_or_else(|| mismatch(field, array))??;
-            out.push(index(schema, first, offsets)?);
-            out.push(Shred { column: second, elements: values });
-            Ok(())
-        }
-        (Structure::Collection, &[column], &[child]) => {
-            collection(schema, field, column, child, array, out)
-        }
-        (Structure::Record, [], children) => {
-            let members = array.as_struct_opt().ok_or_else(|| mismatch(field, array))?;
-            if members.num_columns() != children.len() {
-                return Err(Error::invalid_argument(format!(
-                    "a struct of {} members cannot fill a record of {}",
-                    members.num_columns(),
-                    children.len()
-                )));
+        Ok(())
+    }
+
+    fn member_names(&self, children: &[FieldId]) -> Vec<&'a str> {
+        let mut names = Vec::new();
+        for &id in children {
+            let child = self.schema.field(id);
+            names.push(child.name.as_str());
+            if is_base(child) {
+                names.append(&mut self.member_names(&child.children));
             }
-            let pairs = children.iter().zip(members.columns());
-            pairs
-                .into_iter()
-                .try_for_each(|(&child, member)| shred_into(schema, child, member, out))
         }
-        (Structure::Variant, ..) => Err(Error::unsupported("variants cannot be written yet")),
-        _ => Err(wrong_columns(schema, id)),
+        names
     }
-}
 
-fn collection(
-    schema: &Schema,
-    field: &Field,
-    column: ColumnId,
-    child: FieldId,
-    array: &ArrayRef,
-    out: &mut Vec<Shred>,
-) -> Result<()> {
-    // Bytes as `std::vector<std::byte>`, which Arrow keeps without a child array.
-    if let Some(bytes) = byte_lists(array) {
-        let (offsets, elements) = bytes?;
-        let [values] = own_columns(schema, child)[..] else { return Err(mismatch(field, array)) };
-        if column_type(schema, values)?.native() != Native::Bytes(1) {
-            return Err(mismatch(field, array));
+    fn numbers(&mut self, column: ColumnId, array: &ArrayRef) -> Result<()> {
+        let record = self.schema.column(column);
+        let field = self.schema.field(record.field);
+        if array.null_count() != 0 {
+            return Err(nulls(field, array));
         }
-        out.push(index(schema, column, offsets)?);
-        out.push(Shred { column: values, elements });
-        return Ok(());
+        let round = self.settings.round_doubles;
+        let column_type = self.column_type(column)?;
+        let elements = numbers::elements(record, column_type, &field.type_name, array, round)?;
+        self.out.push(Shred { column, elements });
+        Ok(())
     }
-    let (offsets, items) = if let Some(list) = array.as_list_opt::<i32>() {
-        (Offsets::Small(list.offsets().inner().clone()), list.values())
-    } else if let Some(list) = array.as_list_opt::<i64>() {
-        (Offsets::Large(list.offsets().inner().clone()), list.values())
-    } else {
-        return Err(mismatch(field, array));
-    };
-    let offsets = offsets.checked(items.len())?;
-    let range = offsets.values();
-    out.push(index(schema, column, offsets)?);
-    shred_into(schema, child, &items.slice(range.start, range.len()), out)
-}
 
-/// Offsets and bytes of strings and binaries; `None` for other types.
-fn byte_lists(array: &ArrayRef) -> Option<Result<(Offsets, Elements)>> {
-    fn split<T: ByteArrayType>(
-        array: &GenericByteArray<T>,
-        offsets: impl Fn(&GenericByteArray<T>) -> Offsets,
-    ) -> Result<(Offsets, Elements)> {
-        let values = array.values();
-        let offsets = offsets(array).checked(values.len())?;
-        let range = offsets.values();
-        let values = values.slice_with_length(range.start, range.len());
-        Ok((offsets, Elements::Bytes { values, width: 1 }))
+    fn index(&mut self, column: ColumnId, offsets: Offsets) -> Result<()> {
+        let column_type = self.column_type(column)?;
+        if column_type.native() != Native::Index {
+            return Err(Error::invalid_argument(format!(
+                "offsets cannot be stored in a column of type {}",
+                column_type.name()
+            )));
+        }
+        self.out.push(Shred { column, elements: Elements::Offsets(offsets) });
+        Ok(())
     }
-    fn small<T: ByteArrayType<Offset = i32>>(array: &GenericByteArray<T>) -> Offsets {
-        Offsets::Small(array.offsets().inner().clone())
+
+    /// No elements at all.
+    fn nothing(&mut self, column: ColumnId) -> Result<()> {
+        match self.column_type(column)?.native() {
+            Native::Index => self.index(column, Offsets::of_lengths([])),
+            Native::Switch => {
+                self.out.push(Shred { column, elements: Elements::Tags(Vec::new()) });
+                Ok(())
+            }
+            _ => self.numbers(column, &(Arc::new(NullArray::new(0)) as ArrayRef)),
+        }
     }
-    fn large<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>) -> Offsets {
-        Offsets::Large(array.offsets().inner().clone())
+
+    /// Whether an Arrow type has the structure of a field.
+    fn fits(&self, id: FieldId, data_type: &DataType) -> bool {
+        let field = self.schema.field(id);
+        let item_fits = |child: FieldId| {
+            item_type(data_type).is_some_and(|item| self.fits(child, item)) || is_bytes(data_type)
+        };
+        match (field.structure, self.columns(id), &field.children[..], data_type) {
+            (.., DataType::Null) => true,
+            (.., DataType::Dictionary(_, values)) => self.fits(id, values),
+            (Structure::Leaf, _, children, _) if field.array_size.is_some() => match data_type {
+                DataType::FixedSizeList(item, size) => {
+                    let child = children.first();
+                    u64::try_from(*size).ok() == field.array_size
+                        && child.map_or(numbers::is_number(item.data_type()), |&child| {
+                            self.fits(child, item.data_type())
+                        })
+                }
+                other => matches!(other, DataType::FixedSizeBinary(_)),
+            },
+            (Structure::Leaf, [_], [], _) => numbers::is_number(data_type),
+            (Structure::Leaf, [], &[child], _) => self.fits(child, data_type),
+            (Structure::Leaf | Structure::Streamer, ..) => is_bytes(data_type),
+            (Structure::Collection, _, &[child], _) => {
+                item_fits(child) || is_optional(field) && self.fits(child, data_type)
+            }
+            (Structure::Record, .., DataType::Struct(_)) => true,
+            (Structure::Variant, .., DataType::Union(..)) => true,
+            _ => false,
+        }
     }
-    match array.data_type() {
-        DataType::Binary => Some(split(array.as_binary::<i32>(), small)),
-        DataType::LargeBinary => Some(split(array.as_binary::<i64>(), large)),
-        DataType::Utf8 => Some(split(array.as_string::<i32>(), small)),
-        DataType::LargeUtf8 => Some(split(array.as_string::<i64>(), large)),
-        _ => None,
+
+    /// Columns of the active representation.
+    fn columns(&self, id: FieldId) -> &'a [ColumnId] {
+        if self.schema.fields.get(id.0 as usize).is_none() {
+            return &[];
+        }
+        let active = self.settings.representation(id);
+        let is_active = |ids: &&[ColumnId]| self.schema.column(ids[0]).representation == active;
+        self.schema.representations(id).find(is_active).unwrap_or_default()
+    }
+
+    fn column_type(&self, column: ColumnId) -> Result<ColumnType> {
+        let column = self.schema.column(column);
+        column.column_type.ok_or_else(|| {
+            Error::unsupported(format!(
+                "columns of the unknown type {:#x} cannot be written",
+                column.type_code
+            ))
+        })
+    }
+
+    fn wrong_columns(&self, field: FieldId) -> Error {
+        let path = self.schema.fields.get(field.0 as usize).map(|_| self.schema.path(field));
+        Error::invalid_argument(format!(
+            "the columns of {} do not belong to its structure",
+            path.unwrap_or_default()
+        ))
     }
 }
 
 /// The items of a fixed-size list, those of the slice only.
 fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
-    let list = array.as_fixed_size_list_opt().ok_or_else(|| mismatch(field, array))?;
-    let size = u64::try_from(list.value_length()).unwrap_or(0);
-    if field.array_size != Some(size) {
+    let (size, items) = fixed(array)?.ok_or_else(|| mismatch(field, array))?;
+    if field.array_size != Some(size as u64) {
         return Err(Error::invalid_argument(format!(
             "lists of {size} items cannot fill a field of type {:?}",
             field.type_name
         )));
     }
-    let size = usize::try_from(size).unwrap_or(0);
-    let items = list.values();
-    let needed = list.len().checked_mul(size).filter(|&needed| needed <= items.len());
-    match needed {
-        Some(needed) => Ok(items.slice(0, needed)),
-        None => Err(Error::invalid_argument("a fixed-size list has too few items")),
-    }
+    Ok(items)
 }
 
-fn leaf(schema: &Schema, column: ColumnId, array: &ArrayRef, out: &mut Vec<Shred>) -> Result<()> {
-    if array.null_count() != 0 {
-        return Err(Error::invalid_argument("null items cannot be written: fill them first"));
-    }
-    let type_name = &schema.field(schema.column(column).field).type_name;
-    let elements = Elements::of_leaf(column_type(schema, column)?, type_name, array)?;
-    out.push(Shred { column, elements });
-    Ok(())
+/// A value or none: a collection that has at most one item.
+fn is_optional(field: &Field) -> bool {
+    ["std::optional<", "std::unique_ptr<"].iter().any(|name| field.type_name.starts_with(name))
 }
 
-fn index(schema: &Schema, column: ColumnId, offsets: Offsets) -> Result<Shred> {
-    let column_type = column_type(schema, column)?;
-    if column_type.native() != Native::Index {
-        return Err(Error::invalid_argument(format!(
-            "offsets cannot be stored in a column of type {}",
-            column_type.name()
-        )));
-    }
-    Ok(Shred { column, elements: Elements::Offsets(offsets) })
-}
-
-fn get(schema: &Schema, id: FieldId) -> Result<&Field> {
-    schema
-        .fields
-        .get(id.0 as usize)
-        .ok_or_else(|| Error::invalid_argument(format!("there is no field {} in the schema", id.0)))
-}
-
-fn column_type(schema: &Schema, column: ColumnId) -> Result<ColumnType> {
-    schema.column(column).column_type.ok_or_else(|| {
-        Error::unsupported(format!(
-            "columns of the unknown type {:#x} cannot be written",
-            schema.column(column).type_code
-        ))
-    })
-}
-
-/// Columns of the first representation: the only one that is written.
-fn own_columns(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
-    let columns = schema.fields.get(field.0 as usize).map_or(&[][..], |field| &field.columns);
-    columns.iter().copied().filter(|&id| schema.column(id).representation == 0).collect()
+/// A base class as a subfield of a class (specification, "User-defined classes").
+fn is_base(field: &Field) -> bool {
+    field.structure == Structure::Record && field.name.starts_with(":_")
 }
 
 fn mismatch(field: &Field, array: &ArrayRef) -> Error {
@@ -232,9 +358,11 @@ fn mismatch(field: &Field, array: &ArrayRef) -> Error {
     ))
 }
 
-fn wrong_columns(schema: &Schema, field: FieldId) -> Error {
+fn nulls(field: &Field, array: &ArrayRef) -> Error {
     Error::invalid_argument(format!(
-        "the columns of {} do not belong to its structure",
-        schema.path(field)
+        "{} of {} values are null, which a field of type {:?} cannot hold: fill or drop them first",
+        array.logical_null_count(),
+        array.len(),
+        field.type_name
     ))
 }

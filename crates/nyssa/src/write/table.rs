@@ -6,15 +6,16 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
-use super::{Options, Report, SealSettings, SharedFile, Writer};
+use super::{Existing, Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::Result;
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaBuilder};
 
 /// Writes rows of Arrow arrays as one RNTuple.
 pub struct TableWriter {
     writer: Writer,
     filler: Filler,
+    context: Context,
 }
 
 impl TableWriter {
@@ -44,11 +45,44 @@ impl TableWriter {
         options: Options,
         context: &Context,
     ) -> Result<Self> {
-        options.validate()?;
-        let settings = SealSettings::new(&schema, &options);
-        let shared = (Arc::new(schema.clone()), Arc::new(options.clone()));
-        let filler = Filler::new(shared.0, settings, shared.1, 1, context, true)?;
-        Ok(Self { writer: Writer::attach(file, path, schema, options)?, filler })
+        Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
+    }
+
+    /// Goes on with an RNTuple; rows have its top-level fields in order, without projected ones. See
+    /// [`Writer::resume`].
+    ///
+    /// # Errors
+    /// As [`Writer::resume`]; `LimitExceeded` when the memory is too little for so many columns.
+    pub fn resume(
+        file: &SharedFile,
+        existing: &Existing<'_>,
+        options: Options,
+        context: &Context,
+    ) -> Result<Self> {
+        Self::over(Writer::resume(file, existing, options.clone())?, options, context)
+    }
+
+    /// Begins with a writer that has no clusters yet.
+    pub(super) fn over(writer: Writer, options: Options, context: &Context) -> Result<Self> {
+        let filler = filler(&writer, Arc::new(options), context)?;
+        let filler = filler.starting_at(writer.report().entries);
+        Ok(Self { writer, filler, context: context.clone() })
+    }
+
+    /// Extends the schema: rows that come after this have all fields, old and new, in the order of the
+    /// schema. What is buffered is written first.
+    ///
+    /// # Errors
+    /// As [`Writer::extend_schema`] and [`TableWriter::flush`].
+    pub fn extend_schema<T>(
+        &mut self,
+        extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
+    ) -> Result<T> {
+        self.flush()?;
+        let value = self.writer.extend_schema(extend)?;
+        let next = filler(&self.writer, self.filler.options(), &self.context)?;
+        self.filler = next.following(&self.filler);
+        Ok(value)
     }
 
     /// The schema.
@@ -56,7 +90,7 @@ impl TableWriter {
         self.writer.schema()
     }
 
-    /// Entries given so far.
+    /// Entries given so far, with those that were there before.
     pub fn entries(&self) -> u64 {
         self.filler.entries()
     }
@@ -88,6 +122,15 @@ impl TableWriter {
         self.filler.flush(&mut self.writer)
     }
 
+    /// Writes what is left and goes on with many threads, each with a context of its own.
+    ///
+    /// # Errors
+    /// As [`TableWriter::flush`] and [`ParallelWriter::with_schema`].
+    pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
+        self.flush()?;
+        ParallelWriter::over(self.writer, order, context)
+    }
+
     /// Writes what is left and completes the RNTuple; the file is finished on its own.
     ///
     /// # Errors
@@ -96,4 +139,25 @@ impl TableWriter {
         self.flush()?;
         self.writer.finish()
     }
+
+    /// The writer of clusters, for what is not about rows.
+    pub fn writer_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
+    /// Writes what is left; the writer, to be finished.
+    ///
+    /// # Errors
+    /// As [`TableWriter::flush`].
+    pub fn into_writer(mut self) -> Result<Writer> {
+        self.flush()?;
+        Ok(self.writer)
+    }
+}
+
+/// A filler for the rows of a writer's schema that has all the memory.
+fn filler(writer: &Writer, options: Arc<Options>, context: &Context) -> Result<Filler> {
+    let schema = Arc::new(writer.schema().clone());
+    let settings = SealSettings::new(&schema, &options);
+    Filler::new(schema, settings, options, 1, context, true)
 }

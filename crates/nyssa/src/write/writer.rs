@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use super::extension::{self, Progress};
 use super::known_pages::{KnownPages, PageKey};
 use super::open_cluster::{OpenCluster, Stored, complete};
-use super::{Options, Report, SharedFile};
+use super::{FinishedSet, Options, Report, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, FormatVersion, Header, Locator,
-    PageList, SchemaDescription,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer, FormatVersion, Header,
+    Locator, PageList, SchemaDescription,
 };
 use crate::page::{SealedColumn, SealedPage};
 use crate::rootfile::writer::RootFileWriter;
@@ -18,20 +18,33 @@ use crate::schema::{
     Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
 };
 
+mod resume;
+
+pub use resume::Existing;
+
 /// ROOT class of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
+/// Known pages take at most one part in so many of the memory,
+pub(super) const KNOWN_PAGES_SHARE: u64 = 32;
+/// and so do the records of the pages of a cluster group,
+const PAGE_RECORDS_SHARE: u64 = 32;
+/// of which each takes so many bytes, in memory and in the page list.
+const PAGE_RECORD: u64 = 96;
 
 /// Writes one RNTuple. Pages go to the file as they come; only the metadata of the current cluster
 /// group stays in memory.
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
+    /// Directories and name; for an attribute set, the RNTuple that it belongs to and its name.
     path: String,
+    name: String,
     /// Largest payload of one key; pages are put under as few keys as that allows.
     max_key_size: u64,
     schema: Schema,
+    extra_types: Vec<ExtraType>,
     options: Options,
     /// Written with the first cluster: until then the schema may change.
     header: Option<(Header, EnvelopePosition)>,
@@ -40,9 +53,24 @@ pub struct Writer {
     open: Option<OpenCluster>,
     clusters: Vec<Cluster>,
     groups: Vec<ClusterGroup>,
+    attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
+    /// Pages of the clusters that are in no group yet.
+    page_records: u64,
     compressor: Compressor,
     report: Report,
+    /// For an RNTuple that was in the file before.
+    resumed: Option<Resumed>,
+}
+
+/// What an RNTuple keeps that was in the file before.
+struct Resumed {
+    cycle: u16,
+    version: FormatVersion,
+    max_key_size: u64,
+    lists_attribute_sets: bool,
+    /// Extra type information of the footer.
+    extra_types: Vec<ExtraType>,
 }
 
 impl Writer {
@@ -66,30 +94,51 @@ impl Writer {
     /// # Errors
     /// As [`Writer::create`], and when the file already has that path.
     pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
-        options.validate()?;
         let path = path.trim_matches('/');
         let (_, name) = split(path);
         check_name("an RNTuple", name)?;
+        Self::begin(file, path.to_owned(), name.to_owned(), schema, options)
+    }
+
+    /// Begins an RNTuple that is known as `path` while it is written.
+    pub(super) fn begin(
+        file: &SharedFile,
+        path: String,
+        name: String,
+        schema: Schema,
+        options: Options,
+    ) -> Result<Self> {
+        options.validate()?;
         check_schema(&schema)?;
         let max_key_size = file.with(|file| Ok(file.options().max_key_size))?;
         let compressor = Compressor::new(options.compression)?;
-        file.begin(path)?;
+        file.begin(&path)?;
         Ok(Self {
             file: file.clone(),
             owns_file: false,
-            path: path.to_owned(),
+            path,
+            name,
             max_key_size,
             elements: vec![0; schema.columns.len()],
             schema,
+            extra_types: Vec::new(),
             header: None,
             open: None,
             clusters: Vec::new(),
             groups: Vec::new(),
-            known: KnownPages::default(),
+            attribute_sets: Vec::new(),
+            known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
+            page_records: 0,
             compressor,
             options,
             report: Report::default(),
+            resumed: None,
         })
+    }
+
+    /// The file, and the path in it.
+    pub(super) fn place(&self) -> (&SharedFile, &str) {
+        (&self.file, &self.path)
     }
 
     /// The schema.
@@ -97,9 +146,26 @@ impl Writer {
         &self.schema
     }
 
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Totals of the clusters committed and the pages put so far.
     pub fn report(&self) -> Report {
         self.report
+    }
+
+    /// Sets the extra type information, before the first cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` once the header is written.
+    pub(crate) fn set_extra_types(&mut self, extra_types: Vec<ExtraType>) -> Result<()> {
+        if self.header.is_some() {
+            return Err(Error::invalid_argument("the header is written already"));
+        }
+        self.extra_types = extra_types;
+        Ok(())
     }
 
     /// Extends the schema, between clusters: new fields, representations and projections. Before
@@ -205,7 +271,7 @@ impl Writer {
     ///
     /// # Errors
     /// Whatever the sink says.
-    pub(super) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
+    pub(crate) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
         let offsets = self.store(pages)?;
         let place = |(page, offset): (&SealedPage, u64)| PageInfo {
             elements: page.elements,
@@ -215,12 +281,23 @@ impl Writer {
         Ok(pages.iter().zip(offsets).map(place).collect())
     }
 
+    /// Stores pages that were sealed before, as they are: `parts` are their bytes in order, with the
+    /// checksums of those that have one. Returns where the first byte lies; the others follow. Needs
+    /// an open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open; whatever the sink says.
+    pub(crate) fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
+        self.open.as_ref().ok_or_else(no_cluster)?;
+        self.file.with(|file| file.write_blob_within(parts, uncompressed, self.max_key_size))
+    }
+
     /// Adds a column whose pages are stored to the open cluster.
     ///
     /// # Errors
     /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
     /// pages do not add up.
-    pub(super) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
+    pub(crate) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
         open.expect(column.column)?;
         let sum = column.pages.iter().map(|page| u64::from(page.elements)).sum::<u64>();
@@ -303,7 +380,8 @@ impl Writer {
                 parts.push(&checksum[..]);
             }
         }
-        let mut offset = self.file.with(|file| file.write_blob(&parts, objlen))?;
+        let mut offset =
+            self.file.with(|file| file.write_blob_within(&parts, objlen, self.max_key_size))?;
         for &index in &blob.pages {
             offsets[index] = offset;
             offset += self.stored_size(&pages[index]);
@@ -331,8 +409,11 @@ impl Writer {
         }
         self.report.entries += cluster.entries;
         self.report.clusters += 1;
+        self.page_records += cluster.columns.iter().map(|c| 1 + c.pages.len() as u64).sum::<u64>();
         self.clusters.push(cluster);
-        if self.clusters.len() >= self.options.clusters_per_group {
+        if self.clusters.len() >= self.options.clusters_per_group
+            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_SHARE
+        {
             self.commit_group()?;
         }
         Ok(())
@@ -341,6 +422,7 @@ impl Writer {
     /// Writes the page list of the clusters that have none yet.
     fn commit_group(&mut self) -> Result<()> {
         let clusters = std::mem::take(&mut self.clusters);
+        self.page_records = 0;
         let Some(first) = clusters.first() else { return Ok(()) };
         let min_entry = first.first_entry;
         let entry_span = self.report.entries - min_entry;
@@ -353,34 +435,38 @@ impl Writer {
         Ok(())
     }
 
+    /// Links a finished attribute set, whose entry ranges have to lie in this RNTuple when it is
+    /// finished.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a second set of the same name.
+    pub fn link(&mut self, set: FinishedSet) -> Result<()> {
+        if self.attribute_sets.iter().any(|known| known.link.name == set.link.name) {
+            return Err(Error::invalid_argument(format!(
+                "there is already an attribute set {:?}",
+                set.link.name
+            )));
+        }
+        self.attribute_sets.push(set);
+        Ok(())
+    }
+
     /// Writes page lists, footer and anchor, and ends the file when this writer owns it.
     ///
     /// # Errors
-    /// `InvalidArgument` when a cluster is open; whatever the sink says.
+    /// `InvalidArgument` when a cluster is open or an attribute has entries that there are not;
+    /// whatever the sink says.
     pub fn finish(mut self) -> Result<Report> {
-        if self.open.is_some() {
-            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
-        }
-        self.write_header()?;
-        self.commit_group()?;
-        let Some((header, header_position)) = self.header.take() else { return Ok(self.report) };
-        let footer = Footer {
-            header_checksum: header.checksum,
-            extension: SchemaDescription::beyond(&header.records, &self.schema),
-            cluster_groups: std::mem::take(&mut self.groups),
-            ..Footer::default()
-        };
-        let footer = position(self.envelope(&footer.serialize()?)?);
-        let anchor = Anchor {
-            version: FormatVersion::WRITTEN,
-            header: header_position,
-            footer,
-            max_key_size: self.max_key_size,
-        };
+        let cycle = self.resumed.as_ref().map(|resumed| resumed.cycle);
+        let anchor = self.write_footer()?;
         let (directory, name) = split(&self.path);
         let compression = self.options.compression;
-        self.file.with(|file| {
-            file.write_object(directory, ANCHOR_CLASS, name, "", &anchor.serialize(), compression)
+        let anchor = anchor.serialize();
+        self.file.with(|file| match cycle {
+            Some(cycle) => file.replace_object(directory, (name, cycle), &anchor, compression),
+            None => {
+                file.write_object(directory, ANCHOR_CLASS, name, "", &anchor, compression).map(drop)
+            }
         })?;
         self.file.end(&self.path);
         if self.owns_file {
@@ -389,16 +475,59 @@ impl Writer {
         Ok(self.report)
     }
 
+    /// As [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the position
+    /// and size of that.
+    pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
+        let anchor = self.write_footer()?.serialize();
+        let offset =
+            self.file.with(|file| file.write_unlisted(ANCHOR_CLASS, &self.name, &anchor))?;
+        self.file.end(&self.path);
+        Ok((offset, anchor.len()))
+    }
+
+    /// Writes what is left but the anchor, which is returned.
+    fn write_footer(&mut self) -> Result<Anchor> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
+        }
+        for set in &self.attribute_sets {
+            set.check(self.report.entries)?;
+        }
+        self.write_header()?;
+        self.commit_group()?;
+        let header = self.header.take();
+        let (header, header_position) =
+            header.ok_or_else(|| Error::invalid_argument("the RNTuple is finished"))?;
+        let sets = std::mem::take(&mut self.attribute_sets);
+        let mut extension = SchemaDescription::beyond(&header.records, &self.schema);
+        let resumed = self.resumed.take();
+        if let Some(resumed) = &resumed {
+            extension.extra_types.clone_from(&resumed.extra_types);
+        }
+        let footer = Footer {
+            header_checksum: header.checksum,
+            extension,
+            cluster_groups: std::mem::take(&mut self.groups),
+            attribute_sets: sets.into_iter().map(|set| set.link).collect(),
+            lists_attribute_sets: resumed.as_ref().is_some_and(|old| old.lists_attribute_sets),
+        };
+        let old = resumed.as_ref().map_or(FormatVersion::WRITTEN, |old| old.version);
+        let version = footer.version().max(old);
+        let footer = position(self.envelope(&footer.serialize()?)?);
+        let max_key_size = resumed.map_or(self.max_key_size, |old| old.max_key_size);
+        Ok(Anchor { version, header: header_position, footer, max_key_size })
+    }
+
     /// Writes the header, once: from now on the schema can only grow.
     fn write_header(&mut self) -> Result<()> {
         if self.header.is_some() {
             return Ok(());
         }
         let mut header = Header {
-            name: split(&self.path).1.to_owned(),
+            name: self.name.clone(),
             description: self.options.description.clone(),
             writer: self.options.writer.clone(),
-            records: SchemaDescription::of(&self.schema, Vec::new()),
+            records: SchemaDescription::of(&self.schema, self.extra_types.clone()),
             ..Header::default()
         };
         let bytes = header.serialize()?;
@@ -412,19 +541,20 @@ impl Writer {
         let mut stored = Vec::new();
         self.compressor.compress(bytes, &mut stored)?;
         let length = bytes.len() as u64;
-        let offset = self.file.with(|file| file.write_blob(&[&stored], length))?;
+        let offset =
+            self.file.with(|file| file.write_blob_within(&[&stored], length, self.max_key_size))?;
         Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
     }
 }
 
 /// A column of one cluster whose pages are in the file.
-pub(super) struct StoredColumn {
-    pub(super) column: ColumnId,
-    pub(super) elements: u64,
-    pub(super) last_offset: Option<u64>,
+pub(crate) struct StoredColumn {
+    pub(crate) column: ColumnId,
+    pub(crate) elements: u64,
+    pub(crate) last_offset: Option<u64>,
     /// ROOT's compression setting.
-    pub(super) compression: u32,
-    pub(super) pages: Vec<PageInfo>,
+    pub(crate) compression: u32,
+    pub(crate) pages: Vec<PageInfo>,
 }
 
 /// Pages that go under one key.

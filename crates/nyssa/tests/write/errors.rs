@@ -42,10 +42,10 @@ fn nulls() {
 
 #[test]
 fn wrong_types() {
-    let array: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let array: ArrayRef = Arc::new(Int64Array::from(vec![1, 1 << 31]));
     assert_eq!(
         refused(DataType::Int32, array.clone()),
-        "an array of type Int64 cannot fill a column of type SplitInt32 of a field of type \
+        "value 2147483648 (number 1) does not fit a column of type SplitInt32 of a field of type \
          std::int32_t (field x)"
     );
     let doubles: ArrayRef = Arc::new(Float64Array::from(vec![0.1]));
@@ -63,10 +63,10 @@ fn wrong_types() {
         "an array of type Int64 cannot fill a field of type untyped (field x)"
     );
     let item = Arc::new(Field::new("item", DataType::Int64, false));
-    let pairs: ArrayRef = Arc::new(FixedSizeListArray::new(item, 1, array, None));
+    let pairs: ArrayRef = Arc::new(FixedSizeListArray::new(item, 2, array, None));
     assert_eq!(
-        refused(fixed_type(DataType::Int64, 2), pairs),
-        "lists of 1 items cannot fill a field of type \"std::array<std::int64_t,2>\" (field x)"
+        refused(fixed_type(DataType::Int64, 3), pairs),
+        "lists of 2 items cannot fill a field of type \"std::array<std::int64_t,3>\" (field x)"
     );
 }
 
@@ -84,7 +84,7 @@ fn wrong_tables() {
     assert_eq!(error.to_string(), "2 rows where the first field has 1 (field y)");
     let bad = Options { max_unzipped_page: 1, ..Options::default() };
     let error = TableWriter::create(&file, "z", &schema, bad, &context(1)).err().unwrap();
-    assert_eq!(error.to_string(), "a page size of 1 bytes is outside 256 to 536870912");
+    assert_eq!(error.to_string(), "a page size of 1 bytes is outside 64 to 536870912");
     let error = TableWriter::create(&file, "a/b c", &schema, Options::default(), &context(1));
     assert_eq!(
         error.err().unwrap().to_string(),

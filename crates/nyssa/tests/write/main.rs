@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod attributes;
 mod clusters;
 mod common;
 mod errors;
@@ -9,3 +10,5 @@ mod parallel;
 mod representations;
 mod roundtrip;
 mod schema;
+mod types;
+mod update;

@@ -2,6 +2,11 @@
 
 use serde::Serialize;
 
+use crate::error::{Error, Result};
+
+/// Differences named in an error.
+const SHOWN: usize = 8;
+
 /// Differences between two datasets, called a and b.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
@@ -66,6 +71,43 @@ impl Report {
     /// The names whose values differ.
     pub fn different(&self) -> impl Iterator<Item = &Compared> {
         self.compared.iter().filter(|compared| compared.different_entries > 0)
+    }
+
+    /// An error that names what is different, with what a and b are called, such as `the tree`.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the report tells of any difference.
+    pub fn require_equal(&self, a: &str, b: &str) -> Result<()> {
+        if self.equal {
+            return Ok(());
+        }
+        let mut found: Vec<String> = Vec::new();
+        if self.entries_a != self.entries_b {
+            let (in_a, in_b) = (self.entries_a, self.entries_b);
+            found.push(format!("{a} has {in_a} entries, {b} {in_b}"));
+        }
+        found.extend(self.incomparable.iter().map(|it| format!("{}: {}", it.name, it.reason)));
+        found.extend(self.different().map(|compared| match &compared.first {
+            Some(first) => format!(
+                "{}: {} entries differ, the first is {}{} with {} in {a} and {} in {b}",
+                compared.name,
+                compared.different_entries,
+                first.entry,
+                first.item,
+                first.a,
+                first.b
+            ),
+            None => format!("{}: {} entries differ", compared.name, compared.different_entries),
+        }));
+        let more = found.len().saturating_sub(SHOWN);
+        found.truncate(SHOWN);
+        if more > 0 {
+            found.push(format!("and {more} more"));
+        }
+        Err(Error::out_of_spec(format!(
+            "{b} that was written does not hold the same values as {a}; no output is left:\n  {}",
+            found.join("\n  ")
+        )))
     }
 
     /// Sets [`Report::equal`] from the rest; `all` entries were asked for, not a range.

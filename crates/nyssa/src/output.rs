@@ -1,11 +1,11 @@
-//! The output file: where it may go, and when it appears.
+//! The output file of a job that reads other files: where it may go, and when it appears.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use nyssa_io::{LocalSink, LocalSource, Staging};
 
-use super::options::Options;
+use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
@@ -16,8 +16,19 @@ const REPRODUCIBLE_TIME: u64 = 788_918_400;
 /// Identity of reproducible files.
 const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
 
+/// How the output file is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// Compression of what is not in pages.
+    pub compression: Compression,
+    /// Replaces an existing file.
+    pub force: bool,
+    /// Fixes the time of writing and the identity of the file.
+    pub reproducible: bool,
+}
+
 /// An output in the making.
-pub(super) struct Output {
+pub(crate) struct Output {
     pub file: SharedFile,
     name: String,
     staging: Staging,
@@ -27,18 +38,18 @@ impl Output {
     /// Begins the file `path`; nothing is visible under that name before [`Output::publish`].
     ///
     /// # Errors
-    /// `InvalidArgument` when it is the file of `input`, or exists and is not to be replaced.
-    pub fn create(input: &RootFile, path: &Path, options: &Options) -> Result<Self> {
+    /// `InvalidArgument` when it is one of the files `inputs`, or exists and is not to be replaced.
+    pub fn create(inputs: &[&str], path: &Path, settings: Settings) -> Result<Self> {
         let name = path.display().to_string();
-        if same_file(Path::new(input.name()), path) {
+        if inputs.iter().any(|input| same_file(Path::new(input), path)) {
             return Err(Error::invalid_argument(
                 "the output is the input file: choose another name, the input is never overwritten",
             )
             .at(|place| place.file = Some(name)));
         }
-        let (sink, staging) = LocalSink::staged(path, options.force)?;
-        let mut file = FileOptions { compression: options.compression, ..FileOptions::default() };
-        if options.reproducible {
+        let (sink, staging) = LocalSink::staged(path, settings.force)?;
+        let mut file = FileOptions { compression: settings.compression, ..FileOptions::default() };
+        if settings.reproducible {
             file.uuid = Some(REPRODUCIBLE_UUID);
             file.time = Some(REPRODUCIBLE_TIME);
         }

@@ -1,0 +1,141 @@
+//! `nyssa merge`: several RNTuples into one.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nyssa::compression::Compression;
+use nyssa::merge::{self, MEMORY_BUDGET, Mode, Options, Report};
+
+use crate::FINE;
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::{Columns, printable};
+use crate::units::{count, parse_size, size};
+
+/// Merge RNTuples into one
+///
+/// Compressed pages are moved as they are, so merging goes at the speed of the disk. Files with other
+/// compression or other encodings of the same fields go together. The other objects of the first input
+/// come along. The output appears only when all of it is written.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
+    nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
+    nyssa merge @files.txt -o all.root")]
+pub struct Merge {
+    /// FILE or FILE:PATH with the RNTuples, in order; @LIST takes them from the lines of a file
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// File to write
+    #[arg(long, short)]
+    output: PathBuf,
+    /// Refuse inputs that do not have the same fields (the default)
+    #[arg(long, conflicts_with_all = ["union", "filter"])]
+    strict: bool,
+    /// Take the fields of all inputs; where one lacks a field its entries are zero or empty
+    #[arg(long, conflicts_with = "filter")]
+    union: bool,
+    /// Take the fields that all inputs have
+    #[arg(long)]
+    filter: bool,
+    /// Do not check the pages against their checksums
+    #[arg(long)]
+    no_verify: bool,
+    /// Name of the RNTuple [default: that in the first input]
+    #[arg(long)]
+    name: Option<String>,
+    /// Compression of header, footer and page lists
+    #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse)]
+    compression: Compression,
+    /// Memory for pages in flight [default: 256MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
+    /// Replace an existing output
+    #[arg(long, short)]
+    force: bool,
+    /// Write the same bytes every time: no dates, no random identity
+    #[arg(long)]
+    reproducible: bool,
+}
+
+fn parse(text: &str) -> std::result::Result<Compression, String> {
+    text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
+}
+
+pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
+    let context = app.context()?;
+    let inputs = inputs(&args.inputs)?;
+    let options = Options {
+        mode: match (args.union, args.filter) {
+            (true, _) => Mode::Union,
+            (_, true) => Mode::Filter,
+            _ => Mode::Strict,
+        },
+        verify: !args.no_verify,
+        name: args.name.clone(),
+        compression: args.compression,
+        memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
+        force: args.force,
+        reproducible: args.reproducible,
+    };
+    let (bar, context) = app.progress(&context, "merging");
+    let report = merge::merge(&inputs, &args.output, &options, &context);
+    drop(bar);
+    let report = report?;
+    if app.json {
+        app.print_json(&report)?;
+        return Ok(FINE);
+    }
+    print(&report, app)?;
+    Ok(FINE)
+}
+
+/// The inputs, with the lines of lists in their places.
+fn inputs(given: &[String]) -> Result<Vec<String>> {
+    let mut all = Vec::with_capacity(given.len());
+    for input in given {
+        let Some(list) = input.strip_prefix('@') else {
+            all.push(input.clone());
+            continue;
+        };
+        let text = std::fs::read_to_string(list).map_err(|error| {
+            Failure::Usage(format!("cannot read the list {list}: {error}"), None)
+        })?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        all.extend(lines.map(str::to_owned));
+    }
+    Ok(all)
+}
+
+fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
+    let Report { output, ntuple, .. } = report;
+    let inputs = report.inputs.len();
+    let line = format!("{} inputs -> {output}:{ntuple}", count(inputs as u64));
+    writeln!(app.out, "{}\n", printable(&line))?;
+    let mut table = Columns::new(&[
+        ">entries",
+        ">clusters",
+        ">fields",
+        ">pages",
+        ">shared",
+        ">moved",
+        ">file",
+        ">seconds",
+        ">MB/s",
+    ]);
+    table.row([
+        count(report.entries),
+        count(report.clusters),
+        count(report.fields),
+        count(report.pages),
+        count(report.shared_pages),
+        size(report.moved_bytes),
+        size(report.output_bytes),
+        format!("{:.2}", report.seconds),
+        format!("{:.0}", report.megabytes_per_second),
+    ]);
+    table.print(app)?;
+    for note in &report.notes {
+        writeln!(app.out, "note: {}", printable(note))?;
+    }
+    Ok(())
+}

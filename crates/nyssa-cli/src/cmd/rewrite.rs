@@ -1,0 +1,203 @@
+//! `nyssa rewrite`: RNTuple to RNTuple, with other options or fewer fields and entries.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nyssa::Kind;
+use nyssa::compression::Compression;
+use nyssa::cut::Cut;
+use nyssa::dataset::Dataset;
+use nyssa::read::Reader;
+use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
+use nyssa::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE};
+
+use crate::FINE;
+use crate::app::App;
+use crate::data::{find, open_file, path_of};
+use crate::failure::{Failure, Result};
+use crate::output::{Columns, printable};
+use crate::units::{Entries, count, parse_size, ratio, size};
+
+/// Decode an RNTuple and write it again
+///
+/// Types, versions, names and values stay the same; compression, cluster and page sizes are chosen
+/// anew, and only some fields and entries may be taken. Without a path, all RNTuples of the file are
+/// rewritten. The output appears only when all of it is written, and with --verify only when every
+/// value has been read back and compared.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  nyssa rewrite run3.root out.root --compression zstd:7 --verify\n  \
+    nyssa rewrite run3.root:Events slim.root --fields 'Muon_*' --fields 'jets._0.pt'\n  \
+    nyssa rewrite run3.root:Events skim.root --cut 'nMuon >= 2 && Muon_pt[0] > 20'\n  \
+    nyssa rewrite run3.root:Events out.root --drop '*_trigger' --entries 0:1000\n\n\
+    Cuts know numbers, fields (jets.pt), + - * / %, < <= > >= == !=, && || !, items (pt[0], pt[-1]) and \
+    abs sqrt min max sum any all count len. What is done with a list is done with each of its items; \
+    a comparison with an item that is not there is false."
+)]
+pub struct Rewrite {
+    /// FILE or FILE:PATH with the RNTuple
+    input: String,
+    /// File to write
+    output: PathBuf,
+    /// zstd, zlib, lz4 or lzma with a level 1 to 9, a ROOT setting such as 505, or none
+    #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse::<Compression>)]
+    compression: Compression,
+    /// Compressed size of a cluster, approximately [default: 128MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    cluster_size: Option<u64>,
+    /// Size of a page before compression at most [default: 1MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    page_size: Option<u64>,
+    /// Memory for data in flight [default: 512MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
+    /// Take only fields whose path matches a glob, such as 'Muon_*' or 'jets._0.pt' (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    fields: Vec<String>,
+    /// Leave out fields whose path matches a glob (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    drop: Vec<String>,
+    /// Take entries A up to, not including, B
+    #[arg(long, value_name = "A:B", value_parser = Entries::parse)]
+    entries: Option<Entries>,
+    /// Take only entries for which this is true, such as 'nMuon >= 2 && any(abs(Muon_eta) < 2.4)'
+    #[arg(long, value_name = "EXPRESSION", value_parser = cut)]
+    cut: Option<Cut>,
+    /// Read both files back and compare every value
+    #[arg(long)]
+    verify: bool,
+    /// Replace an existing output
+    #[arg(long, short)]
+    force: bool,
+    /// Name of the RNTuple [default: its path in the input]
+    #[arg(long)]
+    name: Option<String>,
+    /// Write the same bytes every time: no dates, no random identity
+    #[arg(long)]
+    reproducible: bool,
+}
+
+fn parse<T: std::str::FromStr<Err = nyssa::Error>>(text: &str) -> std::result::Result<T, String> {
+    text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
+}
+
+fn cut(text: &str) -> std::result::Result<Cut, String> {
+    Cut::parse(text).map_err(|error| error.message().to_owned())
+}
+
+pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
+    let context = app.context()?;
+    let (file, path) = open_file(&args.input)?;
+    let path = match path {
+        Some(path) => Some(path_of(&file, &find(&file, path)?)),
+        None => None,
+    };
+    let mut options = options(args)?;
+    let (bar, context) = app.progress(&context, "rewriting");
+    let reports = match path {
+        Some(path) => {
+            if let Some(entries) = args.entries {
+                options.entries = Some(entries.within(Reader::open(&file, &path)?.num_entries()));
+            }
+            rewrite::rewrite(&file, &path, &args.output, &options, &context)
+                .map(|report| vec![report])
+        }
+        None if args.entries.is_some() => {
+            return Err(Failure::Usage(
+                "--entries needs the path of one RNTuple".to_owned(),
+                Some(format!("name it, such as {}:Events", args.input)),
+            ));
+        }
+        None => rewrite::rewrite_all(&file, &args.output, &options, &context),
+    };
+    drop(bar);
+    let reports = reports.map_err(|error| explain(error.into()))?;
+    if app.json {
+        app.print_json(&reports)?;
+        return Ok(FINE);
+    }
+    print(&reports, app)?;
+    Ok(FINE)
+}
+
+fn options(args: &Rewrite) -> Result<Options> {
+    let page_bytes = args.page_size.unwrap_or(DEFAULT_MAX_UNZIPPED_PAGE as u64);
+    Ok(Options {
+        compression: args.compression,
+        cluster_bytes: args.cluster_size.unwrap_or(DEFAULT_APPROX_ZIPPED_CLUSTER),
+        page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
+        memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
+        fields: args.fields.clone(),
+        drop: args.drop.clone(),
+        entries: None,
+        cut: args.cut.clone().map(EntryCut::Expression),
+        force: args.force,
+        verify: args.verify,
+        name: args.name.clone(),
+        reproducible: args.reproducible,
+    })
+}
+
+fn explain(failure: Failure) -> Failure {
+    match failure.kind() {
+        Some(Kind::Unsupported) => failure.hint("--drop leaves fields out by name"),
+        _ => failure,
+    }
+}
+
+fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
+    for report in reports {
+        let Report { input, source, output, ntuple, .. } = report;
+        let line = format!("{input}:{source} -> {output}:{ntuple}");
+        writeln!(app.out, "{}\n", printable(&line))?;
+    }
+    let mut table = Columns::new(&[
+        "rntuple",
+        ">entries",
+        ">fields",
+        ">clusters",
+        ">before",
+        ">after",
+        ">ratio",
+        ">seconds",
+        ">MB/s",
+    ]);
+    for report in reports {
+        table.row([
+            report.ntuple.clone(),
+            count(report.entries),
+            count(report.fields.len() as u64),
+            count(report.clusters),
+            size(report.input_bytes),
+            size(report.compressed_bytes),
+            ratio(report.input_bytes, report.compressed_bytes),
+            format!("{:.2}", report.seconds),
+            format!("{:.1}", report.megabytes_per_second),
+        ]);
+    }
+    table.print(app)?;
+    if let Some(last) = reports.last() {
+        write!(app.out, "\nfile {}, {} threads", size(last.output_bytes), last.threads)?;
+        if let Some(peak) = last.peak_memory_bytes {
+            write!(app.out, ", peak memory {}", size(peak))?;
+        }
+        if last.verified {
+            write!(app.out, ", every value verified")?;
+        }
+        writeln!(app.out)?;
+    }
+    reports.iter().try_for_each(|report| remarks(report, app))
+}
+
+fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
+    for field in &report.dropped {
+        writeln!(app.out, "left out field {}", printable(field))?;
+    }
+    for object in &report.left_out {
+        writeln!(app.out, "left out {}", printable(object))?;
+    }
+    for note in &report.notes {
+        writeln!(app.out, "note: {}", printable(note))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Opening the inputs.
+
+use std::sync::Arc;
+
+use nyssa_io::LocalSource;
+
+use crate::dataset::split_path;
+use crate::error::{Error, Result, ResultExt};
+use crate::read::{CLASS, Reader};
+use crate::rootfile::{KeyEntry, RootFile};
+
+/// An open input.
+pub(super) struct Input {
+    pub reader: Reader,
+    /// Path and cycle of the RNTuple.
+    pub path: String,
+    /// Objects beside it that are not directories, by path.
+    pub others: Vec<String>,
+}
+
+impl Input {
+    /// Opens `argument`, a file or `FILE:PATH`. Without a path it is the RNTuple `usual`, or else the
+    /// only one of the file.
+    ///
+    /// # Errors
+    /// `NotFound`; `InvalidArgument` for objects of other classes and naming the candidates when
+    /// there are several; whatever is wrong with the file.
+    pub fn open(argument: &str, usual: Option<&str>) -> Result<Self> {
+        let (name, object) = split_path(argument);
+        let file = RootFile::open(Arc::new(LocalSource::open(name)?))?;
+        let keys = file.walk()?;
+        let key = match object {
+            Some(object) => file.find(object)?,
+            None => choose(&keys, usual).in_file(name)?,
+        };
+        if key.class != CLASS {
+            return Err(Error::invalid_argument(format!(
+                "{} is a {}, not an RNTuple{}",
+                key.path,
+                key.class,
+                if key.class == "TTree" { ": convert it first" } else { "" }
+            )))
+            .in_file(name);
+        }
+        let path = format!("{};{}", key.path, key.cycle);
+        let reader = Reader::open(&file, &path)?;
+        let others = keys.into_iter().filter(|other| !other.is_directory());
+        let others = others.filter(|other| other.path != key.path).map(|other| other.path);
+        Ok(Self { reader, path, others: others.collect() })
+    }
+}
+
+fn choose(keys: &[KeyEntry], usual: Option<&str>) -> Result<KeyEntry> {
+    let mut newest: Vec<&KeyEntry> = Vec::new();
+    for key in keys.iter().filter(|key| key.class == CLASS) {
+        match newest.iter_mut().find(|other| other.path == key.path) {
+            Some(other) if other.cycle < key.cycle => *other = key,
+            Some(_) => {}
+            None => newest.push(key),
+        }
+    }
+    if let Some(key) = newest.iter().find(|key| Some(key.path.as_str()) == usual) {
+        return Ok((*key).clone());
+    }
+    match newest.as_slice() {
+        [] => Err(Error::not_found("the file has no RNTuple")),
+        [key] => Ok((*key).clone()),
+        keys => {
+            let paths: Vec<_> = keys.iter().map(|key| key.path.as_str()).collect();
+            Err(Error::invalid_argument(format!(
+                "the file has several RNTuples, name one of them: {}",
+                paths.join(", ")
+            )))
+        }
+    }
+}

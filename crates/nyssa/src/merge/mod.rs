@@ -1,0 +1,28 @@
+//! Several RNTuples → one: sealed pages are moved, never opened.
+//!
+//! ```text
+//! inputs ─survey─► distinct schemas ─unify─► one schema; per input: column → column
+//! per input, per cluster:  pages in file order ─► large reads ─► checksums ─► large writes
+//!                          page list: the same pages at their new places
+//! ```
+//!
+//! Fields are matched by name and type. A field whose pages are encoded differently in some input gets
+//! one more column representation; clusters name the one they use (specification, "Column
+//! Description"). A field that an input does not have gets constant pages of zeros there, a few bytes
+//! that are stored once. Reading and checking of pages runs ahead of writing in a thread of its own;
+//! memory depends on neither the size nor the number of the inputs.
+
+mod input;
+mod job;
+mod load;
+mod mapping;
+mod options;
+mod report;
+mod survey;
+mod transfer;
+mod unify;
+mod zeros;
+
+pub use job::merge;
+pub use options::{MEMORY_BUDGET, Mode, Options};
+pub use report::{InputReport, Report};

@@ -1,0 +1,81 @@
+//! What a merge does, with named defaults.
+
+use std::str::FromStr;
+
+use crate::compression::Compression;
+use crate::error::{Error, Result};
+
+/// Bytes of pages in flight.
+pub const MEMORY_BUDGET: u64 = 256 << 20;
+
+/// What to do when the inputs do not have the same fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Refuse, naming the first field that is not in all inputs.
+    #[default]
+    Strict,
+    /// Take all fields: where an input lacks one, its entries read as zero, empty, or no value.
+    Union,
+    /// Take the fields that all inputs have.
+    Filter,
+}
+
+impl Mode {
+    /// As in [`Mode::from_str`].
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Union => "union",
+            Self::Filter => "filter",
+        }
+    }
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "strict" => Ok(Self::Strict),
+            "union" => Ok(Self::Union),
+            "filter" => Ok(Self::Filter),
+            _ => Err(Error::invalid_argument(format!(
+                "mode {text:?} is not known: use strict, union or filter"
+            ))),
+        }
+    }
+}
+
+/// Options of a merge.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What to do when the inputs do not have the same fields.
+    pub mode: Mode,
+    /// Check the checksum of every page that has one while it is moved.
+    pub verify: bool,
+    /// Path of the RNTuple in the output; `None` takes that of the first input.
+    pub name: Option<String>,
+    /// Compression of what is written anew: header, footer, page lists.
+    pub compression: Compression,
+    /// Bytes of pages in flight.
+    pub memory_budget: u64,
+    /// Replaces an existing output.
+    pub force: bool,
+    /// Fixes the time of writing and the identity of the file: outputs of one name are then the same
+    /// byte for byte.
+    pub reproducible: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            verify: true,
+            name: None,
+            compression: Compression::DEFAULT,
+            memory_budget: MEMORY_BUDGET,
+            force: false,
+            reproducible: false,
+        }
+    }
+}

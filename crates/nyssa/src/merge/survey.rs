@@ -1,0 +1,158 @@
+//! A first look at all inputs: their schemas, sizes, and what else they hold. Nothing is kept open, and
+//! equal schemas are kept once.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+
+use super::input::Input;
+use super::report::InputReport;
+use crate::Context;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result, ResultExt};
+use crate::format::{Anchor, ExtraType};
+use crate::read::Reader;
+use crate::schema::Schema;
+
+/// Inputs that are open at a time, so that thousands of them stay below every system's limit.
+const OPEN_AT_ONCE: usize = 64;
+
+/// What the first look found.
+pub(super) struct Survey {
+    pub inputs: Vec<Surveyed>,
+    pub shapes: Vec<Shape>,
+    /// Path of the first input's RNTuple, without cycle.
+    pub path: String,
+    /// Its description.
+    pub description: String,
+    /// Paths of other objects in inputs but the first.
+    pub others: BTreeSet<String>,
+}
+
+/// The header's checksum, and where everything lies.
+pub(super) type Identity = (u64, Anchor);
+
+/// The identity of an open RNTuple.
+pub(super) fn identity(reader: &Reader) -> Identity {
+    (reader.header().checksum, *reader.anchor())
+}
+
+/// One input.
+pub(super) struct Surveyed {
+    pub report: InputReport,
+    /// Index of its shape.
+    pub shape: usize,
+    /// Tells whether the file is still the one that was looked at.
+    pub identity: Identity,
+    /// Bytes of its pages.
+    pub bytes: u64,
+}
+
+/// A schema that some inputs have.
+#[derive(PartialEq)]
+pub(super) struct Shape {
+    pub schema: Schema,
+    pub extra_types: Vec<ExtraType>,
+    /// Number of the first input that has it.
+    pub first: usize,
+}
+
+impl Survey {
+    /// Looks at all inputs, some at a time.
+    ///
+    /// # Errors
+    /// `InvalidArgument` without inputs, `Unsupported` for attribute sets, and those of opening.
+    pub fn of(arguments: &[String], context: &Context) -> Result<Self> {
+        let Some((first, rest)) = arguments.split_first() else {
+            return Err(Error::invalid_argument(
+                "there is nothing to merge: name at least one file",
+            ));
+        };
+        let first = Input::open(first, None)?;
+        let path = first.path.split(';').next().unwrap_or_default().to_owned();
+        let mut survey = Self {
+            inputs: Vec::new(),
+            shapes: Vec::new(),
+            description: first.reader.header().description.clone(),
+            path,
+            others: BTreeSet::new(),
+        };
+        survey.add(look(&first)?, Vec::new());
+        for chunk in rest.chunks(OPEN_AT_ONCE) {
+            context.check()?;
+            let path = &survey.path;
+            let looked = context.pool().install(|| {
+                let open = |argument: &String| {
+                    let input = Input::open(argument, Some(path))?;
+                    Ok((look(&input)?, input.others))
+                };
+                chunk.par_iter().map(open).collect::<Result<Vec<_>>>()
+            })?;
+            for (look, others) in looked {
+                survey.add(look, others);
+            }
+        }
+        Ok(survey)
+    }
+
+    fn add(&mut self, look: Look, others: Vec<String>) {
+        let Look { schema, extra_types, report, identity, bytes } = look;
+        let known = |shape: &Shape| shape.schema == schema && shape.extra_types == extra_types;
+        let shape = match self.shapes.iter().position(known) {
+            Some(shape) => shape,
+            None => {
+                self.shapes.push(Shape { schema, extra_types, first: self.inputs.len() });
+                self.shapes.len() - 1
+            }
+        };
+        self.inputs.push(Surveyed { report, shape, identity, bytes });
+        self.others.extend(others);
+    }
+
+    /// Name of the first input of a shape, for messages.
+    pub fn name_of(&self, shape: usize) -> &str {
+        let first = self.shapes.get(shape).and_then(|shape| self.inputs.get(shape.first));
+        first.map_or("", |input| input.report.file.as_str())
+    }
+
+    /// Bytes of the pages of all inputs.
+    pub fn bytes(&self) -> u64 {
+        self.inputs.iter().map(|input| input.bytes).sum()
+    }
+}
+
+struct Look {
+    schema: Schema,
+    extra_types: Vec<ExtraType>,
+    report: InputReport,
+    identity: Identity,
+    bytes: u64,
+}
+
+fn look(input: &Input) -> Result<Look> {
+    let reader = &input.reader;
+    let (header, footer) = (reader.header(), reader.footer());
+    if let Some(set) = footer.attribute_sets.first() {
+        return Err(Error::unsupported(format!(
+            "attribute set {:?} cannot be merged yet",
+            set.name
+        )))
+        .in_file(reader.file())
+        .in_object(&input.path);
+    }
+    let extra = [&header.records.extra_types, &footer.extension.extra_types];
+    let pages = reader.clusters_info().iter().flat_map(|cluster| &cluster.columns);
+    let bytes = pages.flat_map(|range| &range.pages).map(|page| page.locator.size).sum();
+    Ok(Look {
+        schema: reader.schema().clone(),
+        extra_types: extra.into_iter().flatten().cloned().collect(),
+        report: InputReport {
+            file: reader.file().to_owned(),
+            ntuple: input.path.clone(),
+            entries: reader.num_entries(),
+            clusters: reader.clusters_info().len() as u64,
+        },
+        identity: identity(reader),
+        bytes,
+    })
+}

@@ -1,0 +1,234 @@
+//! One input into the output: a thread reads and checks ahead, the caller writes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use super::load::{Load, Loader, Place, place};
+use super::mapping::{Mapping, Missing, Moved};
+use super::zeros::Zeros;
+use crate::Context;
+use crate::error::{Error, Kind, Result, ResultExt};
+use crate::read::Reader;
+use crate::schema::{Cluster, ColumnId, ColumnRange, PageInfo};
+use crate::write::{StoredColumn, Writer};
+
+/// Loads that wait to be written; one more is being read and one written.
+const WAITING: usize = 2;
+/// Bytes of one load at most: a few reads of the size that disks like.
+const LOAD_BYTES: u64 = 16 << 20;
+
+/// The output side of a merge.
+pub(super) struct Transfer<'a> {
+    pub writer: Writer,
+    pub zeros: Zeros,
+    pub context: &'a Context,
+    pub verify: bool,
+    pub memory_budget: u64,
+    /// Bytes of pages moved so far.
+    pub moved_bytes: u64,
+    /// Pages moved so far.
+    pub moved_pages: u64,
+    /// Pages in page lists so far.
+    pub pages: u64,
+    /// Bytes of the pages of all inputs, for progress.
+    pub total: u64,
+}
+
+enum Message {
+    Load(Load),
+    /// A cluster begins, its loads follow.
+    Begin(usize),
+    /// All loads of a cluster have come.
+    End(usize),
+}
+
+impl Transfer<'_> {
+    /// Pages whose bytes were in the output already.
+    pub fn shared(&self) -> u64 {
+        self.pages.saturating_sub(self.moved_pages + self.zeros.stored)
+    }
+
+    /// Moves all clusters of an input.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the input, the sink's, `Cancelled`.
+    pub fn input(&mut self, reader: &Reader, mapping: &Mapping) -> Result<()> {
+        let load_bytes = (self.memory_budget / (WAITING as u64 + 2)).clamp(1, LOAD_BYTES);
+        let loader = Loader::new(reader, mapping, self.verify, load_bytes, self.context)?;
+        std::thread::scope(|scope| {
+            let (send, receive) = sync_channel(WAITING);
+            let repeated = loader.repeated();
+            let thread = std::thread::Builder::new()
+                .name("nyssa-merge".to_owned())
+                .spawn_scoped(scope, move || read_ahead(loader, reader, &send))
+                .map_err(|error| Error::limit("cannot start a thread").with_source(error))?;
+            let written = self.write(reader, mapping, &receive, &repeated);
+            // Without a receiver the reading thread ends, whatever it waits for.
+            drop(receive);
+            let read = thread.join().unwrap_or_else(|_| {
+                Err(Error::new(Kind::Io, "the thread that reads pages has died"))
+            });
+            read.and(written)
+        })
+    }
+
+    fn write(
+        &mut self,
+        reader: &Reader,
+        mapping: &Mapping,
+        receive: &Receiver<Message>,
+        repeated: &HashSet<Place>,
+    ) -> Result<()> {
+        let mut kept: HashMap<Place, u64> = HashMap::new();
+        let mut places: HashMap<Place, u64> = HashMap::new();
+        for message in receive {
+            match message {
+                Message::Load(load) => {
+                    let bytes: u64 = load.runs.iter().map(|run| run.len() as u64).sum();
+                    let parts: Vec<&[u8]> = load.runs.iter().map(|run| &run[..]).collect();
+                    let mut offset = self.writer.store_moved(&parts, load.uncompressed)?;
+                    self.moved_pages += load.pages.len() as u64;
+                    for page in load.pages {
+                        let size = page.end - page.start;
+                        let map = if repeated.contains(&page) { &mut kept } else { &mut places };
+                        map.insert(page, offset);
+                        offset += size;
+                    }
+                    self.moved_bytes += bytes;
+                    self.context.report(self.moved_bytes.min(self.total), self.total);
+                }
+                Message::Begin(number) => {
+                    let cluster = reader.clusters_info().get(number);
+                    self.writer.begin_cluster(cluster.map_or(0, |cluster| cluster.entries))?;
+                }
+                Message::End(number) => {
+                    let Some(cluster) = reader.clusters_info().get(number) else { continue };
+                    let find = |page: &PageInfo| {
+                        let page = place(page);
+                        places.get(&page).or_else(|| kept.get(&page)).copied()
+                    };
+                    self.cluster(reader, mapping, cluster, find)
+                        .at(|place| place.cluster = Some(number as u64))?;
+                    places.clear();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cluster(
+        &mut self,
+        reader: &Reader,
+        mapping: &Mapping,
+        cluster: &Cluster,
+        find: impl Fn(&PageInfo) -> Option<u64>,
+    ) -> Result<()> {
+        for field in &mapping.fields {
+            let columns = moved(reader, field, cluster, &find);
+            let columns = columns.map_err(|e| {
+                e.at(|place| place.field = Some(self.writer.schema().path(field.field)))
+            })?;
+            for (zeros, column) in columns {
+                self.put(column, zeros)?;
+            }
+        }
+        for Missing { columns, repetitions } in &mapping.missing {
+            for (slot, &column) in columns.iter().enumerate() {
+                let repetitions = repetitions.filter(|_| slot == 0).unwrap_or(0);
+                let zeros = count(cluster.entries, repetitions)?;
+                self.put(stored(column, 0, Vec::new()), zeros)?;
+            }
+        }
+        self.writer.commit_cluster()
+    }
+
+    /// Puts a column behind zeros.
+    fn put(&mut self, mut column: StoredColumn, zeros: u64) -> Result<()> {
+        if zeros > 0 {
+            column.elements += zeros;
+            let mut pages = self.zeros.pages(&mut self.writer, column.column, zeros)?;
+            pages.append(&mut column.pages);
+            column.pages = pages;
+        }
+        self.pages += column.pages.len() as u64;
+        self.writer.put_stored(column)
+    }
+}
+
+fn read_ahead(mut loader: Loader<'_>, reader: &Reader, send: &SyncSender<Message>) -> Result<()> {
+    for (number, cluster) in reader.clusters_info().iter().enumerate() {
+        if cluster.entries == 0 {
+            continue;
+        }
+        let mut listening = send.send(Message::Begin(number)).is_ok();
+        loader.load(number, |load| {
+            listening = send.send(Message::Load(load)).is_ok();
+            listening
+        })?;
+        if !listening || send.send(Message::End(number)).is_err() {
+            // The other side has failed and tells why.
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a field in a cluster, at their new places, each behind as many zeros as it lacks.
+fn moved(
+    reader: &Reader,
+    field: &Moved,
+    cluster: &Cluster,
+    find: impl Fn(&PageInfo) -> Option<u64>,
+) -> Result<Vec<(u64, StoredColumn)>> {
+    let range = |id: &ColumnId| cluster.columns.get(id.0 as usize);
+    let is_active = |(from, _): &&(Vec<_>, Vec<_>)| {
+        from.iter().filter_map(range).any(|range| !range.suppressed)
+    };
+    let mut active = field.representations.iter().filter(is_active);
+    let (from, into) = match (active.next(), active.next()) {
+        (Some(active), None) => active,
+        (Some(_), Some(_)) => {
+            return Err(Error::out_of_spec("two representations of one field are active"));
+        }
+        // Written before the field was there.
+        (None, _) => match field.representations.first() {
+            Some(first) => first,
+            None => return Ok(Vec::new()),
+        },
+    };
+    let mut out = Vec::with_capacity(from.len());
+    for (slot, (from, &into)) in from.iter().zip(into).enumerate() {
+        let empty = ColumnRange::default();
+        let known = range(from);
+        let range = known.unwrap_or(&empty);
+        let mut zeros = 0;
+        if let (0, Some(repetitions)) = (slot, field.repetitions) {
+            let expected = count(cluster.entries, repetitions)?;
+            let late = reader.schema().column(*from).first_element.is_some();
+            if late || known.is_none() {
+                zeros = expected.saturating_sub(range.elements);
+            }
+        }
+        let place = |page: &PageInfo| {
+            let offset = find(page).ok_or_else(|| Error::out_of_spec("a page was not read"))?;
+            let mut page = *page;
+            page.locator.offset = offset;
+            Ok(page)
+        };
+        let pages = range.pages.iter().filter(|page| page.elements > 0).map(place);
+        out.push((zeros, stored(into, range.compression, pages.collect::<Result<_>>()?)));
+    }
+    Ok(out)
+}
+
+/// A column of pages that are in the output. The items of collections are not known: nothing is opened.
+fn stored(column: ColumnId, compression: u32, pages: Vec<PageInfo>) -> StoredColumn {
+    let elements = pages.iter().map(|page| u64::from(page.elements)).sum();
+    StoredColumn { column, elements, last_offset: None, compression, pages }
+}
+
+fn count(entries: u64, repetitions: u64) -> Result<u64> {
+    entries
+        .checked_mul(repetitions)
+        .ok_or_else(|| Error::out_of_spec("more elements than can be counted"))
+}

@@ -1,0 +1,83 @@
+//! Pages of zeros for what an input does not have: empty collections, invalid variants, zero.
+
+use std::collections::HashMap;
+
+use crate::compression::Compressor;
+use crate::encoding::Encoding;
+use crate::error::{Error, Result, ResultExt};
+use crate::page;
+use crate::schema::{ColumnId, PageInfo};
+use crate::write::{Options, Writer};
+
+/// Elements of a page of zeros at most.
+const MOST_ELEMENTS: u64 = 1 << 16;
+/// Pages remembered; then the memory starts afresh.
+const REMEMBERED: usize = 1 << 16;
+
+/// Makes pages of zeros, each kind once.
+pub(super) struct Zeros {
+    compressor: Compressor,
+    scratch: Vec<u8>,
+    known: HashMap<(ColumnId, u64), PageInfo>,
+    /// Pages made.
+    pub stored: u64,
+}
+
+impl Zeros {
+    pub fn new(options: &Options) -> Result<Self> {
+        let compressor = Compressor::new(options.compression)?;
+        Ok(Self { compressor, scratch: Vec::new(), known: HashMap::new(), stored: 0 })
+    }
+
+    /// Pages of `elements` zeros for a column.
+    ///
+    /// # Errors
+    /// `Unsupported` for columns whose encoding has no zero, or is not known; the sink's.
+    pub fn pages(
+        &mut self,
+        writer: &mut Writer,
+        column: ColumnId,
+        elements: u64,
+    ) -> Result<Vec<PageInfo>> {
+        let mut pages = Vec::new();
+        let mut rest = elements;
+        while rest > 0 {
+            let count = rest.min(MOST_ELEMENTS);
+            pages.push(self.page(writer, column, count)?);
+            rest -= count;
+        }
+        Ok(pages)
+    }
+
+    fn page(&mut self, writer: &mut Writer, id: ColumnId, elements: u64) -> Result<PageInfo> {
+        if let Some(&page) = self.known.get(&(id, elements)) {
+            return Ok(page);
+        }
+        let schema = writer.schema();
+        let column = schema.column(id);
+        let path = schema.path(column.field);
+        let encoding = column
+            .column_type
+            .ok_or_else(|| Error::unsupported("a column of an unknown type has no known zero"))
+            .and_then(|column_type| Encoding::of(column_type, column.bits, column.value_range))
+            .in_field(&path)?;
+        let count = elements as usize;
+        let zeros = vec![0; encoding.native_size() * count];
+        let sealed = page::seal(&zeros, count, &encoding, &mut self.compressor, &mut self.scratch)
+            .map_err(|error| {
+                Error::unsupported(format!(
+                    "entries without the field cannot read as zero: {}",
+                    error.message()
+                ))
+            })
+            .in_field(&path)?;
+        let stored = writer.store_pages(&[sealed])?;
+        let page = *stored.first().ok_or_else(|| Error::invalid_argument("no page was stored"))?;
+        self.stored += 1;
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        self.known.insert((id, elements), page);
+        Ok(page)
+    }
+}

@@ -1,0 +1,200 @@
+//! Reads fields of a cluster while those before them are sealed and written.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+
+use super::clusters::Clusters;
+use super::sizes::Sizes;
+use crate::Context;
+use crate::dataset::{Dataset, Selected};
+use crate::error::{Error, Result, ResultExt};
+use crate::page::SealedColumn;
+use crate::schema::{Column, ColumnId, FieldId, Schema};
+use crate::write::{SealSettings, Sealer, Writer};
+
+/// Share of the memory budget that the arrays of one batch may take: two batches are in memory, one
+/// of them also sealed, and compressors need some.
+const BATCH_SHARE: u64 = 4;
+
+/// A rewrite that is under way.
+pub(super) struct Batches<'a> {
+    pub selected: &'a Selected<'a>,
+    pub sizes: &'a Sizes,
+    /// Fields with data of their own: name in the source, id in the output. Parallel to the sizes.
+    pub fields: &'a [(String, FieldId)],
+    pub schema: &'a Schema,
+    pub settings: &'a SealSettings,
+    pub budget: u64,
+    pub context: &'a Context,
+}
+
+/// Some fields of one cluster.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    entries: Range<u64>,
+    /// Indices of fields.
+    fields: Range<usize>,
+    first: bool,
+    last: bool,
+}
+
+/// What was read for a batch.
+type Arrays = Vec<(FieldId, ArrayRef)>;
+
+impl Batches<'_> {
+    /// Writes all clusters; compressed bytes by field.
+    ///
+    /// # Errors
+    /// Those of reading and of the sink, `Cancelled`.
+    pub fn run(&self, mut clusters: Clusters, writer: &mut Writer) -> Result<Vec<u64>> {
+        let sealer = Sealer::default();
+        let quiet = self.context.quiet();
+        let owners = owners(self.schema, self.fields);
+        let mut by_field = vec![0u64; self.fields.len()];
+        let mut queue = VecDeque::new();
+        let mut at = self.plan(&mut queue, &mut clusters, writer);
+        let mut arrays = match &at {
+            Some(batch) => self.read(batch, &quiet)?,
+            None => Vec::new(),
+        };
+        while let Some(batch) = at {
+            self.context.check()?;
+            // What follows is decided by what is written already, not by how fast it went.
+            let next = self.plan(&mut queue, &mut clusters, writer);
+            let (written, read) = self.context.pool().install(|| {
+                rayon::join(
+                    || self.write(&batch, arrays, &sealer, writer, &quiet),
+                    || next.as_ref().map(|next| self.read(next, &quiet)).transpose(),
+                )
+            });
+            for (column, bytes) in written? {
+                let owner = owners.get(column.0 as usize).copied().flatten();
+                if let Some(total) = owner.and_then(|owner| by_field.get_mut(owner)) {
+                    *total += bytes;
+                }
+            }
+            arrays = read?.unwrap_or_default();
+            self.context.report(done(&batch, self.fields.len()), self.selected.num_entries());
+            at = next;
+        }
+        Ok(by_field)
+    }
+
+    /// The next batch; that of the next cluster when one is complete.
+    fn plan(
+        &self,
+        queue: &mut VecDeque<Batch>,
+        clusters: &mut Clusters,
+        writer: &Writer,
+    ) -> Option<Batch> {
+        if queue.is_empty() {
+            let report = writer.report();
+            let ratio = (report.uncompressed_bytes > 0)
+                .then(|| report.compressed_bytes as f64 / report.uncompressed_bytes as f64);
+            self.cut(&clusters.next(ratio)?, queue);
+        }
+        queue.pop_front()
+    }
+
+    /// Cuts a cluster into batches that fit the budget.
+    fn cut(&self, entries: &Range<u64>, queue: &mut VecDeque<Batch>) {
+        let most = self.budget / BATCH_SHARE;
+        let mut start = 0;
+        let mut bytes = 0u64;
+        let sizes = self.bytes(entries);
+        for (field, &size) in sizes.iter().enumerate() {
+            if field > start && bytes.saturating_add(size) > most {
+                let fields = start..field;
+                queue.push_back(Batch { entries: entries.clone(), fields, ..Batch::default() });
+                (start, bytes) = (field, 0);
+            }
+            bytes = bytes.saturating_add(size);
+        }
+        let fields = start..sizes.len();
+        queue.push_back(Batch { entries: entries.clone(), fields, ..Batch::default() });
+        if let Some(first) = queue.front_mut() {
+            first.first = true;
+        }
+        if let Some(last) = queue.back_mut() {
+            last.last = true;
+        }
+    }
+
+    /// Bytes of memory that each field takes while a cluster is read: what is selected, and the largest
+    /// piece that it is selected from.
+    fn bytes(&self, entries: &Range<u64>) -> Vec<u64> {
+        let mut taken = vec![0u64; self.fields.len()];
+        let mut largest = taken.clone();
+        for part in self.selected.parts(entries) {
+            let length = (part.entries.end - part.entries.start).max(1);
+            let share = part.taken() as f64 / length as f64;
+            for (index, bytes) in self.sizes.decoded(&part.entries).into_iter().enumerate() {
+                taken[index] = taken[index].saturating_add((bytes as f64 * share) as u64);
+                let whole = if part.mask.is_some() { bytes } else { 0 };
+                largest[index] = largest[index].max(whole);
+            }
+        }
+        taken.iter().zip(largest).map(|(taken, largest)| taken.saturating_add(largest)).collect()
+    }
+
+    fn read(&self, batch: &Batch, context: &Context) -> Result<Arrays> {
+        let fields = &self.fields[batch.fields.clone()];
+        let names = fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+        let arrays = self.selected.read(&names, batch.entries.clone(), context)?;
+        if arrays.len() != fields.len() {
+            return Err(Error::out_of_spec("a read returned another number of fields than asked"));
+        }
+        Ok(fields.iter().map(|(_, id)| *id).zip(arrays).collect())
+    }
+
+    /// Seals a batch and stores its columns; compressed bytes by column.
+    fn write(
+        &self,
+        batch: &Batch,
+        arrays: Arrays,
+        sealer: &Sealer,
+        writer: &mut Writer,
+        context: &Context,
+    ) -> Result<Vec<(ColumnId, u64)>> {
+        let columns = sealer.seal(self.schema, &arrays, self.settings, context)?;
+        drop(arrays);
+        if batch.first {
+            writer.begin_cluster(batch.entries.end - batch.entries.start)?;
+        }
+        let mut written = Vec::with_capacity(columns.len());
+        for column in columns {
+            written.push((column.column, bytes(&column)));
+            writer.put(column).in_object(self.selected.name())?;
+        }
+        if batch.last {
+            writer.commit_cluster()?;
+        }
+        Ok(written)
+    }
+}
+
+/// Index of the top-level field of each column; columns of fields that are not written have none.
+fn owners(schema: &Schema, fields: &[(String, FieldId)]) -> Vec<Option<usize>> {
+    let index: HashMap<_, _> = fields.iter().map(|(_, id)| *id).zip(0..).collect();
+    let owner = |column: &Column| {
+        let mut id = column.field;
+        while let Some(parent) = schema.field(id).parent {
+            id = parent;
+        }
+        index.get(&id).copied()
+    };
+    schema.columns.iter().map(owner).collect()
+}
+
+fn bytes(column: &SealedColumn) -> u64 {
+    column.pages.iter().map(|page| page.bytes.len() as u64).sum()
+}
+
+/// Entries done once a batch is: those of its cluster in part.
+fn done(batch: &Batch, fields: usize) -> u64 {
+    let part = batch.fields.end as f64 / fields.max(1) as f64;
+    let entries = (batch.entries.end - batch.entries.start) as f64;
+    batch.entries.start + (entries * part) as u64
+}

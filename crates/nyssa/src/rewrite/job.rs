@@ -1,0 +1,280 @@
+//! From RNTuples in a file to RNTuples in another.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::batches::Batches;
+use super::clusters::Clusters;
+use super::options::Options;
+use super::report::{FieldReport, Report};
+use super::select::Selection;
+use super::sizes::Sizes;
+use super::skim;
+use super::target::Target;
+use crate::Context;
+use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
+use crate::error::{Error, Result, ResultExt};
+use crate::memory::peak_memory;
+use crate::output::{self, Output};
+use crate::read::{self, Reader, StreamerForm};
+use crate::rootfile::RootFile;
+use crate::schema::{FieldId, Schema};
+use crate::write::{self, SealSettings, Writer};
+
+/// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
+/// `output`, under the same path, which appears only when all of it is written (and verified, if
+/// asked).
+///
+/// # Errors
+/// `NotFound` for the RNTuple and for globs that match nothing, `InvalidArgument` for options or an
+/// output that cannot be, `Unsupported` listing every field that cannot be read, `Cancelled`, and
+/// whatever is wrong with the input.
+pub fn rewrite(
+    input: &RootFile,
+    path: &str,
+    output: &Path,
+    options: &Options,
+    context: &Context,
+) -> Result<Report> {
+    let mut reports = run(input, &[path.to_owned()], output, options, context)?;
+    reports.pop().ok_or_else(|| Error::invalid_argument("nothing was rewritten"))
+}
+
+/// Rewrites every RNTuple of `input`, each to the same path in `output`.
+///
+/// # Errors
+/// As [`rewrite`]; `NotFound` when there is no RNTuple, `InvalidArgument` for a name in the options
+/// when there are several.
+pub fn rewrite_all(
+    input: &RootFile,
+    output: &Path,
+    options: &Options,
+    context: &Context,
+) -> Result<Vec<Report>> {
+    let keys = dataset::datasets(input)?;
+    let ntuples = keys.iter().filter(|key| dataset::format_of(key) == Some(Format::RNTuple));
+    let paths: Vec<_> = ntuples.map(|key| format!("{};{}", key.path, key.cycle)).collect();
+    if paths.is_empty() {
+        return Err(Error::not_found("the file has no RNTuple")).in_file(input.name());
+    }
+    if options.name.is_some() && paths.len() > 1 {
+        return Err(Error::invalid_argument(
+            "one name does not do for all RNTuples of a file: each keeps its path",
+        ));
+    }
+    run(input, &paths, output, options, context)
+}
+
+fn run(
+    input: &RootFile,
+    paths: &[String],
+    output: &Path,
+    options: &Options,
+    context: &Context,
+) -> Result<Vec<Report>> {
+    // Everything that can be refused is refused before the output is touched.
+    let mut jobs = Vec::with_capacity(paths.len());
+    for path in paths {
+        let job = Job::new(input, path, options, context);
+        jobs.push(job.in_file(input.name()).in_object(path)?);
+    }
+    let left_out = left_out(input, &jobs)?;
+    let settings = output::Settings {
+        compression: options.compression,
+        force: options.force,
+        reproducible: options.reproducible,
+    };
+    let target = Output::create(&[input.name()], output, settings)?;
+    let mut done = Vec::with_capacity(jobs.len());
+    for job in &jobs {
+        let report = job.write(&target);
+        done.push(report.in_file(input.name()).in_object(job.reader.name())?);
+    }
+    let size = target.finish()?;
+    if options.verify {
+        let file = target.open()?;
+        for (job, report) in jobs.iter().zip(&mut done) {
+            job.verify(&file, report)?;
+        }
+    }
+    context.check()?;
+    target.publish()?;
+    for report in &mut done {
+        report.output_bytes = size;
+        report.peak_memory_bytes = peak_memory();
+        report.left_out.extend_from_slice(&left_out);
+    }
+    Ok(done)
+}
+
+/// The objects of the file that are not rewritten.
+fn left_out(input: &RootFile, jobs: &[Job<'_>]) -> Result<Vec<String>> {
+    let rewritten = |path: &str| jobs.iter().any(|job| job.reader.name() == path);
+    let others = input.walk()?.into_iter().filter(|key| {
+        !key.class.starts_with("TDirectory")
+            && (key.class != crate::read::CLASS || !rewritten(&key.path))
+    });
+    Ok(others.map(|key| format!("{} ({})", key.path, key.class)).collect())
+}
+
+/// One RNTuple.
+struct Job<'a> {
+    /// Shows only the fields that stay.
+    reader: Reader,
+    pieces: Vec<Piece>,
+    target: Target,
+    /// Fields with data of their own: name in the source, id in the output.
+    fields: Vec<(String, FieldId)>,
+    dropped: Vec<String>,
+    options: &'a Options,
+    context: &'a Context,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        input: &RootFile,
+        path: &str,
+        options: &'a Options,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let mut reader = Reader::open_with(input, path, raw_objects())?;
+        let schema = reader.schema();
+        let selection = Selection::new(schema, &options.fields, &options.drop)?;
+        let compressed = options.compression.setting() != 0;
+        let target = Target::new(schema, &selection, compressed)?;
+        let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
+        let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
+        reader.retain(|id| selection.keeps(id));
+        readable(&reader)?;
+        let entries = options.entry_range(reader.num_entries())?;
+        let pieces = match &options.cut {
+            None => vec![Piece { entries, mask: None }],
+            // A cut may use fields that do not stay.
+            Some(cut) => {
+                let reader = Reader::open(input, path)?;
+                skim::pieces(&reader, &entries, cut, options.memory_budget, context)?
+            }
+        };
+        let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
+        let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
+        Ok(Self { reader, pieces, target, fields, dropped, options, context })
+    }
+
+    fn selected(&self) -> Result<Selected<'_>> {
+        Selected::new(&self.reader, self.pieces.clone())
+    }
+
+    fn write(&self, output: &Output) -> Result<Report> {
+        let start = Instant::now();
+        let Target { schema, sources, notes } = &self.target;
+        let write_options = write::Options {
+            compression: self.options.compression,
+            max_unzipped_page: self.options.page_bytes,
+            description: self.reader.header().description.clone(),
+            ..write::Options::default()
+        };
+        let settings = SealSettings::new(schema, &write_options);
+        let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
+        let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
+        let selected = self.selected()?;
+        let budget = self.options.memory_budget;
+        let clusters = Clusters::new(&selected, &sizes, self.options);
+        let name = self.ntuple();
+        let mut writer = Writer::attach(&output.file, &name, schema.clone(), write_options)?;
+        let header = &self.reader.header().records.extra_types;
+        let extension = &self.reader.footer().extension.extra_types;
+        writer.set_extra_types(header.iter().chain(extension).cloned().collect())?;
+        let batches = Batches {
+            selected: &selected,
+            sizes: &sizes,
+            fields: &self.fields,
+            schema,
+            settings: &settings,
+            budget,
+            context: self.context,
+        };
+        let by_field = batches.run(clusters, &mut writer)?;
+        let totals = writer.finish()?;
+        let seconds = start.elapsed().as_secs_f64();
+        let input_bytes: u64 = sizes.by_field().iter().sum();
+        let sets = self.reader.footer().attribute_sets.iter();
+        Ok(Report {
+            input: self.reader.file().to_owned(),
+            source: self.reader.name().to_owned(),
+            output: output.name().to_owned(),
+            ntuple: name,
+            input_entries: self.reader.num_entries(),
+            entries: totals.entries,
+            clusters: totals.clusters,
+            input_bytes,
+            uncompressed_bytes: totals.uncompressed_bytes,
+            compressed_bytes: totals.compressed_bytes,
+            seconds,
+            megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
+            threads: self.context.threads(),
+            fields: field_reports(schema, &self.fields, sizes.by_field(), &by_field),
+            dropped: self.dropped.clone(),
+            left_out: sets.map(|set| format!("attribute set {}", set.name)).collect(),
+            notes: notes.clone(),
+            ..Report::default()
+        })
+    }
+
+    /// Path of the RNTuple in the output, without a cycle.
+    fn ntuple(&self) -> String {
+        self.options.name.clone().unwrap_or_else(|| self.reader.name().to_owned())
+    }
+
+    fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
+        let start = Instant::now();
+        let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
+        let options =
+            diff::Options { memory_budget: self.options.memory_budget, ..diff::Options::default() };
+        let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
+        compared
+            .require_equal("the input", "the RNTuple")
+            .in_file(self.reader.file())
+            .in_object(self.reader.name())?;
+        report.verified = true;
+        report.verify_seconds = Some(start.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+/// Refuses fields that cannot be read, all of them by name.
+fn readable(reader: &Reader) -> Result<()> {
+    let reasons = reader.items().iter().filter_map(|item| item.field.as_ref().err());
+    let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
+    match reasons.len() {
+        0 => Ok(()),
+        count => Err(Error::unsupported(format!(
+            "{count} fields cannot be rewritten:{}",
+            reasons.concat()
+        ))),
+    }
+}
+
+fn field_reports(
+    schema: &Schema,
+    physical: &[(String, FieldId)],
+    read: &[u64],
+    written: &[u64],
+) -> Vec<FieldReport> {
+    let report = |(id, field): (FieldId, &crate::schema::Field)| {
+        let index = physical.iter().position(|(_, other)| *other == id);
+        let bytes = |all: &[u64]| index.and_then(|index| all.get(index)).copied().unwrap_or(0);
+        FieldReport {
+            name: field.name.clone(),
+            type_name: field.type_name.clone(),
+            projected: field.source.is_some(),
+            input_bytes: bytes(read),
+            output_bytes: bytes(written),
+        }
+    };
+    schema.top_level().map(report).collect()
+}
+
+/// Streamed objects are copied as bytes.
+fn raw_objects() -> read::Options {
+    read::Options { streamer: StreamerForm::Raw, ..read::Options::default() }
+}

@@ -1,0 +1,199 @@
+//! Which fields stay.
+//!
+//! A field is asked for when a glob matches it, something above it, or something below it, by its
+//! dotted path with or without the `_0` of collections. Only members of records can go one by one:
+//! whatever else has subfields stays whole or goes.
+//!
+//! Untyped top-level fields that others are projected from, such as the `_collection0` of ROOT's
+//! importer, hold data on behalf of their projections: unless named, each of their members stays
+//! as long as one of its projections does.
+
+use globset::{Glob, GlobMatcher};
+
+use crate::error::{Error, Result};
+use crate::guard::did_you_mean;
+use crate::schema::{FieldId, Schema, Structure};
+
+/// The fields that stay, by [`FieldId`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Selection(Vec<bool>);
+
+impl Selection {
+    /// The fields of `schema` that match one of `include` (all when it is empty) and none of `drop`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that does not parse and for parts that cannot go alone,
+    /// `NotFound` for a glob that matches nothing.
+    pub fn new(schema: &Schema, include: &[String], drop: &[String]) -> Result<Self> {
+        let paths = Paths::new(schema);
+        let named = paths.matches(include)?;
+        let dropped = paths.matches(drop)?;
+        let mut selector = Selector { schema, named, dropped, all: include.is_empty() };
+        selector.close();
+        let mut kept = vec![false; schema.fields.len()];
+        for (id, field) in schema.top_level() {
+            if field.source.is_some() {
+                selector.walk(id, &mut kept)?;
+            }
+        }
+        // Projections first: what they need of untyped sources depends on them.
+        let projections = kept.clone();
+        let mut needed = vec![Need::Nobody; schema.fields.len()];
+        for (index, field) in schema.fields.iter().enumerate() {
+            if let Some(source) = field.source
+                && let Some(need) = needed.get_mut(source.0 as usize)
+            {
+                let kept = projections.get(index).copied().unwrap_or(false);
+                *need = (*need).max(if kept { Need::Kept } else { Need::Gone });
+            }
+        }
+        for (id, field) in schema.top_level().filter(|(_, field)| field.source.is_none()) {
+            if field.type_name.is_empty() {
+                selector.untyped(id, &needed);
+            }
+            selector.walk(id, &mut kept)?;
+        }
+        Ok(Self(kept))
+    }
+
+    /// Does the field stay?
+    pub fn keeps(&self, id: FieldId) -> bool {
+        self.0.get(id.0 as usize).copied().unwrap_or(false)
+    }
+}
+
+/// What becomes of the projections of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// It has none.
+    Nobody,
+    /// None of them stays.
+    Gone,
+    /// One stays.
+    Kept,
+}
+
+struct Selector<'a> {
+    schema: &'a Schema,
+    /// Matched by the user's globs, or below such a field.
+    named: Vec<bool>,
+    dropped: Vec<bool>,
+    all: bool,
+}
+
+impl Selector<'_> {
+    /// Hands what was matched down to all subfields; parents come before their children.
+    fn close(&mut self) {
+        for index in 0..self.schema.fields.len() {
+            if let Some(parent) = self.schema.fields[index].parent {
+                self.named[index] |= self.named[parent.0 as usize];
+                self.dropped[index] |= self.dropped[parent.0 as usize];
+            }
+        }
+    }
+
+    /// Lets the members of an untyped field live and die with their projections.
+    fn untyped(&mut self, id: FieldId, needed: &[Need]) {
+        let (index, field) = (id.0 as usize, self.schema.field(id));
+        if field.type_name.is_empty() && !field.children.is_empty() {
+            field.children.iter().for_each(|&child| self.untyped(child, needed));
+        } else if needed[index] != Need::Nobody && !self.named[index] {
+            self.below(id, needed[index] == Need::Kept);
+        }
+    }
+
+    fn below(&mut self, id: FieldId, keep: bool) {
+        let index = id.0 as usize;
+        match keep {
+            true => self.named[index] = !self.dropped[index],
+            false => self.dropped[index] = true,
+        }
+        let children = &self.schema.field(id).children;
+        children.iter().for_each(|&child| self.below(child, keep));
+    }
+
+    /// Decides about a field and everything below it; whether it stays.
+    fn walk(&self, id: FieldId, kept: &mut [bool]) -> Result<bool> {
+        let index = id.0 as usize;
+        let field = self.schema.field(id);
+        let asked = !self.dropped[index] && (self.all || self.named[index]);
+        let children = field.children.iter();
+        let stay = children.map(|&child| self.walk(child, kept)).collect::<Result<Vec<_>>>()?;
+        let stays = match (field.structure, &stay[..]) {
+            (_, []) => asked,
+            (_, stay) if stay.iter().all(|&stays| stays) => true,
+            (_, stay) if stay.iter().all(|&stays| !stays) => false,
+            (Structure::Record, _) if !is_std(&field.type_name) => true,
+            _ => {
+                return Err(Error::invalid_argument(format!(
+                    "a field of type {:?} stays whole or goes: its parts cannot be left out one \
+                     by one",
+                    field.type_name
+                ))
+                .at(|place| place.field = Some(self.schema.path(id))));
+            }
+        };
+        if let Some(kept) = kept.get_mut(index) {
+            *kept = stays;
+        }
+        Ok(stays)
+    }
+}
+
+/// Types of the standard library whose number of members is part of the type.
+fn is_std(type_name: &str) -> bool {
+    type_name.starts_with("std::pair<") || type_name.starts_with("std::tuple<")
+}
+
+/// Dotted paths of all fields.
+struct Paths {
+    /// The path, and the same without the `_0` of collections.
+    paths: Vec<(String, String)>,
+}
+
+impl Paths {
+    fn new(schema: &Schema) -> Self {
+        let mut paths: Vec<(String, String)> = Vec::with_capacity(schema.fields.len());
+        for field in &schema.fields {
+            let above = field.parent.map(|id| (id, paths[id.0 as usize].clone()));
+            paths.push(match above {
+                None => (field.name.clone(), field.name.clone()),
+                Some((parent, (full, short))) => {
+                    let item = schema.field(parent).structure == Structure::Collection;
+                    let short = if item { short } else { format!("{short}.{}", field.name) };
+                    (format!("{full}.{}", field.name), short)
+                }
+            });
+        }
+        Self { paths }
+    }
+
+    /// Which fields match one of the globs.
+    fn matches(&self, globs: &[String]) -> Result<Vec<bool>> {
+        let mut matched = vec![false; self.paths.len()];
+        for text in globs {
+            let glob = matcher(text)?;
+            let mut any = false;
+            for ((full, short), matched) in self.paths.iter().zip(&mut matched) {
+                let matches = glob.is_match(full) || glob.is_match(short);
+                *matched |= matches;
+                any |= matches;
+            }
+            if !any {
+                let names = self.paths.iter().map(|(full, _)| full.as_str());
+                let hint = did_you_mean(text, names);
+                return Err(Error::not_found(format!("no field matches {text:?}{hint}")));
+            }
+        }
+        Ok(matched)
+    }
+}
+
+fn matcher(text: &str) -> Result<GlobMatcher> {
+    match Glob::new(text) {
+        Ok(glob) => Ok(glob.compile_matcher()),
+        Err(error) => {
+            Err(Error::invalid_argument(format!("{text:?} is not a glob: {}", error.kind())))
+        }
+    }
+}

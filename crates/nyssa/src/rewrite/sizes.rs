@@ -1,0 +1,108 @@
+//! How many bytes the fields take in each cluster of the input, from its page lists alone.
+
+use std::ops::Range;
+
+use crate::read::{Element, Reader};
+use crate::schema::{Cluster, ColumnId, FieldId, Schema};
+
+/// Bytes of fields by cluster.
+pub(super) struct Sizes {
+    /// Entry ranges of the clusters.
+    clusters: Vec<Range<u64>>,
+    /// Per cluster, bytes of each field once decoded.
+    decoded: Vec<Vec<u64>>,
+    /// Per cluster, bytes of all fields as they are stored.
+    stored: Vec<u64>,
+    /// Per field, bytes as they are stored, in all clusters.
+    by_field: Vec<u64>,
+}
+
+impl Sizes {
+    /// The sizes of `fields` of `reader`, each with all that is below it.
+    pub fn new(reader: &Reader, fields: &[FieldId]) -> Self {
+        let schema = reader.schema();
+        let columns = fields.iter().map(|&field| columns(schema, field)).collect::<Vec<_>>();
+        let mut sizes = Self {
+            clusters: Vec::new(),
+            decoded: Vec::new(),
+            stored: Vec::new(),
+            by_field: vec![0; fields.len()],
+        };
+        for cluster in reader.clusters_info() {
+            let end = cluster.first_entry.saturating_add(cluster.entries);
+            sizes.clusters.push(cluster.first_entry..end);
+            let bytes = columns.iter().map(|columns| bytes(schema, cluster, columns));
+            let bytes = bytes.collect::<Vec<_>>();
+            sizes.decoded.push(bytes.iter().map(|(decoded, _)| *decoded).collect());
+            sizes.stored.push(bytes.iter().map(|(_, stored)| *stored).fold(0, u64::saturating_add));
+            for (total, (_, stored)) in sizes.by_field.iter_mut().zip(bytes) {
+                *total = total.saturating_add(stored);
+            }
+        }
+        sizes
+    }
+
+    /// Decoded bytes of each field for some entries.
+    pub fn decoded(&self, entries: &Range<u64>) -> Vec<u64> {
+        let mut total = vec![0u64; self.by_field.len()];
+        for (cluster, share) in self.shares(entries) {
+            for (total, bytes) in total.iter_mut().zip(&self.decoded[cluster]) {
+                *total = total.saturating_add((*bytes as f64 * share) as u64);
+            }
+        }
+        total
+    }
+
+    /// Stored bytes of all fields for some entries.
+    pub fn stored(&self, entries: &Range<u64>) -> u64 {
+        let bytes = |(cluster, share)| (self.stored[cluster] as f64 * share) as u64;
+        self.shares(entries).map(bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Stored bytes of each field in the whole input.
+    pub fn by_field(&self) -> &[u64] {
+        &self.by_field
+    }
+
+    /// Clusters that have some of `entries`, and which part of each that is.
+    fn shares(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, f64)> {
+        let (start, end) = (entries.start, entries.end);
+        let first = self.clusters.partition_point(|cluster| cluster.end <= start);
+        let clusters = (first..).zip(&self.clusters[first..]);
+        clusters.take_while(move |(_, cluster)| cluster.start < end).map(move |(index, cluster)| {
+            let part = cluster.end.min(end).saturating_sub(cluster.start.max(start));
+            (index, part as f64 / (cluster.end - cluster.start).max(1) as f64)
+        })
+    }
+}
+
+/// The columns of a field and of all below it, each once.
+fn columns(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
+    let mut columns = Vec::new();
+    let mut open = vec![field];
+    while let Some(id) = open.pop() {
+        let field = schema.field(id);
+        columns.extend(&field.columns);
+        open.extend(&field.children);
+    }
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
+/// Decoded and stored bytes of columns in a cluster.
+fn bytes(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> (u64, u64) {
+    let mut sum = (0u64, 0u64);
+    for &id in columns {
+        let Some(range) = cluster.columns.get(id.0 as usize) else { continue };
+        let decoded = match schema.column(id).column_type.map(Element::of_column) {
+            Some(Element::Bit) => range.elements.div_ceil(8),
+            Some(element) => range.elements.saturating_mul(element.width() as u64),
+            None => 0,
+        };
+        sum.0 = sum.0.saturating_add(decoded);
+        let stored = range.pages.iter().map(|page| page.locator.size);
+        sum.1 = stored.fold(sum.1, u64::saturating_add);
+    }
+    sum
+}

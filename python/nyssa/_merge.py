@@ -1,0 +1,109 @@
+"""Merging RNTuples."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nyssa import _core
+from nyssa._steps import bytes_of
+
+__all__ = ["merge"]
+
+
+def merge(
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    mode: str = "strict",
+    *,
+    name: str | None = None,
+    verify: bool = True,
+    compression: int | str = 505,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    force: bool = False,
+    reproducible: bool = False,
+    progress: Callable[[int, int], object] | bool = False,
+) -> dict[str, Any]:
+    """Merge RNTuples into one in a new file.
+
+    >>> nyssa.merge(["a.root", "b.root:dir/Events"], "all.root")
+
+    Compressed pages are moved as they are, so it goes at the speed of the disk. Inputs may differ
+    in compression and in the encodings of their fields. Fields are matched by name and type;
+    entries keep the order of the inputs.
+
+    Parameters
+    ----------
+    inputs
+        Files, or ``"file.root:path"``. Without a path it is the RNTuple at the path of that in the
+        first input, or the only one of the file.
+    output
+        The new file. It appears when all is done; a failure leaves none. The other objects of the
+        first input come along; those of the others are left out, and listed in the notes.
+    mode
+        ``"strict"`` refuses inputs that do not have the same fields. ``"union"`` takes the fields
+        of all; where an input lacks one, its entries read as zero, empty, or no value.
+        ``"filter"`` takes the fields that all inputs have.
+    name
+        Path of the RNTuple in the output; default that in the first input.
+    verify
+        Whether pages are checked against their checksums on the way.
+    compression
+        Of header, footer and page lists: ROOT's setting, such as 505, or a name with an optional
+        level: ``"zstd"``, ``"zstd:9"``. Pages keep theirs.
+    threads
+        As in `Dataset.arrays`.
+    memory
+        Budget for pages in flight, such as ``"1 GB"``.
+    force
+        Replace an existing output.
+    reproducible
+        Leave out the time and the random identity: the same inputs and options give the same bytes.
+    progress
+        `True` shows a line on stderr; a function is called with what is done and the total.
+
+    Returns
+    -------
+    dict
+        A report: inputs, entries, clusters, pages, bytes, seconds, and notes on what was left out.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) without inputs, when the output is one of them, or naming the first field
+        that differs between inputs.
+    nyssa.ChecksumError
+        when a page of an input is damaged.
+    nyssa.errors.OutputExistsError
+        (a `FileExistsError`)        when the output exists and `force` is false.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) for inputs with features that cannot be merged.
+    """
+    if isinstance(inputs, (str, os.PathLike)):
+        inputs = [inputs]
+    options: dict[str, Any] = {
+        "mode": mode,
+        "name": name,
+        "verify": verify,
+        "compression": compression,
+        "memory": None if memory is None else bytes_of(memory, "memory"),
+        "force": force,
+        "reproducible": reproducible,
+    }
+    show = _line if progress is True else progress or None
+    paths = [os.fspath(one) for one in inputs]
+    text = _core.merge(paths, os.fspath(output), options, threads, show)
+    if progress is True:
+        sys.stderr.write("\n")
+    report: dict[str, Any] = json.loads(text)
+    return report
+
+
+def _line(done: int, total: int) -> None:
+    """Show progress on stderr."""
+    sys.stderr.write(f"\rmerged {100 * done / max(total, 1):5.1f} %")
+    sys.stderr.flush()

@@ -1,0 +1,50 @@
+//! Merging RNTuples.
+
+use std::path::Path;
+
+use nyssa::Error;
+use nyssa::merge::{Options, merge as core_merge};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::door::Door;
+use crate::options::{get, parse};
+
+/// Merges and returns the report as JSON. `progress(done, total)` is called by this thread.
+#[pyfunction]
+pub fn merge<'py>(
+    py: Python<'py>,
+    inputs: Vec<String>,
+    output: String,
+    options: &Bound<'py, PyDict>,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    let options = merge_options(options)?;
+    Door::new(threads).progress(progress).run(py, move |context| {
+        let report = core_merge(&inputs, Path::new(&output), &options, context)?;
+        serde_json::to_string(&report).map_err(|error| {
+            Error::invalid_argument("the report has no JSON form").with_source(error)
+        })
+    })
+}
+
+fn merge_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
+    let mut options = Options::default();
+    if let Some(mode) = parse(given, "mode")? {
+        options.mode = mode;
+    }
+    if let Some(compression) = parse(given, "compression")? {
+        options.compression = compression;
+    }
+    if let Some(bytes) = get(given, "memory")? {
+        options.memory_budget = bytes;
+    }
+    if let Some(verify) = get(given, "verify")? {
+        options.verify = verify;
+    }
+    options.name = get(given, "name")?;
+    options.force = get(given, "force")?.unwrap_or_default();
+    options.reproducible = get(given, "reproducible")?.unwrap_or_default();
+    Ok(options)
+}
