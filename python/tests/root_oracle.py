@@ -144,12 +144,20 @@ def attributes(path: str, name: str, attribute_set: str, fields: list[str]) -> l
     return out
 
 
+def dictionaries(types: list[str], headers: list[str]) -> None:
+    """Compile what ROOT needs to read and write fields of these types."""
+    import ROOT
+
+    if not ROOT.gInterpreter.GenerateDictionary(";".join(types), ";".join(headers)):
+        raise ValueError("the dictionaries do not compile")
+
+
 def cpp(code: str, call: str) -> None:
     """Compile C++ and run a statement of it, which throws to fail."""
     import ROOT
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal
-    if not ROOT.gInterpreter.Declare(code):
+    if code and not ROOT.gInterpreter.Declare(code):
         raise ValueError("the C++ does not compile")
     ROOT.gROOT.ProcessLine(call)
 

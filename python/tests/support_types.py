@@ -16,6 +16,9 @@ class Type:
     equal: str = "({0}) == ({1})"
     """How C++ compares a value read with an expected one."""
 
+    assigned: str = "{}"
+    """What C++ assigns to a field, from a value."""
+
 
 FUNDAMENTAL = [
     Type("bool", ("true", "false"), (True, False)),
@@ -29,7 +32,11 @@ FUNDAMENTAL = [
     Type("std::uint32_t", ("0", "4294967295u"), (0, 4294967295)),
     Type("std::int64_t", ("-9007199254740993ll", "5"), (-9007199254740993, 5)),
     Type("std::uint64_t", ("18446744073709551615ull", "0"), (18446744073709551615, 0)),
-    Type("float", ("0.1f", "-3.5e38f * 10"), (0.10000000149011612, float("-inf"))),
+    Type(
+        "float",
+        ("0.1f", "-std::numeric_limits<float>::infinity()"),
+        (0.10000000149011612, float("-inf")),
+    ),
     Type("double", ("0.1", "-1e300"), (0.1, -1e300)),
 ]
 
@@ -50,7 +57,7 @@ COMPOUND = [
         "ROOT::VecOps::RVec<double>",
         ("{0.5, 1.5}", "{}"),
         ([0.5, 1.5], []),
-        "std::vector<double>({0}.begin(), {0}.end()) == std::vector<double>({1}.begin(), {1}.end())",
+        "std::equal({0}.begin(), {0}.end(), {1}.begin(), {1}.end())",
     ),
     Type("std::array<std::int16_t,3>", ("{1, 2, 3}", "{-1, 0, 1}"), ([1, 2, 3], [-1, 0, 1])),
     Type(
@@ -64,7 +71,11 @@ COMPOUND = [
         ([True, True] + 7 * [False] + [True], 10 * [False]),
     ),
     Type("std::pair<std::int32_t,std::string>", ('{1, "x"}', '{-1, ""}'), ((1, "x"), (-1, ""))),
-    Type("std::tuple<std::int32_t,float,bool>", ("{1, 2.5f, true}", "{}"), ((1, 2.5, True), (0, 0, False))),
+    Type(
+        "std::tuple<std::int32_t,float,bool>",
+        ("{1, 2.5f, true}", "{}"),
+        ((1, 2.5, True), (0, 0.0, False)),
+    ),
     Type("std::optional<float>", ("1.5f", "std::nullopt"), (1.5, None)),
     Type(
         "std::optional<std::vector<std::int32_t>>",
@@ -91,5 +102,59 @@ COMPOUND = [
         Type(MAP.format(kind), ('{{"a", 1}}', "{}"), ([("a", 1)], []))
         for kind in ("", "unordered_", "multi", "unordered_multi")
     ],
-    Type("std::atomic<std::int32_t>", ("3", "-3"), (3, -3), "{0}.load() == {1}.load()"),
+    Type(
+        "std::atomic<std::int32_t>", ("3", "-3"), (3, -3), "{0}.load() == {1}.load()", "{}.load()"
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column type on storage, and a C++ type that is kept in it."""
+
+    name: str
+    cpp: str
+    literals: tuple[str, str]
+    values: tuple[Any, Any]
+    option: str = ""
+    """What nyssa is asked for, where that is more than the name."""
+
+    setup: str = ""
+    """What ROOT's field is told, where that is more than the type."""
+
+
+REAL = (("1.5f", "-0.25f"), (1.5, -0.25))
+WHOLE = (("100", "7"), (100, 7))
+LIST = (("{1, 2}", "{}"), ([1, 2], []))
+
+COLUMNS = [
+    Column("Bit", "bool", ("true", "false"), (True, False)),
+    Column("Byte", "std::byte", ("std::byte{9}", "std::byte{200}"), (9, 200)),
+    Column("Char", "char", ("'a'", "'z'"), (97, 122)),
+    Column("Int8", "std::int8_t", *WHOLE),
+    Column("UInt8", "std::uint8_t", *WHOLE),
+    *[
+        Column(f"{split}{sign}Int{bits}", f"std::{sign.lower()}int{bits}_t", *WHOLE)
+        for bits in (16, 32, 64)
+        for sign in ("", "U")
+        for split in ("", "Split")
+    ],
+    Column("Real16", "float", *REAL),
+    *[Column(f"{split}Real32", "float", *REAL) for split in ("", "Split")],
+    *[Column(f"{split}Real64", "double", *REAL) for split in ("", "Split")],
+    Column("Real32Trunc", "float", *REAL, "Real32Trunc:16", "SetTruncated(16)"),
+    Column(
+        "Real32Quant",
+        "float",
+        ("-2.0f", "6.0f"),
+        (-2.0, 6.0),
+        "Real32Quant:8:-2:6",
+        "SetQuantized(8, std::make_pair(-2.0, 6.0))",
+    ),
+    *[
+        Column(f"{split}Index{bits}", "std::vector<std::int32_t>", *LIST)
+        for bits in (32, 64)
+        for split in ("", "Split")
+    ],
+    Column("Switch", "std::variant<std::int32_t,float>", ("3", "1.5f"), (3, 1.5)),
 ]

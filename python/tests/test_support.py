@@ -1,0 +1,199 @@
+"""What nyssa reads and writes, with ROOT on the other side; docs/support.md says it in two tables.
+
+The tables are made here, from what was seen. When they differ from the page, the test fails;
+``NYSSA_UPDATE_DOCS=1`` writes the page anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import pytest
+
+import nyssa
+from root_oracle import Root
+from support_types import COLUMNS, COMPOUND, FUNDAMENTAL, Column, Type
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "support.md"
+TYPES = FUNDAMENTAL + COMPOUND
+HEADERS = (
+    "RNTupleModel RNTupleReader RNTupleWriter RNTupleWriteOptions RField RVec RNTupleDescriptor"
+)
+# ROOT reads collections other than vectors through dictionaries.
+DICTIONARIES = [t.cpp for t in TYPES if "set<std::int32" in t.cpp or "map<" in t.cpp]
+
+
+def _code() -> str:
+    """Return C++ that writes every type and column, and compares what it reads."""
+    lines = [f"#include <ROOT/{header}.hxx>" for header in HEADERS.split()]
+    lines += [f"#include <{header}>" for header in ("map", "set", "unordered_map")]
+    lines += ["#include <unordered_set>", "namespace support {"]
+    for k, row in enumerate([*TYPES, *COLUMNS]):
+        lines.append(f"using T{k} = {row.cpp};")
+        lines += [f"T{k} value{k}_{e}() {{ return {row.literals[e]}; }}" for e in (0, 1)]
+    lines.append("void write(const char *path) {")
+    lines.append("  auto model = ROOT::RNTupleModel::Create();")
+    lines += [f'  auto f{k} = model->MakeField<T{k}>("f{k}");' for k in range(len(TYPES))]
+    lines += _made(len(TYPES))
+    lines.append('  auto w = ROOT::RNTupleWriter::Recreate(std::move(model), "n", path);')
+    for e in (0, 1):
+        for k, row in enumerate([*TYPES, *COLUMNS]):
+            assigned = getattr(row, "assigned", "{}").format(f"value{k}_{e}()")
+            lines.append(f"  *f{k} = {assigned};")
+        lines.append("  w->Fill();")
+    lines.append("}")
+    lines.append("void check(const char *path) {")
+    lines.append('  auto r = ROOT::RNTupleReader::Open("n", path); std::string wrong;')
+    for k, row in enumerate([*TYPES, *COLUMNS]):
+        equal = getattr(row, "equal", "({0}) == ({1})")
+        test = " && ".join(f"({equal.format(f'v({e})', f'w{e}')})" for e in (0, 1))
+        lines.append(
+            f'  {{ auto v = r->GetView<T{k}>("f{k}"); T{k} w0 = value{k}_0(), w1 = value{k}_1(); '
+            f'if (!({test})) wrong += " f{k}"; }}'
+        )
+    lines.append("  if (!wrong.empty()) throw std::runtime_error(wrong);")
+    lines.append("}\n}")
+    return "\n".join(lines)
+
+
+def _made(first: int) -> list[str]:
+    """Return C++ that adds the fields of `COLUMNS`, each with its column type."""
+    lines = []
+    for k, column in enumerate(COLUMNS, first):
+        setup = column.setup or (
+            ""
+            if column.name == "Switch"
+            else f"SetColumnRepresentatives({{{{E::k{column.name}}}}})"
+        )
+        lines.append(f'  {{ auto f = std::make_unique<ROOT::RField<T{k}>>("f{k}");')
+        lines.append("    using E = ROOT::ENTupleColumnType;")
+        lines.append(f"    {f'f->{setup};' if setup else ''} model->AddField(std::move(f)); }}")
+        lines.append(f'  auto f{k} = model->GetDefaultEntry().GetPtr<T{k}>("f{k}");')
+    return lines
+
+
+@pytest.fixture(scope="module")
+def support(root: Root) -> Root:
+    """Return ROOT with the code above."""
+    root.call(
+        "dictionaries", DICTIONARIES, ["map", "set", "unordered_map", "unordered_set", "string"]
+    )
+    root.call("cpp", _code(), "")
+    return root
+
+
+@pytest.fixture(scope="module")
+def from_root(support: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file of ROOT's with every type and column."""
+    path = tmp_path_factory.mktemp("support") / "root.root"
+    support.call("cpp", "", f'support::write("{path}")')
+    return path
+
+
+@pytest.fixture(scope="module")
+def from_nyssa(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file of nyssa's with every type and column."""
+    path = tmp_path_factory.mktemp("support") / "nyssa.root"
+    rows: list[Type | Column] = [*TYPES, *COLUMNS]
+    first = len(TYPES)
+    columns = {f"f{k}": {"column": c.option or c.name} for k, c in enumerate(COLUMNS, first)}
+    with nyssa.recreate(path, fields=columns) as file:
+        writer = file.mkrntuple("n", {f"f{k}": row.cpp for k, row in enumerate(rows)})
+        writer.extend({f"f{k}": ak.Array(list(row.values)) for k, row in enumerate(rows)})
+    return path
+
+
+def _plain(value: Any, unordered: bool) -> Any:
+    """Return a value with tuples for records of tuples, and sorted where order means nothing."""
+    if isinstance(value, dict):
+        return tuple(_plain(v, False) for v in value.values())
+    if isinstance(value, (list, tuple)):
+        plain = [_plain(v, False) for v in value]
+        return tuple(plain) if isinstance(value, tuple) else sorted(plain) if unordered else plain
+    return value
+
+
+def _check(path: Path) -> nyssa.RNTuple:
+    events = nyssa.open(f"{path}:n")
+    arrays = events.arrays()
+    for k, row in enumerate([*TYPES, *COLUMNS]):
+        unordered = "unordered" in row.cpp
+        got = [_plain(value, unordered) for value in arrays[f"f{k}"].to_list()]
+        assert got == [_plain(value, unordered) for value in row.values], row
+    return events
+
+
+def _columns(path: Path) -> dict[str, set[str]]:
+    """Return the column types of each top-level field."""
+    command = [sys.executable, "-m", "nyssa", "schema", "--json", f"{path}:n"]
+    schema = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    found: dict[str, set[str]] = {}
+    for field in schema["fields"]:
+        names = found.setdefault(field["path"].partition(".")[0], set())
+        names.update(column["type"] for column in field["columns"])
+    return found
+
+
+def test_reads_what_root_writes(from_root: Path) -> None:
+    """Every type and every column type that ROOT writes is read to ROOT's values."""
+    events = _check(from_root)
+    for k, row in enumerate(TYPES):
+        assert events.typenames()[f"f{k}"].replace(" ", "") == row.cpp
+
+
+def test_root_reads_what_nyssa_writes(from_nyssa: Path, support: Root) -> None:
+    """ROOT reads every type and column type that nyssa writes, by the same C++ type."""
+    _check(from_nyssa)
+    support.call("cpp", "", f'support::check("{from_nyssa}")')
+    stored = _columns(from_nyssa)
+    for k, column in enumerate(COLUMNS, len(TYPES)):
+        assert column.name in stored[f"f{k}"], column
+
+
+def _page(events: nyssa.RNTuple, written: dict[str, set[str]], converted: set[str]) -> str:
+    """Return the page. Read and written is what the tests above passed with."""
+    array = events.arrays()
+    lines = [
+        "# What nyssa reads and writes",
+        "",
+        "Made by `python/tests/test_support.py`: values of every type go from ROOT 6.40 to",
+        "nyssa and from nyssa to ROOT, and have to arrive as they were.",
+        "",
+        "## C++ types",
+        "",
+        "| C++ type | Arrow | awkward | read | write |",
+        "|---|---|---|---|---|",
+    ]
+    for k, row in enumerate(TYPES):
+        arrow = events[f"f{k}"].arrow_type
+        kind = array[f"f{k}"].type.content
+        lines.append(f"| `{row.cpp}` | `{arrow}` | `{kind}` | yes | yes |")
+    lines += ["", "## Column types", ""]
+    lines += ["| column type | seen with | read | write | convert |", "|---|---|---|---|---|"]
+    for k, column in enumerate(COLUMNS, len(TYPES)):
+        assert column.name in written[f"f{k}"]
+        use = "yes" if column.name in converted else "no"
+        lines.append(f"| `{column.name}` | `{column.cpp}` | yes | yes | {use} |")
+    return "\n".join([*lines, ""])
+
+
+def test_the_page_says_so(from_root: Path, from_nyssa: Path, nano: Path, tmp_path: Path) -> None:
+    """docs/support.md is what the tests above saw."""
+    events = nyssa.open(f"{from_root}:n")
+    converted = set()
+    for compression in ("zstd:1", "none"):
+        output = tmp_path / f"{compression}.root"
+        nyssa.convert(nano, output, compression=compression, name="n")
+        converted |= set().union(*_columns(output).values())
+    page = _page(events, _columns(from_nyssa), converted)
+    if os.environ.get("NYSSA_UPDATE_DOCS"):
+        PAGE.write_text(page)
+    assert PAGE.read_text() == page, (
+        "docs/support.md is out of date: NYSSA_UPDATE_DOCS=1 remakes it"
+    )
