@@ -7,6 +7,7 @@ mod evolved;
 mod filter;
 mod selected;
 mod slice;
+mod take;
 mod target;
 
 use std::ops::Range;
@@ -76,6 +77,28 @@ pub trait Dataset: Send + Sync {
     /// entries, and whatever is wrong with the file.
     fn read(&self, names: &[&str], entries: Range<u64>, context: &Context)
     -> Result<Vec<ArrayRef>>;
+
+    /// Reads `names` for entries in any order, also repeated: arrays of the same types as
+    /// [`Dataset::read`], one value for each index. Only what holds these entries is read.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
+    fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
+        take::take(self, names, indices, context)
+    }
+
+    /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
+    fn attribute_sets(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Opens an attribute set: an RNTuple with the fields of [`read::ATTRIBUTE_FIELDS`].
+    ///
+    /// # Errors
+    /// `NotFound`, and those of [`read::Reader::open_attribute_set`].
+    fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
+        Err(Error::not_found(format!("{} has no attribute set {name:?}", self.name())))
+    }
 }
 
 /// A shared dataset.

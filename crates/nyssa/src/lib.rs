@@ -22,6 +22,7 @@ pub mod compression;
 pub mod context;
 pub mod convert;
 pub mod cursor;
+pub mod cut;
 pub mod dataset;
 pub mod encoding;
 pub mod error;
