@@ -8,9 +8,9 @@
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
-`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple;
-`merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from the builtin one
-would catch.
+`concatenate` read them; `recreate` writes RNTuples, `update` adds to them; `convert` turns a TTree
+into an RNTuple; `merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from
+the builtin one would catch.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     from nyssa.writing import (
         FillContext,
         NTupleWriter,
+        UpdatableFile,
         WritableFile,
         estimate_write_memory,
         recreate,
+        update,
     )
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
@@ -58,6 +60,7 @@ _HOMES = {
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
     "TTree": "dataset",
+    "UpdatableFile": "writing",
     "WritableFile": "writing",
     "chain": "_chain",
     "concatenate": "_iterate",
@@ -67,6 +70,7 @@ _HOMES = {
     "merge": "_merge",
     "open": "file",
     "recreate": "writing",
+    "update": "writing",
 }
 
 __all__ = [
@@ -87,6 +91,7 @@ __all__ = [
     "RNTuple",
     "TTree",
     "UnsupportedError",
+    "UpdatableFile",
     "WritableFile",
     "__version__",
     "chain",
@@ -98,6 +103,7 @@ __all__ = [
     "merge",
     "open",
     "recreate",
+    "update",
 ]
 
 
