@@ -1,0 +1,11 @@
+//! Entry selections: any text is an expression or an error.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nyssa_fuzz as _;
+
+fuzz_target!(|data: &[u8]| {
+    if let Ok(text) = std::str::from_utf8(data) {
+        let _ = nyssa::cut::Cut::parse(text);
+    }
+});
