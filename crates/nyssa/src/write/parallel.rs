@@ -12,7 +12,7 @@ use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
 use super::outlet::{Outlet, Page, SealedCluster};
-use super::{Options, Report, SealSettings, SharedFile, Writer};
+use super::{Encodings, Options, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::page::SealedPage;
