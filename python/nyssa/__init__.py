@@ -7,9 +7,10 @@
 >>> with nyssa.recreate("out.root") as file:
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
-`open` gives a `File`, `TTree` or `RNTuple`; `iterate` and `concatenate` read many files; `recreate`
-writes RNTuples; `convert` turns a TTree into an RNTuple; `merge` makes one RNTuple of many. Errors
-are in `nyssa.errors`, each derived from the builtin one would catch.
+`open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
+`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple;
+`merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from the builtin one
+would catch.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from nyssa.errors import (
 )
 
 if TYPE_CHECKING:
+    from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
     from nyssa._merge import merge
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
 # part of this package too, need not spend.
 _HOMES = {
+    "Chain": "_chain",
     "Column": "dataset",
     "Dataset": "dataset",
     "Directory": "file",
@@ -48,6 +51,7 @@ _HOMES = {
     "RNTuple": "dataset",
     "TTree": "dataset",
     "WritableFile": "writing",
+    "chain": "_chain",
     "concatenate": "_iterate",
     "convert": "_convert",
     "iterate": "_iterate",
@@ -57,6 +61,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Chain",
     "ChecksumError",
     "Column",
     "Dataset",
@@ -73,6 +78,7 @@ __all__ = [
     "UnsupportedError",
     "WritableFile",
     "__version__",
+    "chain",
     "concatenate",
     "convert",
     "errors",

@@ -86,23 +86,6 @@ def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
     return pandas.Series(_series(_numpy.array(one)), index=index, name=one.name)
 
 
-def concatenate(library: str, parts: Sequence[Any]) -> Any:
-    """Return tables of one library as one."""
-    if library == "ak":
-        import awkward as ak
-
-        return ak.concatenate(parts)
-    if library == "np":
-        import numpy as np
-
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if library == "arrow":
-        return optional("pyarrow").concat_tables(parts)
-    if library == "polars":
-        return optional("polars").concat(parts)
-    return optional("pandas").concat(parts, ignore_index=True)
-
-
 def _refuse_unions(columns: Sequence[_core.Array]) -> None:
     """Say what Polars cannot hold before it does in its own words."""
     variants = [one.name for one in columns if "Union(" in one.type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nyssa import _core, _library
+from nyssa import _core, _lazy, _library
 from nyssa._filter import NameFilter, choose, matcher, not_found
 from nyssa._steps import bytes_of, entry_range
 from nyssa.errors import ArgumentError, UnsupportedError
@@ -150,6 +150,7 @@ class Dataset(Mapping[str, "Column"]):
         entry_start: int | None = None,
         entry_stop: int | None = None,
         library: str = "ak",
+        lazy: bool = False,
         threads: int | None = None,
     ) -> Any:
         """Read columns into memory.
@@ -166,6 +167,9 @@ class Dataset(Mapping[str, "Column"]):
             ``"ak"`` an awkward array of records; ``"np"`` a dict of NumPy arrays (see
             `Column.array`); ``"arrow"`` a ``pyarrow.Table``; ``"pd"`` a ``pandas.DataFrame``
             (jagged columns hold NumPy arrays as objects); ``"polars"`` a ``polars.DataFrame``.
+        lazy
+            Make an awkward array now and read each column when its values are first needed, then
+            all of it and once. Columns with variants are read at once.
         threads
             Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all
             cores.
@@ -182,6 +186,10 @@ class Dataset(Mapping[str, "Column"]):
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         chosen = self._choose(names, filter_name, filter_typename)
+        if lazy:
+            if library != "ak":
+                raise ArgumentError('lazy=True makes awkward arrays; use library="ak"')
+            return _lazy.record(self._core, chosen, start, stop, threads)
         return self._table(library, chosen, start, stop, threads)
 
     def iterate(
@@ -199,18 +207,22 @@ class Dataset(Mapping[str, "Column"]):
     ) -> Iterator[Any]:
         """Read columns in steps, yielding what `arrays` would return for each.
 
-        `step_size` is a number of entries, or the memory of one step, such as ``"100 MB"``; memory
-        is estimated from the first entries. With ``report=True`` each step is a pair
-        ``(arrays, (start, stop))``. The other parameters are those of `arrays`.
+        `step_size` is a number of entries; the memory of one step, such as ``"100 MB"``, estimated
+        from the first entries; or ``"cluster"`` for one step per cluster. With ``report=True`` each
+        step is a pair ``(arrays, (start, stop))``. The other parameters are those of `arrays`.
         """
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         chosen = self._choose(names, filter_name, filter_typename)
-        size = self._entries_per_step(step_size, chosen, start, stop, threads)
+        if step_size == "cluster":
+            spans = [(max(a, start), min(b, stop)) for a, b in self.clusters]
+            spans = [(a, b) for a, b in spans if a < b]
+        else:
+            size = self._entries_per_step(step_size, chosen, start, stop, threads)
+            spans = [(first, min(first + size, stop)) for first in range(start, stop, size)]
 
         def steps() -> Iterator[Any]:
-            for first in range(start, stop, size):
-                last = min(first + size, stop)
+            for first, last in spans:
                 table = self._table(library, chosen, first, last, threads)
                 yield (table, (first, last)) if report else table
 
@@ -265,7 +277,8 @@ class Dataset(Mapping[str, "Column"]):
             return step
         if not isinstance(step, str):
             raise ArgumentError(
-                f'step_size is a number of entries or memory such as "100 MB", not {step!r}'
+                'step_size is a number of entries, memory such as "100 MB", or "cluster", '
+                f"not {step!r}"
             )
         limit = bytes_of(step, "step_size")
         if start >= stop or not names:

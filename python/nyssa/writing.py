@@ -218,6 +218,7 @@ def recreate(
     path: str | os.PathLike[str],
     *,
     compression: int | str = 505,
+    encoding: str = "default",
     cluster_size: int | str | None = None,
     page_size: int | str | None = None,
     checksums: bool = True,
@@ -239,6 +240,10 @@ def recreate(
     compression
         ROOT's setting, such as 505 (zstd, level 5), 404 (lz4), 207 (lzma), 101 (zlib), 0 (none), or
         a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+    encoding
+        ``"default"``: column types as ROOT has them. ``"auto"``: for each column what is smallest
+        on a sample of its data, split or unsplit, with a compression effort chosen for size more
+        than for time; looked at again in later clusters.
     cluster_size
         Compressed bytes of a cluster to aim at, such as ``"50 MB"``; default that of ROOT.
     page_size
@@ -255,7 +260,11 @@ def recreate(
     nyssa.errors.OutputExistsError
         (a `FileExistsError`)        when the file exists and `force` is false.
     """
-    options: dict[str, Any] = {"compression": compression, "checksums": checksums}
+    options: dict[str, Any] = {
+        "compression": compression,
+        "encoding": encoding,
+        "checksums": checksums,
+    }
     if cluster_size is not None:
         options["cluster_size"] = bytes_of(cluster_size, "cluster_size")
     if page_size is not None:

@@ -40,7 +40,7 @@ impl Array {
         if let Some(tree) = self.tree.get() {
             return Ok(tree);
         }
-        let tree = Tree::new(&self.array, &self.field)?;
+        let tree = Tree::new(&self.array, &self.field, false)?;
         Ok(self.tree.get_or_init(|| tree))
     }
 
@@ -110,9 +110,15 @@ impl Array {
         self.array.len()
     }
 
-    /// The array as a tree of tuples and buffers; see the module `layout`.
-    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.prepare().map_err(|error| errors::to_python(py, &error))?.to_python(py)
+    /// The array as a tree of tuples and buffers; see the module `layout`. With `declared` options are
+    /// where the type allows nulls, not where there are some.
+    #[pyo3(signature = (declared=false))]
+    fn layout<'py>(&self, py: Python<'py>, declared: bool) -> PyResult<Bound<'py, PyTuple>> {
+        let raise = |error: Error| errors::to_python(py, &error);
+        if declared {
+            return Tree::new(&self.array, &self.field, true).map_err(raise)?.to_python(py);
+        }
+        self.prepare().map_err(raise)?.to_python(py)
     }
 
     #[pyo3(signature = (requested_schema=None))]

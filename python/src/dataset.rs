@@ -26,6 +26,11 @@ impl Dataset {
     pub fn new(dataset: AnyDataset) -> Self {
         Self(dataset)
     }
+
+    /// The dataset.
+    pub fn inner(&self) -> AnyDataset {
+        Arc::clone(&self.0)
+    }
 }
 
 #[pymethods]
@@ -179,7 +184,9 @@ impl Iterator for ClusterReader {
     fn next(&mut self) -> Option<Self::Item> {
         let entries = self.clusters.next()?;
         // The consumer is C: no panic may reach it.
-        let batch = catch_unwind(AssertUnwindSafe(|| self.read(entries)))
+        // It may hold the GIL, which the functions of read rules need on other threads.
+        let read = || Python::attach(|py| py.detach(|| self.read(entries)));
+        let batch = catch_unwind(AssertUnwindSafe(read))
             .unwrap_or_else(|_| Err(Error::out_of_spec("nyssa failed unexpectedly")));
         Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
     }

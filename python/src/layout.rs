@@ -37,22 +37,26 @@ pub enum Tree {
 }
 
 impl Tree {
-    /// The tree of `array`, which is of `field`. Shares its memory, except that of booleans.
+    /// The tree of `array`, which is of `field`. Shares its memory, except that of booleans. There is
+    /// an option where there are nulls; with `declared` wherever there may be, so that the shape of the
+    /// tree depends on the field only (variants apart, which have no nulls).
     ///
     /// # Errors
     /// `Unsupported` for Arrow types that nyssa does not read.
-    pub fn new(array: &ArrayRef, field: &Field) -> Result<Self> {
-        let tree = Self::bare(array, field)?;
-        Ok(match array.nulls() {
-            Some(nulls) if nulls.null_count() > 0 => {
-                Self::Option { mask: bytes_of_bits(nulls.inner()), child: Box::new(tree) }
+    pub fn new(array: &ArrayRef, field: &Field, declared: bool) -> Result<Self> {
+        let tree = Self::bare(array, field, declared)?;
+        let mask = match array.nulls() {
+            Some(nulls) if nulls.null_count() > 0 => bytes_of_bits(nulls.inner()),
+            _ if declared && field.is_nullable() && !matches!(tree, Self::Union { .. }) => {
+                vec![1u8; array.len()].into()
             }
-            _ => tree,
-        })
+            _ => return Ok(tree),
+        };
+        Ok(Self::Option { mask, child: Box::new(tree) })
     }
 
-    fn bare(array: &ArrayRef, field: &Field) -> Result<Self> {
-        let child = |array, field| Self::new(array, field).map(Box::new);
+    fn bare(array: &ArrayRef, field: &Field, declared: bool) -> Result<Self> {
+        let child = |array, field| Self::new(array, field, declared).map(Box::new);
         Ok(match field.data_type() {
             DataType::Boolean => {
                 Self::Number { dtype: "|b1", data: bytes_of_bits(array.as_boolean().values()) }
@@ -80,7 +84,7 @@ impl Tree {
                 let record = array.as_struct();
                 let names = fields.iter().map(|field| field.name().clone()).collect();
                 let pairs = fields.iter().zip(record.columns());
-                let children = pairs.map(|(field, array)| Self::new(array, field));
+                let children = pairs.map(|(field, array)| Self::new(array, field, declared));
                 Self::Record {
                     names,
                     children: children.collect::<Result<_>>()?,
@@ -96,7 +100,8 @@ impl Tree {
                 {
                     return Err(unsupported(field));
                 }
-                let children = fields.iter().map(|(id, field)| Self::new(union.child(id), field));
+                let children =
+                    fields.iter().map(|(id, field)| Self::new(union.child(id), field, declared));
                 Self::Union {
                     tags: union.type_ids().inner().clone(),
                     index: union.offsets().map(|index| index.inner().clone()),

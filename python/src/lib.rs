@@ -10,6 +10,7 @@
 mod array;
 mod buffer;
 mod capsule;
+mod chain;
 mod cli;
 mod convert;
 mod dataset;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<file::File>()?;
     module.add_class::<write::Writer>()?;
+    module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;

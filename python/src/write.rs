@@ -210,6 +210,9 @@ fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(compression) = parse(given, "compression")? {
         options.compression = compression;
     }
+    if let Some(encodings) = parse(given, "encoding")? {
+        options.encodings = encodings;
+    }
     if let Some(bytes) = get(given, "cluster_size")? {
         options.approx_zipped_cluster = bytes;
     }

@@ -1,9 +1,13 @@
 //! One face for any dataset, TTree or RNTuple: what the command line, Python, verify and diff use.
 
+mod chain;
 pub mod diff;
+pub mod evolve;
+mod evolved;
 mod filter;
 mod selected;
 mod slice;
+mod target;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,9 +21,12 @@ use crate::read;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree;
 
+pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
+pub use evolved::Evolved;
 pub use filter::Filter;
 pub use selected::{Piece, Selected};
 pub use slice::Slice;
+pub use target::Target;
 
 /// Which container a dataset is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +38,7 @@ pub enum Format {
 }
 
 /// A readable top-level column of a dataset: a branch or a field.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// Branch or field name.
     pub name: String,
@@ -109,6 +116,16 @@ pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
         )))
         .in_file(file.name()),
     }
+}
+
+/// Opens the dataset at `file.root:Events`, or the only one of a local file.
+///
+/// # Errors
+/// Those of opening the file and of [`open_dataset`].
+pub fn open_path(path: &str) -> Result<AnyDataset> {
+    let (file, object) = split_path(path);
+    let source: Arc<dyn nyssa_io::Source> = Arc::new(nyssa_io::LocalSource::open(file)?);
+    open_dataset(&RootFile::open(source)?, object)
 }
 
 /// The newest cycle of each dataset of a file, in the order of the file.

@@ -1,4 +1,4 @@
-//! Encodings chosen by looking (docs/decisions/0008).
+//! Encodings chosen by looking (docs/decisions/0006).
 //!
 //! A sample of a column is sealed as ROOT would do it, and in the other ways that every reader reads:
 //! split or unsplit, with more or less compression effort. The smallest is taken, with a price on time.

@@ -146,6 +146,12 @@ impl Filler {
         })
     }
 
+    /// Counts entries from those that are there already.
+    pub(super) fn starting_at(mut self, entries: u64) -> Self {
+        self.committed = entries;
+        self
+    }
+
     /// Goes on where `old` ended, with what it has learned; its schema is the beginning of this one's.
     pub(super) fn following(mut self, old: &Self) -> Self {
         for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
@@ -265,13 +271,14 @@ impl Filler {
         let mut columns = Vec::with_capacity(self.columns.len());
         for ((id, column), settings) in (0u32..).zip(&mut self.columns).zip(&self.settings.columns)
         {
-            let stored = self.schema.column(ColumnId(id));
-            let (representation, field) = (stored.representation, stored.field);
-            if representation != self.settings.representation(field) {
+            let id = ColumnId(id);
+            let stored = self.schema.column(id);
+            // The other representations are suppressed.
+            if stored.representation != self.settings.representation(stored.field) {
                 continue;
             }
             columns.push(WaitingColumn {
-                column: ColumnId(id),
+                column: id,
                 elements: std::mem::take(&mut column.elements),
                 last_offset: column.data.last_offset(),
                 compression: settings.setting,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod attributes;
+mod auto;
 mod clusters;
 mod common;
 mod errors;
@@ -10,3 +11,4 @@ mod parallel;
 mod representations;
 mod roundtrip;
 mod schema;
+mod update;

@@ -1,0 +1,274 @@
+//! Many files as one dataset.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{Array, ArrayRef};
+use rayon::prelude::*;
+
+use super::evolve::{Aliases, Options};
+use super::evolved::{Evolved, Mapping, rename};
+use super::{AnyDataset, Dataset, Format, Item, Target, open_path};
+use crate::Context;
+use crate::error::{Error, Result, ResultExt};
+
+/// Files of a chain that stay open for the next read.
+pub const MAX_OPEN: usize = 16;
+
+/// One file of a chain.
+#[derive(Clone)]
+pub struct Link {
+    /// What messages call it: `file.root:Events`.
+    pub name: String,
+    open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
+}
+
+impl Link {
+    /// A dataset that `open` opens, whenever it is needed and not open any more.
+    pub fn new(
+        name: impl Into<String>,
+        open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), open: Arc::new(open) }
+    }
+
+    /// The dataset at `file.root:Events`, or the only one of a file.
+    pub fn path(path: impl Into<String>) -> Self {
+        let path: String = path.into();
+        Self::new(path.clone(), move || open_path(&path))
+    }
+}
+
+/// How files become one dataset; the defaults are the columns of the first file, and no guesses.
+#[derive(Clone, Debug, Default)]
+pub struct ChainOptions {
+    /// The columns.
+    pub target: Target,
+    /// Old names of columns and members.
+    pub aliases: Aliases,
+    /// What may be converted, and what fills the columns that a file does not have.
+    pub evolution: Options,
+}
+
+/// The entries of several datasets, one after the other, under one schema. TTrees and RNTuples may be
+/// mixed.
+///
+/// Every file is opened once to learn its columns and entries; of all of them [`MAX_OPEN`] stay open.
+pub struct Chain {
+    links: Vec<Link>,
+    parts: Vec<Part>,
+    items: Arc<[Item]>,
+    format: Format,
+    object: String,
+    title: String,
+    open: Mutex<VecDeque<(usize, AnyDataset)>>,
+}
+
+/// What is known about a file.
+struct Part {
+    file: String,
+    /// Its entries in the chain.
+    entries: Range<u64>,
+    clusters: Vec<Range<u64>>,
+    mapping: Arc<Mapping>,
+}
+
+/// What opening a file for the first time tells.
+struct Found {
+    file: String,
+    dataset: Option<AnyDataset>,
+    format: Format,
+    object: String,
+    entries: u64,
+    clusters: Vec<Range<u64>>,
+    items: Vec<Item>,
+}
+
+impl Chain {
+    /// The datasets of `links`, in order.
+    ///
+    /// # Errors
+    /// `InvalidArgument` without files; what opening a file may give; those of the target schema.
+    pub fn new(links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
+        let find = |(index, link): (usize, &Link)| {
+            context.check()?;
+            look(link, index < MAX_OPEN)
+        };
+        let found: Result<Vec<Found>> =
+            context.pool().install(|| links.par_iter().enumerate().map(find).collect());
+        let found = found?;
+        let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
+        let (format, object) = (first.format, first.object.clone());
+        let renamed = renamed(&found, &options.aliases);
+        // Files of one schema in a row are asked once.
+        let new = |&index: &usize| index == 0 || !Arc::ptr_eq(&renamed[index], &renamed[index - 1]);
+        let files = (0..links.len()).filter(new);
+        let files = files.map(|index| (links[index].name.as_str(), renamed[index].as_slice()));
+        let files = files.collect::<Vec<_>>();
+        let mut items = options.target.resolve(&files, options.evolution.missing)?;
+        let mut parts: Vec<Part> = Vec::with_capacity(links.len());
+        let mut open = VecDeque::new();
+        let mut end = 0u64;
+        for (index, file) in found.iter().enumerate() {
+            let mapping = match parts.last() {
+                Some(before) if !new(&index) => Arc::clone(&before.mapping),
+                _ => {
+                    let (aliases, evolution) = (&options.aliases, options.evolution);
+                    Arc::new(Mapping::new(&file.items, &items, aliases, evolution))
+                }
+            };
+            let start = end;
+            end = start
+                .checked_add(file.entries)
+                .ok_or_else(|| Error::limit("the files have more than 2^64 entries"))?;
+            let (name, clusters) = (file.file.clone(), file.clusters.clone());
+            parts.push(Part { file: name, entries: start..end, clusters, mapping });
+        }
+        for (index, item) in items.iter_mut().enumerate() {
+            let reason = links.iter().zip(&parts).find_map(|(link, part)| {
+                part.mapping.reason(index).map(|reason| format!("{}: {reason}", link.name))
+            });
+            if let (Ok(_), Some(reason)) = (&item.field, reason) {
+                item.field = Err(reason);
+            }
+        }
+        for (index, file) in found.into_iter().enumerate() {
+            open.extend(file.dataset.map(|dataset| (index, dataset)));
+        }
+        let title = match &links[..] {
+            [only] => only.name.clone(),
+            [first, rest @ ..] => format!("{} and {} more", first.name, rest.len()),
+            [] => String::new(),
+        };
+        let (items, open) = (items.into(), Mutex::new(open));
+        Ok(Self { links, parts, items, format, object, title, open })
+    }
+
+    /// Names of the files, and their entries in the chain.
+    pub fn files(&self) -> impl Iterator<Item = (&str, Range<u64>)> {
+        self.parts.iter().map(|part| (part.file.as_str(), part.entries.clone()))
+    }
+
+    /// Opens file number `index`, or takes it from those that are open.
+    fn open(&self, index: usize) -> Result<Evolved> {
+        let (link, part) = (&self.links[index], &self.parts[index]);
+        let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = lock().iter().find(|(other, _)| *other == index).map(|(_, d)| Arc::clone(d));
+        let dataset = match found {
+            Some(dataset) => dataset,
+            None => (link.open)().in_file(&link.name)?,
+        };
+        if dataset.num_entries() != part.entries.end - part.entries.start {
+            let message = "the file has changed since it was opened first";
+            return Err(Error::invalid_argument(message)).in_file(&link.name);
+        }
+        let mut open = lock();
+        open.retain(|(other, _)| *other != index);
+        open.push_back((index, Arc::clone(&dataset)));
+        while open.len() > MAX_OPEN {
+            open.pop_front();
+        }
+        Ok(Evolved::with(dataset, Arc::clone(&self.items), Arc::clone(&part.mapping)))
+    }
+}
+
+fn look(link: &Link, keep: bool) -> Result<Found> {
+    let dataset = (link.open)().in_file(&link.name)?;
+    Ok(Found {
+        file: dataset.file().to_owned(),
+        format: dataset.format(),
+        object: dataset.name().to_owned(),
+        entries: dataset.num_entries(),
+        clusters: dataset.clusters(),
+        items: dataset.items().to_vec(),
+        dataset: keep.then_some(dataset),
+    })
+}
+
+/// The columns of each file under their new names.
+fn renamed(found: &[Found], aliases: &Aliases) -> Vec<Arc<Vec<Item>>> {
+    let mut all: Vec<Arc<Vec<Item>>> = Vec::with_capacity(found.len());
+    for (index, file) in found.iter().enumerate() {
+        all.push(match all.last() {
+            Some(before) if file.items == found[index - 1].items => Arc::clone(before),
+            _ => Arc::new(rename(&file.items, aliases)),
+        });
+    }
+    all
+}
+
+impl Dataset for Chain {
+    fn format(&self) -> Format {
+        self.format
+    }
+
+    fn name(&self) -> &str {
+        &self.object
+    }
+
+    fn file(&self) -> &str {
+        &self.title
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.parts.last().map_or(0, |part| part.entries.end)
+    }
+
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        let shift = |part: &Part| {
+            let start = part.entries.start;
+            let shift = move |range: &Range<u64>| start + range.start..start + range.end;
+            part.clusters.iter().map(shift).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(shift).collect()
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        if entries.start > entries.end || entries.end > self.num_entries() {
+            return Err(Error::invalid_argument(format!(
+                "entries {}..{} are asked for, there are {}",
+                entries.start,
+                entries.end,
+                self.num_entries()
+            )));
+        }
+        let parts = self.parts.iter().enumerate().filter(|(_, part)| {
+            part.entries.start < entries.end && part.entries.end > entries.start
+        });
+        let parts = parts.collect::<Vec<_>>();
+        let read = |&(index, part): &(usize, &Part)| {
+            context.check()?;
+            let start = entries.start.max(part.entries.start) - part.entries.start;
+            let end = entries.end.min(part.entries.end) - part.entries.start;
+            self.open(index)?.read(names, start..end, context)
+        };
+        // No entries: any file knows the types.
+        if parts.is_empty() {
+            return self.open(0)?.read(names, 0..0, context);
+        }
+        let pieces: Result<Vec<_>> =
+            context.pool().install(|| parts.par_iter().map(read).collect());
+        let pieces = pieces?;
+        let join = |column: usize| {
+            let pieces = pieces.iter().filter_map(|piece| piece.get(column));
+            concatenate(&pieces.map(AsRef::as_ref).collect::<Vec<_>>())
+        };
+        context.pool().install(|| (0..names.len()).into_par_iter().map(join).collect())
+    }
+}
+
+/// One array of several of the same type.
+fn concatenate(arrays: &[&dyn Array]) -> Result<ArrayRef> {
+    arrow_select::concat::concat(arrays)
+        .map_err(|error| Error::limit("the files do not fit one array").with_source(error))
+}

@@ -1,0 +1,151 @@
+//! The schema under which several files are read as one.
+
+use arrow_schema::{DataType, Field, FieldRef};
+use std::sync::Arc;
+
+use super::Item;
+use super::evolve::{Missing, common};
+use crate::error::{Error, Result};
+
+/// Which columns a chain of files has, and of which types.
+#[derive(Clone, Debug, Default)]
+pub enum Target {
+    /// Those of the first file.
+    #[default]
+    First,
+    /// Those of any file, in types that hold what is in all of them.
+    Union,
+    /// Those that all files have, in types that hold what is in all of them.
+    Intersection,
+    /// Those stated; each must be in one of the files at least.
+    Stated(Vec<Item>),
+    /// Those of another dataset.
+    Like(Vec<Item>),
+}
+
+impl Target {
+    /// The columns of the target, given those of the files. What a file may lack becomes nullable if
+    /// `missing` says so; a column without a type for all is unreadable, with the reason.
+    ///
+    /// # Errors
+    /// `NotFound` when a stated column is in no file.
+    pub(super) fn resolve(&self, files: &[(&str, &[Item])], missing: Missing) -> Result<Vec<Item>> {
+        let mut items = match self {
+            Self::First => files.first().map(|(_, items)| items.to_vec()).unwrap_or_default(),
+            Self::Union => joined(files, false),
+            Self::Intersection => joined(files, true),
+            Self::Stated(items) => {
+                stated_somewhere(items, files)?;
+                items.clone()
+            }
+            Self::Like(items) => items.clone(),
+        };
+        if missing == Missing::Null {
+            for (_, file) in files {
+                items.iter_mut().for_each(|item| nullable_where_missing(item, file));
+            }
+        }
+        Ok(items)
+    }
+}
+
+fn stated_somewhere(items: &[Item], files: &[(&str, &[Item])]) -> Result<()> {
+    let has = |name: &str| files.iter().any(|(_, file)| find(file, name).is_some());
+    match items.iter().find(|item| !files.is_empty() && !has(&item.name)) {
+        None => Ok(()),
+        Some(item) => {
+            let names = files.iter().flat_map(|(_, file)| file.iter().map(|i| i.name.as_str()));
+            let hint = crate::guard::did_you_mean(&item.name, names);
+            Err(Error::not_found(format!("no file has the field {:?}{hint}", item.name)))
+        }
+    }
+}
+
+fn find<'a>(items: &'a [Item], name: &str) -> Option<&'a Item> {
+    items.iter().find(|item| item.name == name)
+}
+
+/// The columns of all files together.
+fn joined(files: &[(&str, &[Item])], shared_only: bool) -> Vec<Item> {
+    let Some((&(_, first), rest)) = files.split_first() else { return Vec::new() };
+    let mut items = first.to_vec();
+    for (file, others) in rest {
+        if shared_only {
+            items.retain(|item| find(others, &item.name).is_some());
+        }
+        for item in &mut items {
+            if let Some(other) = find(others, &item.name) {
+                widen(item, other, file, shared_only);
+            }
+        }
+        if !shared_only {
+            let new = others.iter().filter(|other| find(&items, &other.name).is_none());
+            let new = new.cloned().collect::<Vec<_>>();
+            items.extend(new);
+        }
+    }
+    items
+}
+
+/// Makes the type of `item` hold what `other`, of another file, has.
+fn widen(item: &mut Item, other: &Item, file: &str, shared_only: bool) {
+    let (Ok(a), Ok(b)) = (&item.field, &other.field) else {
+        if item.field.is_ok() {
+            item.field = other.field.clone();
+        }
+        return;
+    };
+    if a == b {
+        return;
+    }
+    match common(a, b, shared_only) {
+        None => {
+            item.field = Err(format!(
+                "no type holds both {} and the {} of {file}",
+                a.data_type(),
+                b.data_type()
+            ));
+        }
+        Some(field) => {
+            if field.data_type() != a.data_type() {
+                let taken = field.data_type() == b.data_type();
+                item.type_name = if taken { other.type_name.clone() } else { String::new() };
+            }
+            item.field = Ok(field);
+        }
+    }
+}
+
+/// Lets be null what `file` does not have of a column.
+fn nullable_where_missing(item: &mut Item, file: &[Item]) {
+    let Ok(field) = &mut item.field else { return };
+    match find(file, &item.name).map(|other| &other.field) {
+        None => *field = field.clone().with_nullable(true),
+        Some(Ok(other)) => *field = nullable_members(field, other),
+        Some(Err(_)) => (),
+    }
+}
+
+fn nullable_members(field: &Field, file: &Field) -> Field {
+    let member = |member: &FieldRef, others: &arrow_schema::Fields| {
+        let other = others.iter().find(|other| other.name() == member.name());
+        Arc::new(match other {
+            None => member.as_ref().clone().with_nullable(true),
+            Some(other) => nullable_members(member, other),
+        })
+    };
+    let data_type = match (field.data_type(), file.data_type()) {
+        (DataType::Struct(members), DataType::Struct(others)) => {
+            DataType::Struct(members.iter().map(|one| member(one, others)).collect())
+        }
+        (
+            DataType::LargeList(item),
+            DataType::LargeList(other) | DataType::FixedSizeList(other, _),
+        ) => DataType::LargeList(Arc::new(nullable_members(item, other))),
+        (DataType::FixedSizeList(item, size), DataType::FixedSizeList(other, _)) => {
+            DataType::FixedSizeList(Arc::new(nullable_members(item, other)), *size)
+        }
+        _ => return field.clone(),
+    };
+    field.clone().with_data_type(data_type)
+}

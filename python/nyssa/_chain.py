@@ -1,0 +1,159 @@
+"""Many files as one dataset, also when their schemas differ."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nyssa import _columns, _core
+from nyssa.dataset import Dataset
+from nyssa.errors import ArgumentError, FileMissingError
+from nyssa.writing import _empty
+
+__all__ = ["Chain", "Files", "Schema", "chain", "expand"]
+
+One = str | os.PathLike[str] | Dataset
+Files = One | Iterable[One] | Mapping[str, str]
+"""A path or glob (``"data/*.root:Events"``), a dataset, a list of those, or a dict from paths to
+names of objects."""
+
+Schema = Any
+"""``"first"``, ``"union"``, ``"intersection"``, a `Dataset`, a dict from names to types as for
+`WritableFile.mkrntuple`, or an Arrow schema."""
+
+
+class Chain(Dataset):
+    """The entries of many files, one after the other, as one dataset; see `chain`."""
+
+    def __init__(self, core: _core.Dataset, files: list[tuple[str, int, int]]) -> None:
+        super().__init__(core)
+        self._files = files
+
+    @property
+    def files(self) -> list[tuple[str, int, int]]:
+        """Each file, with the entries ``start, stop`` of the chain that it holds."""
+        return list(self._files)
+
+    def _where(self) -> str:
+        return f"the chain of {self.file_path}"
+
+
+def chain(
+    files: Files,
+    *,
+    schema: Schema = None,
+    missing: str | None = None,
+    narrowing: bool = False,
+    aliases: Mapping[str, str] | None = None,
+    threads: int | None = None,
+) -> Chain:
+    """Read many files, trees and RNTuples, as one dataset.
+
+    >>> events = nyssa.chain(["run1/*.root:Events", "run2/*.root:Events"], schema="union")
+    >>> events.arrays(["Jet_pt"], entry_start=1000, entry_stop=2000)
+
+    Every file is opened once to learn its columns and entries; a few stay open, the others are
+    opened again when they are read. A column that cannot be read from one of the files as the
+    schema wants it is listed in `Dataset.unreadable` with the file and the reason; the others can
+    be read.
+
+    Parameters
+    ----------
+    files
+        A path or glob (``"data/*.root:Events"``), dataset, a list of those, or a dict from paths to
+        names of objects. The name may be left out where a file has one dataset only.
+    schema
+        The columns of the chain: ``"first"`` (default) those of the first file; ``"union"`` those
+        of any file; ``"intersection"`` those that all files have; or stated, by another `Dataset`,
+        a dict from names to types as for `WritableFile.mkrntuple`, or an Arrow schema. Types of a
+        union or intersection hold the values of all files (``int`` and ``double``: ``double``).
+    missing
+        What stands for a field, or a member of a record, that a file does not have: ``"error"``
+        (that column cannot be read), ``"default"`` (zero, false, empty) or ``"null"``. Default
+        ``"null"`` for ``"union"`` and stated columns, else ``"error"``.
+    narrowing
+        Also convert numbers into types that do not hold all their values: integers are checked one
+        by one, doubles are rounded to floats. Otherwise numbers are only widened.
+    aliases
+        New names and the old ones that stand for them in files that lack the new:
+        ``{"MET_pt": "met", "jets.pt": "jets.pT"}``.
+    threads
+        As in `Dataset.arrays`.
+
+    Raises
+    ------
+    nyssa.FileMissingError
+        (a `FileNotFoundError`) when there is no such file, or no file matches a glob.
+    nyssa.NotFoundError
+        (a `KeyError`) when a stated column is in no file.
+    nyssa.ArgumentError
+        (a `ValueError`) when no files are given or an option is wrong.
+    """
+    links = [_link(one) for one in expand(files)]
+    options = schema_options(schema, missing, narrowing, aliases)
+    return Chain(*_core.chain(links, options, threads))
+
+
+def schema_options(
+    schema: Schema, missing: str | None, narrowing: bool, aliases: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """Return the arguments of `chain` as the core takes them."""
+    if isinstance(schema, Dataset):
+        target: Any = schema._core
+    elif schema is None or isinstance(schema, str):
+        target = schema
+    else:
+        target = _stated(schema)
+    if missing is None and (schema == "union" if isinstance(schema, str) else schema is not None):
+        missing = "error" if isinstance(schema, Dataset) else "null"
+    return {
+        "schema": target,
+        "missing": missing,
+        "narrowing": bool(narrowing),
+        "aliases": list((aliases or {}).items()),
+    }
+
+
+def _stated(schema: Any) -> list[_core.Array]:
+    """Return empty columns of the types of a schema."""
+    if isinstance(schema, Mapping):
+        columns = _empty(schema)
+        if columns is not None:
+            return columns
+    elif hasattr(schema, "empty_table"):
+        return _columns.columns(schema.empty_table())
+    raise ArgumentError(
+        'a schema is "first", "union", "intersection", a Dataset, a dict from names to types, or '
+        f"a pyarrow.Schema, not {schema!r}"
+    )
+
+
+def _link(source: One) -> str | _core.Dataset:
+    return source._core if isinstance(source, Dataset) else os.fspath(source)
+
+
+def expand(files: Files) -> list[One]:
+    """Return the files one by one, globs expanded in order of their names."""
+    if isinstance(files, (str, os.PathLike, Dataset)):
+        sources = _glob(files)
+    elif isinstance(files, Mapping):
+        sources = [one for path, name in files.items() for one in _glob(f"{path}:{name}")]
+    else:
+        sources = [one for source in files for one in _glob(source)]
+    if not sources:
+        raise ArgumentError("no files given")
+    return sources
+
+
+def _glob(source: One) -> list[One]:
+    if not isinstance(source, str):
+        return [source]
+    path, inner = _core.split_path(source)
+    if not glob.has_magic(path) or os.path.exists(path):
+        return [source]
+    found = sorted(glob.glob(path, recursive=True))
+    if not found:
+        raise FileMissingError(f"no file matches {path}")
+    return [f"{one}:{inner}" if inner else one for one in found]

@@ -1,0 +1,104 @@
+//! Many files as one dataset.
+
+use nyssa::Error;
+use nyssa::dataset::evolve::{Aliases, Missing, Options};
+use nyssa::dataset::{Chain, ChainOptions, Item, Link, Target};
+use nyssa::schema::FieldType;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::array::Array;
+use crate::dataset::Dataset;
+use crate::door::Door;
+use crate::errors;
+use crate::options;
+
+/// A dataset and the files it is made of: name, first entry, end.
+type Chained = (Dataset, Vec<(String, u64, u64)>);
+
+/// The datasets of `links`, paths or open datasets, as one. `options` are the arguments of
+/// `nyssa.chain`.
+#[pyfunction]
+#[pyo3(signature = (links, options, threads=None))]
+pub fn chain(
+    py: Python<'_>,
+    links: Vec<Bound<'_, PyAny>>,
+    options: &Bound<'_, PyDict>,
+    threads: Option<usize>,
+) -> PyResult<Chained> {
+    let links = links.iter().map(link).collect::<PyResult<Vec<_>>>()?;
+    let options = chain_options(options)?;
+    Door::new(threads).abandonable().run(py, move |context| {
+        let chain = Chain::new(links, &options, context)?;
+        let files = chain.files();
+        let files = files.map(|(file, entries)| (file.to_owned(), entries.start, entries.end));
+        let files = files.collect();
+        Ok((Dataset::new(std::sync::Arc::new(chain)), files))
+    })
+}
+
+fn link(source: &Bound<'_, PyAny>) -> PyResult<Link> {
+    if let Ok(dataset) = source.cast::<Dataset>() {
+        let dataset = dataset.get().inner();
+        let name = format!("{}:{}", dataset.file(), dataset.name());
+        return Ok(Link::new(name, move || Ok(std::sync::Arc::clone(&dataset))));
+    }
+    source.extract::<String>().map(Link::path)
+}
+
+/// The options of how several schemas become one.
+pub fn chain_options(options: &Bound<'_, PyDict>) -> PyResult<ChainOptions> {
+    let py = options.py();
+    let raise = |error: Error| errors::to_python(py, &error);
+    let aliases: Vec<(String, String)> = options::get(options, "aliases")?.unwrap_or_default();
+    let aliases = aliases.iter().map(|(new, old)| (new.as_str(), old.as_str()));
+    let missing: Option<String> = options::get(options, "missing")?;
+    let missing = match missing.as_deref() {
+        None | Some("error") => Missing::Error,
+        Some("default") => Missing::Default,
+        Some("null") => Missing::Null,
+        Some(other) => {
+            let message = format!("missing={other:?} is not \"error\", \"default\" or \"null\"");
+            return Err(raise(Error::invalid_argument(message)));
+        }
+    };
+    let narrowing = options::get(options, "narrowing")?.unwrap_or_default();
+    Ok(ChainOptions {
+        target: target(options.get_item("schema")?)?,
+        aliases: Aliases::new(aliases).map_err(raise)?,
+        evolution: Options { missing, narrowing },
+    })
+}
+
+/// A word, another dataset, or columns of the types that are wanted.
+fn target(schema: Option<Bound<'_, PyAny>>) -> PyResult<Target> {
+    let Some(schema) = schema.filter(|schema| !schema.is_none()) else {
+        return Ok(Target::First);
+    };
+    if let Ok(dataset) = schema.cast::<Dataset>() {
+        return Ok(Target::Like(dataset.get().inner().items().to_vec()));
+    }
+    if let Ok(word) = schema.extract::<String>() {
+        return match word.as_str() {
+            "first" => Ok(Target::First),
+            "union" => Ok(Target::Union),
+            "intersection" => Ok(Target::Intersection),
+            _ => {
+                let message = format!(
+                    "schema={word:?} is not \"first\", \"union\" or \"intersection\", nor a schema"
+                );
+                Err(errors::to_python(schema.py(), &Error::invalid_argument(message)))
+            }
+        };
+    }
+    let columns: Vec<PyRef<'_, Array>> =
+        schema.extract().map_err(|_| PyTypeError::new_err("a schema is a list of columns"))?;
+    let item = |column: &PyRef<'_, Array>| {
+        let field = column.field().as_ref().clone();
+        let type_name = FieldType::from_arrow(&field).and_then(|of| of.type_name());
+        let type_name = type_name.unwrap_or_default();
+        Item { name: field.name().clone(), type_name, field: Ok(field) }
+    };
+    Ok(Target::Stated(columns.iter().map(item).collect()))
+}

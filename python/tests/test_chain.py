@@ -1,0 +1,282 @@
+"""Chains of files: ROOT's TChain, uproot and awkward are the oracles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import nyssa
+from root_oracle import Root
+from same import layouts_differ
+
+
+def write(path: Path, data: Any, name: str = "Events", **options: Any) -> str:
+    """Write an RNTuple and return its path."""
+    with nyssa.recreate(path, **options) as file:
+        file[name] = data
+    return f"{path}:{name}"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return three files of one schema, with 1000, 1 and 500 entries in several clusters."""
+    folder = tmp_path_factory.mktemp("chain")
+    paths = []
+    for number, entries in enumerate([1000, 1, 500]):
+        n = np.arange(entries, dtype=np.int32)
+        counts = (n + number) % 4
+        data = {
+            "n": n + 10_000 * number,
+            "x": ak.unflatten(np.arange(np.sum(counts), dtype=np.float32), counts),
+            "name": [f"{number}/{i}" for i in range(entries)],
+        }
+        paths.append(write(folder / f"{number}.root", data, cluster_size="1 kB", compression=0))
+    return paths
+
+
+def test_chain_equals_root_and_uproot(files: list[str], root: Root) -> None:
+    uproot = pytest.importorskip("uproot")
+    chain = nyssa.chain(files)
+    assert chain.num_entries == 1501
+    paths = [path.partition(":")[0] for path in files]
+    assert chain.files == [(paths[0], 0, 1000), (paths[1], 1000, 1001), (paths[2], 1001, 1501)]
+    theirs = uproot.concatenate(files)
+    ours = chain.arrays()
+    assert ours.fields == ["n", "x", "name"]
+    assert ours.to_list() == theirs[ours.fields].to_list()
+    numbers = root.call("numpy", paths, "Events", ["n"])["n"]
+    np.testing.assert_array_equal(chain["n"].array(library="np"), numbers)
+
+
+@pytest.mark.parametrize("span", [(0, 1501), (999, 1002), (1001, 1001), (0, 0), (7, 1400)])
+def test_any_range(files: list[str], span: tuple[int, int]) -> None:
+    start, stop = span
+    whole = ak.concatenate([nyssa.open(path).arrays() for path in files])
+    part = nyssa.chain(files).arrays(entry_start=start, entry_stop=stop)
+    assert layouts_differ(part.layout, ak.to_packed(whole[start:stop]).layout) is None
+
+
+def test_clusters_and_arrow_stream(files: list[str]) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    chain = nyssa.chain(files)
+    clusters = [nyssa.open(path).clusters for path in files]
+    assert len(chain.clusters) == sum(map(len, clusters))
+    assert chain.clusters[0][0] == 0
+    assert chain.clusters[-1][1] == 1501
+    table = pyarrow.table(chain)
+    assert len(table.column("n").chunks) == len(chain.clusters)
+    assert table.column("n").to_pylist() == chain["n"].array().to_list()
+
+
+def test_steps_cross_files_in_a_chain_only(files: list[str]) -> None:
+    chain = nyssa.chain(files)
+    spans = [span for _, span in chain.iterate("n", step_size=600, report=True)]
+    assert spans == [(0, 600), (600, 1200), (1200, 1501)]
+    paths = [path.partition(":")[0] for path in files]
+    spans = [span for _, span in nyssa.iterate(files, "n", step_size=600, report=True)]
+    assert spans == [
+        (paths[0], 0, 600),
+        (paths[0], 600, 1000),
+        (paths[1], 0, 1),
+        (paths[2], 0, 500),
+    ]
+
+
+def test_more_files_than_stay_open(files: list[str]) -> None:
+    chain = nyssa.chain(files * 20)
+    assert chain.num_entries == 1501 * 20
+    ours = chain["n"].array(library="np")
+    np.testing.assert_array_equal(ours, np.tile(nyssa.chain(files)["n"].array(library="np"), 20))
+
+
+def test_trees_and_ntuples_mix(data: Path, tmp_path: Path) -> None:
+    tree = data / "ttree" / "uproot-HZZ.root"
+    columns = ["MET_px", "Muon_Px"]
+    copy = tmp_path / "copy.root"
+    nyssa.convert(tree, copy)
+    mixed = nyssa.chain([tree, copy]).arrays(columns)
+    once = nyssa.open(tree)["events"].arrays(columns)
+    assert ak.array_equal(mixed, ak.concatenate([once, once]))
+
+
+# Schemas that differ
+
+
+def test_columns_that_a_file_lacks(tmp_path: Path) -> None:
+    a = write(tmp_path / "a.root", {"x": np.int32([1, 2]), "y": np.int16([3, 4])})
+    b = write(tmp_path / "b.root", {"z": [[1.5]], "x": np.int32([5])})
+    chain = nyssa.chain([a, b])
+    assert chain.keys() == ["x", "y"]
+    assert chain.readable == ["x"]
+    assert 'b.root:Events: y: there is no "y"' in chain.unreadable["y"]
+    assert chain.arrays("x").x.to_list() == [1, 2, 5]
+    with pytest.raises(nyssa.UnsupportedError, match="b.root"):
+        chain.arrays()
+    assert nyssa.chain([a, b], missing="default").arrays().y.to_list() == [3, 4, 0]
+    assert nyssa.chain([a, b], missing="null").arrays().y.to_list() == [3, 4, None]
+
+    both = nyssa.chain([a, b], schema="union").arrays()
+    assert both.fields == ["x", "y", "z"]
+    assert both.z.to_list() == [None, None, [1.5]]
+    filled = nyssa.chain([a, b], schema="union", missing="default").arrays()
+    assert filled.z.to_list() == [[], [], [1.5]]
+    assert nyssa.chain([a, b], schema="intersection").keys() == ["x"]
+    assert nyssa.concatenate([a, b], schema="intersection").to_list() == [
+        {"x": x} for x in (1, 2, 5)
+    ]
+
+
+def test_numbers_widen(tmp_path: Path) -> None:
+    a = write(tmp_path / "a.root", {"i": np.int32([1, -2]), "f": np.float32([0.1, 2])})
+    b = write(tmp_path / "b.root", {"i": np.int64([2**40]), "f": np.float64([0.1])})
+    wide = nyssa.chain([b, a])
+    assert wide["i"].array().to_list() == [2**40, 1, -2]
+    np.testing.assert_array_equal(
+        wide["f"].array(library="np"), np.array([0.1, np.float32(0.1), 2], np.float64)
+    )
+    narrow = nyssa.chain([a, b])
+    assert narrow.readable == []
+    reason = "b.root:Events: i: Int64 may not fit into Int32; allow it with narrowing"
+    assert reason in narrow.unreadable["i"]
+    union = nyssa.chain([a, b], schema="union")
+    assert union.typenames() == {"i": "std::int64_t", "f": "double"}
+    assert union["i"].array().to_list() == [1, -2, 2**40]
+    forced = nyssa.chain([a, b], narrowing=True)
+    assert forced["f"].array().type.content.primitive == "float32"
+    with pytest.raises(nyssa.errors.ArgumentError, match=r"1099511627776 is not a Int32.*b\.root"):
+        forced["i"].array()
+
+
+def test_stated_schemas(tmp_path: Path) -> None:
+    a = write(tmp_path / "a.root", {"x": np.int16([1]), "rest": np.int16([0])})
+    b = write(tmp_path / "b.root", {"x": np.float32([2.5]), "v": [[1.0]]})
+    types = {"v": "var * float64", "x": "float64"}
+    for schema in (types, nyssa.chain([a, b], schema=types, missing="default")):
+        chain = nyssa.chain([a, b], schema=schema, missing="default")
+        assert chain.keys() == ["v", "x"]
+        assert chain.arrays().to_list() == [{"v": [], "x": 1.0}, {"v": [1.0], "x": 2.5}]
+    pyarrow = pytest.importorskip("pyarrow")
+    chain = nyssa.chain([a, b], schema=pyarrow.schema([("x", pyarrow.float64())]))
+    assert chain.arrays().to_list() == [{"x": 1.0}, {"x": 2.5}]
+    with pytest.raises(
+        nyssa.NotFoundError, match='no file has the field "rst"; did you mean "rest"'
+    ):
+        nyssa.chain([a, b], schema={"rst": "int32"})
+    with pytest.raises(nyssa.errors.ArgumentError, match="schema="):
+        nyssa.chain([a, b], schema="all")
+    with pytest.raises(nyssa.errors.ArgumentError, match="missing="):
+        nyssa.chain([a, b], missing="zero")
+
+
+def test_members_and_aliases(tmp_path: Path) -> None:
+    old = ak.Array([[{"pT": 1.0, "eta": 0.5}], []])
+    new = ak.Array([[{"eta": 1.5, "phi": np.int16(3), "pt": 2.0}]])
+    a = write(tmp_path / "a.root", {"met": [1.0, 2.0], "jets": old})
+    b = write(tmp_path / "b.root", {"MET": [3.0], "jets": new})
+    aliases = {"MET": "met", "jets.pt": "jets.pT"}
+    chain = nyssa.chain([a, b], aliases=aliases, schema="union", missing="default")
+    assert chain.arrays().to_list() == [
+        {"MET": 1.0, "jets": [{"pt": 1.0, "eta": 0.5, "phi": 0}]},
+        {"MET": 2.0, "jets": []},
+        {"MET": 3.0, "jets": [{"pt": 2.0, "eta": 1.5, "phi": 3}]},
+    ]
+    nulls = nyssa.chain([a, b], aliases=aliases, schema="union")
+    assert nulls["jets"].array().phi.to_list() == [[None], [], [3]]
+    shared = nyssa.chain([a, b], aliases=aliases, schema="intersection")
+    assert shared["jets"].array().fields == ["pt", "eta"]
+
+
+def test_files_that_are_wrong(files: list[str], tmp_path: Path) -> None:
+    with pytest.raises(nyssa.errors.FileMissingError, match="missing.root"):
+        nyssa.chain([*files, tmp_path / "missing.root"])
+    with pytest.raises(nyssa.errors.ArgumentError, match="no files"):
+        nyssa.chain([])
+    changing = write(tmp_path / "changing.root", {"n": np.int32([1, 2])})
+    chain = nyssa.chain([*files * 10, changing])
+    write(tmp_path / "changing.root", {"n": np.int32([1])})
+    with pytest.raises(nyssa.errors.ArgumentError, match="changed since"):
+        chain.arrays("n")
+
+
+def test_iterate_evolves_each_file(tmp_path: Path) -> None:
+    a = write(tmp_path / "a.root", {"x": np.int64([1])})
+    b = write(tmp_path / "b.root", {"x": np.int32([2]), "y": np.int32([2])})
+    steps = list(nyssa.iterate([a, b]))
+    assert [step.type.content.fields for step in steps] == [["x"], ["x"]]
+    assert steps[1].x.type.content.primitive == "int64"
+    steps = list(nyssa.iterate([a, b], schema="union"))
+    assert [step.y.to_list() for step in steps] == [[None], [2]]
+
+
+# Lazy arrays and steps
+
+
+def test_lazy_columns_are_read_when_needed(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = nyssa.chain(files)
+    reads = []
+
+    class Spy:
+        """Notes what is read from the dataset behind it."""
+
+        def read(self, names: list[str], start: int, stop: int, *rest: Any) -> Any:
+            if start < stop:
+                reads.append((names, start, stop))
+            return core.read(names, start, stop, *rest)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(core, name)
+
+    core = chain._core
+    monkeypatch.setattr(chain, "_core", Spy())
+    lazy = chain.arrays(lazy=True, entry_start=10, entry_stop=1200)
+    assert len(lazy) == 1190
+    assert str(lazy.type) == "1190 * {n: int32, x: var * float32, name: string}"
+    assert reads == []
+    counts = ak.num(lazy.x)
+    assert ak.sum(counts) > 0
+    assert reads == [(["x"], 10, 1200)]
+    assert ak.sum(lazy.x) > 0
+    assert reads == [(["x"], 10, 1200)]
+    whole = nyssa.chain(files).arrays(entry_start=10, entry_stop=1200)
+    assert ak.array_equal(lazy[lazy.n % 2 == 0], whole[whole.n % 2 == 0])
+    assert [names for names, _, _ in reads] == [["x"], ["n"], ["name"]]
+
+
+@pytest.mark.parametrize(
+    "kind", ["fundamental", "optional", "unique_ptr", "variant", "unordered_set", "string"]
+)
+def test_lazy_equals_eager(data: Path, kind: str) -> None:
+    found = sorted((data / "rntuple-validation").glob(f"**/types.{kind}*.root"))
+    if not found:
+        pytest.skip(f"no validation file of {kind}")
+    for path in found:
+        for name in nyssa.open(path).datasets():
+            dataset = nyssa.open(path)[name]
+            lazy = dataset.arrays(dataset.readable, lazy=True)
+            assert lazy.to_list() == dataset.arrays(dataset.readable).to_list()
+
+
+def test_lazy_is_awkward(files: list[str]) -> None:
+    with pytest.raises(nyssa.errors.ArgumentError, match="awkward"):
+        nyssa.chain(files).arrays(lazy=True, library="np")
+
+
+def test_steps_of_clusters(files: list[str]) -> None:
+    events = nyssa.open(files[0])
+    spans = [s for _, s in events.iterate("n", step_size="cluster", report=True)]
+    assert spans == events.clusters
+    spans = [
+        s
+        for _, s in events.iterate(
+            "n", step_size="cluster", entry_start=10, entry_stop=500, report=True
+        )
+    ]
+    assert spans[0][0] == 10
+    assert spans[-1][1] == 500
+    assert spans[1:-1] == [s for s in events.clusters if s[0] > 10 and s[1] < 500]
