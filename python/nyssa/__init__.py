@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nyssa._merge import merge
     from nyssa.dataset import Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
+    from nyssa.rules import ReadRules
     from nyssa.writing import NTupleWriter, WritableFile, recreate
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
@@ -49,6 +50,7 @@ _HOMES = {
     "File": "file",
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
+    "ReadRules": "rules",
     "TTree": "dataset",
     "WritableFile": "writing",
     "chain": "_chain",
@@ -74,6 +76,7 @@ __all__ = [
     "NotFoundError",
     "NyssaError",
     "RNTuple",
+    "ReadRules",
     "TTree",
     "UnsupportedError",
     "WritableFile",

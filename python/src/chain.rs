@@ -13,6 +13,7 @@ use crate::dataset::Dataset;
 use crate::door::Door;
 use crate::errors;
 use crate::options;
+use crate::rules::rules;
 
 /// A dataset and the files it is made of: name, first entry, end.
 type Chained = (Dataset, Vec<(String, u64, u64)>);
@@ -27,7 +28,9 @@ pub fn chain(
     options: &Bound<'_, PyDict>,
     threads: Option<usize>,
 ) -> PyResult<Chained> {
-    let links = links.iter().map(link).collect::<PyResult<Vec<_>>>()?;
+    let rules = rules(options.get_item("rules")?)?;
+    let ruled = |link: Link| if rules.is_empty() { link } else { link.with_rules(rules.clone()) };
+    let links = links.iter().map(|source| link(source).map(ruled)).collect::<PyResult<Vec<_>>>()?;
     let options = chain_options(options)?;
     Door::new(threads).abandonable().run(py, move |context| {
         let chain = Chain::new(links, &options, context)?;

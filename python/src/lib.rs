@@ -21,6 +21,7 @@ mod import;
 mod layout;
 mod merge;
 mod options;
+mod rules;
 mod write;
 
 use pyo3::prelude::*;
@@ -36,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<file::File>()?;
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::with_rules, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
