@@ -161,7 +161,6 @@ def nyssa_fill(directory: str, entries: str, output: str, threads: str) -> dict:
     from threading import Thread
 
     import fill_data
-
     from nyssa import recreate
 
     total, many = int(entries), int(threads)

@@ -34,20 +34,29 @@ if TYPE_CHECKING:
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
+    from nyssa._join import join
     from nyssa._merge import merge
-    from nyssa.dataset import Column, Dataset, RNTuple, TTree
+    from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.rules import ReadRules
-    from nyssa.writing import NTupleWriter, WritableFile, recreate
+    from nyssa.writing import (
+        FillContext,
+        NTupleWriter,
+        WritableFile,
+        estimate_write_memory,
+        recreate,
+    )
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
 # part of this package too, need not spend.
 _HOMES = {
+    "AttributeSet": "dataset",
     "Chain": "_chain",
     "Column": "dataset",
     "Dataset": "dataset",
     "Directory": "file",
     "File": "file",
+    "FillContext": "writing",
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
     "ReadRules": "rules",
@@ -56,19 +65,23 @@ _HOMES = {
     "chain": "_chain",
     "concatenate": "_iterate",
     "convert": "_convert",
+    "estimate_write_memory": "writing",
     "iterate": "_iterate",
+    "join": "_join",
     "merge": "_merge",
     "open": "file",
     "recreate": "writing",
 }
 
 __all__ = [
+    "AttributeSet",
     "Chain",
     "ChecksumError",
     "Column",
     "Dataset",
     "Directory",
     "File",
+    "FillContext",
     "FormatError",
     "InternalError",
     "LimitError",
@@ -85,7 +98,9 @@ __all__ = [
     "concatenate",
     "convert",
     "errors",
+    "estimate_write_memory",
     "iterate",
+    "join",
     "merge",
     "open",
     "recreate",

@@ -7,11 +7,11 @@ from typing import Any
 
 from nyssa import _core, _lazy, _library
 from nyssa._filter import NameFilter, choose, matcher, not_found
-from nyssa._steps import bytes_of, entry_range
+from nyssa._steps import bytes_of, entry_numbers, entry_range
 from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.rules import ReadRules
 
-__all__ = ["Column", "Dataset", "RNTuple", "TTree", "wrap"]
+__all__ = ["AttributeSet", "Column", "Dataset", "RNTuple", "TTree", "wrap"]
 
 Names = str | Iterable[str] | None
 
@@ -201,6 +201,33 @@ class Dataset(Mapping[str, "Column"]):
         """Return this dataset with members that `rules` compute while it is read."""
         return Dataset(_core.with_rules(self._core, rules._core))
 
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        library: str = "ak",
+        threads: int | None = None,
+    ) -> Any:
+        """Read entries in any order, repeated ones too: one result for each of `indices`.
+
+        Only the clusters and pages (or baskets) that hold these entries are read. The other
+        parameters and the result are those of `arrays`; rows are numbered from 0 in pandas.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for indices that are negative, too large, or no integers.
+        """
+        library = _library.canonical(library)
+        chosen = self._choose(names, filter_name, filter_typename)
+        wanted = entry_numbers(indices, self.num_entries)
+        layout = _library.takes_layouts(library)
+        columns = self._core.take(chosen, wanted, threads, layout)
+        return _library.table(library, chosen, columns, 0, len(wanted))
+
     def iterate(
         self,
         names: Names = None,
@@ -304,6 +331,31 @@ class TTree(Dataset):
 
 class RNTuple(Dataset):
     """An RNTuple: ROOT's new container of columns."""
+
+    @property
+    def attribute_sets(self) -> dict[str, AttributeSet]:
+        """Attribute sets by name: data about ranges of entries. Empty for most RNTuples."""
+        names = self._core.attribute_sets()
+        return {name: AttributeSet(self._core.attribute_set(name)) for name in names}
+
+
+class AttributeSet(RNTuple):
+    """An attribute set: an RNTuple with one entry per attribute.
+
+    Its columns are ``_rangeStart`` and ``_rangeLen``, the entries of the main RNTuple that an
+    attribute is about, and ``_userData``, a record of its values.
+    """
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Entries ``(start, stop)`` of the main RNTuple that each attribute is about."""
+        columns = self.arrays(["_rangeStart", "_rangeLen"], library="np")
+        pairs = zip(columns["_rangeStart"].tolist(), columns["_rangeLen"].tolist(), strict=True)
+        return [(start, start + length) for start, length in pairs]
+
+    def attributes(self, **options: Any) -> Any:
+        """Return the values of all attributes, one record each; options are those of `arrays`."""
+        return self["_userData"].array(**options)
 
 
 class Column:

@@ -1,8 +1,8 @@
-//! Many files as one dataset.
+//! Many files as one dataset, one after the other or side by side.
 
 use nyssa::Error;
 use nyssa::dataset::evolve::{Aliases, Missing, Options};
-use nyssa::dataset::{Chain, ChainOptions, Item, Link, Target};
+use nyssa::dataset::{Chain, ChainOptions, Item, Join, Link, Right, Target};
 use nyssa::schema::FieldType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -38,6 +38,26 @@ pub fn chain(
         let files = files.map(|(file, entries)| (file.to_owned(), entries.start, entries.end));
         let files = files.collect();
         Ok((Dataset::new(std::sync::Arc::new(chain)), files))
+    })
+}
+
+/// `left` with the columns of `rights`, each with a prefix, joined on the columns `on`.
+#[pyfunction]
+#[pyo3(signature = (left, rights, on, threads=None))]
+pub fn join(
+    py: Python<'_>,
+    left: &Dataset,
+    rights: Vec<(PyRef<'_, Dataset>, String)>,
+    on: Vec<String>,
+    threads: Option<usize>,
+) -> PyResult<Dataset> {
+    let left = left.inner();
+    let right =
+        |(right, prefix): (PyRef<'_, Dataset>, String)| Right { dataset: right.inner(), prefix };
+    let rights = rights.into_iter().map(right).collect();
+    Door::new(threads).abandonable().run(py, move |context| {
+        let join = Join::new(left, rights, on, context)?;
+        Ok(Dataset::new(std::sync::Arc::new(join)))
     })
 }
 

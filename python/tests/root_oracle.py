@@ -144,6 +144,16 @@ def attributes(path: str, name: str, attribute_set: str, fields: list[str]) -> l
     return out
 
 
+def cpp(code: str, call: str) -> None:
+    """Compile C++ and run a statement of it, which throws to fail."""
+    import ROOT
+
+    ROOT.gErrorIgnoreLevel = ROOT.kFatal
+    if not ROOT.gInterpreter.Declare(code):
+        raise ValueError("the C++ does not compile")
+    ROOT.gROOT.ProcessLine(call)
+
+
 def main() -> None:
     """Answer requests until stdin ends."""
     replies = os.fdopen(os.dup(1), "wb")

@@ -5,9 +5,11 @@ pub mod diff;
 pub mod evolve;
 mod evolved;
 mod filter;
+mod join;
 mod rules;
 mod selected;
 mod slice;
+mod take;
 mod target;
 
 use std::ops::Range;
@@ -26,6 +28,7 @@ use crate::ttree;
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use evolved::Evolved;
 pub use filter::Filter;
+pub use join::{Join, Right};
 pub use rules::{ReadRule, RuleFunction, Ruled, Target as RuleTarget};
 pub use selected::{Piece, Selected};
 pub use slice::Slice;
@@ -84,6 +87,28 @@ pub trait Dataset: Send + Sync {
     /// entries, and whatever is wrong with the file.
     fn read(&self, names: &[&str], entries: Range<u64>, context: &Context)
     -> Result<Vec<ArrayRef>>;
+
+    /// Reads `names` for entries in any order, also repeated: arrays of the same types as
+    /// [`Dataset::read`], one value for each index. Only what holds these entries is read.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
+    fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
+        take::take(self, names, indices, context)
+    }
+
+    /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
+    fn attribute_sets(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Opens an attribute set: an RNTuple with the fields of [`read::ATTRIBUTE_FIELDS`].
+    ///
+    /// # Errors
+    /// `NotFound`, and those of [`read::Reader::open_attribute_set`].
+    fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
+        Err(Error::not_found(format!("{} has no attribute set {name:?}", self.name())))
+    }
 }
 
 /// A shared dataset.

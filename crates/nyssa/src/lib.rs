@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! tune
-//! convert | merge | rewrite       arrow            (array model at the edge)
+//! convert | merge | rewrite | update       arrow    (array model at the edge)
 //! read | write (blind to each other)               ttree (blind to format / schema / page)
 //! page         sealed page <-> elements
 //! schema       fields, columns, projections, C++ type names
@@ -22,6 +22,7 @@ pub mod compression;
 pub mod context;
 pub mod convert;
 pub mod cursor;
+pub mod cut;
 pub mod dataset;
 pub mod encoding;
 pub mod error;
@@ -37,6 +38,7 @@ pub mod rootfile;
 pub mod schema;
 pub mod ttree;
 pub mod tune;
+pub mod update;
 pub mod write;
 
 pub use context::Context;

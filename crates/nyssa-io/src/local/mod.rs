@@ -4,7 +4,9 @@ mod position;
 mod sink;
 mod source;
 mod staging;
+mod update;
 
 pub use sink::LocalSink;
 pub use source::LocalSource;
 pub use staging::Staging;
+pub use update::LocalUpdate;

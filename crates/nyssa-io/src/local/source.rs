@@ -42,7 +42,12 @@ impl LocalSource {
             return Err(failed(reason));
         }
         let file = File::open(path).map_err(failed)?;
-        let size = file.metadata().map_err(failed)?.len();
+        Self::of(name.clone(), file).map_err(failed)
+    }
+
+    /// A source of an open file.
+    pub(super) fn of(name: String, file: File) -> io::Result<Self> {
+        let size = file.metadata()?.len();
         Ok(Self { name, file, size })
     }
 

@@ -21,7 +21,7 @@ const CLASS_VERSION: u16 = 2;
 const FIELDS_SIZE: u32 = 64;
 
 /// A version of the format specification; for reporting, except the epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FormatVersion {
     /// Backward-incompatible changes; 0 is the pre-release.
     pub epoch: u16,

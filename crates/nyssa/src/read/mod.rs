@@ -13,9 +13,12 @@
 //! that was not first checked against the file's size.
 
 mod assemble;
+mod attributes;
+mod blob;
 mod decode;
 mod element;
 mod execute;
+mod metadata;
 mod options;
 pub mod plan;
 mod planner;
@@ -25,6 +28,7 @@ mod stream;
 mod switches;
 mod verify;
 
+pub use attributes::ATTRIBUTE_FIELDS;
 pub use element::Element;
 pub use options::Options;
 pub use plan::Plan;

@@ -9,6 +9,7 @@ use super::options::Options;
 use super::report::{FieldReport, Report};
 use super::select::Selection;
 use super::sizes::Sizes;
+use super::skim;
 use super::target::Target;
 use crate::Context;
 use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
@@ -74,7 +75,7 @@ fn run(
     // Everything that can be refused is refused before the output is touched.
     let mut jobs = Vec::with_capacity(paths.len());
     for path in paths {
-        let job = Job::new(Reader::open(input, path)?, options, context);
+        let job = Job::new(input, path, options, context);
         jobs.push(job.in_file(input.name()).in_object(path)?);
     }
     let left_out = left_out(input, &jobs)?;
@@ -130,19 +131,32 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(mut reader: Reader, options: &'a Options, context: &'a Context) -> Result<Self> {
+    fn new(
+        input: &RootFile,
+        path: &str,
+        options: &'a Options,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let mut reader = Reader::open(input, path)?;
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.fields, &options.drop)?;
         let compressed = options.compression.setting() != 0;
         let target = Target::new(schema, &selection, compressed)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
-        let entries = options.entry_range(reader.num_entries())?;
         reader.retain(|id| selection.keeps(id));
         readable(&reader)?;
+        let entries = options.entry_range(reader.num_entries())?;
+        let pieces = match &options.cut {
+            None => vec![Piece { entries, mask: None }],
+            // A cut may use fields that do not stay.
+            Some(cut) => {
+                let reader = Reader::open(input, path)?;
+                skim::pieces(&reader, &entries, cut, options.memory_budget, context)?
+            }
+        };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        let pieces = vec![Piece { entries, mask: None }];
         Ok(Self { reader, pieces, target, fields, dropped, options, context })
     }
 

@@ -115,6 +115,11 @@ impl AttributeSetWriter {
 }
 
 impl FinishedSet {
+    /// A set that is in the file already.
+    pub(super) fn known(link: AttributeSet) -> Self {
+        Self { link, end: 0 }
+    }
+
     /// Checks that all ranges lie in an RNTuple of so many entries.
     pub(super) fn check(&self, entries: u64) -> Result<()> {
         if self.end <= entries {

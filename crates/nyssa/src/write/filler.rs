@@ -137,6 +137,12 @@ impl Filler {
         })
     }
 
+    /// Counts entries from those that are there already.
+    pub(super) fn starting_at(mut self, entries: u64) -> Self {
+        self.committed = entries;
+        self
+    }
+
     /// Goes on where `old` ended, with what it has learned; its schema is the beginning of this one's.
     pub(super) fn following(mut self, old: &Self) -> Self {
         for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
@@ -254,8 +260,13 @@ impl Filler {
         let mut columns = Vec::with_capacity(self.columns.len());
         for ((id, column), settings) in (0u32..).zip(&mut self.columns).zip(&self.settings.columns)
         {
+            let id = ColumnId(id);
+            // Rows go into first representations; the others are suppressed.
+            if self.schema.column(id).representation != 0 {
+                continue;
+            }
             columns.push(WaitingColumn {
-                column: ColumnId(id),
+                column: id,
                 elements: std::mem::take(&mut column.elements),
                 last_offset: column.data.last_offset(),
                 compression: settings.setting,

@@ -56,4 +56,4 @@ pub use settings::{ColumnSettings, Scratch, SealSettings};
 pub use shared_file::SharedFile;
 pub use table::TableWriter;
 pub(crate) use writer::StoredColumn;
-pub use writer::Writer;
+pub use writer::{Existing, Writer};

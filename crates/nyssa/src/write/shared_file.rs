@@ -21,6 +21,13 @@ struct State {
     open: HashSet<String>,
 }
 
+impl State {
+    fn start(&mut self, path: &str) {
+        self.paths.insert(path.to_owned());
+        self.open.insert(path.to_owned());
+    }
+}
+
 impl SharedFile {
     /// Shares `file`.
     pub fn new(file: RootFileWriter) -> Self {
@@ -62,15 +69,24 @@ impl SharedFile {
     /// Reserves a path for an RNTuple.
     pub(super) fn begin(&self, path: &str) -> Result<()> {
         self.locked(|state| {
-            if state.file.is_none() {
-                return Err(finished());
+            let file = state.file.as_ref().ok_or_else(finished)?;
+            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+            if file.has(directory, name) || state.paths.contains(path) {
+                return Err(Error::invalid_argument(format!("the file already has a {path}")));
             }
-            if !state.paths.insert(path.to_owned()) {
-                return Err(Error::invalid_argument(format!(
-                    "the file already has an RNTuple {path}"
-                )));
+            state.start(path);
+            Ok(())
+        })
+    }
+
+    /// Reserves the path of an RNTuple that is in the file, to go on with it.
+    pub(super) fn resume(&self, path: &str) -> Result<()> {
+        self.locked(|state| {
+            state.file.as_ref().ok_or_else(finished)?;
+            if state.paths.contains(path) {
+                return Err(Error::invalid_argument(format!("{path} is being written already")));
             }
-            state.open.insert(path.to_owned());
+            state.start(path);
             Ok(())
         })
     }

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
-use super::{Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer};
+use super::{Existing, Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::Result;
 use crate::schema::{Schema, SchemaBuilder};
@@ -48,9 +48,24 @@ impl TableWriter {
         Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
     }
 
+    /// Goes on with an RNTuple; rows have its top-level fields in order, without projected ones. See
+    /// [`Writer::resume`].
+    ///
+    /// # Errors
+    /// As [`Writer::resume`]; `LimitExceeded` when the memory is too little for so many columns.
+    pub fn resume(
+        file: &SharedFile,
+        existing: &Existing<'_>,
+        options: Options,
+        context: &Context,
+    ) -> Result<Self> {
+        Self::over(Writer::resume(file, existing, options.clone())?, options, context)
+    }
+
     /// Begins with a writer that has no clusters yet.
     pub(super) fn over(writer: Writer, options: Options, context: &Context) -> Result<Self> {
         let filler = filler(&writer, Arc::new(options), context)?;
+        let filler = filler.starting_at(writer.report().entries);
         Ok(Self { writer, filler, context: context.clone() })
     }
 
@@ -75,7 +90,7 @@ impl TableWriter {
         self.writer.schema()
     }
 
-    /// Entries given so far.
+    /// Entries given so far, with those that were there before.
     pub fn entries(&self) -> u64 {
         self.filler.entries()
     }
@@ -131,7 +146,10 @@ impl TableWriter {
     }
 
     /// Writes what is left; the writer, to be finished.
-    pub(super) fn into_writer(mut self) -> Result<Writer> {
+    ///
+    /// # Errors
+    /// As [`TableWriter::flush`].
+    pub fn into_writer(mut self) -> Result<Writer> {
         self.flush()?;
         Ok(self.writer)
     }

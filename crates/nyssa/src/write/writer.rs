@@ -9,8 +9,8 @@ use super::{FinishedSet, Options, Report, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer, Header, Locator,
-    PageList, SchemaDescription,
+    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer, FormatVersion, Header,
+    Locator, PageList, SchemaDescription,
 };
 use crate::page::{SealedColumn, SealedPage};
 use crate::rootfile::writer::RootFileWriter;
@@ -18,12 +18,16 @@ use crate::schema::{
     Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
 };
 
+mod resume;
+
+pub use resume::Existing;
+
 /// ROOT class of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
 /// Known pages take at most one part in so many of the memory,
-const KNOWN_PAGES_SHARE: u64 = 32;
+pub(super) const KNOWN_PAGES_SHARE: u64 = 32;
 /// and so do the records of the pages of a cluster group,
 const PAGE_RECORDS_SHARE: u64 = 32;
 /// of which each takes so many bytes, in memory and in the page list.
@@ -55,6 +59,18 @@ pub struct Writer {
     page_records: u64,
     compressor: Compressor,
     report: Report,
+    /// For an RNTuple that was in the file before.
+    resumed: Option<Resumed>,
+}
+
+/// What an RNTuple keeps that was in the file before.
+struct Resumed {
+    cycle: u16,
+    version: FormatVersion,
+    max_key_size: u64,
+    lists_attribute_sets: bool,
+    /// Extra type information of the footer.
+    extra_types: Vec<ExtraType>,
 }
 
 impl Writer {
@@ -116,6 +132,7 @@ impl Writer {
             compressor,
             options,
             report: Report::default(),
+            resumed: None,
         })
     }
 
@@ -272,7 +289,7 @@ impl Writer {
     /// `InvalidArgument` when no cluster is open; whatever the sink says.
     pub(crate) fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
         self.open.as_ref().ok_or_else(no_cluster)?;
-        self.file.with(|file| file.write_blob(parts, uncompressed))
+        self.file.with(|file| file.write_blob_within(parts, uncompressed, self.max_key_size))
     }
 
     /// Adds a column whose pages are stored to the open cluster.
@@ -363,7 +380,8 @@ impl Writer {
                 parts.push(&checksum[..]);
             }
         }
-        let mut offset = self.file.with(|file| file.write_blob(&parts, objlen))?;
+        let mut offset =
+            self.file.with(|file| file.write_blob_within(&parts, objlen, self.max_key_size))?;
         for &index in &blob.pages {
             offsets[index] = offset;
             offset += self.stored_size(&pages[index]);
@@ -439,11 +457,16 @@ impl Writer {
     /// `InvalidArgument` when a cluster is open or an attribute has entries that there are not;
     /// whatever the sink says.
     pub fn finish(mut self) -> Result<Report> {
+        let cycle = self.resumed.as_ref().map(|resumed| resumed.cycle);
         let anchor = self.write_footer()?;
         let (directory, name) = split(&self.path);
         let compression = self.options.compression;
-        self.file.with(|file| {
-            file.write_object(directory, ANCHOR_CLASS, name, "", &anchor.serialize(), compression)
+        let anchor = anchor.serialize();
+        self.file.with(|file| match cycle {
+            Some(cycle) => file.replace_object(directory, (name, cycle), &anchor, compression),
+            None => {
+                file.write_object(directory, ANCHOR_CLASS, name, "", &anchor, compression).map(drop)
+            }
         })?;
         self.file.end(&self.path);
         if self.owns_file {
@@ -476,16 +499,22 @@ impl Writer {
         let (header, header_position) =
             header.ok_or_else(|| Error::invalid_argument("the RNTuple is finished"))?;
         let sets = std::mem::take(&mut self.attribute_sets);
+        let mut extension = SchemaDescription::beyond(&header.records, &self.schema);
+        let resumed = self.resumed.take();
+        if let Some(resumed) = &resumed {
+            extension.extra_types.clone_from(&resumed.extra_types);
+        }
         let footer = Footer {
             header_checksum: header.checksum,
-            extension: SchemaDescription::beyond(&header.records, &self.schema),
+            extension,
             cluster_groups: std::mem::take(&mut self.groups),
             attribute_sets: sets.into_iter().map(|set| set.link).collect(),
-            ..Footer::default()
+            lists_attribute_sets: resumed.as_ref().is_some_and(|old| old.lists_attribute_sets),
         };
-        let version = footer.version();
+        let old = resumed.as_ref().map_or(FormatVersion::WRITTEN, |old| old.version);
+        let version = footer.version().max(old);
         let footer = position(self.envelope(&footer.serialize()?)?);
-        let max_key_size = self.max_key_size;
+        let max_key_size = resumed.map_or(self.max_key_size, |old| old.max_key_size);
         Ok(Anchor { version, header: header_position, footer, max_key_size })
     }
 
@@ -512,7 +541,8 @@ impl Writer {
         let mut stored = Vec::new();
         self.compressor.compress(bytes, &mut stored)?;
         let length = bytes.len() as u64;
-        let offset = self.file.with(|file| file.write_blob(&[&stored], length))?;
+        let offset =
+            self.file.with(|file| file.write_blob_within(&[&stored], length, self.max_key_size))?;
         Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
     }
 }

@@ -69,6 +69,12 @@ impl Buffered {
         Ok(self.sink.write_at(offset, bytes)?)
     }
 
+    /// Makes what was written durable before what comes.
+    pub fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        Ok(self.sink.sync()?)
+    }
+
     /// Makes the file visible.
     pub fn commit(mut self) -> Result<()> {
         self.flush()?;

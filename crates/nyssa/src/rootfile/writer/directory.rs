@@ -30,6 +30,10 @@ pub(super) struct Directory {
     pub uuid: [u8; 16],
     /// Keys in the order of the key list.
     pub keys: Vec<Key>,
+    /// Its record as it is in the file, when the file is changed in place.
+    pub stored: Option<Vec<u8>>,
+    /// Keys have come or changed.
+    pub changed: bool,
 }
 
 impl Directory {
@@ -40,6 +44,7 @@ impl Directory {
 
     /// Lists a key: before older ones of its name, so that the newest cycle comes first.
     pub fn list(&mut self, key: Key) {
+        self.changed = true;
         let older = |other: &Key| other.name == key.name && other.cycle < key.cycle;
         let older = self.keys.iter().position(older);
         self.keys.insert(older.unwrap_or(self.keys.len()), key);

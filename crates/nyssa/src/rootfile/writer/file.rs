@@ -10,10 +10,12 @@ use super::header::{self, BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
 use super::streamer_info;
+use super::update::Existing;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::BlobChunks;
-use crate::rootfile::encode;
+use crate::rootfile::FreeSegment;
+use crate::rootfile::encode::{self, LARGE_FILE};
 use crate::rootfile::streamer_list::StreamerList;
 
 /// Class name of the keys that hold RNTuple's pages and envelopes.
@@ -22,11 +24,13 @@ const BLOB_CLASS: &str = "RBlob";
 /// Writes a ROOT file front to back. Nothing is visible before [`RootFileWriter::finish`].
 pub struct RootFileWriter {
     pub(super) out: Buffered,
-    options: Options,
-    datime: u32,
+    pub(super) options: Options,
+    pub(super) datime: u32,
     /// The first is the top directory, the file itself.
     pub(super) directories: Vec<Directory>,
-    infos: StreamerList,
+    pub(super) infos: StreamerList,
+    /// The file that is changed in place, if it is.
+    pub(super) existing: Option<Existing>,
 }
 
 impl RootFileWriter {
@@ -36,13 +40,7 @@ impl RootFileWriter {
     /// `InvalidArgument` for a maximum key size of 0 or above 1 GiB or an unusable time in the
     /// environment; the sink's errors.
     pub fn create(sink: Box<dyn Sink>, options: Options) -> Result<Self> {
-        let most = crate::format::DEFAULT_MAX_KEY_SIZE;
-        if options.max_key_size == 0 || options.max_key_size > most {
-            return Err(Error::invalid_argument(format!(
-                "the maximum key size is {}, but has to be 1 to {most} bytes",
-                options.max_key_size
-            )));
-        }
+        options.check()?;
         let name = match &options.name {
             Some(name) => name.clone(),
             None => sink.name().rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
@@ -52,7 +50,8 @@ impl RootFileWriter {
         let out = Buffered::new(sink, 0);
         let mut infos = StreamerList::default();
         infos.push(streamer_info::of_rntuple()?);
-        let mut file = Self { out, options, datime, directories: Vec::new(), infos };
+        let existing = None;
+        let mut file = Self { out, options, datime, directories: Vec::new(), infos, existing };
         file.start(name, uuid).map_err(|error| file.blame(error))?;
         Ok(file)
     }
@@ -78,6 +77,8 @@ impl RootFileWriter {
             record,
             uuid,
             keys: Vec::new(),
+            stored: None,
+            changed: true,
         });
         Ok(())
     }
@@ -106,12 +107,25 @@ impl RootFileWriter {
     /// # Errors
     /// `LimitExceeded` when the blob cannot be split; the sink's errors.
     pub fn write_blob(&mut self, parts: &[&[u8]], objlen: u64) -> Result<u64> {
-        self.blob(parts, objlen).map_err(|error| self.blame(error))
+        self.write_blob_within(parts, objlen, self.options.max_key_size)
     }
 
-    fn blob(&mut self, parts: &[&[u8]], objlen: u64) -> Result<u64> {
+    /// As [`RootFileWriter::write_blob`] for keys of another size.
+    ///
+    /// # Errors
+    /// As [`RootFileWriter::write_blob`].
+    pub(crate) fn write_blob_within(
+        &mut self,
+        parts: &[&[u8]],
+        objlen: u64,
+        max_key_size: u64,
+    ) -> Result<u64> {
+        self.blob(parts, objlen, max_key_size).map_err(|error| self.blame(error))
+    }
+
+    fn blob(&mut self, parts: &[&[u8]], objlen: u64, max_key_size: u64) -> Result<u64> {
         let size: u64 = parts.iter().map(|part| part.len() as u64).sum();
-        let chunks = BlobChunks::of(size, self.options.max_key_size)?;
+        let chunks = BlobChunks::of(size, max_key_size)?;
         if chunks.count == 1 {
             return self.blob_key(parts, size, objlen);
         }
@@ -126,8 +140,7 @@ impl RootFileWriter {
         }
         let mut first: Vec<&[u8]> = slices(parts, 0..chunks.first).collect();
         first.push(&offsets);
-        let size = self.options.max_key_size;
-        self.blob_key(&first, size, size)
+        self.blob_key(&first, max_key_size, max_key_size)
     }
 
     fn blob_key(&mut self, parts: &[&[u8]], stored: u64, objlen: u64) -> Result<u64> {
@@ -265,6 +278,8 @@ impl RootFileWriter {
             record: key.payload(),
             uuid,
             keys: Vec::new(),
+            stored: None,
+            changed: true,
         });
         self.directories[parent].list(key);
         Ok(self.directories.len() - 1)
@@ -277,7 +292,10 @@ impl RootFileWriter {
     /// The sink's errors; the file is then not visible.
     pub fn finish(mut self) -> Result<u64> {
         let name = self.name().to_owned();
-        self.tail().in_file(&name)?;
+        match self.existing.take() {
+            Some(existing) => self.commit_update(&existing).in_file(&name)?,
+            None => self.tail().in_file(&name)?,
+        }
         let size = self.out.end();
         self.out.commit().in_file(&name)?;
         Ok(size)
@@ -288,11 +306,15 @@ impl RootFileWriter {
             self.finish_directory(index)?;
         }
         let info = self.streamer_info()?;
-        let free = self.free_segments()?;
+        let free = self.free_segments(&[])?;
+        let end = self.out.end();
         let top = &self.directories[0];
         let header = Header {
-            end: self.out.end(),
+            version: header::VERSION,
+            large: end > LARGE_FILE,
+            end,
             free,
+            free_count: 1,
             nbytes_name: (top.record - top.seek) as usize,
             compression: self.options.compression.setting(),
             info,
@@ -301,24 +323,31 @@ impl RootFileWriter {
         self.out.overwrite(0, &header.serialize()?)
     }
 
-    fn finish_directory(&mut self, index: usize) -> Result<()> {
+    pub(super) fn finish_directory(&mut self, index: usize) -> Result<()> {
+        let (seek_keys, nbytes_keys) = self.key_list(index)?;
+        let directory = &self.directories[index];
+        let place = RecordPlace {
+            datime: self.datime,
+            parent_seek: directory.parent.map_or(0, |parent| self.directories[parent].seek),
+            seek_keys,
+            nbytes_keys,
+        };
+        let (at, record) = (directory.record, directory.serialize(&place)?);
+        self.out.overwrite(at, &record)
+    }
+
+    /// Writes the key list of a directory; its position and size.
+    pub(super) fn key_list(&mut self, index: usize) -> Result<(u64, usize)> {
         let directory = &self.directories[index];
         let payload = directory.key_list()?;
         let size = payload.len() as u64;
         let (name, title) = (&directory.name, &directory.title);
         let key = self.key(directory.class(), name, title, directory.seek, 1, size);
-        let place = RecordPlace {
-            datime: self.datime,
-            parent_seek: directory.parent.map_or(0, |parent| self.directories[parent].seek),
-            seek_keys: key.seek,
-            nbytes_keys: key.size() + payload.len(),
-        };
-        let (at, record) = (directory.record, directory.serialize(&place)?);
         self.append(&key, &[&payload])?;
-        self.out.overwrite(at, &record)
+        Ok((key.seek, key.size() + payload.len()))
     }
 
-    fn streamer_info(&mut self) -> Result<(u64, usize)> {
+    pub(super) fn streamer_info(&mut self) -> Result<(u64, usize)> {
         let (class, name, title) = ("TList", "StreamerInfo", "Doubly linked list");
         let payload = self.infos.serialize(Key::size_for(class, name, title))?;
         let mut stored = Vec::new();
@@ -329,10 +358,10 @@ impl RootFileWriter {
         Ok((key.seek, key.size() + stored.len()))
     }
 
-    fn free_segments(&mut self) -> Result<(u64, usize)> {
+    pub(super) fn free_segments(&mut self, gaps: &[FreeSegment]) -> Result<(u64, usize)> {
         let name = self.directories[0].name.clone();
         let keylen = Key::size_for("TFile", &name, "");
-        let payload = header::free_segment(self.out.end(), keylen)?;
+        let payload = header::free_segments(self.out.end(), keylen, gaps)?;
         let key = self.key("TFile", &name, "", BEGIN, 1, payload.len() as u64);
         self.append(&key, &[&payload])?;
         Ok((key.seek, keylen + payload.len()))

@@ -1,12 +1,13 @@
 //! The file header (`TFile::WriteHeader`) and the list of free segments (`TFree`).
 
 use crate::error::Result;
+use crate::rootfile::FreeSegment;
 use crate::rootfile::encode::{self, LARGE_FILE};
 
 /// Where the first record lies.
 pub(super) const BEGIN: u64 = 100;
 /// ROOT version recorded in the file, 6.40.00.
-const VERSION: u32 = 64_000;
+pub(super) const VERSION: u32 = 64_000;
 /// Added to the version when positions are 64-bit.
 const LARGE_VERSION: u32 = 1_000_000;
 /// Class version of `TUUID`.
@@ -16,10 +17,16 @@ const FREE_VERSION: u16 = 1;
 
 /// What the header says.
 pub(super) struct Header {
+    /// ROOT version, less the mark of large files.
+    pub version: u32,
+    /// Whether positions are 64-bit.
+    pub large: bool,
     /// End of the file.
     pub end: u64,
     /// Position and size of the record of free segments.
     pub free: (u64, usize),
+    /// Number of free segments.
+    pub free_count: usize,
     /// Size of the file's key and name.
     pub nbytes_name: usize,
     /// Compression setting.
@@ -33,15 +40,15 @@ pub(super) struct Header {
 impl Header {
     /// The header's bytes, at most [`BEGIN`].
     pub fn serialize(&self) -> Result<Vec<u8>> {
-        let large = self.end > LARGE_FILE;
-        let version = if large { VERSION + LARGE_VERSION } else { VERSION };
+        let large = self.large;
+        let version = self.version + if large { LARGE_VERSION } else { 0 };
         let mut out = b"root".to_vec();
         out.extend_from_slice(&version.to_be_bytes());
         out.extend_from_slice(&(BEGIN as u32).to_be_bytes());
         encode::position(&mut out, self.end, large)?;
         encode::position(&mut out, self.free.0, large)?;
         encode::size(&mut out, self.free.1, "free segments")?;
-        out.extend_from_slice(&1u32.to_be_bytes());
+        encode::size(&mut out, self.free_count, "free list")?;
         encode::size(&mut out, self.nbytes_name, "file name")?;
         out.push(if large { 8 } else { 4 });
         out.extend_from_slice(&self.compression.to_be_bytes());
@@ -58,17 +65,24 @@ pub(super) fn put_uuid(out: &mut Vec<u8>, uuid: &[u8; 16]) {
     out.extend_from_slice(uuid);
 }
 
-/// The one free segment: all that lies behind the end of the file. `start` is where the record
+/// The free segments: `gaps`, and all that lies behind the end of the file. `start` is where the record
 /// of free segments lies and `keylen` the size of its key, both of which the end depends on.
-pub(super) fn free_segment(start: u64, keylen: usize) -> Result<Vec<u8>> {
-    let large = start > LARGE_FILE - BEGIN;
+pub(super) fn free_segments(start: u64, keylen: usize, gaps: &[FreeSegment]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for gap in gaps {
+        put_segment(&mut out, gap.first, gap.last, gap.last > LARGE_FILE)?;
+    }
+    let large = start + out.len() as u64 > LARGE_FILE - BEGIN;
     let size = if large { 18 } else { 10 };
-    let first = start + keylen as u64 + size;
+    let first = start + (keylen + out.len()) as u64 + size;
     // ROOT's convention: at least 2 GB, then whole GB.
     let last = LARGE_FILE.max((first / 1_000_000_000 + 1) * 1_000_000_000);
-    let mut out = Vec::new();
-    out.extend_from_slice(&(FREE_VERSION + if large { 1000 } else { 0 }).to_be_bytes());
-    encode::position(&mut out, first, large)?;
-    encode::position(&mut out, last, large)?;
+    put_segment(&mut out, first, last, large)?;
     Ok(out)
+}
+
+fn put_segment(out: &mut Vec<u8>, first: u64, last: u64, large: bool) -> Result<()> {
+    out.extend_from_slice(&(FREE_VERSION + if large { 1000 } else { 0 }).to_be_bytes());
+    encode::position(out, first, large)?;
+    encode::position(out, last, large)
 }

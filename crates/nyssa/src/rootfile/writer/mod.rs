@@ -8,6 +8,8 @@
 //! key lists, streamer info, free segments      the tail, by `finish`
 //! ```
 //!
+//! An existing file gets more in place: see `update`.
+//!
 //! All keys hold 64-bit positions (key version 1004), so nothing depends on where a file ends up
 //! relative to 2 GiB; header, directory records and free segments choose the small form below it.
 
@@ -19,8 +21,10 @@ mod file;
 mod header;
 mod key;
 mod options;
+mod patch;
 mod stored;
 mod streamer_info;
+mod update;
 
 pub use file::RootFileWriter;
 pub use options::Options;

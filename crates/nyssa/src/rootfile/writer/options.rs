@@ -1,6 +1,7 @@
 //! What a caller can choose about a file.
 
 use crate::compression::Compression;
+use crate::error::{Error, Result};
 use crate::format::DEFAULT_MAX_KEY_SIZE;
 
 /// Environment variable with a Unix time in seconds that replaces the current time, for
@@ -31,5 +32,19 @@ impl Default for Options {
             uuid: None,
             time: None,
         }
+    }
+}
+
+impl Options {
+    /// Checks that the numbers make sense.
+    pub(super) fn check(&self) -> Result<()> {
+        let most = DEFAULT_MAX_KEY_SIZE;
+        if self.max_key_size == 0 || self.max_key_size > most {
+            return Err(Error::invalid_argument(format!(
+                "the maximum key size is {}, but has to be 1 to {most} bytes",
+                self.max_key_size
+            )));
+        }
+        Ok(())
     }
 }

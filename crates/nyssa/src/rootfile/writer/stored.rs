@@ -23,7 +23,7 @@ impl RootFileWriter {
     }
 
     /// Whether directory `dir` holds something of this name.
-    pub(in crate::rootfile) fn has(&self, dir: &str, name: &str) -> bool {
+    pub(crate) fn has(&self, dir: &str, name: &str) -> bool {
         let mut parts = dir.split('/').filter(|part| !part.is_empty());
         parts
             .try_fold(0, |current, part| self.find_directory(current, part))

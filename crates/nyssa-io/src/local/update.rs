@@ -1,0 +1,147 @@
+//! A local file that is changed in place.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use super::position::{read_exact_at, write_all_at};
+use super::source::LocalSource;
+use crate::{Error, Result, Sink};
+
+/// First bytes of a file that tell whether somebody else has changed it.
+const HEAD: u64 = 1 << 10;
+
+/// An existing local file to which is added. What lies behind its old content may be written freely:
+/// dropping the sink without a commit cuts it off again. The first write into the old content ends
+/// that: whoever writes there does so in an order, with [`Sink::sync`] between the steps, in which
+/// every step leaves a sound file.
+///
+/// Where the system can, the file is locked against others that lock it, for as long as this lives.
+#[derive(Debug)]
+pub struct LocalUpdate {
+    name: String,
+    file: File,
+    /// Bytes of the file when it was opened.
+    size: u64,
+    /// End of the old content.
+    keep: u64,
+    /// The first bytes when the file was opened.
+    head: Vec<u8>,
+    /// The old content was written to.
+    changed: bool,
+}
+
+impl LocalUpdate {
+    /// Opens `path` for reading and writing.
+    ///
+    /// # Errors
+    /// `InvalidInput` for what is not a regular file, `WouldBlock` when another program has locked
+    /// it, and the system's.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let failed = |error| Error::new(&name, "open for writing", error);
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            let reason = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+            return Err(failed(reason));
+        }
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+        lock(&file).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        let head = head(&file, size).map_err(failed)?;
+        Ok(Self { name, file, size, keep: size, head, changed: false })
+    }
+
+    /// The file for reading, as it is now.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn source(&self) -> Result<LocalSource> {
+        let file = self.file.try_clone();
+        file.and_then(|file| LocalSource::of(self.name.clone(), file))
+            .map_err(|error| Error::new(&self.name, "open", error))
+    }
+
+    /// Says where the old content ends, when that is before the end of the file: what lies behind may be
+    /// overwritten.
+    #[must_use]
+    pub fn keep(mut self, end: u64) -> Self {
+        self.keep = end.min(self.size);
+        self
+    }
+
+    /// Refuses to go on when somebody else has changed the file.
+    fn check_unchanged(&self) -> io::Result<()> {
+        if head(&self.file, self.size)? == self.head {
+            return Ok(());
+        }
+        Err(io::Error::other("another program has changed it meanwhile"))
+    }
+}
+
+impl Sink for LocalUpdate {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
+        let failed = |error| {
+            let action = format!("write {} bytes at byte {offset} of", data.len());
+            Error::new(&self.name, action, error)
+        };
+        if offset < self.keep && !self.changed {
+            self.check_unchanged().map_err(failed)?;
+        }
+        self.changed |= offset < self.keep;
+        write_all_at(&self.file, data, offset).map_err(failed)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.file.sync_data().map_err(|error| Error::new(&self.name, "sync", error))
+    }
+
+    fn commit(mut self: Box<Self>) -> Result<()> {
+        let done = self.file.sync_all();
+        // Whatever was written, it is not to be cut off.
+        self.changed = true;
+        done.map_err(|error| Error::new(&self.name, "finish writing", error))
+    }
+}
+
+impl Drop for LocalUpdate {
+    fn drop(&mut self) {
+        if !self.changed {
+            // What was added is unused; that it cannot be cut off harms nobody.
+            let _ = self.file.set_len(self.size);
+        }
+    }
+}
+
+fn head(file: &File, size: u64) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; size.min(HEAD) as usize];
+    read_exact_at(file, &mut head, 0)?;
+    Ok(head)
+}
+
+/// Locks the whole file, without waiting.
+#[cfg(unix)]
+fn lock(file: &File) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the descriptor is open for as long as `file` is borrowed, and flock touches no memory.
+    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            Err(io::Error::new(io::ErrorKind::WouldBlock, "another program is writing to it"))
+        }
+        // Some network file systems have no locks.
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(_: &File) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Small changes in place that a crash cannot tear: disks write whole sectors.
+
+/// Bytes that every disk writes in one piece.
+const SECTOR: u64 = 512;
+
+/// Bytes that take the place of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Patch {
+    pub offset: u64,
+    pub bytes: Vec<u8>,
+}
+
+impl Patch {
+    /// What changes from `old` to `new`, both at `offset` and of one length; `None` when nothing does.
+    pub fn between(offset: u64, old: &[u8], new: &[u8]) -> Option<Self> {
+        let differs = |(a, b): (&u8, &u8)| a != b;
+        let first = old.iter().zip(new).position(differs)?;
+        let last = old.iter().zip(new).rposition(differs)?;
+        Some(Self { offset: offset + first as u64, bytes: new[first..=last].to_vec() })
+    }
+
+    /// Whether it is written in one piece.
+    pub fn is_atomic(&self) -> bool {
+        let end = self.offset + (self.bytes.len() as u64).saturating_sub(1);
+        self.offset / SECTOR == end / SECTOR
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_changes() {
+        assert_eq!(Patch::between(100, b"abcdef", b"abcdef"), None);
+        let patch = Patch::between(100, b"abcdef", b"aXcYef").unwrap();
+        assert_eq!(patch, Patch { offset: 101, bytes: b"XcY".to_vec() });
+    }
+
+    #[test]
+    fn sectors() {
+        for (offset, len, atomic) in
+            [(0, 512, true), (510, 2, true), (510, 3, false), (512, 8, true)]
+        {
+            assert_eq!(Patch { offset, bytes: vec![0; len] }.is_atomic(), atomic, "{offset} {len}");
+        }
+    }
+}

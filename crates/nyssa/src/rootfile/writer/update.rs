@@ -1,0 +1,302 @@
+//! Adding to an existing file in place.
+//!
+//! ```text
+//! 1. behind the old end   new records, key lists, free list          sync
+//! 2. byte 0               header: new end, new free list             sync
+//! 3. directory record     position of its new key list               sync
+//! ```
+//!
+//! Before step 2 the file is as it was, with unused bytes behind its end. After step 2 it is as it was,
+//! with an unused gap. Step 3 is the commit. Steps 2 and 3 change bytes within one sector of the disk,
+//! so each happens or does not. No old record is overwritten: those that are replaced stay behind,
+//! unused, and are not listed as free, because until the commit they are in use.
+
+use nyssa_io::Sink;
+
+use super::RootFileWriter;
+use super::buffered::Buffered;
+use super::datime::datime;
+use super::directory::{self, Directory};
+use super::header::{BEGIN, Header};
+use super::key::Key;
+use super::options::Options;
+use super::patch::Patch;
+use super::streamer_info;
+use crate::compression::{Compression, Compressor};
+use crate::error::{Error, Result, ResultExt};
+use crate::rootfile::encode::LARGE_FILE;
+use crate::rootfile::{self, FreeSegment, KeyEntry, RootFile, StreamerList};
+
+/// What an existing file says.
+pub(super) struct Existing {
+    header: rootfile::Header,
+    /// The first bytes of the file.
+    start: Vec<u8>,
+    free: Vec<FreeSegment>,
+    /// Number of streamer infos in its list.
+    infos: usize,
+}
+
+impl RootFileWriter {
+    /// Goes on with `file`, which `sink` changes in place; see [`nyssa_io::LocalUpdate`]. What is
+    /// written becomes part of the file with [`RootFileWriter::finish`], and a crash at any moment
+    /// leaves it as it was or as it will be. Of the `options` only compression, key size and time
+    /// are used.
+    ///
+    /// # Errors
+    /// `Unsupported` for files of a form that cannot be changed in place; whatever is wrong with
+    /// the file.
+    pub fn update(sink: Box<dyn Sink>, file: &RootFile, options: Options) -> Result<Self> {
+        Self::update_file(sink, file, options).in_file(file.name())
+    }
+
+    fn update_file(sink: Box<dyn Sink>, file: &RootFile, options: Options) -> Result<Self> {
+        options.check()?;
+        let header = file.header().clone();
+        if header.begin != BEGIN {
+            return Err(Error::unsupported(format!(
+                "the first record lies at byte {}, where ROOT puts it at {BEGIN}: copy the file first",
+                header.begin
+            )));
+        }
+        let start = file.source().read_range(0..BEGIN)?.to_vec();
+        let mut infos = file.streamer_list()?;
+        let known = infos.len();
+        let mut own = StreamerList::default();
+        own.push(streamer_info::of_rntuple()?);
+        infos.merge(&own);
+        let free = file.free_segments()?;
+        let out = Buffered::new(sink, header.end);
+        let datime = datime(options.time)?;
+        let existing = Some(Existing { header, start, free, infos: known });
+        let mut writer = Self { out, options, datime, directories: Vec::new(), infos, existing };
+        writer.load(file)?;
+        Ok(writer)
+    }
+
+    /// Loads all directories.
+    fn load(&mut self, file: &RootFile) -> Result<()> {
+        let header = file.header();
+        let begin = file.source().read_range(BEGIN..BEGIN + u64::from(header.nbytes_name))?;
+        let top = KeyEntry::parse(&mut crate::cursor::Cursor::new(&begin, BEGIN))?;
+        let record = BEGIN + u64::from(header.nbytes_name);
+        self.load_directory(file, &top, None, BEGIN, record)?;
+        self.directories[0].uuid = header.uuid;
+        for entry in file.walk()? {
+            let parent = self.directories.iter().position(|dir| dir.seek == entry.parent);
+            let parent = parent.ok_or_else(|| {
+                Error::unsupported(
+                    "a key that does not say which directory it is in: copy the file first",
+                )
+                .at(|place| place.object = Some(entry.path.clone()))
+            })?;
+            self.directories[parent].keys.push(Key::of(&entry).in_object(&entry.path)?);
+            if entry.is_directory() {
+                let record = entry.seek + u64::from(entry.keylen);
+                self.load_directory(file, &entry, Some(parent), entry.seek, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load_directory(
+        &mut self,
+        file: &RootFile,
+        entry: &KeyEntry,
+        parent: Option<usize>,
+        seek: u64,
+        record: u64,
+    ) -> Result<()> {
+        let end = file.header().end.min(record + directory::RECORD_SIZE as u64);
+        let stored = file.source().read_range(record..end)?.to_vec();
+        self.directories.push(Directory {
+            name: entry.name.clone(),
+            title: entry.title.clone(),
+            datime: entry.datime,
+            parent,
+            seek,
+            record,
+            uuid: [0; 16],
+            keys: Vec::new(),
+            stored: Some(stored),
+            changed: false,
+        });
+        Ok(())
+    }
+
+    /// Writes an object that takes the place of the one of that name and cycle.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none; `LimitExceeded` for objects beyond 2 GiB; the sink's errors.
+    pub(crate) fn replace_object(
+        &mut self,
+        dir: &str,
+        (name, cycle): (&str, u16),
+        payload: &[u8],
+        compression: Compression,
+    ) -> Result<()> {
+        let missing = || Error::not_found(format!("there is no {name};{cycle} to replace"));
+        let mut parts = dir.split('/').filter(|part| !part.is_empty());
+        let dir = parts.try_fold(0, |current, part| self.find_directory(current, part));
+        let dir = dir.ok_or_else(missing)?;
+        let same = |key: &Key| key.name == name && key.cycle == cycle;
+        let place = self.directories[dir].keys.iter().position(same).ok_or_else(missing)?;
+        let mut stored = Vec::new();
+        Compressor::new(compression)?.compress(payload, &mut stored)?;
+        let old = &self.directories[dir].keys[place];
+        let (class, title, parent) = (old.class.clone(), old.title.clone(), old.parent);
+        let mut key = self.key(&class, name, &title, parent, cycle, stored.len() as u64);
+        key.objlen = payload.len() as u64;
+        self.append(&key, &[&stored])?;
+        self.directories[dir].keys[place] = key;
+        self.directories[dir].changed = true;
+        Ok(())
+    }
+
+    /// The three steps; without changes nothing is done. The caller commits.
+    pub(super) fn commit_update(&mut self, existing: &Existing) -> Result<()> {
+        if !self.directories.iter().any(|directory| directory.changed) {
+            return Ok(());
+        }
+        let mut patches = Vec::new();
+        for index in 0..self.directories.len() {
+            let directory = &self.directories[index];
+            match &directory.stored {
+                None => self.finish_directory(index)?,
+                Some(_) if directory.changed => {
+                    let (at, size) = self.key_list(index)?;
+                    patches.extend(self.directories[index].patches(at, size)?);
+                }
+                Some(_) => {}
+            }
+        }
+        let info = match self.infos.len() == existing.infos {
+            true => (existing.header.seek_info, existing.header.nbytes_info as usize),
+            false => self.streamer_info()?,
+        };
+        let gaps = existing.free.iter().filter(|gap| gap.last < existing.header.end);
+        let gaps: Vec<FreeSegment> = gaps.copied().collect();
+        let free = self.free_segments(&gaps)?;
+        let end = self.out.end();
+        let header = Header {
+            version: existing.header.version,
+            large: existing.header.large || end > LARGE_FILE,
+            end,
+            free,
+            free_count: gaps.len() + 1,
+            nbytes_name: existing.header.nbytes_name as usize,
+            compression: existing.header.compression.cast_unsigned(),
+            info,
+            uuid: existing.header.uuid,
+        };
+        let mut start = header.serialize()?;
+        start.resize(existing.start.len(), 0);
+        if let Some(patch) = Patch::between(0, &existing.start, &start) {
+            self.out.sync()?;
+            self.out.overwrite(patch.offset, &patch.bytes)?;
+        }
+        for patch in patches {
+            self.out.sync()?;
+            self.out.overwrite(patch.offset, &patch.bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Key {
+    /// The key of an object that stays where it is.
+    fn of(entry: &KeyEntry) -> Result<Self> {
+        let key = Self {
+            stored: u64::from(entry.nbytes - u32::from(entry.keylen)),
+            objlen: entry.objlen.into(),
+            datime: entry.datime,
+            cycle: entry.cycle,
+            seek: entry.seek,
+            parent: entry.parent,
+            class: entry.class.clone(),
+            name: entry.name.clone(),
+            title: entry.title.clone(),
+            small: !entry.is_large,
+        };
+        if key.size() != usize::from(entry.keylen) {
+            return Err(Error::unsupported(format!(
+                "its key has {} bytes where ROOT writes {}: copy the file first",
+                entry.keylen,
+                key.size()
+            )));
+        }
+        Ok(key)
+    }
+}
+
+/// Positions in a directory record.
+const NBYTES_KEYS: usize = 10;
+const SEEK_DIR: usize = 18;
+const SEEK_KEYS_SMALL: usize = 26;
+const SEEK_KEYS_LARGE: usize = 34;
+/// End of the positions of the small form; the UUID follows.
+const END_SMALL: usize = 30;
+const UUID_SIZE: usize = 18;
+
+impl Directory {
+    /// The changes that make `seek` and `nbytes` the place of the key list, in their order.
+    fn patches(&self, seek: u64, nbytes: usize) -> Result<Vec<Patch>> {
+        let old = self.stored.as_deref().unwrap_or_default();
+        let torn = || {
+            Error::unsupported(format!(
+                "the record of directory {:?} at byte {} lies across two sectors of the disk, so \
+                 that it cannot be changed in one piece: write a new file instead",
+                self.name, self.record
+            ))
+        };
+        let is_large = old.first_chunk::<2>().is_some_and(|v| u16::from_be_bytes(*v) > 1000);
+        let nbytes = i32::try_from(nbytes).map_err(|_| Error::limit("a key list beyond 2 GiB"))?;
+        let mut new = old.to_vec();
+        let short =
+            || Error::out_of_spec(format!("the record of directory {:?} is short", self.name));
+        if seek > LARGE_FILE && !is_large {
+            new = enlarge(old).ok_or_else(short)?;
+        }
+        let count = new.get_mut(NBYTES_KEYS..NBYTES_KEYS + 4).ok_or_else(short)?;
+        count.copy_from_slice(&nbytes.to_be_bytes());
+        if new.len() == old.len() && (is_large || seek > LARGE_FILE) {
+            let place = new.get_mut(SEEK_KEYS_LARGE..SEEK_KEYS_LARGE + 8).ok_or_else(short)?;
+            place.copy_from_slice(&seek.to_be_bytes());
+        } else {
+            let place = new.get_mut(SEEK_KEYS_SMALL..SEEK_KEYS_SMALL + 4).ok_or_else(short)?;
+            let seek = u32::try_from(seek).map_err(|_| Error::limit("a position beyond 4 GiB"))?;
+            place.copy_from_slice(&seek.to_be_bytes());
+        }
+        let whole = Patch::between(self.record, old, &new);
+        if whole.as_ref().is_none_or(Patch::is_atomic) {
+            return Ok(whole.into_iter().collect());
+        }
+        // In two steps: the old list with a larger size reads as before.
+        let grows = old[NBYTES_KEYS..NBYTES_KEYS + 4] < new[NBYTES_KEYS..NBYTES_KEYS + 4];
+        let split = NBYTES_KEYS + 4;
+        let size = Patch::between(self.record, &old[..split], &new[..split]);
+        let place = Patch::between(self.record + split as u64, &old[split..], &new[split..]);
+        let steps: Vec<Patch> = size.into_iter().chain(place).collect();
+        let same_form = old[..2] == new[..2];
+        match same_form && grows && steps.iter().all(Patch::is_atomic) {
+            true => Ok(steps),
+            false => Err(torn()),
+        }
+    }
+}
+
+/// The small form of a directory record as the large one, in the room that ROOT leaves for it.
+fn enlarge(old: &[u8]) -> Option<Vec<u8>> {
+    let version = u16::from_be_bytes(*old.first_chunk()?).checked_add(1000)?;
+    let mut new = version.to_be_bytes().to_vec();
+    new.extend_from_slice(old.get(2..SEEK_DIR)?);
+    for position in old.get(SEEK_DIR..END_SMALL)?.chunks(4) {
+        new.extend_from_slice(&[0; 4]);
+        new.extend_from_slice(position);
+    }
+    new.extend_from_slice(old.get(END_SMALL..END_SMALL + UUID_SIZE)?);
+    (new.len() <= old.len()).then(|| {
+        new.resize(old.len(), 0);
+        new
+    })
+}

@@ -1,0 +1,88 @@
+//! Adding to an existing file: entries to its RNTuples, and new RNTuples.
+//!
+//! The file is changed in place. Everything new is written behind its old end; then two small changes
+//! make it part of the file (see [`RootFileWriter::update`]). A crash at any moment leaves the file as
+//! it was, or as it will be.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nyssa_io::{LocalUpdate, Sink, Source};
+
+use crate::Context;
+use crate::dataset::Dataset;
+use crate::error::{Result, ResultExt};
+use crate::read::Reader;
+use crate::rootfile::RootFile;
+use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use crate::write::{Existing, Options, SharedFile, TableWriter};
+
+/// A file that gets more.
+pub struct Update {
+    /// The file as it was.
+    old: RootFile,
+    file: SharedFile,
+}
+
+impl Update {
+    /// Opens a local file, locked against others that lock it.
+    ///
+    /// # Errors
+    /// `Io` when it cannot be written or another program writes to it; as [`RootFileWriter::update`].
+    pub fn open(path: &Path, options: FileOptions) -> Result<Self> {
+        let sink = LocalUpdate::open(path)?;
+        let source = Arc::new(sink.source()?);
+        let old = RootFile::open(Arc::clone(&source) as Arc<dyn Source>)?;
+        let end = old.header().end;
+        Self::over(old, Box::new(sink.keep(end)), options)
+    }
+
+    /// Goes on with `old`, which `sink` changes in place.
+    ///
+    /// # Errors
+    /// As [`RootFileWriter::update`].
+    pub fn over(old: RootFile, sink: Box<dyn Sink>, options: FileOptions) -> Result<Self> {
+        let file = SharedFile::new(RootFileWriter::update(sink, &old, options)?);
+        Ok(Self { old, file })
+    }
+
+    /// The file as it was when it was opened.
+    pub fn old(&self) -> &RootFile {
+        &self.old
+    }
+
+    /// The file that takes new RNTuples.
+    pub fn file(&self) -> &SharedFile {
+        &self.file
+    }
+
+    /// Goes on with the RNTuple at `path`, `dir/name` or `dir/name;cycle`: rows are added behind its
+    /// last entry, in its encodings. See [`TableWriter::resume`].
+    ///
+    /// # Errors
+    /// `NotFound`; as [`Reader::open`] and [`TableWriter::resume`].
+    pub fn append(&self, path: &str, options: Options, context: &Context) -> Result<TableWriter> {
+        let key = self.old.find(path)?;
+        let reader = Reader::open(&self.old, &format!("{};{}", key.path, key.cycle))?;
+        let existing = Existing {
+            path: &key.path,
+            cycle: key.cycle,
+            anchor: reader.anchor(),
+            header: reader.header(),
+            footer: reader.footer(),
+            schema: reader.schema(),
+            clusters: reader.clusters_info(),
+        };
+        TableWriter::resume(&self.file, &existing, options, context)
+            .in_file(reader.file())
+            .in_object(&key.path)
+    }
+
+    /// Makes what was written part of the file; its size. Without this the file stays as it was.
+    ///
+    /// # Errors
+    /// As [`SharedFile::finish`].
+    pub fn finish(self) -> Result<u64> {
+        self.file.finish()
+    }
+}
