@@ -68,6 +68,8 @@ impl Join {
         let mut sides = Vec::with_capacity(rights.len());
         for (number, right) in (1..).zip(rights) {
             let dataset = right.dataset;
+            let types = on.iter().map(|key| key_type(key, left.as_ref(), dataset.as_ref()));
+            let types = types.collect::<Result<Vec<_>>>()?;
             for item in dataset.items().iter().filter(|item| !on.contains(&item.name)) {
                 let name = format!("{}{}", right.prefix, item.name);
                 if items.iter().any(|other| other.name == name) {
@@ -93,8 +95,6 @@ impl Join {
                 same_length(left.as_ref(), dataset.as_ref())?;
                 None
             } else {
-                let types = on.iter().map(|key| key_type(key, left.as_ref(), dataset.as_ref()));
-                let types = types.collect::<Result<Vec<_>>>()?;
                 let index = Index::build(dataset.as_ref(), &on, &types, context)?;
                 Some((types, index))
             };

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, LargeListArray, StructArray, UnionArray, new_empty_array,
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeListArray, StructArray, UInt64Array,
+    UnionArray, new_empty_array,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, UnionFields, UnionMode};
 
 use super::ReadRule;
@@ -224,29 +226,31 @@ impl Plan {
                 let columns = record.columns().iter().zip(plans);
                 let mut columns =
                     columns.map(|(column, plan)| plan.apply(column)).collect::<Result<Vec<_>>>()?;
-                let stored = columns.clone();
+                // Functions see objects only, not the places of those that are null.
+                let objects = Objects::new(record);
+                let stored = objects.pack(&columns)?;
                 for applied in rules {
-                    applied.run(&stored, members, record.len(), &mut columns)?;
+                    let made = applied.run(&stored, members, objects.count)?;
+                    for (&place, array) in applied.targets.iter().zip(made) {
+                        let array = objects.spread(array)?;
+                        match columns.get_mut(place) {
+                            Some(column) => *column = array,
+                            None => columns.push(array),
+                        }
+                    }
                 }
                 let nulls = record.nulls().cloned();
                 StructArray::try_new_with_length(members.clone(), columns, nulls, record.len())
                     .map(shared)
             }
         };
-        rebuilt.map_err(|error| {
-            Error::invalid_argument("what a rule made does not fit its field").with_source(error)
-        })
+        rebuilt.map_err(unfit)
     }
 }
 
 impl Applied {
-    fn run(
-        &self,
-        stored: &[ArrayRef],
-        members: &Fields,
-        objects: usize,
-        columns: &mut Vec<ArrayRef>,
-    ) -> Result<()> {
+    /// The targets, in their types, of the objects whose members are `stored`.
+    fn run(&self, stored: &[ArrayRef], members: &Fields, objects: usize) -> Result<Vec<ArrayRef>> {
         let source = |(path, field): &(Vec<usize>, Field)| {
             let mut path = path.iter();
             let first = path.next().and_then(|&index| stored.get(index)).cloned();
@@ -259,22 +263,49 @@ impl Applied {
         let sources = sources
             .ok_or_else(|| Error::invalid_argument("a record lacks a member of its type"))?;
         let made = self.rule.run(&sources, objects)?;
-        for ((&place, target), array) in self.targets.iter().zip(&self.rule.targets).zip(made) {
-            let wanted = &members[place];
+        let targets = self.targets.iter().zip(&self.rule.targets).zip(made);
+        let convert = |((&place, target), array): ((&usize, &super::Target), ArrayRef)| {
             let nullable = array.null_count() > 0;
             let from = Field::new(&target.name, array.data_type().clone(), nullable);
             let options = Options { missing: Missing::Error, narrowing: true };
-            let array = evolve(&from, wanted, options)
-                .and_then(|conversion| conversion.apply(&array))
-                .in_field(&target.name)?;
-            if place < columns.len() {
-                columns[place] = array;
-            } else {
-                columns.push(array);
-            }
-        }
-        Ok(())
+            let conversion = evolve(&from, &members[place], options);
+            conversion.and_then(|conversion| conversion.apply(&array)).in_field(&target.name)
+        };
+        targets.map(convert).collect()
     }
+}
+
+/// Which places of a record hold objects.
+struct Objects {
+    count: usize,
+    valid: Option<NullBuffer>,
+}
+
+impl Objects {
+    fn new(record: &StructArray) -> Self {
+        let valid = record.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
+        Self { count: record.len() - record.null_count(), valid }
+    }
+
+    /// The values of the objects.
+    fn pack(&self, columns: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
+        let Some(valid) = &self.valid else { return Ok(columns.to_vec()) };
+        let mask = BooleanArray::new(valid.inner().clone(), None);
+        let pack = |column: &ArrayRef| arrow_select::filter::filter(column, &mask);
+        columns.iter().map(pack).collect::<std::result::Result<_, _>>().map_err(unfit)
+    }
+
+    /// Values of the objects at the places of the objects.
+    fn spread(&self, array: ArrayRef) -> Result<ArrayRef> {
+        let Some(valid) = &self.valid else { return Ok(array) };
+        let mut next = 0..;
+        let rows = valid.iter().map(|valid| if valid { next.next() } else { None });
+        arrow_select::take::take(&array, &UInt64Array::from_iter(rows), None).map_err(unfit)
+    }
+}
+
+fn unfit(error: ArrowError) -> Error {
+    Error::invalid_argument("what a rule made does not fit its field").with_source(error)
 }
 
 fn shared<A: Array + 'static>(array: A) -> ArrayRef {
