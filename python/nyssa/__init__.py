@@ -8,9 +8,9 @@
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
-`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple;
-`merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from the builtin one
-would catch.
+`concatenate` read them; `recreate` writes RNTuples, `update` adds to them; `convert` turns a TTree
+into an RNTuple; `merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from
+the builtin one would catch.
 """
 
 from __future__ import annotations
@@ -42,9 +42,11 @@ if TYPE_CHECKING:
     from nyssa.writing import (
         FillContext,
         NTupleWriter,
+        UpdatableFile,
         WritableFile,
         estimate_write_memory,
         recreate,
+        update,
     )
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
@@ -61,6 +63,7 @@ _HOMES = {
     "RNTuple": "dataset",
     "ReadRules": "rules",
     "TTree": "dataset",
+    "UpdatableFile": "writing",
     "WritableFile": "writing",
     "chain": "_chain",
     "concatenate": "_iterate",
@@ -71,6 +74,7 @@ _HOMES = {
     "merge": "_merge",
     "open": "file",
     "recreate": "writing",
+    "update": "writing",
 }
 
 __all__ = [
@@ -92,6 +96,7 @@ __all__ = [
     "ReadRules",
     "TTree",
     "UnsupportedError",
+    "UpdatableFile",
     "WritableFile",
     "__version__",
     "chain",
@@ -104,6 +109,7 @@ __all__ = [
     "merge",
     "open",
     "recreate",
+    "update",
 ]
 
 

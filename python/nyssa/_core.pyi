@@ -102,6 +102,9 @@ class Writer:
     """A file being written."""
 
     def __new__(cls, path: str, options: Mapping[str, Any], force: bool) -> Self: ...
+    @staticmethod
+    def update(path: str, options: Mapping[str, Any]) -> Writer: ...
+    def append(self, name: str) -> tuple[list[str], int]: ...
     def table(
         self,
         name: str,
