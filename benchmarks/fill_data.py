@@ -1,9 +1,9 @@
 """The data of the fill benchmark: 220 fields, made once, filled by both libraries in the same way.
 
-200 fields are ``std::vector`` of float, int or unsigned char, in 20 groups whose fields have the same
-multiplicities, and 20 are plain floats. The values lie in one pool for each kind; field `i` takes
-them in order from a place of its own on, so no field repeats itself. Mantissas are cut as NanoAOD
-does, where it does.
+200 fields are ``std::vector`` of float, int or unsigned char, in 20 groups whose fields have the
+same multiplicities, and 20 are plain floats. The values lie in one pool for each kind; each field
+takes them in order from a place of its own on, so no field repeats itself. Mantissas are cut as
+NanoAOD does, where it does.
 """
 
 from __future__ import annotations

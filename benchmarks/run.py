@@ -78,9 +78,13 @@ def main() -> None:
     """Runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=300_000)
+    parser.add_argument("--fill-entries", type=int, default=200_000)
+    parser.add_argument("--only", help="only jobs whose names contain this; prints their medians")
     parser.add_argument("--rounds", type=int, default=3, help="measured rounds after a warm-up")
     parser.add_argument("--output", type=Path, default=ROOT_DIRECTORY / "docs" / "benchmarks.md")
     arguments = parser.parse_args()
+    import fill_data
+
     BUILD.mkdir(parents=True, exist_ok=True)
 
     tree = BUILD / f"nanoaod-{arguments.entries}.root"
@@ -89,6 +93,12 @@ def main() -> None:
         make_data(tree, arguments.entries)
     by_root, by_nyssa = BUILD / "by_root.root", BUILD / "by_nyssa.root"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+    fill = BUILD / f"fill-{arguments.fill_entries}"
+    if not (fill / "counts.bin").exists():
+        print(f"making {fill.relative_to(ROOT_DIRECTORY)}", file=sys.stderr)
+        fill_data.make(fill, arguments.fill_entries)
+    filled = BUILD / "filled.root"
 
     bound = ["cargo", "run", "--quiet", "--release", "--example", "bound", "--", str(tree)]
     jobs = {
@@ -108,6 +118,12 @@ def main() -> None:
         "nyssa tree": job("nyssa_read", tree, cores),
         "bound": [*bound, str(by_root)],
     }
+    for library in ("root", "nyssa"):
+        for threads in (1, 2):
+            fill_job = job(f"{library}_fill", fill, arguments.fill_entries, filled, threads)
+            jobs[f"{library} fill {threads}"] = fill_job
+    if arguments.only:
+        jobs = {name: command for name, command in jobs.items() if arguments.only in name}
     results: dict[str, list[dict]] = {name: [] for name in jobs}
     for round_ in range(arguments.rounds + 1):
         # The slow jobs need no warm-up of their own: the first round warms files and caches.
@@ -130,6 +146,12 @@ def main() -> None:
             f"| {what} | {ours:.4g} {unit} | {theirs:.4g} {unit} | {ours / theirs:.3f} | {goal} |"
         )
 
+    if arguments.only:
+        for name in results:
+            keys = results[name][0]
+            print(name, *(f"{key} {median(name, key):.4g}" for key in keys))
+        return
+
     size = tree.stat().st_size / 1e6
     sums = {name: results[name][0]["sum"] for name in results if name.endswith("column")}
     if max(sums.values()) - min(sums.values()) > 1e-6 * abs(max(sums.values())):
@@ -148,7 +170,8 @@ def main() -> None:
         "",
         f"Data: {arguments.entries:,} events of NanoAOD, "
         + ("resampled from CMS open data" if TEMPLATE.exists() else "synthetic")
-        + f", as a zstd TTree of {size:.0f} MB written by ROOT.",
+        + f", as a zstd TTree of {size:.0f} MB written by ROOT; for filling, "
+        f"{arguments.fill_entries:,} entries of 220 fields (benchmarks/fill_data.py).",
         "",
         "| job | nyssa | peer | ratio | wanted |",
         "|---|---|---|---|---|",
@@ -222,6 +245,41 @@ def main() -> None:
             median("uproot tree"),
             "s",
             "",
+        ),
+        row(
+            "fill 220 fields from 2 threads, against ROOT's parallel writer",
+            median("nyssa fill 2"),
+            median("root fill 2"),
+            "s",
+            "≥ 5 ×",
+        ),
+        row(
+            "fill 220 fields from 1 thread, against ROOT's parallel writer",
+            median("nyssa fill 1"),
+            median("root fill 1"),
+            "s",
+            "",
+        ),
+        share(
+            "fill: output size",
+            median("nyssa fill 2", "bytes") / 1e6,
+            median("root fill 2", "bytes") / 1e6,
+            "MB",
+            "≤ 1.00",
+        ),
+        share(
+            "fill: peak memory",
+            median("nyssa fill 2", "rss"),
+            median("root fill 2", "rss"),
+            "MB",
+            "≤ 0.4",
+        ),
+        row(
+            "fill: 2 threads against 1",
+            median("nyssa fill 2"),
+            median("nyssa fill 1"),
+            "s",
+            "≥ 1.8 ×",
         ),
         "",
         "Distance to the bound, one thread:",

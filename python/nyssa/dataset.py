@@ -7,10 +7,11 @@ from typing import Any
 
 from nyssa import _core, _lazy, _library
 from nyssa._filter import NameFilter, choose, matcher, not_found
-from nyssa._steps import bytes_of, entry_range
+from nyssa._steps import bytes_of, entry_numbers, entry_range
 from nyssa.errors import ArgumentError, UnsupportedError
+from nyssa.rules import ReadRules
 
-__all__ = ["Column", "Dataset", "RNTuple", "TTree", "wrap"]
+__all__ = ["AttributeSet", "Column", "Dataset", "RNTuple", "TTree", "wrap"]
 
 Names = str | Iterable[str] | None
 
@@ -151,6 +152,7 @@ class Dataset(Mapping[str, "Column"]):
         entry_stop: int | None = None,
         library: str = "ak",
         lazy: bool = False,
+        rules: ReadRules | None = None,
         threads: int | None = None,
     ) -> Any:
         """Read columns into memory.
@@ -170,6 +172,8 @@ class Dataset(Mapping[str, "Column"]):
         lazy
             Make an awkward array now and read each column when its values are first needed, then
             all of it and once. Columns with variants are read at once.
+        rules
+            Members to compute from others; see `ReadRules`.
         threads
             Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all
             cores.
@@ -185,12 +189,44 @@ class Dataset(Mapping[str, "Column"]):
         """
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
-        chosen = self._choose(names, filter_name, filter_typename)
+        source = self.with_rules(rules) if rules else self
+        chosen = source._choose(names, filter_name, filter_typename)
         if lazy:
             if library != "ak":
                 raise ArgumentError('lazy=True makes awkward arrays; use library="ak"')
-            return _lazy.record(self._core, chosen, start, stop, threads)
-        return self._table(library, chosen, start, stop, threads)
+            return _lazy.record(source._core, chosen, start, stop, threads)
+        return source._table(library, chosen, start, stop, threads)
+
+    def with_rules(self, rules: ReadRules) -> Dataset:
+        """Return this dataset with members that `rules` compute while it is read."""
+        return Dataset(_core.with_rules(self._core, rules._core))
+
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        library: str = "ak",
+        threads: int | None = None,
+    ) -> Any:
+        """Read entries in any order, repeated ones too: one result for each of `indices`.
+
+        Only the clusters and pages (or baskets) that hold these entries are read. The other
+        parameters and the result are those of `arrays`; rows are numbered from 0 in pandas.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for indices that are negative, too large, or no integers.
+        """
+        library = _library.canonical(library)
+        chosen = self._choose(names, filter_name, filter_typename)
+        wanted = entry_numbers(indices, self.num_entries)
+        layout = _library.takes_layouts(library)
+        columns = self._core.take(chosen, wanted, threads, layout)
+        return _library.table(library, chosen, columns, 0, len(wanted))
 
     def iterate(
         self,
@@ -295,6 +331,31 @@ class TTree(Dataset):
 
 class RNTuple(Dataset):
     """An RNTuple: ROOT's new container of columns."""
+
+    @property
+    def attribute_sets(self) -> dict[str, AttributeSet]:
+        """Attribute sets by name: data about ranges of entries. Empty for most RNTuples."""
+        names = self._core.attribute_sets()
+        return {name: AttributeSet(self._core.attribute_set(name)) for name in names}
+
+
+class AttributeSet(RNTuple):
+    """An attribute set: an RNTuple with one entry per attribute.
+
+    Its columns are ``_rangeStart`` and ``_rangeLen``, the entries of the main RNTuple that an
+    attribute is about, and ``_userData``, a record of its values.
+    """
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Entries ``(start, stop)`` of the main RNTuple that each attribute is about."""
+        columns = self.arrays(["_rangeStart", "_rangeLen"], library="np")
+        pairs = zip(columns["_rangeStart"].tolist(), columns["_rangeLen"].tolist(), strict=True)
+        return [(start, start + length) for start, length in pairs]
+
+    def attributes(self, **options: Any) -> Any:
+        """Return the values of all attributes, one record each; options are those of `arrays`."""
+        return self["_userData"].array(**options)
 
 
 class Column:

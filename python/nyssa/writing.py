@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
 import warnings
 from collections.abc import Mapping
@@ -16,15 +18,23 @@ from nyssa._filter import not_found
 from nyssa._steps import bytes_of
 from nyssa.errors import ArgumentError
 
-__all__ = ["NTupleWriter", "WritableFile", "recreate"]
+__all__ = [
+    "FillContext",
+    "NTupleWriter",
+    "UpdatableFile",
+    "WritableFile",
+    "estimate_write_memory",
+    "recreate",
+    "update",
+]
 
 
 class WritableFile:
     """A ROOT file being written; use it as a context manager. See `recreate`."""
 
-    def __init__(self, path: str, options: dict[str, Any], force: bool) -> None:
+    def __init__(self, path: str, core: _core.Writer) -> None:
         self._path = path
-        self._core: _core.Writer | None = _core.Writer(path, options, force)
+        self._core: _core.Writer | None = core
         self._writers: dict[str, NTupleWriter] = {}
 
     @property
@@ -110,7 +120,7 @@ class WritableFile:
         """Warn when the file was forgotten: without `close` nothing is written."""
         if getattr(self, "_core", None) is not None:
             warnings.warn(
-                f"{self._path} was never closed and is not written; use `with nyssa.recreate(...)`",
+                f"{self._path} was never closed and is not written; use `with`",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -157,6 +167,22 @@ class NTupleWriter:
         """
         self._extend(_columns.columns(data))
 
+    def fill_context(self) -> FillContext:
+        """Return a context through which one thread adds entries, beside others.
+
+        Each thread takes a context of its own and calls its `FillContext.extend`; encoding and
+        compression run in these threads at the same time. How many there may be at once is
+        `fill_contexts` of `recreate`, and the order of the entries is `fill_order`. What was given
+        to `extend` before comes first; after this, entries come through contexts only.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for more contexts than `fill_contexts`; in the order ``"round-robin"``
+            also when entries of another context have been written.
+        """
+        return FillContext(self, self._file._open().fill_context(self.name))
+
     def add_fields(self, types: Mapping[str, Any]) -> None:
         """Add fields after entries were written; the entries before read as zeros and empty lists.
 
@@ -197,6 +223,11 @@ class NTupleWriter:
         )
 
     def _extend(self, columns: list[_core.Array]) -> None:
+        ordered = self._ordered(columns)
+        self._file._open().extend(self.name, ordered)
+        self._entries += len(columns[0]) if columns else 0
+
+    def _ordered(self, columns: list[_core.Array]) -> list[_core.Array]:
         given = {column.name: column for column in columns}
         if set(given) != set(self._fields):
             missing = [name for name in self._fields if name not in given]
@@ -205,23 +236,92 @@ class NTupleWriter:
                 f"the data do not have the fields of {self.name!r}: "
                 f"missing {missing or 'none'}, unknown {unknown or 'none'}"
             )
-        ordered = [given[name] for name in self._fields]
-        self._file._open().extend(self.name, ordered)
-        self._entries += len(columns[0]) if columns else 0
+        return [given[name] for name in self._fields]
 
     def __repr__(self) -> str:
         """Return name and entries."""
         return f"<NTupleWriter {self.name!r} ({self._entries} entries)>"
 
 
+class FillContext:
+    """Adds the entries of one thread to an RNTuple; use it as a context manager.
+
+    >>> def work(context, parts):
+    ...     with context:
+    ...         for part in parts:
+    ...             context.extend(part)
+
+    Entries keep their order within a context. An exception inside the ``with`` means that entries
+    are missing: the file is then not written, unless they are given up by `discard`.
+    """
+
+    def __init__(self, writer: NTupleWriter, core: _core.FillContext) -> None:
+        self._writer = writer
+        self._core = core
+        self._entries = 0
+
+    @property
+    def num_entries(self) -> int:
+        """Number of entries that this context has added."""
+        return self._entries
+
+    def extend(self, data: Any) -> None:
+        """Add entries as `NTupleWriter.extend` does.
+
+        Data that do not fit are refused and nothing of them is taken; this context and all others
+        go on. After any other error the file is not written.
+        """
+        columns = _columns.columns(data)
+        self._core.extend(self._writer._ordered(columns))
+        self._entries += len(columns[0]) if columns else 0
+
+    def flush(self) -> None:
+        """End the cluster here. Otherwise clusters end where the options of `recreate` say."""
+        self._core.flush()
+
+    def close(self) -> None:
+        """Write what is left. Closing the file does this for all contexts."""
+        self._core.close()
+
+    def discard(self) -> int:
+        """Give up the entries that are in no cluster yet, and return their number."""
+        lost = self._core.discard()
+        self._entries -= lost
+        return lost
+
+    def __enter__(self) -> FillContext:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: object, value: object, traceback: object) -> None:
+        """Close; after an exception give up."""
+        if kind is None:
+            self.close()
+        else:
+            self._core.abandon()
+
+    def __repr__(self) -> str:
+        """Return name and entries."""
+        return f"<FillContext of {self._writer.name!r} ({self._entries} entries)>"
+
+
 def recreate(
     path: str | os.PathLike[str],
     *,
     compression: int | str = 505,
+    effort: str = "auto",
     encoding: str = "default",
     cluster_size: int | str | None = None,
+    max_unzipped_cluster_size: int | str | None = None,
     page_size: int | str | None = None,
+    initial_page_size: int | str | None = None,
+    page_buffer_budget: int | str | None = None,
+    buffered: bool = True,
     checksums: bool = True,
+    same_page_merging: bool = True,
+    memory: int | str | None = None,
+    fill_contexts: int | None = None,
+    fill_order: str = "completion",
     force: bool = True,
     threads: int | None = None,
 ) -> WritableFile:
@@ -231,7 +331,8 @@ def recreate(
     ...     file["Events"] = {"x": np.arange(10), "jets": ak.Array([[1.5]] * 10)}
 
     The file appears when it is closed; an exception inside the ``with`` leaves no file (or the one
-    that was there before).
+    that was there before). Options of clusters and pages have the meaning and the defaults of
+    ROOT's ``RNTupleWriteOptions``.
 
     Parameters
     ----------
@@ -240,16 +341,38 @@ def recreate(
     compression
         ROOT's setting, such as 505 (zstd, level 5), 404 (lz4), 207 (lzma), 101 (zlib), 0 (none), or
         a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+    effort
+        ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
     encoding
         ``"default"``: column types as ROOT has them. ``"auto"``: for each column what is smallest
         on a sample of its data, split or unsplit, with a compression effort chosen for size more
-        than for time; looked at again in later clusters.
+        than for time; looked at again in later clusters. Not with `NTupleWriter.fill_context`.
     cluster_size
-        Compressed bytes of a cluster to aim at, such as ``"50 MB"``; default that of ROOT.
-    page_size
-        Largest page before compression; default that of ROOT.
+        Compressed bytes of a cluster to aim at, such as ``"50 MB"``; smaller where memory is short.
+    max_unzipped_cluster_size
+        Uncompressed bytes of a cluster at most; default ten times the compressed size.
+    page_size, initial_page_size
+        Largest page before compression, and what the open page of a column takes at first.
+    page_buffer_budget
+        What the open pages of all columns may take; default twice `cluster_size`, or once without
+        compression. `memory` is kept in any case.
+    buffered
+        Whether sealed pages wait for their cluster, in which those of a column then lie together.
+        Without, they are written at once, which takes less memory.
     checksums
         Whether pages carry a checksum.
+    same_page_merging
+        Whether equal pages are stored once.
+    memory
+        Budget for all that is held while an RNTuple is written, of all fill contexts together; see
+        `estimate_write_memory`.
+    fill_contexts
+        How many `NTupleWriter.fill_context` there may be at once, who share the memory; default the
+        number of `threads`.
+    fill_order
+        ``"completion"``: clusters of fill contexts become entries as they are complete.
+        ``"round-robin"``: one cluster of each context in turn, so that the same entries in each
+        context give the same file; clusters that come before their turn wait in memory.
     force
         Whether an existing file is replaced.
     threads
@@ -260,18 +383,145 @@ def recreate(
     nyssa.errors.OutputExistsError
         (a `FileExistsError`)        when the file exists and `force` is false.
     """
-    options: dict[str, Any] = {
-        "compression": compression,
-        "encoding": encoding,
-        "checksums": checksums,
+    options = _options(
+        compression=compression,
+        effort=effort,
+        encoding=encoding,
+        cluster_size=cluster_size,
+        max_unzipped_cluster_size=max_unzipped_cluster_size,
+        page_size=page_size,
+        initial_page_size=initial_page_size,
+        page_buffer_budget=page_buffer_budget,
+        buffered=buffered,
+        checksums=checksums,
+        same_page_merging=same_page_merging,
+        memory=memory,
+        fill_contexts=fill_contexts,
+        fill_order=fill_order,
+        threads=threads,
+    )
+    path = os.fspath(path)
+    return WritableFile(path, _core.Writer(path, options, force))
+
+
+class UpdatableFile(WritableFile):
+    """An existing ROOT file that gets more; use it as a context manager. See `update`."""
+
+    def __getitem__(self, name: str) -> NTupleWriter:
+        """Return the writer of an RNTuple of this file, to add entries behind its last one."""
+        if name not in self._writers:
+            fields, entries = self._open().append(name)
+            writer = NTupleWriter(self, name, fields)
+            writer._entries = entries
+            self._writers[name] = writer
+        return self._writers[name]
+
+    def __repr__(self) -> str:
+        """Return path and state."""
+        state = "closed" if self._core is None else "open"
+        return f"<UpdatableFile {self._path} ({state})>"
+
+
+def update(
+    path: str | os.PathLike[str],
+    *,
+    compression: int | str = 505,
+    effort: str = "auto",
+    cluster_size: int | str | None = None,
+    page_size: int | str | None = None,
+    checksums: bool = True,
+    memory: int | str | None = None,
+    threads: int | None = None,
+) -> UpdatableFile:
+    """Open an existing ROOT file to add entries to its RNTuples, or new RNTuples.
+
+    >>> with nyssa.update("events.root") as file:
+    ...     file["Events"].extend({"x": [1.0, 2.0], "jets": [[1.5], []]})
+    ...     file["More"] = {"y": [1, 2, 3]}
+
+    The file may come from ROOT; all its other objects stay. It is changed when it is closed, in
+    place and safely: a crash at any moment leaves it as it was, or as it will be. An exception
+    inside the ``with`` leaves it as it was. While it is open, other programs that lock files cannot
+    change it; if one does without a lock, closing refuses.
+
+    Entries that are added have the fields of the RNTuple, in its encodings;
+    `NTupleWriter.add_fields` adds fields that read as zeros in the entries before.
+
+    Parameters
+    ----------
+    path
+        Path of a local file.
+    compression, effort, cluster_size, page_size, checksums, memory, threads
+        As in `recreate`, for what is added.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) from ``file[name]`` when there is no such RNTuple.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) for files of a form that cannot be changed in place.
+    """
+    options = _options(
+        compression=compression,
+        effort=effort,
+        cluster_size=cluster_size,
+        page_size=page_size,
+        checksums=checksums,
+        memory=memory,
+        threads=threads,
+    )
+    path = os.fspath(path)
+    return UpdatableFile(path, _core.Writer.update(path, options))
+
+
+def estimate_write_memory(types_or_data: Any, **options: Any) -> dict[str, int]:
+    """Return what writing takes at most, in bytes, before anything is written.
+
+    Parameters
+    ----------
+    types_or_data
+        As in `WritableFile.mkrntuple`.
+    **options
+        Those of `recreate`. With `fill_contexts`, that many threads fill; without, one writer
+        seals on `threads`.
+
+    Returns
+    -------
+    dict
+        ``buffers`` (open pages), ``sealed`` (compressed pages that wait for their cluster),
+        ``compressors``, ``file`` (page lists and the like), and ``total``, which is at most the
+        option `memory`. The data of one call of `extend` for each thread come on top.
+
+    Raises
+    ------
+    nyssa.LimitError
+        (a `MemoryError`) when the memory cannot hold so many columns and contexts, with what to do.
+    """
+    columns = _empty(types_or_data)
+    if columns is None:
+        columns = _columns.columns(types_or_data)
+    estimate: dict[str, int] = json.loads(_core.estimate_write_memory(columns, _options(**options)))
+    return estimate
+
+
+def _options(**given: Any) -> dict[str, Any]:
+    """Return what is given, with sizes in bytes."""
+    sizes = {
+        "cluster_size",
+        "max_unzipped_cluster_size",
+        "page_size",
+        "initial_page_size",
+        "page_buffer_budget",
+        "memory",
     }
-    if cluster_size is not None:
-        options["cluster_size"] = bytes_of(cluster_size, "cluster_size")
-    if page_size is not None:
-        options["page_size"] = bytes_of(page_size, "page_size")
-    if threads is not None:
-        options["threads"] = threads
-    return WritableFile(os.fspath(path), options, force)
+    allowed = set(inspect.signature(recreate).parameters) - {"path", "force"}
+    if unknown := set(given) - allowed:
+        raise ArgumentError(f"unknown options: {', '.join(sorted(unknown))}")
+    return {
+        name: bytes_of(value, name) if name in sizes else value
+        for name, value in given.items()
+        if value is not None
+    }
 
 
 def _empty(types: Any) -> list[_core.Array] | None:

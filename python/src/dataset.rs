@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use nyssa::dataset::{AnyDataset, Format, Item};
 use nyssa::{Context, Error};
@@ -95,16 +95,37 @@ impl Dataset {
         Door::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.read(&refs, start..stop, context)?;
-            let fields = fields(&dataset, &names)?;
-            let new = |(array, field)| Array::new(array, field);
-            let arrays: Vec<_> = arrays.into_iter().zip(fields).map(new).collect();
-            if layout {
-                context.pool().install(|| {
-                    arrays.par_iter().try_for_each(|array| array.prepare().map(|_| ()))
-                })?;
-            }
-            Ok(arrays)
+            columns(&dataset, &names, arrays, layout, context)
         })
+    }
+
+    /// Reads columns for entries in any order, as `read` does for ranges.
+    #[pyo3(signature = (names, indices, threads=None, layout=false))]
+    fn take(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        indices: Vec<u64>,
+        threads: Option<usize>,
+        layout: bool,
+    ) -> PyResult<Vec<Array>> {
+        let dataset = Arc::clone(&self.0);
+        Door::new(threads).abandonable().run(py, move |context| {
+            let refs: Vec<&str> = names.iter().map(String::as_str).collect();
+            let arrays = dataset.take(&refs, &indices, context)?;
+            columns(&dataset, &names, arrays, layout, context)
+        })
+    }
+
+    /// Names of the attribute sets.
+    fn attribute_sets(&self) -> Vec<String> {
+        self.0.attribute_sets()
+    }
+
+    /// Opens an attribute set.
+    fn attribute_set(&self, py: Python<'_>, name: String) -> PyResult<Self> {
+        let dataset = Arc::clone(&self.0);
+        Door::new(None).abandonable().run(py, move |_| dataset.attribute_set(&name).map(Self))
     }
 
     /// Streams columns cluster by cluster, for the entries from `start` to `stop`.
@@ -147,6 +168,24 @@ impl Dataset {
     fn __repr__(&self) -> String {
         format!("<nyssa._core.Dataset {:?} in {:?}>", self.0.name(), self.0.file())
     }
+}
+
+/// Arrays that were read as Python sees them; with `layout` their trees are made on all threads.
+fn columns(
+    dataset: &AnyDataset,
+    names: &[String],
+    arrays: Vec<ArrayRef>,
+    layout: bool,
+    context: &Context,
+) -> nyssa::Result<Vec<Array>> {
+    let fields = fields(dataset, names)?;
+    let arrays: Vec<_> =
+        arrays.into_iter().zip(fields).map(|(array, field)| Array::new(array, field)).collect();
+    if layout {
+        let prepare = |array: &Array| array.prepare().map(drop);
+        context.pool().install(|| arrays.par_iter().try_for_each(prepare))?;
+    }
+    Ok(arrays)
 }
 
 /// The Arrow fields of columns.

@@ -17,10 +17,13 @@ mod dataset;
 mod door;
 mod errors;
 mod file;
+mod fill;
 mod import;
 mod layout;
 mod merge;
 mod options;
+mod rows;
+mod rules;
 mod write;
 
 use pyo3::prelude::*;
@@ -34,12 +37,16 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::Buffer>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<file::File>()?;
+    module.add_class::<fill::FillContext>()?;
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::join, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::with_rules, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(fill::estimate_write_memory, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
 }

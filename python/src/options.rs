@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use nyssa::Error;
+use nyssa::write::Options;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -36,4 +37,48 @@ pub fn parse<T: FromStr<Err = Error>>(
 /// A number of bytes, at most what memory can hold.
 pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// The options of writing.
+pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
+    let mut options = Options::default();
+    if let Some(compression) = parse(given, "compression")? {
+        options.compression = compression;
+    }
+    if let Some(effort) = parse(given, "effort")? {
+        options.effort = effort;
+    }
+    if let Some(bytes) = get(given, "cluster_size")? {
+        options.approx_zipped_cluster = bytes;
+        // As ROOT's default relates to its other default.
+        options.max_unzipped_cluster = options.max_unzipped_cluster.max(bytes.saturating_mul(10));
+    }
+    if let Some(bytes) = get(given, "max_unzipped_cluster_size")? {
+        options.max_unzipped_cluster = bytes;
+    }
+    if let Some(bytes) = get(given, "page_size")? {
+        options.max_unzipped_page = memory(bytes);
+        options.initial_unzipped_page = options.initial_unzipped_page.min(memory(bytes));
+    }
+    if let Some(bytes) = get(given, "initial_page_size")? {
+        options.initial_unzipped_page = memory(bytes);
+    }
+    options.page_buffer_budget = get(given, "page_buffer_budget")?;
+    if let Some(buffered) = get(given, "buffered")? {
+        options.buffered = buffered;
+    }
+    if let Some(checksums) = get(given, "checksums")? {
+        options.checksums = checksums;
+    }
+    if let Some(encodings) = parse(given, "encoding")? {
+        options.encodings = encodings;
+    }
+    if let Some(merging) = get(given, "same_page_merging")? {
+        options.same_page_merging = merging;
+    }
+    if let Some(bytes) = get(given, "memory")? {
+        options.memory = bytes;
+    }
+    options.contexts = get(given, "fill_contexts")?;
+    Ok(options)
 }

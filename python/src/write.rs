@@ -7,7 +7,8 @@ use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
-use nyssa::write::{AttributeSetWriter, Options, SharedFile, TableWriter};
+use nyssa::update::Update;
+use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -16,7 +17,9 @@ use pyo3::types::PyDict;
 use crate::array::Array;
 use crate::door::{self, Door};
 use crate::errors;
-use crate::options::{get, memory, parse};
+use crate::fill::FillContext;
+use crate::options::{get, parse, write_options};
+use crate::rows::Rows;
 
 /// A ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -27,15 +30,18 @@ pub struct Writer {
 
 struct State {
     file: SharedFile,
+    /// When an existing file is added to.
+    update: Option<Update>,
     options: Options,
     context: Context,
+    order: Order,
     tables: Vec<Table>,
 }
 
 /// An RNTuple being written.
 struct Table {
     name: String,
-    writer: TableWriter,
+    rows: Rows,
     sets: Vec<(String, AttributeSetWriter)>,
 }
 
@@ -58,6 +64,7 @@ impl Writer {
     ) -> PyResult<Self> {
         let raise = |error: Error| errors::to_python(py, &error);
         let threads = get(options, "threads")?;
+        let order = parse(options, "fill_order")?.unwrap_or_default();
         let options = write_options(options)?;
         let cancel = Arc::new(AtomicBool::new(false));
         let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
@@ -67,9 +74,45 @@ impl Writer {
             let compression = options.compression;
             let file_options = FileOptions { compression, ..FileOptions::default() };
             let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options)?);
-            Ok(State { file, options, context, tables: Vec::new() })
+            Ok(State { file, update: None, options, context, order, tables: Vec::new() })
         })?;
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
+    }
+
+    /// Opens the file at `path` to add to it.
+    #[staticmethod]
+    fn update(py: Python<'_>, path: String, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let raise = |error: Error| errors::to_python(py, &error);
+        let threads = get(options, "threads")?;
+        let order = parse(options, "fill_order")?.unwrap_or_default();
+        let options = write_options(options)?;
+        let cancel = Arc::new(AtomicBool::new(false));
+        let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
+        let state = Door::new(threads).run(py, move |_| {
+            options.validate()?;
+            let compression = options.compression;
+            let file_options = FileOptions { compression, ..FileOptions::default() };
+            let update = Update::open(path.as_ref(), file_options)?;
+            let file = update.file().clone();
+            Ok(State { file, update: Some(update), options, context, order, tables: Vec::new() })
+        })?;
+        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
+    }
+
+    /// Goes on with the RNTuple `name` of a file that is added to; the names of the fields that rows
+    /// have, and the number of its entries.
+    fn append(&self, py: Python<'_>, name: String) -> PyResult<(Vec<String>, u64)> {
+        self.run(py, move |state| {
+            let update = state.update.as_ref();
+            let update = update
+                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
+            let writer = update.append(&name, state.options.clone(), &state.context)?;
+            let fields = writer.schema().top_level().filter(|(_, field)| field.source.is_none());
+            let fields = fields.map(|(_, field)| field.name.clone()).collect();
+            let entries = writer.entries();
+            state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
+            Ok((fields, entries))
+        })
     }
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
@@ -93,7 +136,7 @@ impl Writer {
             let schema = builder.finish();
             let writer =
                 TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
-            state.tables.push(Table { name, writer, sets: Vec::new() });
+            state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
             Ok(())
         })
     }
@@ -101,7 +144,7 @@ impl Writer {
     /// Appends entries to the RNTuple `name`: its columns in their order.
     fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
-        self.run(py, move |state| state.table(&name)?.writer.extend(&arrays))
+        self.run(py, move |state| state.table(&name)?.rows.table()?.extend(&arrays))
     }
 
     /// Adds fields to the RNTuple `name`, of the types of `columns`; entries before have zeros.
@@ -113,7 +156,7 @@ impl Writer {
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            state.table(&name)?.writer.extend_schema(|builder| {
+            state.table(&name)?.rows.table()?.extend_schema(|builder| {
                 fields.iter().try_for_each(|field| {
                     builder.field(None, field.name(), &FieldType::from_arrow(field)?).map(drop)
                 })
@@ -135,7 +178,7 @@ impl Writer {
             let (options, context) = (state.options.clone(), state.context.clone());
             let table = state.table(&name)?;
             let schema = Schema::new(fields);
-            let main = table.writer.writer_mut();
+            let main = table.rows.table()?.writer_mut();
             let writer = AttributeSetWriter::create(main, &set, &schema, options, &context)?;
             table.sets.push((set, writer));
             Ok(())
@@ -164,15 +207,25 @@ impl Writer {
         })
     }
 
+    /// A new fill context of the RNTuple `name`.
+    fn fill_context(&self, py: Python<'_>, name: String) -> PyResult<FillContext> {
+        let slot = self.run(py, move |state| {
+            let (order, context) = (state.order, state.context.clone());
+            state.table(&name)?.rows.context(order, &context)
+        })?;
+        Ok(FillContext::new(slot, Arc::clone(&self.cancel)))
+    }
+
     /// Writes what is left and lets the file appear.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let slot = Arc::clone(&self.state);
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(State { file, tables, .. }) = state else { return Err(closed()) };
-            for Table { mut writer, sets, .. } in tables {
+            for Table { rows, sets, .. } in tables {
+                let mut writer = rows.into_writer()?;
                 for (_, set) in sets {
-                    writer.writer_mut().link(set.finish()?)?;
+                    writer.link(set.finish()?)?;
                 }
                 writer.finish()?;
             }
@@ -188,11 +241,11 @@ impl Writer {
 }
 
 impl Writer {
-    fn run(
+    fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        job: impl FnOnce(&mut State) -> Result<()> + Send + 'static,
-    ) -> PyResult<()> {
+        job: impl FnOnce(&mut State) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
         let slot = Arc::clone(&self.state);
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let mut state = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,24 +256,4 @@ impl Writer {
 
 fn closed() -> Error {
     Error::invalid_argument("the file is closed")
-}
-
-fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    let mut options = Options::default();
-    if let Some(compression) = parse(given, "compression")? {
-        options.compression = compression;
-    }
-    if let Some(encodings) = parse(given, "encoding")? {
-        options.encodings = encodings;
-    }
-    if let Some(bytes) = get(given, "cluster_size")? {
-        options.approx_zipped_cluster = bytes;
-    }
-    if let Some(bytes) = get(given, "page_size")? {
-        options.max_unzipped_page = memory(bytes);
-    }
-    if let Some(checksums) = get(given, "checksums")? {
-        options.checksums = checksums;
-    }
-    Ok(options)
 }

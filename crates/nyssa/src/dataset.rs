@@ -5,8 +5,11 @@ pub mod diff;
 pub mod evolve;
 mod evolved;
 mod filter;
+mod join;
+mod rules;
 mod selected;
 mod slice;
+mod take;
 mod target;
 
 use std::ops::Range;
@@ -19,11 +22,14 @@ use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::read;
 use crate::rootfile::{KeyEntry, RootFile};
+use crate::schema::Schema;
 use crate::ttree;
 
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use evolved::Evolved;
 pub use filter::Filter;
+pub use join::{Join, Right};
+pub use rules::{ReadRule, RuleFunction, Ruled, Target as RuleTarget};
 pub use selected::{Piece, Selected};
 pub use slice::Slice;
 pub use target::Target;
@@ -65,6 +71,11 @@ pub trait Dataset: Send + Sync {
     /// Readable and unreadable columns, in order.
     fn items(&self) -> &[Item];
 
+    /// Fields and columns of an RNTuple; its top-level fields are the items.
+    fn schema(&self) -> Option<&Schema> {
+        None
+    }
+
     /// Entry ranges that are cheap to read on their own, covering all entries.
     fn clusters(&self) -> Vec<Range<u64>>;
 
@@ -76,6 +87,28 @@ pub trait Dataset: Send + Sync {
     /// entries, and whatever is wrong with the file.
     fn read(&self, names: &[&str], entries: Range<u64>, context: &Context)
     -> Result<Vec<ArrayRef>>;
+
+    /// Reads `names` for entries in any order, also repeated: arrays of the same types as
+    /// [`Dataset::read`], one value for each index. Only what holds these entries is read.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
+    fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
+        take::take(self, names, indices, context)
+    }
+
+    /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
+    fn attribute_sets(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Opens an attribute set: an RNTuple with the fields of [`read::ATTRIBUTE_FIELDS`].
+    ///
+    /// # Errors
+    /// `NotFound`, and those of [`read::Reader::open_attribute_set`].
+    fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
+        Err(Error::not_found(format!("{} has no attribute set {name:?}", self.name())))
+    }
 }
 
 /// A shared dataset.

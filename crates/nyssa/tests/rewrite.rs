@@ -5,11 +5,15 @@ mod convert_support;
 
 use std::path::Path;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_buffer::BooleanBuffer;
 use convert_support::{data, files, ntuple, open, threads};
+use nyssa::cut::Cut;
 use nyssa::dataset::{Dataset, Piece, Selected, diff};
 use nyssa::encoding::ColumnType;
 use nyssa::read::Reader;
-use nyssa::rewrite::{Options, Report, rewrite, rewrite_all};
+use nyssa::rewrite::{EntryCut, Options, Report, rewrite, rewrite_all};
 use nyssa::schema::{FieldId, Schema};
 use nyssa::{Kind, Result};
 
@@ -291,4 +295,99 @@ fn damage_is_named_and_leaves_nothing() {
     let place = error.place();
     assert!(place.field.is_some() && place.page.is_some() && place.file.is_some(), "{error}");
     assert_eq!(files(folder.path()), ["in.root"]);
+}
+
+/// Rewrites Staff with a cut; the entries that were taken, by their number in the input.
+fn skim(cut: &str, folder: &Path, options: Options) -> Option<Result<Report>> {
+    let input = data(STAFF)?;
+    let cut = match Cut::parse(cut) {
+        Ok(cut) => Some(EntryCut::Expression(cut)),
+        Err(error) => return Some(Err(error)),
+    };
+    Some(run(&input, "Staff", folder, &Options { cut, force: true, ..options }))
+}
+
+#[test]
+fn a_cut_takes_entries() {
+    let Some(input) = data(STAFF) else { return };
+    let before = ntuple(&input, "Staff");
+    let context = threads(2);
+    let arrays = before.read(&["Age", "Grade"], 0..before.num_entries(), &context).unwrap();
+    let ages = arrays[0].as_primitive::<Int32Type>().values().to_vec();
+    let grades = arrays[1].as_primitive::<Int32Type>().values().to_vec();
+    let folder = tempfile::tempdir().unwrap();
+    for (cut, keeps) in [
+        ("Age > 60", (|age, _| age > 60) as fn(i32, i32) -> bool),
+        ("Age % 2 == 0 || Grade >= 10", |age, grade| age % 2 == 0 || grade >= 10),
+        ("Age > 1000", |age, _| age > 1000),
+        ("Age > 0", |age, _| age > 0),
+    ] {
+        // Without the field that the cut looks at, in small clusters and with little memory.
+        let drop = vec!["Grade".to_owned()];
+        let (cluster_bytes, memory_budget) = (5_000, 100_000);
+        let options = Options { drop, cluster_bytes, memory_budget, ..verified() };
+        let report = skim(cut, folder.path(), options).unwrap().unwrap();
+        let bits: Vec<_> = ages.iter().zip(&grades).map(|(a, g)| keeps(*a, *g)).collect();
+        let count = bits.iter().filter(|bit| **bit).count() as u64;
+        assert_eq!((report.entries, report.verified), (count, true), "{cut}");
+        let after = ntuple(&folder.path().join("out.root"), "Staff");
+        let left = after.read(&["Age"], 0..count, &context).unwrap();
+        let left = left[0].as_primitive::<Int32Type>().values().to_vec();
+        let expected = ages.iter().zip(&bits).filter(|(_, bit)| **bit).map(|(age, _)| *age);
+        assert_eq!(left, expected.collect::<Vec<_>>(), "{cut}");
+    }
+}
+
+#[test]
+fn clusters_of_a_skim_fill_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = "none".parse().unwrap();
+    let options = Options { cluster_bytes: 20_000, compression: none, ..verified() };
+    let Some(report) = skim("Age % 5 == 0", folder.path(), options) else { return };
+    let report = report.unwrap();
+    let mean = report.uncompressed_bytes / report.clusters;
+    assert!((14_000..26_000).contains(&mean), "{mean} in {} clusters", report.clusters);
+}
+
+#[test]
+fn a_mask_takes_entries() {
+    let Some(input) = data(STAFF) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mask = BooleanBuffer::collect_bool(500, |index| index % 7 == 3);
+    let cut = Some(EntryCut::Mask(mask.clone()));
+    let options = Options { entries: Some(1000..1500), cut, ..verified() };
+    run(&input, "Staff", folder.path(), &options).unwrap();
+    let written = ntuple(&folder.path().join("out.root"), "Staff");
+    let pieces = vec![Piece { entries: 1000..1500, mask: Some(mask) }];
+    same_entries(&ntuple(&input, "Staff"), pieces, &written);
+    let options = Options { entries: Some(0..10), force: true, ..options };
+    let error = run(&input, "Staff", folder.path(), &options).unwrap_err().to_string();
+    assert!(error.contains("a mask of 500 bits does not go with 10 entries"), "{error}");
+}
+
+#[test]
+fn cuts_that_cannot_be_leave_nothing() {
+    for (cut, message) in [
+        ("Agee > 1", "there is no field \"Agee\"; did you mean \"Age\"?\n  Agee > 1\n  ^"),
+        ("Age >", "is missing before the end\n  Age >\n       ^"),
+        ("Nation == 1", "text has no number"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(result) = skim(cut, folder.path(), verified()) else { return };
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+        assert!(files(folder.path()).is_empty());
+    }
+}
+
+/// Lists, records, strings and all else are cut as well as numbers.
+#[test]
+fn every_kind_of_field_is_skimmed() {
+    let Some(input) = data(PHYSLITE) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let cut = Some(EntryCut::Mask(BooleanBuffer::collect_bool(100, |index| index % 3 != 1)));
+    let options = Options { cut, cluster_bytes: 200_000, memory_budget: 1 << 20, ..verified() };
+    let report = run(&input, "EventData", folder.path(), &options).unwrap();
+    assert!(report.verified && report.clusters > 2);
+    assert_eq!(report.entries, 67);
 }

@@ -1,5 +1,7 @@
 //! `nyssa cat`: entries as JSON.
 
+mod attributes;
+
 use std::io::Write;
 use std::ops::Range;
 
@@ -34,6 +36,10 @@ const STEP_BYTES: u64 = 64 << 20;
 ///
 /// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are
 /// hexadecimal strings as C prints them with %a, booleans are 0 and 1.
+///
+/// With --attributes, the attribute sets of an RNTuple follow its entries, one object for each attribute
+/// of these entries: {"attribute_set": NAME, "entries": [FIRST, END], "values": {...}}; with --json its
+/// values alone.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa cat run3.root:Events -n 3\n  \
     nyssa cat run3.root:Events --entries 100:110 --filter 'Muon_*' | jq .Muon_pt")]
@@ -43,12 +49,15 @@ pub struct Cat {
     /// Entries A up to, not including, B; A: and :B reach to the end and from the start
     #[arg(long, value_name = "A:B", value_parser = Entries::parse, conflicts_with = "number")]
     entries: Option<Entries>,
-    /// Print the first N entries
-    #[arg(short, long, value_name = "N", default_value_t = DEFAULT_ENTRIES)]
-    number: u64,
+    /// Print the first N entries, 10 when nothing is said; with --json all
+    #[arg(short, long, value_name = "N")]
+    number: Option<u64>,
     /// Print only branches or fields that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
+    /// Print attribute sets too
+    #[arg(long)]
+    attributes: bool,
 }
 
 pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
@@ -58,7 +67,8 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     let dataset = data.dataset();
     let columns = columns(&data, &filter, app)?;
     let total = dataset.num_entries();
-    let entries = args.entries.map_or(0..args.number.min(total), |entries| entries.within(total));
+    let number = args.number.unwrap_or(if app.json { total } else { DEFAULT_ENTRIES });
+    let entries = args.entries.map_or(0..number.min(total), |entries| entries.within(total));
     if entries.end > total {
         return Err(beyond(dataset, &entries));
     }
@@ -67,7 +77,10 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     if app.json {
         write!(app.out, "[")?;
     }
-    print(dataset, entries, &context, &mut printer, app)?;
+    print(dataset, entries.clone(), &context, &mut printer, app)?;
+    if let (true, Data::NTuple(reader)) = (args.attributes, &data) {
+        attributes::print(reader, &entries, &context, &mut printer, app)?;
+    }
     if app.json {
         writeln!(app.out, "{}]", if printer.first { "" } else { "\n" })?;
     }
@@ -178,11 +191,17 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn entry(&mut self, out: &mut dyn Write, arrays: &[ArrayRef], row: usize) -> Result<()> {
+    /// Starts one element of the array, or one line.
+    fn start(&mut self, out: &mut dyn Write) -> Result<()> {
         if self.form == Form::Suite {
             out.write_all(if self.first { b"\n" } else { b",\n" })?;
         }
         self.first = false;
+        Ok(())
+    }
+
+    fn entry(&mut self, out: &mut dyn Write, arrays: &[ArrayRef], row: usize) -> Result<()> {
+        self.start(out)?;
         out.write_all(b"{")?;
         for (index, (column, array)) in self.columns.iter().zip(arrays).enumerate() {
             if index > 0 {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use nyssa::Kind;
 use nyssa::compression::Compression;
+use nyssa::cut::Cut;
 use nyssa::dataset::Dataset;
 use nyssa::read::Reader;
-use nyssa::rewrite::{self, MEMORY_BUDGET, Options, Report};
+use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
 use nyssa::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
 
 use crate::FINE;
@@ -27,7 +28,11 @@ use crate::units::{Entries, count, parse_size, ratio, size};
 #[command(
     after_help = "Examples:\n  nyssa rewrite run3.root out.root --compression zstd:7 --verify\n  \
     nyssa rewrite run3.root:Events slim.root --fields 'Muon_*' --fields 'jets._0.pt'\n  \
-    nyssa rewrite run3.root:Events out.root --drop '*_trigger' --entries 0:1000"
+    nyssa rewrite run3.root:Events skim.root --cut 'nMuon >= 2 && Muon_pt[0] > 20'\n  \
+    nyssa rewrite run3.root:Events out.root --drop '*_trigger' --entries 0:1000\n\n\
+    Cuts know numbers, fields (jets.pt), + - * / %, < <= > >= == !=, && || !, items (pt[0], pt[-1]) and \
+    abs sqrt min max sum any all count len. What is done with a list is done with each of its items; \
+    a comparison with an item that is not there is false."
 )]
 pub struct Rewrite {
     /// FILE or FILE:PATH with the RNTuple
@@ -58,6 +63,9 @@ pub struct Rewrite {
     /// Take entries A up to, not including, B
     #[arg(long, value_name = "A:B", value_parser = Entries::parse)]
     entries: Option<Entries>,
+    /// Take only entries for which this is true, such as 'nMuon >= 2 && any(abs(Muon_eta) < 2.4)'
+    #[arg(long, value_name = "EXPRESSION", value_parser = cut)]
+    cut: Option<Cut>,
     /// Read both files back and compare every value
     #[arg(long)]
     verify: bool,
@@ -74,6 +82,10 @@ pub struct Rewrite {
 
 fn parse<T: std::str::FromStr<Err = nyssa::Error>>(text: &str) -> std::result::Result<T, String> {
     text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
+}
+
+fn cut(text: &str) -> std::result::Result<Cut, String> {
+    Cut::parse(text).map_err(|error| error.message().to_owned())
 }
 
 pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
@@ -122,6 +134,7 @@ fn options(args: &Rewrite) -> Result<Options> {
         fields: args.fields.clone(),
         drop: args.drop.clone(),
         entries: None,
+        cut: args.cut.clone().map(EntryCut::Expression),
         force: args.force,
         verify: args.verify,
         name: args.name.clone(),

@@ -145,6 +145,9 @@ fn check(
                 let checked = check_data(&data, key, &context, document);
                 drop(bar);
                 document.datasets.push(checked?);
+                if let Data::NTuple(reader) = &data {
+                    check_attributes(reader, key, &context, document)?;
+                }
             }
             Err(Failure::Core(error, _)) => document.record(Some(key), Err(error))?,
             Err(failure) => return Err(failure),
@@ -162,30 +165,7 @@ fn check_data(
     let (path, cycle, class) = (key.path.clone(), key.cycle, key.class.clone());
     let object = Some(format!("{path};{cycle}"));
     Ok(match data {
-        Data::NTuple(reader) => {
-            let report = read::verify(reader, context)?;
-            document.problems.extend(report.problems.into_iter().map(|it| Problem {
-                kind: it.kind,
-                message: it.message,
-                object: object.clone(),
-                field: it.field,
-                column: it.column,
-                cluster: it.cluster,
-                page: it.page,
-                basket: None,
-                offset: it.offset,
-            }));
-            Checked {
-                path,
-                cycle,
-                class,
-                entries: report.entries,
-                parts: report.pages,
-                checksummed: report.checksummed_pages,
-                bytes: report.bytes,
-                unreadable: report.unreadable,
-            }
-        }
+        Data::NTuple(reader) => check_ntuple(reader, path, key, object, context, document)?,
         Data::Tree(reader) => {
             let report = ttree::verify(reader, context)?;
             document.problems.extend(report.problems.into_iter().map(|it| Problem {
@@ -209,6 +189,60 @@ fn check_data(
             }
         }
     })
+}
+
+fn check_ntuple(
+    reader: &read::Reader,
+    path: String,
+    key: &KeyEntry,
+    object: Option<String>,
+    context: &Context,
+    document: &mut Document,
+) -> Result<Checked> {
+    let report = read::verify(reader, context)?;
+    document.problems.extend(report.problems.into_iter().map(|it| Problem {
+        kind: it.kind,
+        message: it.message,
+        object: object.clone(),
+        field: it.field,
+        column: it.column,
+        cluster: it.cluster,
+        page: it.page,
+        basket: None,
+        offset: it.offset,
+    }));
+    Ok(Checked {
+        path,
+        cycle: key.cycle,
+        class: key.class.clone(),
+        entries: report.entries,
+        parts: report.pages,
+        checksummed: report.checksummed_pages,
+        bytes: report.bytes,
+        unreadable: report.unreadable,
+    })
+}
+
+/// Checks the attribute sets of an RNTuple, which no directory lists.
+fn check_attributes(
+    reader: &read::Reader,
+    key: &KeyEntry,
+    context: &Context,
+    document: &mut Document,
+) -> Result<()> {
+    for link in reader.attribute_links() {
+        let path = format!("{}, attribute set {}", key.path, link.name);
+        match reader.open_attribute_set(&link.name) {
+            Ok(set) => {
+                let object = Some(path.clone());
+                let checked = check_ntuple(&set, path, key, object, context, document)?;
+                document.datasets.push(checked);
+                document.record(Some(key), set.attribute_ranges(context).map(drop))?;
+            }
+            Err(error) => document.record(Some(key), Err(error))?,
+        }
+    }
+    Ok(())
 }
 
 impl Document {

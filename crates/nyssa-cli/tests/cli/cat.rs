@@ -15,7 +15,7 @@ fn json_is_that_of_the_validation_suite() {
         let expected: Value =
             serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let file = folder.join(format!("write/{stem}.root"));
-        let ran = nyssa(&["cat", file.to_str().unwrap(), "--json", "--entries", ":"]);
+        let ran = nyssa(&["cat", file.to_str().unwrap(), "--json", "--attributes"]);
         if expected.get("error").is_some() {
             assert_eq!(ran.code, 2, "{stem}");
             continue;

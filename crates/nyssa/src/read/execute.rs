@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
+use bytes::Bytes;
 use rayon::prelude::*;
 
+use super::blob::Blob;
 use super::decode::{Out, Scratch, Task, encoding};
 use super::element::Element;
 use super::options::Options;
@@ -47,6 +49,8 @@ impl Data {
 pub struct Executor<'a> {
     pub schema: &'a Schema,
     pub source: &'a dyn nyssa_io::Source,
+    /// Larger pages are split over several keys.
+    pub max_key_size: u64,
     pub options: Options,
     pub context: &'a Context,
 }
@@ -123,14 +127,18 @@ impl Executor<'_> {
                 (Some(range), Some(buffer)) if range.start <= part.bytes.start => {
                     let start = to_usize(part.bytes.start - range.start, "page")?;
                     let end = to_usize(part.bytes.end - range.start, "page")?;
-                    buffer.get(start..end)
+                    (start <= end && end <= buffer.len()).then(|| buffer.slice(start..end))
                 }
-                _ => part.bytes.is_empty().then_some(&[][..]),
+                _ => part.bytes.is_empty().then(Bytes::new),
             };
             let bytes = bytes.ok_or_else(|| {
                 Error::new(crate::Kind::Io, "the source returned fewer bytes than asked for")
             })?;
-            self.page(plan, page, bytes, out, scratch).map_err(|error| {
+            let first = part.bytes.clone();
+            let blob = Blob { first, size: part.size, max_key_size: self.max_key_size };
+            let whole = blob.complete(self.source, &bytes);
+            let done = whole.and_then(|bytes| self.page(plan, page, &bytes, out, scratch));
+            done.map_err(|error| {
                 let stream = &plan.streams[page.stream];
                 error.at(|place| {
                     place.field = Some(stream.field.clone());

@@ -13,20 +13,25 @@
 //! that was not first checked against the file's size.
 
 mod assemble;
+mod attributes;
+mod blob;
 mod decode;
 mod element;
 mod execute;
+mod metadata;
 mod options;
 pub mod plan;
 mod planner;
 mod reader;
 mod shape;
 mod stream;
+mod streamers;
 mod switches;
 mod verify;
 
+pub use attributes::ATTRIBUTE_FIELDS;
 pub use element::Element;
-pub use options::Options;
+pub use options::{Options, StreamerForm};
 pub use plan::Plan;
 pub use reader::{CLASS, Reader};
 pub use verify::{Problem, VerifyReport, verify};

@@ -63,8 +63,11 @@ pub struct PagePart {
     pub skip: usize,
     /// Wanted elements.
     pub take: usize,
-    /// Bytes in the file, with the checksum if there is one.
+    /// Bytes in the file, with the checksum if there is one; only the first of them when there are fewer
+    /// than `size`. Then they end with the places of the others, which are fetched afterwards.
     pub bytes: Range<u64>,
+    /// Number of stored bytes.
+    pub size: u64,
     /// The last eight of the bytes are a checksum.
     pub checksummed: bool,
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::blob::Blob;
 use super::element::Element;
 use super::plan::{PagePart, Part, Plan, StreamPlan};
 use super::shape::{Node, NodeKind, Slot};
@@ -291,12 +292,14 @@ impl Layout<'_> {
             }
             if end > wanted.start && !wanted.is_empty() {
                 let part = || -> Result<PagePart> {
+                    let blob = self.page_blob(id, page)?;
                     Ok(PagePart {
                         page: number,
                         elements: to_usize(u64::from(page.elements), "page")?,
                         skip: to_usize(wanted.start.saturating_sub(first), "page")?,
                         take: to_usize(end.min(wanted.end) - first.max(wanted.start), "page")?,
-                        bytes: self.page_bytes(id, page)?,
+                        bytes: blob.first,
+                        size: blob.size,
                         checksummed: page.checksummed,
                     })
                 };
@@ -314,24 +317,13 @@ impl Layout<'_> {
         Ok(pages)
     }
 
-    /// The bytes of a page, checked against the file and against what such few bytes can hold.
-    pub fn page_bytes(&self, id: ColumnId, page: &PageInfo) -> Result<Range<u64>> {
+    /// Where the bytes of a page lie, checked against the file and against what such few bytes can hold.
+    pub fn page_blob(&self, id: ColumnId, page: &PageInfo) -> Result<Blob> {
         let locator = page.locator;
-        let checksum = if page.checksummed { 8 } else { 0 };
-        let end =
-            locator.offset.checked_add(locator.size).and_then(|end| end.checked_add(checksum));
-        let end = end.filter(|&end| end <= self.file_size).ok_or_else(|| {
-            Error::out_of_spec(format!(
-                "the page of {} bytes at byte {} ends after the file of {} bytes",
-                locator.size, locator.offset, self.file_size
-            ))
-        })?;
-        if locator.size + checksum > self.max_key_size {
-            return Err(Error::unsupported(format!(
-                "the page of {} bytes is split over several keys, which cannot be read yet",
-                locator.size
-            )));
-        }
+        // A locator leaves room for the checksum.
+        let size = locator.size + if page.checksummed { 8 } else { 0 };
+        let blob = Blob::new(locator.offset, size, self.file_size, self.max_key_size)
+            .map_err(|error| Error::new(error.kind(), format!("the page: {}", error.message())))?;
         let bits = u64::from(page.elements) * u64::from(self.schema.column(id).bits);
         // A compressed chunk has a header of 9 bytes and at most 2^24 - 1 bytes of content.
         let most = (locator.size / 9 + 1).saturating_mul(1 << 24);
@@ -341,6 +333,6 @@ impl Layout<'_> {
                 locator.size, page.elements
             )));
         }
-        Ok(locator.offset..end)
+        Ok(blob)
     }
 }

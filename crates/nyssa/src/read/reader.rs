@@ -8,16 +8,18 @@ use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 use super::assemble::assemble;
+use super::blob::Blob;
 use super::execute::{Data, Executor};
-use super::options::Options;
+use super::metadata::Metadata;
+use super::options::{Options, StreamerForm};
 use super::plan::Plan;
 use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
+use super::streamers::Streamers;
 use crate::Context;
-use crate::compression::decompress_to_vec;
-use crate::dataset::{Dataset, Format, Item};
+use crate::dataset::{AnyDataset, Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
-use crate::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
+use crate::format::{Anchor, Footer, Header};
 use crate::guard::{did_you_mean, to_usize};
 use crate::rootfile::RootFile;
 use crate::schema::{Cluster, ColumnId, Field, FieldId, PageInfo, Schema, Structure};
@@ -40,6 +42,8 @@ pub struct Reader {
     items: Vec<Item>,
     index: HashMap<String, usize>,
     options: Options,
+    /// `None` when streamer fields read as bytes.
+    streamers: Option<Streamers>,
 }
 
 impl Reader {
@@ -70,23 +74,32 @@ impl Reader {
             )));
         }
         let anchor = Anchor::parse(&file.payload(&key)?)?;
-        let source = Arc::clone(file.source());
-        let mut envelopes =
-            envelopes(source.as_ref(), &[anchor.header, anchor.footer])?.into_iter();
-        let mut next = || envelopes.next().unwrap_or_default();
-        let header = Header::parse(&next())?;
-        let footer = Footer::parse(&next())?;
-        footer.check_header(&header)?;
-        let schema = header.schema(&footer.extension)?;
-        let clusters = page_lists(source.as_ref(), &header, &footer, &schema)?;
-        let entries = check_clusters(&clusters)?;
+        Self::at_anchor(Arc::clone(file.source()), Some(file), key.path, anchor, options)
+    }
+
+    /// Opens what an anchor points to. `file` says what the classes of streamer fields look like, besides
+    /// the RNTuple itself.
+    pub(super) fn at_anchor(
+        source: Arc<dyn nyssa_io::Source>,
+        file: Option<&RootFile>,
+        path: String,
+        anchor: Anchor,
+        options: Options,
+    ) -> Result<Self> {
+        let Metadata { header, footer, schema, clusters, entries } =
+            Metadata::read(source.as_ref(), &anchor)?;
         let top_level = schema.top_level().map(|(id, _)| id).collect::<Vec<_>>();
-        let items = top_level.iter().map(|&id| item(&schema, id)).collect::<Vec<_>>();
+        let streamers = match options.streamer {
+            StreamerForm::Raw => None,
+            StreamerForm::Decoded => Some(Streamers::compile(file, &header, &footer, &schema)),
+        };
+        let item = |&id: &FieldId| item(&schema, id, streamers.as_ref());
+        let items = top_level.iter().map(item).collect::<Vec<_>>();
         let index = items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
         let index = index.collect();
         Ok(Self {
             source,
-            path: key.path,
+            path,
             anchor,
             header,
             footer,
@@ -97,6 +110,7 @@ impl Reader {
             items,
             index,
             options,
+            streamers,
         })
     }
 
@@ -146,7 +160,14 @@ impl Reader {
     /// # Errors
     /// `OutOfSpecification` naming the page; `Unsupported` for pages that are split over several keys.
     pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Range<u64>> {
-        self.layout().page_bytes(column, page).at(|place| {
+        let whole = |blob: Blob| match blob.is_split() {
+            false => Ok(blob.first),
+            true => Err(Error::unsupported(format!(
+                "the page of {} bytes is split over several keys, which cannot be moved as one",
+                blob.size
+            ))),
+        };
+        self.layout().page_blob(column, page).and_then(whole).at(|place| {
             place.field = Some(self.schema.path(self.schema.column(column).field));
             place.column = Some(u64::from(column.0));
         })
@@ -159,7 +180,11 @@ impl Reader {
             field.children.retain(|&child| keep(child));
         }
         self.top_level.retain(|&id| keep(id));
-        self.items = self.top_level.iter().map(|&id| item(&self.schema, id)).collect();
+        self.items = self
+            .top_level
+            .iter()
+            .map(|&id| item(&self.schema, id, self.streamers.as_ref()))
+            .collect();
         let index = self.items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
         self.index = index.collect();
     }
@@ -193,7 +218,8 @@ impl Reader {
     fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
         let node = |name: &&str| {
             let index = self.index.get(*name).ok_or_else(|| self.missing(name))?;
-            Node::new(&self.schema, self.top_level[*index]).map_err(|reason| {
+            let streamers = self.streamers.as_ref();
+            new_node(&self.schema, self.top_level[*index], streamers).map_err(|reason| {
                 Error::unsupported(reason).at(|place| place.field = Some((*name).to_owned()))
             })
         };
@@ -225,6 +251,7 @@ impl Reader {
         let executor = Executor {
             schema: &self.schema,
             source: self.source.as_ref(),
+            max_key_size: self.anchor.max_key_size,
             options: self.options,
             context,
         };
@@ -280,77 +307,22 @@ fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> 
     items.unwrap_or_default().iter().map(span).collect()
 }
 
-/// The uncompressed envelopes at several places, by one request where the source allows.
-fn envelopes(
-    source: &dyn nyssa_io::Source,
-    positions: &[EnvelopePosition],
-) -> Result<Vec<Vec<u8>>> {
-    let size = source.size();
-    let range = |position: &EnvelopePosition| {
-        let end = position.seek.checked_add(position.nbytes).filter(|&end| end <= size);
-        let end = end.ok_or_else(|| {
-            Error::out_of_spec(format!(
-                "an envelope of {} bytes at byte {} ends after the file of {size} bytes",
-                position.nbytes, position.seek
-            ))
-        })?;
-        Ok(position.seek..end)
-    };
-    let ranges = positions.iter().map(range).collect::<Result<Vec<_>>>()?;
-    let mut read = Vec::with_capacity(ranges.len());
-    for ranges in ranges.chunks(source.limits().max_ranges.max(1)) {
-        read.extend(source.read_ranges(ranges)?);
-    }
-    let open = |(position, bytes): (&EnvelopePosition, bytes::Bytes)| {
-        let len = to_usize(position.len, "envelope")?;
-        decompress_to_vec(&bytes, len, "an envelope").at(|place| place.offset = Some(position.seek))
-    };
-    positions.iter().zip(read).map(open).collect()
-}
-
-fn page_lists(
-    source: &dyn nyssa_io::Source,
-    header: &Header,
-    footer: &Footer,
+/// The node of a field, its streamer fields decoded where there are layouts.
+fn new_node(
     schema: &Schema,
-) -> Result<Vec<Cluster>> {
-    let position = |group: &crate::format::ClusterGroup| EnvelopePosition {
-        seek: group.page_list.locator.offset,
-        nbytes: group.page_list.locator.size,
-        len: group.page_list.length,
-    };
-    let positions = footer.cluster_groups.iter().map(position).collect::<Vec<_>>();
-    let mut clusters = Vec::new();
-    for (group, bytes) in footer.cluster_groups.iter().zip(envelopes(source, &positions)?) {
-        let list = PageList::parse(&bytes, schema)?;
-        list.check(header.checksum, group)?;
-        clusters.extend(list.clusters);
+    id: FieldId,
+    streamers: Option<&Streamers>,
+) -> std::result::Result<Node, String> {
+    let mut node = Node::new(schema, id)?;
+    match streamers {
+        Some(streamers) => node.decode_objects(schema, streamers).map(|()| node),
+        None => Ok(node),
     }
-    clusters.sort_by_key(|cluster| cluster.first_entry);
-    Ok(clusters)
 }
 
-/// Clusters must follow each other without gap or overlap; the number of entries.
-fn check_clusters(clusters: &[Cluster]) -> Result<u64> {
-    let mut end = 0u64;
-    for (index, cluster) in clusters.iter().enumerate() {
-        if cluster.first_entry != end {
-            return Err(Error::out_of_spec(format!(
-                "the cluster starts at entry {}, the one before ends at entry {end}",
-                cluster.first_entry
-            ))
-            .at(|place| place.cluster = Some(index as u64)));
-        }
-        end = end
-            .checked_add(cluster.entries)
-            .ok_or_else(|| Error::out_of_spec("more than 2^64 entries"))?;
-    }
-    Ok(end)
-}
-
-fn item(schema: &Schema, id: FieldId) -> Item {
+fn item(schema: &Schema, id: FieldId, streamers: Option<&Streamers>) -> Item {
     let field = schema.field(id);
-    let node = Node::new(schema, id);
+    let node = new_node(schema, id, streamers);
     Item {
         name: field.name.clone(),
         type_name: type_name(field),
@@ -387,9 +359,21 @@ impl Dataset for Reader {
         &self.items
     }
 
+    fn schema(&self) -> Option<&Schema> {
+        Some(&self.schema)
+    }
+
     fn clusters(&self) -> Vec<Range<u64>> {
         let range = |cluster: &Cluster| cluster.first_entry..cluster.first_entry + cluster.entries;
         self.clusters.iter().map(range).collect()
+    }
+
+    fn attribute_sets(&self) -> Vec<String> {
+        self.attribute_links().iter().map(|link| link.name.clone()).collect()
+    }
+
+    fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
+        Ok(Arc::new(self.open_attribute_set(name)?))
     }
 
     fn read(

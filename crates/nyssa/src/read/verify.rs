@@ -7,6 +7,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::blob::read_all;
 use super::decode::encoding;
 use super::planner::Layout;
 use super::reader::Reader;
@@ -133,8 +134,9 @@ fn check_overlaps(layout: &Layout<'_>, report: &mut VerifyReport) {
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, column) in cluster.columns.iter().enumerate() {
             for (page, info) in column.pages.iter().enumerate() {
-                let start = info.locator.offset;
-                let range = start..start.saturating_add(info.locator.size);
+                // Of a page that is split over several keys, the one that the locator points to.
+                let Ok(blob) = layout.page_blob(ColumnId(index as u32), info) else { continue };
+                let range = blob.first;
                 ranges.push((range, place(layout, index, number, page, info)));
             }
         }
@@ -267,21 +269,17 @@ fn read_pages<'p>(
     id: ColumnId,
     pages: &'p [PageInfo],
 ) -> Result<Vec<Page<'p>>> {
-    let ranges = pages.iter().map(|page| layout.page_bytes(id, page)).collect::<Vec<_>>();
-    let good = ranges.iter().flatten().cloned().collect::<Vec<_>>();
-    let mut read = Vec::with_capacity(good.len());
-    for ranges in good.chunks(reader.source().limits().max_ranges.max(1)) {
-        read.extend(
-            reader.source().read_ranges(ranges).map_err(Error::from).in_file(reader.file())?,
-        );
-    }
-    let mut read = read.into_iter();
-    let pages = pages.iter().zip(ranges).enumerate();
-    Ok(pages
-        .map(|(number, (page, range))| {
-            (number, page, range.map(|_| read.next().unwrap_or_default()))
-        })
-        .collect())
+    let blobs = pages.iter().map(|page| layout.page_blob(id, page)).collect::<Vec<_>>();
+    let good = blobs.iter().flatten().cloned().collect::<Vec<_>>();
+    let first = good.iter().map(|blob| blob.first.clone()).collect::<Vec<_>>();
+    let first = read_all(reader.source().as_ref(), &first).in_file(reader.file())?;
+    let mut read = good.iter().zip(first);
+    let mut next = || match read.next() {
+        Some((blob, first)) => blob.complete(reader.source().as_ref(), &first),
+        None => Ok(bytes::Bytes::new()),
+    };
+    let pages = pages.iter().zip(blobs).enumerate();
+    Ok(pages.map(|(number, (page, blob))| (number, page, blob.and_then(|_| next()))).collect())
 }
 
 /// Verifies and decodes a page; follows the offsets of index and switch columns in `ends`.

@@ -10,13 +10,14 @@ use super::options::Options;
 use super::report::{FieldReport, Report};
 use super::select::Selection;
 use super::sizes::Sizes;
+use super::skim;
 use super::target::Target;
 use crate::Context;
 use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
 use crate::error::{Error, Result, ResultExt};
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
-use crate::read::Reader;
+use crate::read::{self, Reader, StreamerForm};
 use crate::rootfile::RootFile;
 use crate::schema::{FieldId, Schema};
 use crate::write::{self, Encodings, SealSettings, Writer};
@@ -75,7 +76,7 @@ fn run(
     // Everything that can be refused is refused before the output is touched.
     let mut jobs = Vec::with_capacity(paths.len());
     for path in paths {
-        let job = Job::new(Reader::open(input, path)?, options, context);
+        let job = Job::new(input, path, options, context);
         jobs.push(job.in_file(input.name()).in_object(path)?);
     }
     let left_out = left_out(input, &jobs)?;
@@ -131,19 +132,32 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(mut reader: Reader, options: &'a Options, context: &'a Context) -> Result<Self> {
+    fn new(
+        input: &RootFile,
+        path: &str,
+        options: &'a Options,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let mut reader = Reader::open_with(input, path, raw_objects())?;
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.fields, &options.drop)?;
         let compressed = options.compression.setting() != 0;
         let target = Target::new(schema, &selection, compressed)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
-        let entries = options.entry_range(reader.num_entries())?;
         reader.retain(|id| selection.keeps(id));
         readable(&reader)?;
+        let entries = options.entry_range(reader.num_entries())?;
+        let pieces = match &options.cut {
+            None => vec![Piece { entries, mask: None }],
+            // A cut may use fields that do not stay.
+            Some(cut) => {
+                let reader = Reader::open(input, path)?;
+                skim::pieces(&reader, &entries, cut, options.memory_budget, context)?
+            }
+        };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        let pieces = vec![Piece { entries, mask: None }];
         Ok(Self { reader, pieces, target, fields, dropped, options, context })
     }
 
@@ -178,6 +192,9 @@ impl<'a> Job<'a> {
         let clusters = Clusters::new(&selected, &sizes, self.options);
         let name = self.ntuple();
         let mut writer = Writer::attach(&output.file, &name, schema.clone(), write_options)?;
+        let header = &self.reader.header().records.extra_types;
+        let extension = &self.reader.footer().extension.extra_types;
+        writer.set_extra_types(header.iter().chain(extension).cloned().collect())?;
         let batches = Batches {
             selected: &selected,
             sizes: &sizes,
@@ -221,7 +238,7 @@ impl<'a> Job<'a> {
 
     fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
         let start = Instant::now();
-        let written = Reader::open(file, &self.ntuple())?;
+        let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
         let options =
             diff::Options { memory_budget: self.options.memory_budget, ..diff::Options::default() };
         let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
@@ -266,4 +283,9 @@ fn field_reports(
         }
     };
     schema.top_level().map(report).collect()
+}
+
+/// Streamed objects are copied as bytes.
+fn raw_objects() -> read::Options {
+    read::Options { streamer: StreamerForm::Raw, ..read::Options::default() }
 }

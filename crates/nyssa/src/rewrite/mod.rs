@@ -18,9 +18,10 @@ mod options;
 mod report;
 mod select;
 mod sizes;
+mod skim;
 mod target;
 
 pub use job::{rewrite, rewrite_all};
-pub use options::{MEMORY_BUDGET, Options};
+pub use options::{EntryCut, MEMORY_BUDGET, Options};
 pub use report::{FieldReport, Report};
 pub use target::Target;

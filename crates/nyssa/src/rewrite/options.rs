@@ -2,12 +2,24 @@
 
 use std::ops::Range;
 
+use arrow_buffer::BooleanBuffer;
+
 use crate::compression::Compression;
+use crate::cut::Cut;
 use crate::error::{Error, Result};
 use crate::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
 
 /// Bytes of decoded and sealed data in flight.
 pub const MEMORY_BUDGET: u64 = 512 << 20;
+
+/// Which entries are taken.
+#[derive(Clone, Debug)]
+pub enum EntryCut {
+    /// Those for which an expression is true.
+    Expression(Cut),
+    /// Those whose bit is set: one bit for each entry of the range [`Options::entries`].
+    Mask(BooleanBuffer),
+}
 
 /// Options of a rewrite.
 #[derive(Clone, Debug)]
@@ -28,6 +40,8 @@ pub struct Options {
     pub drop: Vec<String>,
     /// Entries to take; `None` takes all.
     pub entries: Option<Range<u64>>,
+    /// Which of these entries to take; `None` takes all.
+    pub cut: Option<EntryCut>,
     /// Replaces an existing output.
     pub force: bool,
     /// Reads both files back and compares every value before the output appears.
@@ -50,6 +64,7 @@ impl Default for Options {
             fields: Vec::new(),
             drop: Vec::new(),
             entries: None,
+            cut: None,
             force: false,
             verify: false,
             name: None,

@@ -13,6 +13,7 @@
 
 mod attributes;
 pub(crate) mod auto;
+mod blocks;
 mod budget;
 mod column_data;
 pub(crate) mod effort;

@@ -5,6 +5,7 @@
 //! to the file.
 
 use std::collections::VecDeque;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -29,6 +30,20 @@ pub enum Order {
     /// the threads do. All contexts have to be made before the first one is filled. Clusters that
     /// come before their turn wait in memory, which is refused beyond the memory budget.
     RoundRobin,
+}
+
+impl FromStr for Order {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "completion" => Ok(Self::Completion),
+            "round-robin" => Ok(Self::RoundRobin),
+            _ => Err(Error::invalid_argument(format!(
+                "order {text:?} is not known: use completion or round-robin"
+            ))),
+        }
+    }
 }
 
 /// Writes one RNTuple from many threads.

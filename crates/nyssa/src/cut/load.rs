@@ -1,0 +1,119 @@
+//! Arrays of fields → values.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+
+use super::value::{Data, Outcome, Value};
+use crate::guard::did_you_mean;
+
+/// The name of the items of a collection, which may be left out.
+const ITEM: &str = "_0";
+
+/// The values of a field or of members below it.
+pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Outcome<Value> {
+    let mut array = ArrayRef::clone(array);
+    let mut levels = Vec::new();
+    let mut valid: Option<Vec<bool>> = None;
+    loop {
+        if array.null_count() > 0 {
+            let there = (0..array.len()).map(|index| array.is_valid(index));
+            valid = Some(match valid {
+                Some(above) => above.into_iter().zip(there).map(|(a, b)| a && b).collect(),
+                None => there.collect(),
+            });
+        }
+        array = match array.data_type() {
+            DataType::LargeList(_) => {
+                let list = array.as_list::<i64>();
+                let first = list.value_offsets().first().copied().unwrap_or(0);
+                let last = list.value_offsets().last().copied().unwrap_or(0);
+                let offsets = list.value_offsets().iter().map(|offset| offset - first);
+                levels.push(OffsetBuffer::new(ScalarBuffer::from_iter(offsets)));
+                // Lists that are missing are empty.
+                valid = None;
+                list.values().slice(first as usize, (last - first) as usize)
+            }
+            DataType::FixedSizeList(_, size) => {
+                let size = usize::try_from(*size).unwrap_or(0);
+                let list = array.as_fixed_size_list();
+                levels.push(OffsetBuffer::from_repeated_length(size, list.len()));
+                valid = None;
+                list.values().slice(0, size * list.len())
+            }
+            DataType::Struct(_) => {
+                let record = array.as_struct();
+                let names = || record.column_names().into_iter();
+                let Some((name, rest)) = path.split_first() else {
+                    return Err(format!(
+                        "a record has no value of its own: name a member, {}",
+                        names().collect::<Vec<_>>().join(", ")
+                    ));
+                };
+                let member = record.column_by_name(name).ok_or_else(|| {
+                    format!("there is no member {name:?}{}", did_you_mean(name, names()))
+                })?;
+                path = rest;
+                ArrayRef::clone(member)
+            }
+            _ => break,
+        };
+        path = past_item(path, array.data_type());
+    }
+    if let Some(name) = path.first() {
+        return Err(format!("there is no member {name:?}: the field has none"));
+    }
+    Ok(Value { levels, data: data(&array)?, valid, constant: false })
+}
+
+/// The path without the name of a collection's items, unless that is a member of theirs.
+fn past_item<'a>(path: &'a [String], items: &DataType) -> &'a [String] {
+    let member = matches!(items, DataType::Struct(members) if members.find(ITEM).is_some());
+    match path {
+        [first, rest @ ..] if first == ITEM && !member => rest,
+        [first, second, ..] if first == ITEM && second == ITEM => &path[1..],
+        path => path,
+    }
+}
+
+fn data(array: &ArrayRef) -> Outcome<Data> {
+    fn integers<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &ArrayRef) -> Data {
+        let values = array.as_primitive::<T>().values();
+        Data::Integer(values.iter().map(|&value| value.into()).collect())
+    }
+    fn reals<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &ArrayRef) -> Data {
+        let values = array.as_primitive::<T>().values();
+        Data::Real(values.iter().map(|&value| value.into()).collect())
+    }
+    Ok(match array.data_type() {
+        DataType::Boolean => Data::Bool(array.as_boolean().values().iter().collect()),
+        DataType::Int8 => integers::<Int8Type>(array),
+        DataType::Int16 => integers::<Int16Type>(array),
+        DataType::Int32 => integers::<Int32Type>(array),
+        DataType::Int64 => integers::<Int64Type>(array),
+        DataType::UInt8 => integers::<UInt8Type>(array),
+        DataType::UInt16 => integers::<UInt16Type>(array),
+        DataType::UInt32 => integers::<UInt32Type>(array),
+        DataType::UInt64 => {
+            let values = array.as_primitive::<UInt64Type>().values();
+            let small = |&value: &u64| {
+                i64::try_from(value).map_err(|_| {
+                    format!("the value {value} is too large: cuts have 64 bits signed")
+                })
+            };
+            Data::Integer(values.iter().map(small).collect::<Outcome<_>>()?)
+        }
+        DataType::Float16 => reals::<Float16Type>(array),
+        DataType::Float32 => reals::<Float32Type>(array),
+        DataType::Float64 => reals::<Float64Type>(array),
+        DataType::LargeBinary | DataType::Binary | DataType::Utf8 | DataType::LargeUtf8 => {
+            return Err("text has no number: cuts cannot use it".to_owned());
+        }
+        other => return Err(format!("cuts cannot use values of type {other}")),
+    })
+}

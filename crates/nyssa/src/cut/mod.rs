@@ -1,0 +1,158 @@
+//! Cuts: expressions over fields that say which entries are taken.
+//!
+//! ```text
+//! nMuon >= 2 && Muon_pt[0] > 20 && any(abs(Muon_eta) < 2.4)
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | numbers | `2`, `0.5`, `1e3`; integers have 64 bits, all else is double precision |
+//! | fields | `run`, `jets.pt`, `jets._0.pt`; in back quotes where a name is no plain word |
+//! | arithmetic | `+ - * / %`, `-x`; `/` is never rounded, `%` has the sign of the left side |
+//! | comparison | `< <= > >= == !=` |
+//! | logic | `&& \|\| !`, or `and or not`; only between true and false |
+//! | of each item | `abs(x)`, `sqrt(x)` |
+//! | of a list | `min max sum` of numbers, `any all count` of true and false, `len` |
+//! | an item | `x[0]`, `x[-1]` from the end, `x[best]` |
+//!
+//! What is done with a list is done with each of its items; a number goes with every item of a list.
+//! Functions of lists take the innermost one. An item that is not there, an optional value without a
+//! value, and the `min` or `max` of an empty list are missing: whatever is computed from them is
+//! missing too, and comparisons with them are false.
+
+mod expression;
+mod functions;
+mod load;
+mod operators;
+mod parse;
+mod token;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use arrow_array::{ArrayRef, new_empty_array};
+use arrow_buffer::BooleanBuffer;
+
+use crate::dataset::Item;
+use crate::error::{Error, Result};
+use crate::guard::did_you_mean;
+use expression::Expression;
+use value::Data;
+
+/// A parsed cut.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    text: String,
+    expression: Expression,
+    fields: Vec<String>,
+}
+
+/// What is wrong with a cut, and at which byte of it.
+#[derive(Debug)]
+struct Fault {
+    at: usize,
+    error: Error,
+}
+
+type Checked<T> = std::result::Result<T, Fault>;
+
+impl Fault {
+    fn new(at: usize, message: impl Into<String>) -> Self {
+        Self { at, error: Error::invalid_argument(message) }
+    }
+
+    /// The error, with the cut and a mark under the place.
+    fn show(self, text: &str) -> Error {
+        let before = text.get(..self.at).unwrap_or(text).chars().count();
+        // One line, so that the mark is where it should be.
+        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let message = format!("{}\n  {line}\n  {:before$}^", self.error.message(), "");
+        Error::new(self.error.kind(), message)
+    }
+}
+
+impl Cut {
+    /// Parses a cut.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the place of what is wrong.
+    pub fn parse(text: &str) -> Result<Self> {
+        let expression = parse::parse(text).map_err(|fault| fault.show(text))?;
+        let mut fields = Vec::new();
+        expression.fields(&mut fields);
+        Ok(Self { text: text.to_owned(), expression, fields })
+    }
+
+    /// Names of the top-level fields that it needs, each once.
+    pub fn fields(&self) -> &[String] {
+        &self.fields
+    }
+
+    /// Checks that the fields are there and that the cut is true or false for each entry.
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names, `Unsupported` for fields that cannot be read,
+    /// `InvalidArgument` for what does not go together; all with their place in the cut.
+    pub fn check(&self, items: &[Item]) -> Result<()> {
+        let mut arrays = Vec::with_capacity(self.fields.len());
+        for name in &self.fields {
+            let item = items.iter().find(|item| item.name == *name);
+            let field = match item.map(|item| &item.field) {
+                Some(Ok(field)) => Ok(field),
+                Some(Err(reason)) => Err(Error::unsupported(format!("a cut needs {reason}"))),
+                None => {
+                    let hint = did_you_mean(name, items.iter().map(|item| item.name.as_str()));
+                    Err(Error::not_found(format!("there is no field {name:?}{hint}")))
+                }
+            };
+            let at = self.expression.position(name).unwrap_or(0);
+            let field = field.map_err(|error| Fault { at, error }.show(&self.text))?;
+            arrays.push(new_empty_array(field.data_type()));
+        }
+        self.mask(&arrays, 0).map(|_| ())
+    }
+
+    /// Which entries are taken. `arrays` are those of [`Cut::fields`], each `length` long.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for what does not go together, with its place in the cut.
+    pub fn mask(&self, arrays: &[ArrayRef], length: usize) -> Result<BooleanBuffer> {
+        self.evaluate(arrays, length).map_err(|fault| fault.show(&self.text))
+    }
+
+    fn evaluate(&self, arrays: &[ArrayRef], length: usize) -> Checked<BooleanBuffer> {
+        let fault = |message: &str| Err(Fault::new(self.expression.at, message));
+        let value = self.expression.evaluate(&self.fields, arrays)?;
+        if !value.levels.is_empty() {
+            return fault(
+                "a cut is true or false for each entry, this is so for each item of a list: \
+                 any(…) or all(…) makes one of them",
+            );
+        }
+        let Data::Bool(bits) = &value.data else {
+            return fault("a cut is true or false for each entry, this is a number: compare it");
+        };
+        let present = |index: usize| value.valid.as_ref().is_none_or(|valid| valid[index]);
+        if value.constant {
+            let taken = bits.first().copied().unwrap_or(false) && present(0);
+            return Ok(if taken {
+                BooleanBuffer::new_set(length)
+            } else {
+                BooleanBuffer::new_unset(length)
+            });
+        }
+        if bits.len() != length {
+            return fault("a field has another number of entries");
+        }
+        Ok(BooleanBuffer::collect_bool(length, |index| bits[index] && present(index)))
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,183 @@
+//! What goes between two values, or before one.
+
+use super::value::{Data, Outcome, Value};
+
+/// An operator with two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Or,
+    And,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    Different,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+impl Operator {
+    /// The operator of a sign; the parser knows no others.
+    pub fn of(sign: &str) -> Self {
+        match sign {
+            "<" => Self::Less,
+            "<=" => Self::LessOrEqual,
+            ">" => Self::Greater,
+            ">=" => Self::GreaterOrEqual,
+            "==" => Self::Equal,
+            "!=" => Self::Different,
+            "+" => Self::Add,
+            "-" => Self::Subtract,
+            "*" => Self::Multiply,
+            "/" => Self::Divide,
+            "%" => Self::Remainder,
+            "||" => Self::Or,
+            _ => Self::And,
+        }
+    }
+}
+
+/// Applies an operator to each pair of values.
+pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<Value> {
+    let (left, right) = aligned(left, right)?;
+    let there = |index: usize| left.has(index) && right.has(index);
+    if matches!(operator, Operator::Or | Operator::And) {
+        let (Data::Bool(a), Data::Bool(b)) = (&left.data, &right.data) else {
+            return Err("&& and || go between true and false: compare the numbers first".to_owned());
+        };
+        let pairs = a.iter().zip(b).enumerate();
+        let bits = pairs.map(|(index, (&a, &b))| {
+            let (a, b) = (a && left.has(index), b && right.has(index));
+            if operator == Operator::Or { a || b } else { a && b }
+        });
+        let bits = Data::Bool(bits.collect());
+        return Ok(Value { valid: None, ..left.with(bits) });
+    }
+    let valid = (left.valid.is_some() || right.valid.is_some())
+        .then(|| (0..left.data.len()).map(there).collect::<Vec<_>>());
+    let comparison = !matches!(
+        operator,
+        Operator::Add
+            | Operator::Subtract
+            | Operator::Multiply
+            | Operator::Divide
+            | Operator::Remainder
+    );
+    let (levels, constant) = (left.levels.clone(), left.constant);
+    let integers = left.data.integers().zip(right.data.integers());
+    let data = match integers {
+        Some((a, b)) if comparison => compare(operator, &a, &b, valid.as_deref()),
+        Some((a, b)) if operator != Operator::Divide => {
+            Data::Integer(integer(operator, &a, &b, valid.as_deref())?)
+        }
+        _ => {
+            let (a, b) = (left.data.reals(), right.data.reals());
+            match comparison {
+                true => compare(operator, &a, &b, valid.as_deref()),
+                false => Data::Real(real(operator, &a, &b)),
+            }
+        }
+    };
+    let valid = valid.filter(|_| !comparison);
+    Ok(Value { levels, data, valid, constant })
+}
+
+/// Both with the same lists.
+fn aligned(left: Value, right: Value) -> Outcome<(Value, Value)> {
+    match (left.constant, right.constant) {
+        (true, true) => Ok((left, right)),
+        (true, false) => Ok((like(left, &right)?, right)),
+        (false, true) => {
+            let right = like(right, &left)?;
+            Ok((left, right))
+        }
+        (false, false) => {
+            let levels =
+                if left.levels.len() > right.levels.len() { &left.levels } else { &right.levels };
+            let levels = levels.clone();
+            Ok((left.spread(&levels)?, right.spread(&levels)?))
+        }
+    }
+}
+
+/// A constant for each value of `other`.
+fn like(constant: Value, other: &Value) -> Outcome<Value> {
+    match other.levels.is_empty() {
+        true => Ok(constant.take(&vec![Some(0); other.data.len()])),
+        false => constant.spread(&other.levels),
+    }
+}
+
+fn compare<T: PartialOrd>(operator: Operator, a: &[T], b: &[T], valid: Option<&[bool]>) -> Data {
+    let compare = |a: &T, b: &T| match operator {
+        Operator::Less => a < b,
+        Operator::LessOrEqual => a <= b,
+        Operator::Greater => a > b,
+        Operator::GreaterOrEqual => a >= b,
+        Operator::Equal => a == b,
+        _ => a != b,
+    };
+    let mut bits: Vec<bool> = a.iter().zip(b).map(|(a, b)| compare(a, b)).collect();
+    if let Some(valid) = valid {
+        bits.iter_mut().zip(valid).for_each(|(bit, valid)| *bit &= valid);
+    }
+    Data::Bool(bits)
+}
+
+fn integer(operator: Operator, a: &[i64], b: &[i64], valid: Option<&[bool]>) -> Outcome<Vec<i64>> {
+    let pairs = a.iter().zip(b).enumerate();
+    let result = pairs.map(|(index, (&a, &b))| {
+        let result = match operator {
+            Operator::Add => a.checked_add(b),
+            Operator::Subtract => a.checked_sub(b),
+            Operator::Multiply => a.checked_mul(b),
+            _ => a.checked_rem(b),
+        };
+        match result {
+            Some(result) => Ok(result),
+            None if valid.is_some_and(|valid| !valid[index]) => Ok(0),
+            None if operator == Operator::Remainder => Err(format!("{a} % {b} is not a number")),
+            None => Err(format!("{a} and {b} give more than 64 bits")),
+        }
+    });
+    result.collect()
+}
+
+fn real(operator: Operator, a: &[f64], b: &[f64]) -> Vec<f64> {
+    let result = |(&a, &b): (&f64, &f64)| match operator {
+        Operator::Add => a + b,
+        Operator::Subtract => a - b,
+        Operator::Multiply => a * b,
+        Operator::Divide => a / b,
+        _ => a % b,
+    };
+    a.iter().zip(b).map(result).collect()
+}
+
+/// `-x`.
+pub(super) fn negate(value: Value) -> Outcome<Value> {
+    let data = match value.data.integers() {
+        Some(integers) => {
+            let negative = |value: i64| {
+                value.checked_neg().ok_or_else(|| format!("-({value}) has more than 64 bits"))
+            };
+            Data::Integer(integers.into_iter().map(negative).collect::<Outcome<_>>()?)
+        }
+        None => Data::Real(value.data.clone().reals().into_iter().map(|value| -value).collect()),
+    };
+    Ok(value.with(data))
+}
+
+/// `!x`; what is missing is false, and its opposite true.
+pub(super) fn not(value: Value) -> Outcome<Value> {
+    let Data::Bool(bits) = &value.data else {
+        return Err("! goes before true and false: compare the number first".to_owned());
+    };
+    let bits = bits.iter().enumerate().map(|(index, bit)| !(*bit && value.has(index)));
+    let data = Data::Bool(bits.collect());
+    Ok(Value { valid: None, ..value.with(data) })
+}

@@ -1,0 +1,264 @@
+//! Tokens → tree, by recursive descent; weakest first: `||`, `&&`, `not`, comparison, `+ -`, `* / %`,
+//! `- !`, items and members.
+
+use super::expression::{Expression, Kind};
+use super::functions::Function;
+use super::operators::Operator;
+use super::token::{self, Kind as Word, Token};
+use super::{Checked, Fault};
+use crate::guard::did_you_mean;
+
+/// Deepest nesting of brackets and signs.
+const MAX_DEPTH: usize = 100;
+/// Most tokens: the tree of a chain of operators is as deep as it is long.
+const MAX_TOKENS: usize = 2000;
+
+/// The tree of a cut.
+pub(super) fn parse(text: &str) -> Checked<Expression> {
+    let tokens = token::tokens(text)?;
+    if tokens.len() > MAX_TOKENS {
+        return Err(Fault::new(0, format!("a cut has at most {MAX_TOKENS} words and signs")));
+    }
+    let mut parser = Parser { tokens, next: 0, depth: 0 };
+    if parser.peek().kind == Word::End {
+        return Err(Fault::new(0, "the cut is empty"));
+    }
+    let expression = parser.or()?;
+    match &parser.peek().kind {
+        Word::End => Ok(expression),
+        other => Err(parser.unexpected(&format!("{} was not expected here", shown(other)))),
+    }
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    next: usize,
+    depth: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        // The last token is the end, which is never taken.
+        &self.tokens[self.next.min(self.tokens.len() - 1)]
+    }
+
+    /// Takes the next token if it is one of `signs`.
+    fn sign(&mut self, signs: &[&'static str]) -> Option<(usize, &'static str)> {
+        let Token { at, kind } = self.peek();
+        let found = match kind {
+            Word::Sign(sign) => signs.iter().find(|other| *other == sign).map(|sign| (*at, *sign)),
+            _ => None,
+        };
+        self.next += usize::from(found.is_some());
+        found
+    }
+
+    /// Takes the next token if it is this word.
+    fn word(&mut self, word: &str) -> Option<usize> {
+        let Token { at, kind } = self.peek();
+        let at = *at;
+        let found = matches!(kind, Word::Name { name, quoted: false } if name == word);
+        self.next += usize::from(found);
+        found.then_some(at)
+    }
+
+    fn unexpected(&self, message: &str) -> Fault {
+        Fault::new(self.peek().at, message)
+    }
+
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.unexpected("the cut is nested too deeply"));
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    fn or(&mut self) -> Checked<Expression> {
+        self.nested(|parser| {
+            let mut left = parser.and()?;
+            while let Some(at) =
+                parser.sign(&["||"]).map(|(at, _)| at).or_else(|| parser.word("or"))
+            {
+                left = joined(at, Operator::Or, left, parser.and()?);
+            }
+            Ok(left)
+        })
+    }
+
+    fn and(&mut self) -> Checked<Expression> {
+        let mut left = self.not()?;
+        while let Some(at) = self.sign(&["&&"]).map(|(at, _)| at).or_else(|| self.word("and")) {
+            left = joined(at, Operator::And, left, self.not()?);
+        }
+        Ok(left)
+    }
+
+    fn not(&mut self) -> Checked<Expression> {
+        match self.word("not") {
+            Some(at) => {
+                let inner = Box::new(self.nested(Self::not)?);
+                Ok(Expression { at, kind: Kind::Not(inner) })
+            }
+            None => self.comparison(),
+        }
+    }
+
+    fn comparison(&mut self) -> Checked<Expression> {
+        const SIGNS: [&str; 6] = ["<", "<=", ">", ">=", "==", "!="];
+        let left = self.sum()?;
+        let Some((at, sign)) = self.sign(&SIGNS) else { return Ok(left) };
+        let right = self.sum()?;
+        match self.sign(&SIGNS) {
+            Some((at, _)) => Err(Fault::new(at, "comparisons cannot be chained: join them by &&")),
+            None => Ok(joined(at, Operator::of(sign), left, right)),
+        }
+    }
+
+    fn sum(&mut self) -> Checked<Expression> {
+        let mut left = self.product()?;
+        while let Some((at, sign)) = self.sign(&["+", "-"]) {
+            left = joined(at, Operator::of(sign), left, self.product()?);
+        }
+        Ok(left)
+    }
+
+    fn product(&mut self) -> Checked<Expression> {
+        let mut left = self.unary()?;
+        while let Some((at, sign)) = self.sign(&["*", "/", "%"]) {
+            left = joined(at, Operator::of(sign), left, self.unary()?);
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Checked<Expression> {
+        match self.sign(&["-", "!"]) {
+            Some((at, sign)) => {
+                let inner = Box::new(self.nested(Self::unary)?);
+                let kind = if sign == "-" { Kind::Negate(inner) } else { Kind::Not(inner) };
+                Ok(Expression { at, kind })
+            }
+            None => self.postfix(),
+        }
+    }
+
+    /// Items and members. A member of an item is an item of the member: `jets[0].pt` is
+    /// `jets.pt[0]`.
+    fn postfix(&mut self) -> Checked<Expression> {
+        let mut inner = self.primary()?;
+        while let Some((at, sign)) = self.sign(&["[", "."]) {
+            if sign == "[" {
+                let index = self.or()?;
+                self.expect("]", at)?;
+                let kind = Kind::Item(Box::new(inner), Box::new(index));
+                inner = Expression { at, kind };
+                continue;
+            }
+            let name = self.name()?;
+            let Some(path) = path(&mut inner) else {
+                return Err(Fault::new(at, "only fields have members"));
+            };
+            path.push(name);
+        }
+        Ok(inner)
+    }
+
+    fn name(&mut self) -> Checked<String> {
+        let name = match &self.peek().kind {
+            Word::Name { name, .. } => name.clone(),
+            other => {
+                return Err(self.unexpected(&format!("a member's name, not {}", shown(other))));
+            }
+        };
+        self.next += 1;
+        Ok(name)
+    }
+
+    fn primary(&mut self) -> Checked<Expression> {
+        let Token { at, kind } = self.peek().clone();
+        let kind = match kind {
+            Word::Integer(value) => Kind::Integer(value),
+            Word::Real(value) => Kind::Real(value),
+            Word::Name { name, quoted } => {
+                self.next += 1;
+                if !quoted && self.peek().kind == Word::Sign("(") {
+                    return self.call(at, &name);
+                }
+                return Ok(Expression {
+                    at,
+                    kind: match name.as_str() {
+                        "true" | "false" if !quoted => Kind::Bool(name == "true"),
+                        _ => Kind::Field(vec![name]),
+                    },
+                });
+            }
+            Word::Sign("(") => {
+                self.next += 1;
+                let inner = self.or()?;
+                self.expect(")", at)?;
+                return Ok(inner);
+            }
+            other => {
+                return Err(self.unexpected(&format!(
+                    "a number, a field or a bracket is missing before {}",
+                    shown(&other)
+                )));
+            }
+        };
+        self.next += 1;
+        Ok(Expression { at, kind })
+    }
+
+    fn call(&mut self, at: usize, name: &str) -> Checked<Expression> {
+        let function = Function::of(name).ok_or_else(|| {
+            let hint = did_you_mean(name, Function::ALL.iter().map(|(name, _)| *name));
+            Fault::new(at, format!("there is no function {name}{hint}"))
+        })?;
+        let open = self.peek().at;
+        self.next += 1;
+        let inner = Box::new(self.or()?);
+        if let Some((at, _)) = self.sign(&[","]) {
+            return Err(Fault::new(at, format!("{name} takes one argument")));
+        }
+        self.expect(")", open)?;
+        Ok(Expression { at, kind: Kind::Call(function, inner) })
+    }
+
+    fn expect(&mut self, close: &'static str, open: usize) -> Checked<()> {
+        match self.sign(&[close]) {
+            Some(_) => Ok(()),
+            None if self.peek().kind == Word::End => {
+                Err(Fault::new(open, format!("this bracket is never closed: {close} is missing")))
+            }
+            None => {
+                Err(self
+                    .unexpected(&format!("{close} was expected, not {}", shown(&self.peek().kind))))
+            }
+        }
+    }
+}
+
+/// The field that items are taken of.
+fn path(expression: &mut Expression) -> Option<&mut Vec<String>> {
+    match &mut expression.kind {
+        Kind::Field(path) => Some(path),
+        Kind::Item(inner, _) => path(inner),
+        _ => None,
+    }
+}
+
+fn joined(at: usize, operator: Operator, left: Expression, right: Expression) -> Expression {
+    Expression { at, kind: Kind::Binary(operator, Box::new(left), Box::new(right)) }
+}
+
+fn shown(kind: &Word) -> String {
+    match kind {
+        Word::Integer(value) => value.to_string(),
+        Word::Real(value) => value.to_string(),
+        Word::Name { name, .. } => name.clone(),
+        Word::Sign(sign) => (*sign).to_owned(),
+        Word::End => "the end".to_owned(),
+    }
+}

@@ -1,0 +1,190 @@
+//! Cuts over arrays made by hand; what they must say is worked out by hand too.
+
+use std::sync::Arc;
+
+use arrow_array::types::{Float32Type, Int32Type};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float32Array, Int32Array, LargeListArray, LargeStringArray,
+    StructArray, UInt64Array,
+};
+use arrow_schema::Field;
+
+use super::Cut;
+use crate::dataset::Item;
+
+/// Three entries.
+fn fields() -> Vec<(&'static str, ArrayRef)> {
+    let lists = |lists: [&[f32]; 3]| {
+        let lists = lists.map(|list| Some(list.iter().map(|&x| Some(x)).collect::<Vec<_>>()));
+        Arc::new(LargeListArray::from_iter_primitive::<Float32Type, _, _>(lists)) as ArrayRef
+    };
+    let charges = [vec![Some(1), Some(-1)], vec![], vec![Some(1)]].map(Some);
+    let charge = Arc::new(LargeListArray::from_iter_primitive::<Int32Type, _, _>(charges));
+    let pt = lists([&[30.0, 10.0], &[], &[25.0]]);
+    let optional = Arc::new(Int32Array::from(vec![Some(5), None, Some(-5)]));
+    let member = |name: &str, array: &ArrayRef| {
+        (Arc::new(Field::new(name, array.data_type().clone(), false)), Arc::clone(array))
+    };
+    let met: ArrayRef = Arc::new(Float32Array::from(vec![50.0, 5.0, 20.1]));
+    let record = StructArray::from(vec![member("met", &met), member("pt", &pt)]);
+    let nested = {
+        let offsets = arrow_buffer::OffsetBuffer::from_lengths([2, 0, 1]);
+        let item = Arc::new(Field::new("item", pt.data_type().clone(), false));
+        LargeListArray::new(item, offsets, Arc::clone(&pt), None)
+    };
+    vec![
+        ("n", Arc::new(Int32Array::from(vec![2, 0, 1]))),
+        ("event", Arc::new(UInt64Array::from(vec![9_007_199_254_740_993, 4, 7]))),
+        ("flag", Arc::new(BooleanArray::from(vec![true, false, true]))),
+        ("pt", pt.clone()),
+        ("eta", lists([&[1.0, -3.0], &[], &[2.0]])),
+        ("charge", charge),
+        ("best", Arc::new(Int32Array::from(vec![1, 0, 3]))),
+        ("optional", optional),
+        ("odd name", met.clone()),
+        ("record", Arc::new(record)),
+        ("nested", Arc::new(nested)),
+        ("text", Arc::new(LargeStringArray::from(vec!["a", "b", "c"]))),
+    ]
+}
+
+fn items() -> Vec<Item> {
+    let item = |(name, array): &(&str, ArrayRef)| Item {
+        name: (*name).to_owned(),
+        type_name: String::new(),
+        field: Ok(Field::new(*name, array.data_type().clone(), true)),
+    };
+    let mut items: Vec<_> = fields().iter().map(item).collect();
+    let broken = Item {
+        name: "broken".to_owned(),
+        type_name: String::new(),
+        field: Err("field broken: type T is not known".to_owned()),
+    };
+    items.push(broken);
+    items
+}
+
+fn run(text: &str) -> crate::Result<Vec<bool>> {
+    let cut = Cut::parse(text)?;
+    cut.check(&items())?;
+    let all = fields();
+    let array = |name: &String| Arc::clone(&all.iter().find(|(other, _)| other == name).unwrap().1);
+    let arrays: Vec<_> = cut.fields().iter().map(array).collect();
+    Ok(cut.mask(&arrays, 3)?.iter().collect())
+}
+
+#[test]
+fn values_by_hand() {
+    for (text, expected) in [
+        ("n >= 2", [true, false, false]),
+        ("n >= 2 && pt[0] > 20 && any(abs(eta) < 2.4)", [true, false, false]),
+        ("true", [true, true, true]),
+        ("flag", [true, false, true]),
+        ("!flag", [false, true, false]),
+        ("not flag or n == 2", [true, true, false]),
+        ("1 + 2 * 3 == 7 and n == 1", [false, false, true]),
+        ("(1 + 2) * 3 == 9 && -n == -1", [false, false, true]),
+        ("10 - 2 - 3 == 5", [true, true, true]),
+        ("n / 2 == 0.5", [false, false, true]),
+        ("event % 2 == 1", [true, false, true]),
+        // One more than 2^53: not a double.
+        ("event == 9007199254740993", [true, false, false]),
+        ("event == 9007199254740992", [false, false, false]),
+        // 20.1 in single precision is a little more than in double precision.
+        ("record.met > 20.1", [true, false, true]),
+        ("record.pt[0] > 26", [true, false, false]),
+        ("`odd name` < 6", [false, true, false]),
+        ("pt[0] > 20", [true, false, true]),
+        ("pt[1] < 1e3", [true, false, false]),
+        ("pt[-1] == 25", [false, false, true]),
+        ("pt[best] == 10", [true, false, false]),
+        // What is missing compares as false, both ways.
+        ("!(pt[0] > 20)", [false, true, false]),
+        ("pt[0] == pt[0]", [true, false, true]),
+        ("pt[0] + 1 > 0 || n == 0", [true, true, true]),
+        ("optional > 0", [true, false, false]),
+        ("optional * 2 < 0", [false, false, true]),
+        ("any(pt > 20 && charge == 1)", [true, false, true]),
+        ("all(pt > 20)", [false, true, true]),
+        ("count(pt > 5) == n", [true, true, true]),
+        ("len(pt) == n", [true, true, true]),
+        ("sum(pt) > 26", [true, false, false]),
+        ("sum(charge) == 0", [true, true, false]),
+        ("max(pt) >= 25", [true, false, true]),
+        ("min(pt) >= 25", [false, false, true]),
+        ("max(charge) == 1", [true, false, true]),
+        // A number of the entry goes with every item of its list.
+        ("any(pt > 5 * n + 20)", [false, false, false]),
+        ("any(pt > 5 * n + 19)", [true, false, true]),
+        ("any(any(nested > 26))", [true, false, false]),
+        ("any(sum(nested) == 40)", [true, false, false]),
+        ("any(nested[0] == 30) && any(len(nested) == 2)", [true, false, false]),
+        ("any(any(nested * len(nested) == 60))", [true, false, false]),
+        ("sqrt(abs(0 - 16)) == 4", [true, true, true]),
+        ("0.5e1 == 5 && .5 < 1", [true, true, true]),
+    ] {
+        let found = run(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn faults_have_a_place() {
+    for (text, message, at) in [
+        ("", "the cut is empty", 0),
+        ("n >", "a number, a field or a bracket is missing before the end", 3),
+        ("n >= 2 &&& flag", "'&' means nothing in a cut: && is the logical and", 9),
+        ("n = 2", "'=' means nothing in a cut: == compares", 2),
+        ("(n > 2", "this bracket is never closed: ) is missing", 0),
+        ("n > 2)", ") was not expected here", 5),
+        ("0 < n < 2", "comparisons cannot be chained: join them by &&", 6),
+        ("flag n", "n was not expected here", 5),
+        ("2x > 1", "a number must not run into a name", 1),
+        ("cosine(n) > 0", "there is no function cosine", 0),
+        ("mim(pt) > 0", "there is no function mim; did you mean \"min\"?", 0),
+        ("max(n, 2) > 0", "max takes one argument", 5),
+        ("99999999999999999999 > n", "99999999999999999999 is not a number that fits 64 bits", 0),
+        ("(n > 2).x", "only fields have members", 7),
+        ("flag && ptt[0] > 1", "there is no field \"ptt\"; did you mean \"pt\"?", 8),
+        ("flag && broken > 1", "a cut needs field broken: type T is not known", 8),
+        ("n", "a cut is true or false for each entry, this is a number: compare it", 0),
+        ("flag && n", "&& and || go between true and false: compare the numbers first", 5),
+        ("any(n > 2)", "any takes a list, this is one value for each entry", 0),
+        ("any(pt)", "any takes a list of true and false: compare the numbers", 0),
+        ("count(pt) > 1", "count takes a list of true and false: len is the number of items", 0),
+        ("n[0] > 2", "only lists have items", 2),
+        ("pt[0.5] > 2", "an index is an integer", 3),
+        ("pt[charge] > 2", "an index is one number for each entry, not a list", 3),
+        ("text == 1", "text has no number: cuts cannot use it", 0),
+        ("record > 1", "a record has no value of its own: name a member, met, pt", 0),
+        ("record.mett > 1", "there is no member \"mett\"; did you mean \"met\"?", 0),
+        ("n.x > 1", "there is no member \"x\": the field has none", 0),
+        ("!n", "! goes before true and false: compare the number first", 0),
+        ("n % 0 == 1", "2 % 0 is not a number", 2),
+        ("9223372036854775807 + n > 0", "9223372036854775807 and 2 give more than 64 bits", 20),
+    ] {
+        let shown = run(text).unwrap_err().to_string();
+        let lines: Vec<_> = shown.lines().collect();
+        assert_eq!(lines[0], message, "{text}");
+        assert_eq!(lines[1].trim_start(), text.trim_start(), "{shown}");
+        assert_eq!(lines[2].find('^'), Some(at + 2), "{shown}");
+    }
+    let list = run("pt > 2").unwrap_err().to_string();
+    assert!(list.contains("for each item of a list: any(…) or all(…)"), "{list}");
+}
+
+#[test]
+fn depth_and_length_have_limits() {
+    for text in ["(".repeat(5000), "-".repeat(500) + "n > 0", "not ".repeat(500) + "flag"] {
+        let error = run(&text).unwrap_err().to_string();
+        assert!(error.contains("nested too deeply") || error.contains("at most"), "{error}");
+    }
+    let long = vec!["flag"; 900].join(" && ");
+    assert_eq!(run(&long).unwrap(), [true, false, true]);
+}
+
+#[test]
+fn fields_are_named_once() {
+    let cut = Cut::parse("pt[0] > 1 && any(pt > n) || jets.pt[0] < pt[1]").unwrap();
+    assert_eq!(cut.fields(), ["pt", "n", "jets"]);
+}

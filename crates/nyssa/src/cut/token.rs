@@ -1,0 +1,113 @@
+//! Text → tokens.
+
+use super::{Checked, Fault};
+
+/// A token and the byte at which it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Token {
+    pub at: usize,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Integer(i64),
+    Real(f64),
+    /// A word, or a name in back quotes.
+    Name {
+        name: String,
+        quoted: bool,
+    },
+    /// An operator or bracket.
+    Sign(&'static str),
+    End,
+}
+
+/// Longer ones first.
+const SIGNS: [&str; 20] = [
+    "&&", "||", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]",
+    ",", ".",
+];
+
+/// The tokens of `text`; the last one is [`Kind::End`].
+pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let digit = |c: char| c.is_ascii_digit();
+        let length = if first.is_whitespace() {
+            first.len_utf8()
+        } else if digit(first) || first == '.' && rest[1..].starts_with(digit) {
+            let (kind, length) = number(at, rest)?;
+            tokens.push(Token { at, kind });
+            length
+        } else if is_name(first) {
+            let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+            let kind = Kind::Name { name: rest[..length].to_owned(), quoted: false };
+            tokens.push(Token { at, kind });
+            length
+        } else if first == '`' {
+            let end = rest[1..].find('`');
+            let end = end.ok_or_else(|| Fault::new(at, "a back quote is never closed"))?;
+            let kind = Kind::Name { name: rest[1..=end].to_owned(), quoted: true };
+            tokens.push(Token { at, kind });
+            end + 2
+        } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
+            tokens.push(Token { at, kind: Kind::Sign(sign) });
+            sign.len()
+        } else {
+            return Err(Fault::new(at, format!("{first:?} means nothing in a cut{}", hint(first))));
+        };
+        at += length;
+    }
+    tokens.push(Token { at, kind: Kind::End });
+    Ok(tokens)
+}
+
+fn hint(sign: char) -> &'static str {
+    match sign {
+        '=' => ": == compares",
+        '&' => ": && is the logical and",
+        '|' => ": || is the logical or",
+        '"' | '\'' => ": text cannot be compared",
+        _ => "",
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// A number at the start of `rest`, and its length.
+fn number(at: usize, rest: &str) -> Checked<(Kind, usize)> {
+    let bytes = rest.as_bytes();
+    let digits = |from: usize| {
+        bytes[from..]
+            .iter()
+            .position(|byte| !byte.is_ascii_digit())
+            .map_or(bytes.len(), |n| from + n)
+    };
+    let mut end = digits(0);
+    let mut real = false;
+    if bytes.get(end) == Some(&b'.') {
+        (end, real) = (digits(end + 1), true);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits(end + 1 + sign);
+        if exponent > end + 1 + sign {
+            (end, real) = (exponent, true);
+        }
+    }
+    let text = &rest[..end];
+    let wrong = || Fault::new(at, format!("{text} is not a number that fits 64 bits"));
+    if rest[end..].starts_with(is_name) {
+        return Err(Fault::new(at + end, "a number must not run into a name"));
+    }
+    let kind = match real {
+        true => Kind::Real(text.parse().map_err(|_| wrong())?),
+        false => Kind::Integer(text.parse().map_err(|_| wrong())?),
+    };
+    Ok((kind, end))
+}

@@ -1,0 +1,98 @@
+//! One of several threads that fill an RNTuple, and what that takes.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::ArrayRef;
+use arrow_schema::Schema as ArrowSchema;
+use nyssa::schema::Schema;
+use nyssa::write::{self, FillContext as Core};
+use nyssa::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::array::Array;
+use crate::door::{self, Door};
+use crate::errors;
+use crate::options::{get, write_options};
+
+/// What a context and its file share: empty once it is finished.
+pub type Slot = Arc<Mutex<Option<Core>>>;
+
+/// Takes entries of one thread.
+#[pyclass(frozen, module = "nyssa._core")]
+pub struct FillContext {
+    slot: Slot,
+    cancel: Arc<AtomicBool>,
+}
+
+impl FillContext {
+    /// The Python end of a context; the file keeps the other.
+    pub fn new(slot: Slot, cancel: Arc<AtomicBool>) -> Self {
+        Self { slot, cancel }
+    }
+
+    fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        job: impl FnOnce(&mut Option<Core>) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let slot = Arc::clone(&self.slot);
+        Door::new(None)
+            .cancel(Arc::clone(&self.cancel))
+            .run(py, move |_| job(&mut slot.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+#[pymethods]
+impl FillContext {
+    /// Appends entries: the columns in their order.
+    fn extend(&self, py: Python<'_>, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
+        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |context| context.as_mut().ok_or_else(finished)?.extend(&arrays))
+    }
+
+    /// Ends the cluster.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, |context| context.as_mut().ok_or_else(finished)?.flush())
+    }
+
+    /// Commits what is left; again does nothing.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, |context| context.take().map_or(Ok(()), Core::finish))
+    }
+
+    /// Gives up the entries that are in no cluster yet; their number.
+    fn discard(&self, py: Python<'_>) -> PyResult<u64> {
+        self.run(py, |context| context.take().map_or(Ok(0), Core::discard))
+    }
+
+    /// Gives up, and the file with it when that loses entries.
+    fn abandon(&self, py: Python<'_>) {
+        py.detach(|| drop(self.slot.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+}
+
+fn finished() -> Error {
+    Error::invalid_argument("the fill context is closed")
+}
+
+/// What writing entries with the types of `columns` takes, as JSON.
+#[pyfunction]
+pub fn estimate_write_memory(
+    py: Python<'_>,
+    columns: Vec<PyRef<'_, Array>>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let raise = |error: Error| errors::to_python(py, &error);
+    let threads = door::context(get(options, "threads")?).map_err(raise)?.threads();
+    let options = write_options(options)?;
+    let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+    let estimate = || {
+        let schema = Schema::from_arrow(&ArrowSchema::new(fields), options.compression)?;
+        let estimate = write::estimate(&schema, &options, options.contexts, threads)?;
+        serde_json::to_string(&estimate)
+            .map_err(|error| Error::invalid_argument("cannot print").with_source(error))
+    };
+    estimate().map_err(raise)
+}
