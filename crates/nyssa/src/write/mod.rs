@@ -12,6 +12,7 @@
 //! from many threads at once.
 
 mod attributes;
+pub(crate) mod auto;
 mod blocks;
 mod budget;
 mod column_data;
@@ -43,6 +44,7 @@ mod waiting;
 mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
+pub use auto::Encodings;
 pub use effort::Effort;
 pub use estimate::{MemoryEstimate, estimate};
 pub use options::{

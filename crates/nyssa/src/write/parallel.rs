@@ -13,8 +13,9 @@ use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
 use super::outlet::{Outlet, Page, SealedCluster};
+use super::outlet::{Outlet, Page, SealedCluster};
 use super::waiting::{Waiting, WaitingRoom};
-use super::{Options, Report, SealSettings, SharedFile, Writer};
+use super::{Encodings, Options, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::page::SealedPage;
@@ -111,7 +112,7 @@ impl ParallelWriter {
     ///
     /// # Errors
     /// As [`Writer::attach`]; `InvalidArgument` for unbuffered writing in a fixed order, which
-    /// contradict each other.
+    /// contradict each other; `Unsupported` for [`Encodings::Auto`].
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
@@ -126,6 +127,12 @@ impl ParallelWriter {
     /// Goes on with a writer between clusters.
     pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
         let (schema, options) = (writer.schema().clone(), writer.options().clone());
+        if options.encodings == Encodings::Auto {
+            return Err(Error::unsupported(
+                "encodings chosen by looking cannot be written from several fill contexts: use one \
+                 writer of rows, or the default encodings",
+            ));
+        }
         if order == Order::RoundRobin && !options.buffered {
             return Err(Error::invalid_argument(
                 "unbuffered pages are written as they come, so a fixed order of clusters needs \
