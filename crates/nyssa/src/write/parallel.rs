@@ -13,7 +13,6 @@ use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
 use super::outlet::{Outlet, Page, SealedCluster};
-use super::outlet::{Outlet, Page, SealedCluster};
 use super::waiting::{Waiting, WaitingRoom};
 use super::{Encodings, Options, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
