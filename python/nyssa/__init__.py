@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
     from nyssa._merge import merge
+    from nyssa._rewrite import rewrite
     from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.writing import (
@@ -67,6 +68,7 @@ _HOMES = {
     "merge": "_merge",
     "open": "file",
     "recreate": "writing",
+    "rewrite": "_rewrite",
 }
 
 __all__ = [
@@ -98,6 +100,7 @@ __all__ = [
     "merge",
     "open",
     "recreate",
+    "rewrite",
 ]
 
 
