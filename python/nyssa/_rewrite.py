@@ -59,8 +59,9 @@ def rewrite(
     fields, drop
         Globs of field paths to take and to leave out, such as ``"Muon_*"`` or ``"jets._0.pt"``.
     cut
-        Which entries to take: an expression such as ``"nMuon >= 2 && any(abs(Muon_eta) < 2.4)"``, or a
-        function that is given awkward arrays of some entries and returns true or false for each.
+        Which entries to take: an expression such as ``"nMuon >= 2 && any(abs(Muon_eta) < 2.4)"``,
+        or a function that is given awkward arrays of some entries and returns true or false for
+        each.
     cut_fields
         Names of the fields that a function needs; default all.
     entry_start, entry_stop

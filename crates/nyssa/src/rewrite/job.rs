@@ -18,7 +18,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::format::ExtraType;
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
-use crate::read::Reader;
+use crate::read::{self, Reader, StreamerForm};
 use crate::rootfile::{Carry, Refused, RootFile};
 use crate::schema::{FieldId, Schema};
 use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, SealSettings, Writer};
@@ -149,7 +149,7 @@ impl<'a> Job<'a> {
         options: &'a Options,
         context: &'a Context,
     ) -> Result<Self> {
-        let mut reader = Reader::open(input, path)?;
+        let mut reader = Reader::open_with(input, path, raw_objects())?;
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.fields, &options.drop)?;
         let compressed = options.compression.setting() != 0;
@@ -250,7 +250,7 @@ impl<'a> Job<'a> {
 
     fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
         let start = Instant::now();
-        let written = Reader::open(file, &self.ntuple())?;
+        let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
         let options =
             diff::Options { memory_budget: self.options.memory_budget, ..diff::Options::default() };
         let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
@@ -295,4 +295,9 @@ fn field_reports(
         }
     };
     schema.top_level().map(report).collect()
+}
+
+/// Streamed objects are copied as bytes.
+fn raw_objects() -> read::Options {
+    read::Options { streamer: StreamerForm::Raw, ..read::Options::default() }
 }
