@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::attributes;
 use super::batches::Batches;
 use super::clusters::Clusters;
+use super::look::Look;
 use super::options::Options;
 use super::report::{FieldReport, Report};
 use super::select::Selection;
@@ -21,7 +22,7 @@ use crate::output::{self, Output};
 use crate::read::{self, Reader, StreamerForm};
 use crate::rootfile::{Carry, Refused, RootFile};
 use crate::schema::{FieldId, Schema};
-use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, SealSettings, Writer};
+use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, Encodings, SealSettings, Writer};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
 /// `output`, under the same path, which appears only when all of it is written (and verified, if
@@ -180,6 +181,7 @@ impl<'a> Job<'a> {
         let start = Instant::now();
         let Target { schema, sources, notes } = &self.target;
         let mut notes = notes.clone();
+        let mut schema = schema.clone();
         let write_options = write::Options {
             compression: self.options.compression,
             initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.options.page_bytes),
@@ -187,10 +189,19 @@ impl<'a> Job<'a> {
             description: self.reader.header().description.clone(),
             ..write::Options::default()
         };
-        let settings = SealSettings::new(schema, &write_options);
+        let mut settings = SealSettings::new(&schema, &write_options);
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
         let selected = self.selected()?;
+        if self.options.encodings == Encodings::Auto {
+            let look = Look {
+                reader: &self.reader,
+                sizes: &sizes,
+                fields: &self.fields,
+                context: self.context,
+            };
+            look.choose(self.options.compression, &mut schema, &mut settings)?;
+        }
         let budget = self.options.memory_budget;
         let clusters = Clusters::new(&selected, &sizes, self.options);
         let name = self.ntuple();
@@ -201,7 +212,7 @@ impl<'a> Job<'a> {
             selected: &selected,
             sizes: &sizes,
             fields: &self.fields,
-            schema,
+            schema: &schema,
             settings: &settings,
             budget,
             context: self.context,
@@ -227,7 +238,7 @@ impl<'a> Job<'a> {
             seconds,
             megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
             threads: self.context.threads(),
-            fields: field_reports(schema, &self.fields, sizes.by_field(), &by_field),
+            fields: field_reports(&schema, &self.fields, sizes.by_field(), &by_field),
             dropped: self.dropped.clone(),
             notes,
             ..Report::default()
