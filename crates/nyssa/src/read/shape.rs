@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use super::element::Element;
 use super::stream::Stream;
+use super::streamers::Streamers;
 use crate::arrow::{NONE, field as arrow_field, streamer_field};
 use crate::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
+use crate::streamer::ObjectLayout;
 
 /// Deepest nesting of fields that is read; real data stay below 20.
 const MAX_DEPTH: usize = 200;
@@ -42,7 +44,7 @@ pub enum NodeKind {
 }
 
 /// What a collection is presented as.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Form {
     /// `LargeList`.
     List,
@@ -52,6 +54,8 @@ pub enum Form {
     Optional,
     /// `LargeBinary`: the bytes of an object of this class, as ROOT's streamer wrote them.
     Streamer(String),
+    /// The record that such an object decodes to.
+    Object(Arc<ObjectLayout>),
 }
 
 /// A stream and where its data are, once a plan has given it a place.
@@ -71,6 +75,30 @@ impl Node {
         build(schema, id, 0)
     }
 
+    /// Has all streamer fields in it decoded by `streamers`.
+    pub fn decode_objects(&mut self, schema: &Schema, streamers: &Streamers) -> Reason<()> {
+        match &mut self.kind {
+            NodeKind::List { form, item, .. } => {
+                if let Form::Streamer(class) = form {
+                    let layout = streamers.layout(class).map_err(|reason| {
+                        let path = schema.path(self.field);
+                        format!(
+                            "field {path}: objects of class {class} cannot be decoded: {reason}"
+                        )
+                    });
+                    *form = Form::Object(layout?);
+                    return Ok(());
+                }
+                item.decode_objects(schema, streamers)
+            }
+            NodeKind::Array { item, .. } => item.decode_objects(schema, streamers),
+            NodeKind::Record(nodes) | NodeKind::Variant { alternatives: nodes, .. } => {
+                nodes.iter_mut().try_for_each(|(_, node)| node.decode_objects(schema, streamers))
+            }
+            NodeKind::Values(_) | NodeKind::Bitset { .. } | NodeKind::Cardinality { .. } => Ok(()),
+        }
+    }
+
     /// The Arrow type.
     pub fn data_type(&self) -> DataType {
         match &self.kind {
@@ -81,6 +109,7 @@ impl Node {
             NodeKind::Cardinality { wide: false, .. } => DataType::UInt32,
             NodeKind::Cardinality { wide: true, .. } => DataType::UInt64,
             NodeKind::List { form: Form::String | Form::Streamer(_), .. } => DataType::LargeBinary,
+            NodeKind::List { form: Form::Object(layout), .. } => layout.data_type(),
             NodeKind::List { form: Form::Optional, item, .. } => item.data_type(),
             NodeKind::List { form: Form::List, item, .. } => DataType::LargeList(item.item_field()),
             NodeKind::Record(members) => DataType::Struct(
@@ -99,6 +128,7 @@ impl Node {
     pub fn arrow_field(&self, name: &str) -> ArrowField {
         match &self.kind {
             NodeKind::List { form: Form::Streamer(class), .. } => streamer_field(name, class),
+            NodeKind::List { form: Form::Object(layout), .. } => layout.arrow_field(name),
             _ => arrow_field(name, self.data_type()).with_nullable(self.hides_null()),
         }
     }
