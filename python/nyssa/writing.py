@@ -327,6 +327,7 @@ def recreate(
     *,
     compression: int | str = 505,
     effort: str = "auto",
+    encoding: str = "default",
     cluster_size: int | str | None = None,
     max_unzipped_cluster_size: int | str | None = None,
     page_size: int | str | None = None,
@@ -359,6 +360,10 @@ def recreate(
         a name with an optional level: ``"zstd"``, ``"zstd:9"``.
     effort
         ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
+    encoding
+        ``"default"``: column types as ROOT has them. ``"auto"``: for each column what is smallest
+        on a sample of its data, split or unsplit, with a compression effort chosen for size more
+        than for time; looked at again in later clusters. Not with `NTupleWriter.fill_context`.
     cluster_size
         Compressed bytes of a cluster to aim at, such as ``"50 MB"``; smaller where memory is short.
     max_unzipped_cluster_size
@@ -398,6 +403,7 @@ def recreate(
     options = _options(
         compression=compression,
         effort=effort,
+        encoding=encoding,
         cluster_size=cluster_size,
         max_unzipped_cluster_size=max_unzipped_cluster_size,
         page_size=page_size,

@@ -213,6 +213,14 @@ def import_tree(source: str, tree: str, output: str) -> None:
     importer.Import()
 
 
+def lists(path: str, name: str, column: str) -> list[list[Any]]:
+    """Return a column of lists of numbers through RDataFrame."""
+    import ROOT
+
+    rows = ROOT.RDataFrame(name, path).AsNumpy([column])[column]
+    return [[value.item() if hasattr(value, "item") else value for value in row] for row in rows]
+
+
 def attributes(path: str, name: str, attribute_set: str, fields: list[str]) -> list[Any]:
     """Return start, end and values of every attribute of a set, in ROOT's order."""
     import ROOT
