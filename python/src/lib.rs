@@ -11,6 +11,7 @@ mod array;
 mod buffer;
 mod capsule;
 mod chain;
+mod classes;
 mod cli;
 mod convert;
 mod dataset;
