@@ -6,6 +6,7 @@ mod attributes;
 mod clusters;
 mod common;
 mod errors;
+mod merge;
 mod parallel;
 mod representations;
 mod roundtrip;
