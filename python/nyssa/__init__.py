@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
+    from nyssa._join import join
     from nyssa._merge import merge
     from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
+    from nyssa.rules import ReadRules
     from nyssa.writing import (
         FillContext,
         NTupleWriter,
@@ -59,6 +61,7 @@ _HOMES = {
     "FillContext": "writing",
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
+    "ReadRules": "rules",
     "TTree": "dataset",
     "UpdatableFile": "writing",
     "WritableFile": "writing",
@@ -67,6 +70,7 @@ _HOMES = {
     "convert": "_convert",
     "estimate_write_memory": "writing",
     "iterate": "_iterate",
+    "join": "_join",
     "merge": "_merge",
     "open": "file",
     "recreate": "writing",
@@ -89,6 +93,7 @@ __all__ = [
     "NotFoundError",
     "NyssaError",
     "RNTuple",
+    "ReadRules",
     "TTree",
     "UnsupportedError",
     "UpdatableFile",
@@ -100,6 +105,7 @@ __all__ = [
     "errors",
     "estimate_write_memory",
     "iterate",
+    "join",
     "merge",
     "open",
     "recreate",
