@@ -160,6 +160,13 @@ def convert(
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...
+def rewrite(
+    input: str,
+    output: str,
+    options: Mapping[str, Any],
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> str: ...
 def estimate_write_memory(columns: Sequence[Array], options: Mapping[str, Any]) -> str: ...
 def merge(
     inputs: Sequence[str],
