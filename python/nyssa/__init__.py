@@ -34,9 +34,12 @@ if TYPE_CHECKING:
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
+    from nyssa._join import join
     from nyssa._merge import merge
+    from nyssa._rewrite import rewrite
     from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
+    from nyssa.rules import ReadRules
     from nyssa.writing import (
         FillContext,
         NTupleWriter,
@@ -59,6 +62,7 @@ _HOMES = {
     "FillContext": "writing",
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
+    "ReadRules": "rules",
     "TTree": "dataset",
     "UpdatableFile": "writing",
     "WritableFile": "writing",
@@ -67,9 +71,11 @@ _HOMES = {
     "convert": "_convert",
     "estimate_write_memory": "writing",
     "iterate": "_iterate",
+    "join": "_join",
     "merge": "_merge",
     "open": "file",
     "recreate": "writing",
+    "rewrite": "_rewrite",
     "update": "writing",
 }
 
@@ -89,6 +95,7 @@ __all__ = [
     "NotFoundError",
     "NyssaError",
     "RNTuple",
+    "ReadRules",
     "TTree",
     "UnsupportedError",
     "UpdatableFile",
@@ -100,9 +107,11 @@ __all__ = [
     "errors",
     "estimate_write_memory",
     "iterate",
+    "join",
     "merge",
     "open",
     "recreate",
+    "rewrite",
     "update",
 ]
 

@@ -11,6 +11,7 @@ mod array;
 mod buffer;
 mod capsule;
 mod chain;
+mod classes;
 mod cli;
 mod convert;
 mod dataset;
@@ -22,7 +23,9 @@ mod import;
 mod layout;
 mod merge;
 mod options;
+mod rewrite;
 mod rows;
+mod rules;
 mod write;
 
 use pyo3::prelude::*;
@@ -39,10 +42,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fill::FillContext>()?;
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::join, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::with_rules, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
     module.add_function(wrap_pyfunction!(fill::estimate_write_memory, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(cli::run_cli, module)?)

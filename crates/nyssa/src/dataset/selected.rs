@@ -11,6 +11,7 @@ use super::{Dataset, Format, Item};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
+use crate::schema::Schema;
 
 /// Consecutive entries of the inner dataset, of which some or all are taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +79,19 @@ impl<'a> Selected<'a> {
         &self.pieces
     }
 
+    /// How many of the entries before `entry` of the inner dataset are taken, for pieces in its order.
+    pub fn before(&self, entry: u64) -> u64 {
+        let index = self.pieces.partition_point(|piece| piece.entries.end <= entry);
+        let start = self.starts.get(index).copied().unwrap_or(0);
+        let Some(piece) = self.pieces.get(index) else { return start };
+        let part = entry.saturating_sub(piece.entries.start);
+        start
+            + match &piece.mask {
+                None => part,
+                Some(mask) => mask.slice(0, part as usize).count_set_bits() as u64,
+            }
+    }
+
     /// The part of each piece that holds entries `range` of this dataset.
     pub fn parts(&self, range: &Range<u64>) -> Vec<Piece> {
         let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);
@@ -133,6 +147,10 @@ impl Dataset for Selected<'_> {
 
     fn items(&self) -> &[Item] {
         self.inner.items()
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        self.inner.schema()
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {
