@@ -12,5 +12,6 @@ mod damage;
 mod dataset;
 mod files;
 mod partial;
+mod streamed;
 mod trace;
 mod validation;
