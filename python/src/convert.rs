@@ -61,6 +61,9 @@ fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(effort) = parse(given, "effort")? {
         options.effort = effort;
     }
+    if let Some(encodings) = parse(given, "encoding")? {
+        options.encodings = encodings;
+    }
     if let Some(compression) = parse(given, "compression")? {
         options.compression = compression;
     }

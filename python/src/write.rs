@@ -4,9 +4,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use arrow_schema::Schema;
+use arrow_schema::{Field, Schema};
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
+use nyssa::schema::{Classes, FieldType, Nullable, SchemaBuilder};
+use nyssa::update::Update;
 use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
@@ -29,6 +30,8 @@ pub struct Writer {
 
 struct State {
     file: SharedFile,
+    /// When an existing file is added to.
+    update: Option<Update>,
     options: Options,
     context: Context,
     order: Order,
@@ -47,6 +50,14 @@ impl State {
         let table = self.tables.iter_mut().find(|table| table.name == name);
         table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
     }
+}
+
+/// Adds fields of the types of Arrow fields; nullable ones are optional.
+fn add_fields(builder: &mut SchemaBuilder, fields: &[Arc<Field>], classes: &Classes) -> Result<()> {
+    fields.iter().try_for_each(|field| {
+        let field_type = FieldType::from_arrow_with(field, classes, Nullable::Optional)?;
+        builder.field(None, field.name(), &field_type).map(drop)
+    })
 }
 
 #[pymethods]
@@ -71,13 +82,51 @@ impl Writer {
             let compression = options.compression;
             let file_options = FileOptions { compression, ..FileOptions::default() };
             let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options)?);
-            Ok(State { file, options, context, order, tables: Vec::new() })
+            Ok(State { file, update: None, options, context, order, tables: Vec::new() })
         })?;
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
     }
 
+    /// Opens the file at `path` to add to it.
+    #[staticmethod]
+    fn update(py: Python<'_>, path: String, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let raise = |error: Error| errors::to_python(py, &error);
+        let threads = get(options, "threads")?;
+        let order = parse(options, "fill_order")?.unwrap_or_default();
+        let options = write_options(options)?;
+        let cancel = Arc::new(AtomicBool::new(false));
+        let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
+        let state = Door::new(threads).run(py, move |_| {
+            options.validate()?;
+            let compression = options.compression;
+            let file_options = FileOptions { compression, ..FileOptions::default() };
+            let update = Update::open(path.as_ref(), file_options)?;
+            let file = update.file().clone();
+            Ok(State { file, update: Some(update), options, context, order, tables: Vec::new() })
+        })?;
+        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
+    }
+
+    /// Goes on with the RNTuple `name` of a file that is added to; the names of the fields that rows
+    /// have, and the number of its entries.
+    fn append(&self, py: Python<'_>, name: String) -> PyResult<(Vec<String>, u64)> {
+        self.run(py, move |state| {
+            let update = state.update.as_ref();
+            let update = update
+                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
+            let writer = update.append(&name, state.options.clone(), &state.context)?;
+            let fields = writer.schema().top_level().filter(|(_, field)| field.source.is_none());
+            let fields = fields.map(|(_, field)| field.name.clone()).collect();
+            let entries = writer.entries();
+            state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
+            Ok((fields, entries))
+        })
+    }
+
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
-    /// projections: names and paths.
+    /// projections: names and paths. Records of the names in `classes` are these classes; with
+    /// `round_doubles` fields of floats take doubles.
+    #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
         py: Python<'_>,
@@ -85,12 +134,15 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
         description: String,
         projections: Vec<(String, String)>,
+        classes: &Bound<'_, PyDict>,
+        round_doubles: bool,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let options = Options { description, ..state.options.clone() };
-            let schema = RSchema::from_arrow(&Schema::new(fields), options.compression)?;
-            let mut builder = SchemaBuilder::extending(schema, options.compression);
+            let options = Options { description, round_doubles, ..state.options.clone() };
+            let mut builder = SchemaBuilder::new(options.compression);
+            add_fields(&mut builder, &fields, &classes)?;
             for (field, path) in projections {
                 builder.project_path(&field, &path)?;
             }
@@ -117,11 +169,11 @@ impl Writer {
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            state.table(&name)?.rows.table()?.extend_schema(|builder| {
-                fields.iter().try_for_each(|field| {
-                    builder.field(None, field.name(), &FieldType::from_arrow(field)?).map(drop)
-                })
-            })
+            state
+                .table(&name)?
+                .rows
+                .table()?
+                .extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))
         })
     }
 

@@ -96,6 +96,93 @@ def fields(path: str, name: str) -> list[tuple[str, str]]:
     ]
 
 
+_SHOW = """
+#include <atomic>
+#include <bitset>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <tuple>
+#include <variant>
+namespace nyssa_test {
+template <typename T> void show(std::ostream &out, const T &value);
+template <std::size_t N> void show(std::ostream &out, const std::bitset<N> &bits) {
+   out << '[';
+   for (std::size_t i = 0; i < N; ++i) out << (i ? "," : "") << (bits[i] ? "true" : "false");
+   out << ']';
+}
+template <typename T> void show(std::ostream &out, const std::atomic<T> &v) { out << v.load(); }
+template <typename T> void show_pointer(std::ostream &out, const T &value) {
+   if (value) show(out, *value); else out << "null";
+}
+template <typename T> void show(std::ostream &out, const std::optional<T> &value) {
+   show_pointer(out, value);
+}
+template <typename T> void show(std::ostream &out, const std::unique_ptr<T> &value) {
+   show_pointer(out, value);
+}
+template <typename A, typename B> void show(std::ostream &out, const std::pair<A, B> &pair) {
+   out << '['; show(out, pair.first); out << ','; show(out, pair.second); out << ']';
+}
+template <typename A, typename B> void show(std::ostream &out, const std::tuple<A, B> &pair) {
+   out << '['; show(out, std::get<0>(pair)); out << ','; show(out, std::get<1>(pair)); out << ']';
+}
+template <typename... Ts> void show(std::ostream &out, const std::variant<Ts...> &variant) {
+   out << '[' << int(variant.index()) << ',';
+   if (variant.valueless_by_exception()) out << "null";
+   else std::visit([&](auto &value) { show(out, value); }, variant);
+   out << ']';
+}
+template <typename T> void show(std::ostream &out, const T &value) {
+   if constexpr (std::is_same_v<T, std::byte>) out << int(value);
+   else if constexpr (std::is_same_v<T, bool>) out << (value ? "true" : "false");
+   else if constexpr (std::is_same_v<T, std::string>) out << '"' << value << '"';
+   else if constexpr (std::is_arithmetic_v<T>) out << +value;
+   else {
+      out << '[';
+      bool first = true;
+      for (const typename T::value_type &item : value) {
+         if (!first) out << ',';
+         first = false;
+         show(out, item);
+      }
+      out << ']';
+   }
+}
+template <typename T>
+std::vector<std::string> views(const char *name, const char *path, const char *field) {
+   std::vector<std::string> all;
+   auto reader = ROOT::RNTupleReader::Open(name, path);
+   auto view = reader->GetView<T>(field);
+   for (auto entry : *reader) {
+      std::ostringstream out;
+      out.precision(17);
+      show(out, view(entry));
+      all.push_back(out.str());
+   }
+   return all;
+}
+}
+"""
+
+
+def typed_views(path: str, name: str, types: list[tuple[str, str]]) -> dict[str, list[Any]]:
+    """Return the entries of fields read through views of C++ types.
+
+    Optional values are the value or `None`, maps lists of pairs, variants pairs of index and value.
+    """
+    import ROOT
+
+    if not hasattr(ROOT, "nyssa_test"):
+        ROOT.gInterpreter.Declare(_SHOW)
+    found = {}
+    for field, type_name in types:
+        views = ROOT.nyssa_test.views[type_name](name, path, field)
+        found[field] = [json.loads(str(text)) for text in views]
+    return found
+
+
 def numpy(path: str, name: str, columns: list[str]) -> dict[str, Any]:
     """Return columns of numbers through RDataFrame."""
     import ROOT
@@ -126,6 +213,14 @@ def import_tree(source: str, tree: str, output: str) -> None:
     importer.Import()
 
 
+def lists(path: str, name: str, column: str) -> list[list[Any]]:
+    """Return a column of lists of numbers through RDataFrame."""
+    import ROOT
+
+    rows = ROOT.RDataFrame(name, path).AsNumpy([column])[column]
+    return [[value.item() if hasattr(value, "item") else value for value in row] for row in rows]
+
+
 def attributes(path: str, name: str, attribute_set: str, fields: list[str]) -> list[Any]:
     """Return start, end and values of every attribute of a set, in ROOT's order."""
     import ROOT
@@ -152,6 +247,62 @@ def cpp(code: str, call: str) -> None:
     if not ROOT.gInterpreter.Declare(code):
         raise ValueError("the C++ does not compile")
     ROOT.gROOT.ProcessLine(call)
+
+
+def write_events(path: str, names: list[str], count: int) -> None:
+    """Write RNTuples of `count` entries with a number, a float, a string and a list."""
+    import ROOT
+
+    ROOT.gInterpreter.Declare("""
+    #ifndef NYSSA_WRITE_EVENTS
+    #define NYSSA_WRITE_EVENTS
+    void nyssa_write_events(TFile &file, const std::string &dir, const std::string &name,
+                            int count) {
+        auto model = ROOT::RNTupleModel::Create();
+        auto number = model->MakeField<std::int32_t>("number");
+        auto x = model->MakeField<double>("x");
+        auto text = model->MakeField<std::string>("name");
+        auto values = model->MakeField<std::vector<double>>("values");
+        TDirectory *place = dir.empty() ? &file : file.mkdir(dir.c_str());
+        auto writer = ROOT::RNTupleWriter::Append(std::move(model), name, *place);
+        for (int i = 0; i < count; ++i) {
+            *number = i;
+            *x = i / 3.;
+            *text = "entry " + std::to_string(i);
+            values->assign(i % 3, i / 2.);
+            writer->Fill();
+        }
+    }
+    #endif
+    """)
+    file = ROOT.TFile(path, "RECREATE")
+    for name in names:
+        directory, _, base = name.rpartition("/")
+        ROOT.nyssa_write_events(file, directory, base, count)
+    file.Close()
+
+
+def add_histogram(path: str, directory: str, name: str) -> None:
+    """Add a histogram with three entries in the second of its three bins to a file."""
+    import ROOT
+
+    file = ROOT.TFile(path, "UPDATE")
+    folder = file.mkdir(directory, "", True) if directory else file
+    folder.cd()
+    histogram = ROOT.TH1F(name, "title", 3, 0, 3)
+    for _ in range(3):
+        histogram.Fill(1.5)
+    histogram.Write()
+    file.Close()
+
+
+def histogram(path: str, name: str) -> list[float]:
+    """Return the contents of the three bins."""
+    import ROOT
+
+    file = ROOT.TFile(path)
+    found = file.Get(name)
+    return [found.GetBinContent(bin) for bin in (1, 2, 3)]
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ use nyssa::cut::Cut;
 use nyssa::dataset::Dataset;
 use nyssa::read::Reader;
 use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
-use nyssa::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE};
+use nyssa::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
 
 use crate::FINE;
 use crate::app::App;
@@ -42,6 +42,9 @@ pub struct Rewrite {
     /// zstd, zlib, lz4 or lzma with a level 1 to 9, a ROOT setting such as 505, or none
     #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse::<Compression>)]
     compression: Compression,
+    /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
+    #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
+    encoding: Encodings,
     /// Compressed size of a cluster, approximately [default: 128MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     cluster_size: Option<u64>,
@@ -124,6 +127,7 @@ fn options(args: &Rewrite) -> Result<Options> {
     let page_bytes = args.page_size.unwrap_or(DEFAULT_MAX_UNZIPPED_PAGE as u64);
     Ok(Options {
         compression: args.compression,
+        encodings: args.encoding,
         cluster_bytes: args.cluster_size.unwrap_or(DEFAULT_APPROX_ZIPPED_CLUSTER),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),

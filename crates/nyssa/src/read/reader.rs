@@ -359,6 +359,10 @@ impl Dataset for Reader {
         &self.items
     }
 
+    fn schema(&self) -> Option<&Schema> {
+        Some(&self.schema)
+    }
+
     fn clusters(&self) -> Vec<Range<u64>> {
         let range = |cluster: &Cluster| cluster.first_entry..cluster.first_entry + cluster.entries;
         self.clusters.iter().map(range).collect()

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::batches::Batches;
 use super::clusters::Clusters;
+use super::look::Look;
 use super::options::Options;
 use super::report::{FieldReport, Report};
 use super::select::Selection;
@@ -19,7 +20,7 @@ use crate::output::{self, Output};
 use crate::read::{self, Reader, StreamerForm};
 use crate::rootfile::RootFile;
 use crate::schema::{FieldId, Schema};
-use crate::write::{self, SealSettings, Writer};
+use crate::write::{self, Encodings, SealSettings, Writer};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
 /// `output`, under the same path, which appears only when all of it is written (and verified, if
@@ -167,16 +168,26 @@ impl<'a> Job<'a> {
     fn write(&self, output: &Output) -> Result<Report> {
         let start = Instant::now();
         let Target { schema, sources, notes } = &self.target;
+        let mut schema = schema.clone();
         let write_options = write::Options {
             compression: self.options.compression,
             max_unzipped_page: self.options.page_bytes,
             description: self.reader.header().description.clone(),
             ..write::Options::default()
         };
-        let settings = SealSettings::new(schema, &write_options);
+        let mut settings = SealSettings::new(&schema, &write_options);
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
         let selected = self.selected()?;
+        if self.options.encodings == Encodings::Auto {
+            let look = Look {
+                reader: &self.reader,
+                sizes: &sizes,
+                fields: &self.fields,
+                context: self.context,
+            };
+            look.choose(self.options.compression, &mut schema, &mut settings)?;
+        }
         let budget = self.options.memory_budget;
         let clusters = Clusters::new(&selected, &sizes, self.options);
         let name = self.ntuple();
@@ -188,7 +199,7 @@ impl<'a> Job<'a> {
             selected: &selected,
             sizes: &sizes,
             fields: &self.fields,
-            schema,
+            schema: &schema,
             settings: &settings,
             budget,
             context: self.context,
@@ -212,7 +223,7 @@ impl<'a> Job<'a> {
             seconds,
             megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
             threads: self.context.threads(),
-            fields: field_reports(schema, &self.fields, sizes.by_field(), &by_field),
+            fields: field_reports(&schema, &self.fields, sizes.by_field(), &by_field),
             dropped: self.dropped.clone(),
             left_out: sets.map(|set| format!("attribute set {}", set.name)).collect(),
             notes: notes.clone(),

@@ -13,6 +13,7 @@ mod batches;
 mod clusters;
 mod columns;
 mod job;
+mod look;
 mod options;
 mod report;
 mod select;

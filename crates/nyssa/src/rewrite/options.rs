@@ -7,7 +7,7 @@ use arrow_buffer::BooleanBuffer;
 use crate::compression::Compression;
 use crate::cut::Cut;
 use crate::error::{Error, Result};
-use crate::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE};
+use crate::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
 
 /// Bytes of decoded and sealed data in flight.
 pub const MEMORY_BUDGET: u64 = 512 << 20;
@@ -26,6 +26,8 @@ pub enum EntryCut {
 pub struct Options {
     /// Algorithm and level of the output.
     pub compression: Compression,
+    /// How column types, and with [`Encodings::Auto`] compression effort, are chosen.
+    pub encodings: Encodings,
     /// Zipped bytes of a cluster, approximately.
     pub cluster_bytes: u64,
     /// Uncompressed bytes of a page at most.
@@ -55,6 +57,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             compression: Compression::DEFAULT,
+            encodings: Encodings::default(),
             cluster_bytes: DEFAULT_APPROX_ZIPPED_CLUSTER,
             page_bytes: DEFAULT_MAX_UNZIPPED_PAGE,
             memory_budget: MEMORY_BUDGET,

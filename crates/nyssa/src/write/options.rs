@@ -1,6 +1,6 @@
 //! What a writer may choose, with ROOT's defaults by name.
 
-use super::Effort;
+use super::{Effort, Encodings};
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 
@@ -18,8 +18,9 @@ pub const MIN_UNZIPPED_PAGE: usize = 64;
 /// Largest page size that may be asked for, bytes: ROOT's limit of elements per page with one-byte
 /// elements would allow more, but one page has to fit into one key with room to spare.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
-/// Memory for everything that is held while writing, bytes. Enough for a cluster of the default size.
-pub const DEFAULT_MEMORY: u64 = 256 << 20;
+/// Memory for everything that is held while writing, bytes. Enough for a cluster of about the default
+/// size, or for two fill contexts with half as much each.
+pub const DEFAULT_MEMORY: u64 = 192 << 20;
 /// Smallest memory that may be asked for, bytes.
 pub const MIN_MEMORY: u64 = 1 << 20;
 /// Clusters whose pages one page list describes. Bounds the metadata held while writing and read at
@@ -36,6 +37,8 @@ pub struct Options {
     pub compression: Compression,
     /// How compression effort is spent.
     pub effort: Effort,
+    /// How column types are chosen.
+    pub encodings: Encodings,
     /// Compressed cluster size to aim at, bytes. Clusters are smaller where memory is short.
     pub approx_zipped_cluster: u64,
     /// Uncompressed cluster size to stay under, bytes.
@@ -77,6 +80,7 @@ impl Default for Options {
         Self {
             compression: Compression::DEFAULT,
             effort: Effort::default(),
+            encodings: Encodings::default(),
             approx_zipped_cluster: DEFAULT_APPROX_ZIPPED_CLUSTER,
             max_unzipped_cluster: DEFAULT_MAX_UNZIPPED_CLUSTER,
             initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod attributes;
+mod auto;
 mod clusters;
 mod common;
 mod errors;
