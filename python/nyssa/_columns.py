@@ -46,7 +46,8 @@ def columns(data: Any) -> list[_core.Array]:
         packed = [content.content(field) for field in content.fields]
         pairs = zip(content.fields, packed, strict=True)
         found = [_core.Array.from_layout(name, tree(part, name)) for name, part in pairs]
-    elif isinstance(data, Mapping):
+    # A dataset is a mapping, too, and a stream.
+    elif isinstance(data, Mapping) and not hasattr(data, "__arrow_c_stream__"):
         found = [column(str(name), value) for name, value in data.items()]
     elif isinstance(data, np.ndarray):
         if data.dtype.names is None:
