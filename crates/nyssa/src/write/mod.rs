@@ -12,6 +12,7 @@
 //! from many threads at once.
 
 mod attributes;
+pub(crate) mod auto;
 mod blocks;
 mod budget;
 mod column_data;
@@ -42,6 +43,7 @@ mod variant;
 mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
+pub use auto::Encodings;
 pub use effort::Effort;
 pub use estimate::{MemoryEstimate, estimate};
 pub use options::{

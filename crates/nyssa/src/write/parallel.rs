@@ -13,7 +13,7 @@ use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
 use super::outlet::{Outlet, Page, SealedCluster};
-use super::{Options, Report, SealSettings, SharedFile, Writer};
+use super::{Encodings, Options, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::page::SealedPage;
@@ -106,7 +106,7 @@ impl ParallelWriter {
     ///
     /// # Errors
     /// As [`Writer::attach`]; `InvalidArgument` for unbuffered writing in a fixed order, which
-    /// contradict each other.
+    /// contradict each other; `Unsupported` for [`Encodings::Auto`].
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
@@ -121,6 +121,12 @@ impl ParallelWriter {
     /// Goes on with a writer between clusters.
     pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
         let (schema, options) = (writer.schema().clone(), writer.options().clone());
+        if options.encodings == Encodings::Auto {
+            return Err(Error::unsupported(
+                "encodings chosen by looking cannot be written from several fill contexts: use one \
+                 writer of rows, or the default encodings",
+            ));
+        }
         if order == Order::RoundRobin && !options.buffered {
             return Err(Error::invalid_argument(
                 "unbuffered pages are written as they come, so a fixed order of clusters needs \
