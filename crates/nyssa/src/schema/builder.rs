@@ -1,8 +1,8 @@
 //! Builds a [`Schema`] field by field, with the ids, type names and columns that ROOT would write.
 
-use super::field_type::index_column;
 use super::{
-    AliasColumn, Column, ColumnId, Field, FieldId, FieldType, Leaf, Schema, Structure, check_name,
+    AliasColumn, Class, Column, Field, FieldId, FieldType, Schema, Structure, check_name,
+    index_column,
 };
 use crate::compression::Compression;
 use crate::encoding::ColumnType;
@@ -76,34 +76,22 @@ impl SchemaBuilder {
         field_type: &FieldType,
     ) -> Result<FieldId> {
         self.check_sibling(parent, name)?;
-        let type_name = field_type.type_name().in_field(name)?;
-        let id = self.schema.add_field(plain_field(parent, name, type_name, field_type));
-        match field_type {
-            FieldType::Leaf(leaf) => {
-                self.column(id, leaf.column_type(self.compressed));
-            }
-            FieldType::String => {
-                self.column(id, index_column(self.compressed));
-                self.column(id, ColumnType::Char);
-            }
-            FieldType::Vector(item) | FieldType::RVec(item) => {
-                self.column(id, index_column(self.compressed));
-                self.field(Some(id), "_0", item).in_field(name)?;
-            }
-            FieldType::Array(item, _) => {
-                self.field(Some(id), "_0", item).in_field(name)?;
-            }
-            FieldType::Record(members) => {
-                for (member, member_type) in members {
-                    self.field(Some(id), member, member_type).in_field(name)?;
-                }
-            }
-            FieldType::Cardinality32 | FieldType::Cardinality64 => {
-                return Err(Error::invalid_argument(
-                    "a cardinality field has no data of its own: project it from a collection",
-                )
-                .at(|place| place.field = Some(name.to_owned())));
-            }
+        let path = match parent {
+            Some(parent) => format!("{}.{name}", self.schema.path(parent)),
+            None => name.to_owned(),
+        };
+        if matches!(field_type, FieldType::Cardinality32 | FieldType::Cardinality64) {
+            return Err(Error::invalid_argument(
+                "a cardinality field has no data of its own: project it from a collection",
+            ))
+            .in_field(&path);
+        }
+        let id = self.schema.add_field(plain_field(parent, name, field_type).in_field(&path)?);
+        for column in own_columns(field_type, self.compressed) {
+            self.schema.add_column(Column::new(id, column));
+        }
+        for (child, child_type) in field_type.subfields() {
+            self.field(Some(id), &child, &child_type)?;
         }
         Ok(id)
     }
@@ -141,27 +129,19 @@ impl SchemaBuilder {
         let source = sources
             .next()
             .ok_or_else(|| Error::invalid_argument("a projected field got too few sources"))?;
-        let mut field = plain_field(parent, name, field_type.type_name()?, field_type);
+        let mut field = plain_field(parent, name, field_type)?;
         self.check_source(&field, field_type, source)?;
+        if field.array_size.is_some() || field.structure == Structure::Variant {
+            return Err(Error::unsupported("fixed-size arrays and variants cannot be projected"));
+        }
         field.source = Some(source);
         let id = self.schema.add_field(field);
         let physical = self.schema.field(source).columns.clone();
         for physical in physical {
             self.schema.add_alias(AliasColumn { physical, field: id });
         }
-        match field_type {
-            FieldType::Vector(item) | FieldType::RVec(item) => {
-                self.project_below(Some(id), "_0", item, sources)?;
-            }
-            FieldType::Record(members) => {
-                for (member, member_type) in members {
-                    self.project_below(Some(id), member, member_type, sources)?;
-                }
-            }
-            FieldType::Array(..) => {
-                return Err(Error::unsupported("fixed-size arrays cannot be projected"));
-            }
-            _ => {}
+        for (child, child_type) in field_type.subfields() {
+            self.project_below(Some(id), &child, &child_type, sources)?;
         }
         Ok(id)
     }
@@ -212,42 +192,69 @@ impl SchemaBuilder {
         }
         Ok(())
     }
+}
 
-    fn column(&mut self, field: FieldId, column_type: ColumnType) -> ColumnId {
-        self.schema.add_column(Column::new(field, column_type))
+/// The columns of the field itself, as ROOT chooses them.
+fn own_columns(field_type: &FieldType, compressed: bool) -> Vec<ColumnType> {
+    let index = index_column(compressed);
+    match field_type {
+        FieldType::Leaf(leaf) => vec![leaf.column_type(compressed)],
+        FieldType::String => vec![index, ColumnType::Char],
+        FieldType::Streamed(_) => vec![index, ColumnType::Byte],
+        FieldType::Bitset(_) => vec![ColumnType::Bit],
+        FieldType::Variant(_) => vec![ColumnType::Switch],
+        _ if structure(field_type) == Structure::Collection => vec![index],
+        _ => Vec::new(),
     }
 }
 
-/// A field record without columns; versions are 0, as ROOT writes them for all of these types.
-fn plain_field(
-    parent: Option<FieldId>,
-    name: &str,
-    type_name: String,
-    field_type: &FieldType,
-) -> Field {
-    let (structure, array_size) = match field_type {
-        FieldType::Vector(_) | FieldType::RVec(_) => (Structure::Collection, None),
-        FieldType::Record(_) => (Structure::Record, None),
-        FieldType::Array(_, size) => (Structure::Leaf, Some(*size)),
-        _ => (Structure::Leaf, None),
+fn structure(field_type: &FieldType) -> Structure {
+    use FieldType as T;
+    match field_type {
+        T::Vector(_)
+        | T::RVec(_)
+        | T::Set(..)
+        | T::Map(..)
+        | T::Optional(_)
+        | T::UniquePtr(_)
+        | T::Collection(..) => Structure::Collection,
+        T::Record(_) | T::Class(_) | T::Pair(_) | T::Tuple(_) => Structure::Record,
+        T::Variant(_) => Structure::Variant,
+        T::Streamed(_) => Structure::Streamer,
+        T::Leaf(_)
+        | T::String
+        | T::Array(..)
+        | T::Bitset(_)
+        | T::Atomic(_)
+        | T::Enum(..)
+        | T::Cardinality32
+        | T::Cardinality64 => Structure::Leaf,
+    }
+}
+
+/// A field record without columns; versions are 0, as ROOT writes them for all types but classes.
+fn plain_field(parent: Option<FieldId>, name: &str, field_type: &FieldType) -> Result<Field> {
+    let array_size = match field_type {
+        FieldType::Array(_, size) | FieldType::Bitset(size) => Some(*size),
+        _ => None,
     };
-    let type_alias = match field_type {
-        FieldType::Leaf(leaf) => Leaf::type_alias(*leaf),
-        _ => "",
+    let (type_version, type_checksum) = match field_type {
+        FieldType::Class(Class { version, checksum, .. }) => (*version, *checksum),
+        _ => (0, None),
     };
-    Field {
+    Ok(Field {
         parent,
         name: name.to_owned(),
-        type_name,
-        type_alias: type_alias.to_owned(),
+        type_name: field_type.type_name()?,
+        type_alias: field_type.type_alias()?,
         description: String::new(),
         field_version: 0,
-        type_version: 0,
-        structure,
+        type_version,
+        structure: structure(field_type),
         array_size,
         source: None,
-        type_checksum: None,
+        type_checksum,
         children: Vec::new(),
         columns: Vec::new(),
-    }
+    })
 }

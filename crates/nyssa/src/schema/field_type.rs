@@ -1,104 +1,8 @@
-//! C++ types as nyssa writes them: names, structure, columns (specification, "Mapping of C++ Types
-//! to Fields and Columns"). The names and default columns are those of ROOT.
+//! C++ types as nyssa writes them: a tree with the names that ROOT gives them (specification, "Mapping
+//! of C++ Types to Fields and Columns").
 
-use crate::encoding::ColumnType;
+use super::Leaf;
 use crate::error::{Error, Result};
-
-/// A fundamental type: one field, one column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Leaf {
-    /// `bool`.
-    Bool,
-    /// `char`.
-    Char,
-    /// `std::byte`.
-    Byte,
-    /// `std::int8_t`.
-    Int8,
-    /// `std::uint8_t`.
-    UInt8,
-    /// `std::int16_t`.
-    Int16,
-    /// `std::uint16_t`.
-    UInt16,
-    /// `std::int32_t`.
-    Int32,
-    /// `std::uint32_t`.
-    UInt32,
-    /// `std::int64_t`.
-    Int64,
-    /// `std::uint64_t`.
-    UInt64,
-    /// `float` kept in half precision on storage.
-    Half,
-    /// `float`.
-    Float,
-    /// `double`.
-    Double,
-    /// `double` kept in single precision on storage, ROOT's `Double32_t`.
-    Double32,
-}
-
-impl Leaf {
-    /// The normalised C++ type name.
-    pub fn type_name(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::Char => "char",
-            Self::Byte => "std::byte",
-            Self::Int8 => "std::int8_t",
-            Self::UInt8 => "std::uint8_t",
-            Self::Int16 => "std::int16_t",
-            Self::UInt16 => "std::uint16_t",
-            Self::Int32 => "std::int32_t",
-            Self::UInt32 => "std::uint32_t",
-            Self::Int64 => "std::int64_t",
-            Self::UInt64 => "std::uint64_t",
-            Self::Half | Self::Float => "float",
-            Self::Double | Self::Double32 => "double",
-        }
-    }
-
-    /// The name the user wrote where it differs from the normalised one, or empty.
-    pub fn type_alias(self) -> &'static str {
-        if self == Self::Double32 { "Double32_t" } else { "" }
-    }
-
-    /// ROOT's default column: the split form when pages are compressed. `Double32_t` is split
-    /// either way, as ROOT does it.
-    pub fn column_type(self, compressed: bool) -> ColumnType {
-        match (self, compressed) {
-            (Self::Bool, _) => ColumnType::Bit,
-            (Self::Char, _) => ColumnType::Char,
-            (Self::Byte, _) => ColumnType::Byte,
-            (Self::Int8, _) => ColumnType::Int8,
-            (Self::UInt8, _) => ColumnType::UInt8,
-            (Self::Int16, true) => ColumnType::SplitInt16,
-            (Self::Int16, false) => ColumnType::Int16,
-            (Self::UInt16, true) => ColumnType::SplitUInt16,
-            (Self::UInt16, false) => ColumnType::UInt16,
-            (Self::Int32, true) => ColumnType::SplitInt32,
-            (Self::Int32, false) => ColumnType::Int32,
-            (Self::UInt32, true) => ColumnType::SplitUInt32,
-            (Self::UInt32, false) => ColumnType::UInt32,
-            (Self::Int64, true) => ColumnType::SplitInt64,
-            (Self::Int64, false) => ColumnType::Int64,
-            (Self::UInt64, true) => ColumnType::SplitUInt64,
-            (Self::UInt64, false) => ColumnType::UInt64,
-            // ROOT has no split default for half precision: `Real16` is always asked for by name.
-            (Self::Half, _) => ColumnType::Real16,
-            (Self::Float, true) | (Self::Double32, _) => ColumnType::SplitReal32,
-            (Self::Float, false) => ColumnType::Real32,
-            (Self::Double, true) => ColumnType::SplitReal64,
-            (Self::Double, false) => ColumnType::Real64,
-        }
-    }
-}
-
-/// ROOT's default column for offsets.
-pub fn index_column(compressed: bool) -> ColumnType {
-    if compressed { ColumnType::SplitIndex64 } else { ColumnType::Index64 }
-}
 
 /// A type that [`super::SchemaBuilder`] turns into fields and columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -111,14 +15,94 @@ pub enum FieldType {
     Vector(Box<FieldType>),
     /// `ROOT::VecOps::RVec<T>`.
     RVec(Box<FieldType>),
+    /// `std::set<T>` and its kin.
+    Set(SetKind, Box<FieldType>),
+    /// `std::map<K,V>` and its kin: key and value.
+    Map(SetKind, Box<[FieldType; 2]>),
+    /// `std::optional<T>`.
+    Optional(Box<FieldType>),
+    /// `std::unique_ptr<T>`.
+    UniquePtr(Box<FieldType>),
     /// `std::array<T,N>`.
     Array(Box<FieldType>, u64),
+    /// `std::bitset<N>`.
+    Bitset(u64),
+    /// `std::pair<A,B>`.
+    Pair(Box<[FieldType; 2]>),
+    /// `std::tuple<…>`.
+    Tuple(Vec<FieldType>),
+    /// `std::variant<…>`.
+    Variant(Vec<FieldType>),
+    /// `std::atomic<T>`.
+    Atomic(Box<FieldType>),
+    /// An enum: its name and the integer type below.
+    Enum(String, Leaf),
     /// An untyped record: names and types of its members.
     Record(Vec<(String, FieldType)>),
+    /// A class of the user's.
+    Class(Class),
+    /// A class of the user's that ROOT knows as a collection: its name and the type of its items.
+    Collection(String, Box<FieldType>),
+    /// Objects of a class as the bytes that ROOT's streamer makes of them.
+    Streamed(String),
     /// `ROOT::RNTupleCardinality<std::uint32_t>`; only as a projection of a collection.
     Cardinality32,
     /// `ROOT::RNTupleCardinality<std::uint64_t>`; only as a projection of a collection.
     Cardinality64,
+}
+
+/// The kinds of sets and maps: names only, they are stored alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SetKind {
+    /// `set`, `map`.
+    Ordered,
+    /// `unordered_set`, `unordered_map`.
+    Unordered,
+    /// `multiset`, `multimap`.
+    Multi,
+    /// `unordered_multiset`, `unordered_multimap`.
+    UnorderedMulti,
+}
+
+impl SetKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ordered, Self::Unordered, Self::Multi, Self::UnorderedMulti];
+
+    /// What stands before `set` or `map`.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Ordered => "std::",
+            Self::Unordered => "std::unordered_",
+            Self::Multi => "std::multi",
+            Self::UnorderedMulti => "std::unordered_multi",
+        }
+    }
+}
+
+/// A class: its bases come before its members, as subfields `:_0`, `:_1`, …
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Class {
+    /// The C++ name.
+    pub name: String,
+    /// ROOT's class version; [`Class::NO_VERSION`] for classes without `ClassDef`.
+    pub version: u32,
+    /// ROOT's class checksum, where it is known.
+    pub checksum: Option<u32>,
+    /// Base classes, each a [`FieldType::Class`].
+    pub bases: Vec<FieldType>,
+    /// Names and types of the members.
+    pub members: Vec<(String, FieldType)>,
+}
+
+impl Class {
+    /// The version that ROOT records for classes without `ClassDef`.
+    pub const NO_VERSION: u32 = u32::MAX;
+
+    /// A class of members only.
+    pub fn new(name: &str, members: Vec<(String, FieldType)>) -> Self {
+        let name = name.to_owned();
+        Self { name, version: Self::NO_VERSION, checksum: None, bases: Vec::new(), members }
+    }
 }
 
 impl FieldType {
@@ -137,39 +121,117 @@ impl FieldType {
         Self::Array(Box::new(item), size)
     }
 
+    /// `std::optional<item>`.
+    pub fn optional(item: Self) -> Self {
+        Self::Optional(Box::new(item))
+    }
+
     /// The normalised type name; empty for untyped records and collections.
     ///
     /// # Errors
-    /// `Unsupported` for an array or `RVec` of untyped items, which the specification does not have,
-    /// `InvalidArgument` for an array of size zero.
+    /// `Unsupported` for untyped records where the specification has none, `InvalidArgument` for an
+    /// array or bitset of size zero and a variant without alternatives.
     pub fn type_name(&self) -> Result<String> {
-        let typed = |item: &Self, outer: &str| {
-            let name = item.type_name()?;
-            if name.is_empty() {
-                return Err(Error::unsupported(format!(
-                    "{outer} of records is not a type that RNTuple knows: use lists of variable \
-                     size, or one field per member"
-                )));
-            }
-            Ok(name)
+        self.name(Leaf::type_name)
+    }
+
+    /// The name with the typedefs that ROOT keeps (`Double32_t`), or empty where it is the same.
+    ///
+    /// # Errors
+    /// As [`FieldType::type_name`].
+    pub fn type_alias(&self) -> Result<String> {
+        let alias = self.name(|leaf| match leaf.type_alias() {
+            "" => leaf.type_name(),
+            alias => alias,
+        })?;
+        Ok(if alias == self.type_name()? { String::new() } else { alias })
+    }
+
+    fn name(&self, leaf: fn(Leaf) -> &'static str) -> Result<String> {
+        let typed = |item: &Self, outer: &str| match item.name(leaf)? {
+            name if name.is_empty() => Err(Error::unsupported(format!(
+                "{outer} of records without a class is not a type that RNTuple knows: name the \
+                 records as a class, use a list of variable size, or one field per member"
+            ))),
+            name => Ok(name),
+        };
+        let several = |items: &[Self], outer: &str| -> Result<String> {
+            Ok(items.iter().map(|item| typed(item, outer)).collect::<Result<Vec<_>>>()?.join(","))
         };
         Ok(match self {
-            Self::Leaf(leaf) => leaf.type_name().to_owned(),
+            Self::Leaf(one) => leaf(*one).to_owned(),
             Self::String => "std::string".to_owned(),
-            Self::Vector(item) => match item.type_name()? {
+            Self::Vector(item) => match item.name(leaf)? {
                 name if name.is_empty() => name,
                 name => format!("std::vector<{name}>"),
             },
             Self::RVec(item) => format!("ROOT::VecOps::RVec<{}>", typed(item, "an RVec")?),
-            Self::Array(_, 0) => {
+            Self::Set(kind, item) => format!("{}set<{}>", kind.prefix(), typed(item, "a set")?),
+            Self::Map(kind, pair) => {
+                format!("{}map<{}>", kind.prefix(), several(&pair[..], "a map")?)
+            }
+            Self::Optional(item) => {
+                format!("std::optional<{}>", typed(item, "an optional value")?)
+            }
+            Self::UniquePtr(item) => format!("std::unique_ptr<{}>", typed(item, "a unique_ptr")?),
+            Self::Array(_, 0) | Self::Bitset(0) => {
                 return Err(Error::invalid_argument("an array type needs at least one element"));
             }
             Self::Array(item, size) => {
                 format!("std::array<{},{size}>", typed(item, "a fixed-size array")?)
             }
+            Self::Bitset(size) => format!("std::bitset<{size}>"),
+            Self::Pair(items) => format!("std::pair<{}>", several(&items[..], "a pair")?),
+            Self::Tuple(items) => format!("std::tuple<{}>", several(items, "a tuple")?),
+            Self::Variant(items) if items.is_empty() || items.len() > super::MAX_ALTERNATIVES => {
+                return Err(Error::invalid_argument(format!(
+                    "a variant needs 1 to {} alternatives",
+                    super::MAX_ALTERNATIVES
+                )));
+            }
+            Self::Variant(items) => format!("std::variant<{}>", several(items, "a variant")?),
+            Self::Atomic(item) => format!("std::atomic<{}>", typed(item, "an atomic")?),
+            Self::Enum(name, _)
+            | Self::Collection(name, _)
+            | Self::Streamed(name)
+            | Self::Class(Class { name, .. }) => name.clone(),
             Self::Record(_) => String::new(),
             Self::Cardinality32 => "ROOT::RNTupleCardinality<std::uint32_t>".to_owned(),
             Self::Cardinality64 => "ROOT::RNTupleCardinality<std::uint64_t>".to_owned(),
         })
+    }
+
+    /// Subfields in order: names and types.
+    pub fn subfields(&self) -> Vec<(String, Self)> {
+        let numbered = |items: &[Self], prefix: &str| {
+            let name = |index: usize| format!("{prefix}{index}");
+            items.iter().enumerate().map(|(at, item)| (name(at), item.clone())).collect()
+        };
+        match self {
+            Self::Vector(item)
+            | Self::RVec(item)
+            | Self::Set(_, item)
+            | Self::Optional(item)
+            | Self::UniquePtr(item)
+            | Self::Array(item, _)
+            | Self::Atomic(item)
+            | Self::Collection(_, item) => numbered(std::slice::from_ref(item), "_"),
+            Self::Map(_, pair) => numbered(&[Self::Pair(pair.clone())], "_"),
+            Self::Pair(items) => numbered(&items[..], "_"),
+            Self::Tuple(items) | Self::Variant(items) => numbered(items, "_"),
+            Self::Enum(_, underlying) => numbered(&[Self::Leaf(*underlying)], "_"),
+            Self::Record(members) => members.clone(),
+            Self::Class(class) => {
+                let mut subfields: Vec<(String, Self)> = numbered(&class.bases, ":_");
+                subfields.extend(class.members.iter().cloned());
+                subfields
+            }
+            Self::Leaf(_)
+            | Self::String
+            | Self::Bitset(_)
+            | Self::Streamed(_)
+            | Self::Cardinality32
+            | Self::Cardinality64 => Vec::new(),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Schema of an RNTuple: fields, columns, projections, clusters.
 
 mod builder;
+mod classes;
 mod cluster;
 mod column;
 mod column_rules;
@@ -8,6 +9,7 @@ mod descriptor;
 mod field;
 mod field_type;
 mod from_arrow;
+mod leaf;
 mod name;
 mod projection;
 mod representation;
@@ -17,10 +19,13 @@ mod validate;
 mod validate_tests;
 
 pub use builder::SchemaBuilder;
+pub use classes::{Classes, Definition};
 pub use cluster::{Cluster, ColumnRange, PageInfo};
 pub use column::{AliasColumn, Column, ColumnId};
 pub use descriptor::Schema;
 pub use field::{Field, FieldId, Structure};
-pub use field_type::{FieldType, Leaf, index_column};
+pub use field_type::{Class, FieldType, SetKind};
+pub use from_arrow::Nullable;
+pub use leaf::{Leaf, index_column};
 pub use name::check_name;
 pub use validate::MAX_ALTERNATIVES;

@@ -54,7 +54,15 @@ impl TypeName {
     /// `InvalidArgument` for what is not a C++ type name, function types, and nesting that is too
     /// deep.
     pub fn parse(text: &str) -> Result<Self> {
-        parser::parse(text)
+        parser::parse(text, false)
+    }
+
+    /// As [`TypeName::parse`], but keeps `Double32_t`, which says how `double` is stored.
+    ///
+    /// # Errors
+    /// As [`TypeName::parse`].
+    pub fn parse_with_typedefs(text: &str) -> Result<Self> {
+        parser::parse(text, true)
     }
 
     /// The qualified name without arguments of the last part, and these arguments: `std::vector`

@@ -10,4 +10,5 @@ mod parallel;
 mod representations;
 mod roundtrip;
 mod schema;
+mod types;
 mod update;

@@ -143,13 +143,13 @@ fn refused_names_and_types() {
     assert_eq!(refused(plain("", DataType::Int8)), "a field needs a name");
     assert_eq!(
         refused(plain("d", DataType::Date32)),
-        "Arrow type Date32 cannot be written: cast it to an integer, float, string, list or struct \
-         (field d)"
+        "Arrow type Date32 cannot be written: cast it to int64 and say the unit in the name of the \
+         field (field d)"
     );
     assert_eq!(
         refused(field("a", fixed_type(struct_type(&[("x", DataType::Int8)]), 2))),
-        "a fixed-size array of records is not a type that RNTuple knows: use lists of variable size, \
-         or one field per member (field a)"
+        "a fixed-size array of records without a class is not a type that RNTuple knows: name the \
+         records as a class, use a list of variable size, or one field per member (field a)"
     );
     let twice = ArrowSchema::new(vec![plain("x", DataType::Int8), plain("x", DataType::Int8)]);
     let error = Schema::from_arrow(&twice, Compression::DEFAULT).unwrap_err();

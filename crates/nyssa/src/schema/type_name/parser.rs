@@ -3,9 +3,9 @@
 use super::{Argument, MAX_DEPTH, Segment, TypeName, alias};
 use crate::error::{Error, Result};
 
-/// Parses the whole of `text`.
-pub(super) fn parse(text: &str) -> Result<TypeName> {
-    let mut parser = Parser { text, rest: text };
+/// Parses the whole of `text`; with `typedefs`, `Double32_t` stays.
+pub(super) fn parse(text: &str, typedefs: bool) -> Result<TypeName> {
+    let mut parser = Parser { text, rest: text, typedefs };
     let name = parser.type_name(0)?;
     match parser.peek() {
         None => Ok(TypeName { constant: name.constant && !name.indirection.is_empty(), ..name }),
@@ -13,9 +13,13 @@ pub(super) fn parse(text: &str) -> Result<TypeName> {
     }
 }
 
+/// The typedef that says something about storage.
+const DOUBLE32: &str = "Double32_t";
+
 struct Parser<'a> {
     text: &'a str,
     rest: &'a str,
+    typedefs: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -91,6 +95,9 @@ impl<'a> Parser<'a> {
             return Err(self.error("a name is missing"));
         };
         let at_end = !matches!(self.peek(), Some('<')) && !self.rest.starts_with("::");
+        if self.typedefs && words == [DOUBLE32] {
+            return Ok(vec![plain(DOUBLE32)]);
+        }
         if at_end && let Some(name) = alias::fundamental(words) {
             return Ok(name.split("::").map(plain).collect());
         }
