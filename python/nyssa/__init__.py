@@ -8,9 +8,9 @@
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
-`concatenate` read them; `recreate` writes RNTuples; `convert` turns a TTree into an RNTuple;
-`merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from the builtin one
-would catch.
+`concatenate` read them; `recreate` writes RNTuples, `update` adds to them; `convert` turns a TTree
+into an RNTuple; `merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from
+the builtin one would catch.
 """
 
 from __future__ import annotations
@@ -34,15 +34,19 @@ if TYPE_CHECKING:
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._iterate import concatenate, iterate
+    from nyssa._join import join
     from nyssa._merge import merge
     from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
+    from nyssa.rules import ReadRules
     from nyssa.writing import (
         FillContext,
         NTupleWriter,
+        UpdatableFile,
         WritableFile,
         estimate_write_memory,
         recreate,
+        update,
     )
 
 # Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
@@ -57,16 +61,20 @@ _HOMES = {
     "FillContext": "writing",
     "NTupleWriter": "writing",
     "RNTuple": "dataset",
+    "ReadRules": "rules",
     "TTree": "dataset",
+    "UpdatableFile": "writing",
     "WritableFile": "writing",
     "chain": "_chain",
     "concatenate": "_iterate",
     "convert": "_convert",
     "estimate_write_memory": "writing",
     "iterate": "_iterate",
+    "join": "_join",
     "merge": "_merge",
     "open": "file",
     "recreate": "writing",
+    "update": "writing",
 }
 
 __all__ = [
@@ -85,8 +93,10 @@ __all__ = [
     "NotFoundError",
     "NyssaError",
     "RNTuple",
+    "ReadRules",
     "TTree",
     "UnsupportedError",
+    "UpdatableFile",
     "WritableFile",
     "__version__",
     "chain",
@@ -95,9 +105,11 @@ __all__ = [
     "errors",
     "estimate_write_memory",
     "iterate",
+    "join",
     "merge",
     "open",
     "recreate",
+    "update",
 ]
 
 

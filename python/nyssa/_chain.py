@@ -10,6 +10,7 @@ from typing import Any
 from nyssa import _columns, _core
 from nyssa.dataset import Dataset
 from nyssa.errors import ArgumentError, FileMissingError
+from nyssa.rules import ReadRules
 from nyssa.writing import _empty
 
 __all__ = ["Chain", "Files", "Schema", "chain", "expand"]
@@ -47,6 +48,7 @@ def chain(
     missing: str | None = None,
     narrowing: bool = False,
     aliases: Mapping[str, str] | None = None,
+    rules: ReadRules | None = None,
     threads: int | None = None,
 ) -> Chain:
     """Read many files, trees and RNTuples, as one dataset.
@@ -79,6 +81,8 @@ def chain(
     aliases
         New names and the old ones that stand for them in files that lack the new:
         ``{"MET_pt": "met", "jets.pt": "jets.pT"}``.
+    rules
+        Members to compute from others in each file before the schema is looked at; see `ReadRules`.
     threads
         As in `Dataset.arrays`.
 
@@ -93,6 +97,7 @@ def chain(
     """
     links = [_link(one) for one in expand(files)]
     options = schema_options(schema, missing, narrowing, aliases)
+    options["rules"] = None if rules is None else rules._core
     return Chain(*_core.chain(links, options, threads))
 
 

@@ -28,7 +28,8 @@ def iterate(
 ) -> Iterator[Any]:
     """Read the same columns of many files in steps.
 
-    `files`, `schema` and the further arguments (`missing`, `narrowing`, `aliases`) are those of
+    `files`, `schema` and the further arguments (`missing`, `narrowing`, `aliases`,
+    `rules`) are those of
     `chain`. Steps do not cross files; a file is opened when its turn comes, unless the columns
     depend on all files: a schema other than that of the first file, or missing values as nulls.
     With ``report=True`` each step is a pair ``(arrays, (file, start, stop))``. See
@@ -80,7 +81,8 @@ def concatenate(
 ) -> Any:
     """Read the same columns of many files into one table.
 
-    `files` and the further arguments (`schema`, `missing`, `narrowing`, `aliases`) are those of
+    `files` and the further arguments (`schema`, `missing`, `narrowing`, `aliases`,
+    `rules`) are those of
     `chain`; the other parameters and the result are those of `Dataset.arrays`.
     """
     library = _library.canonical(library)

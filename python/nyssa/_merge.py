@@ -20,6 +20,7 @@ def merge(
     mode: str = "strict",
     *,
     name: str | None = None,
+    recluster: int | str | None = None,
     verify: bool = True,
     compression: int | str = 505,
     threads: int | None = None,
@@ -50,11 +51,14 @@ def merge(
         ``"filter"`` takes the fields that all inputs have.
     name
         Path of the RNTuple in the output; default that in the first input.
+    recluster
+        Compressed size of clusters to aim at, such as ``"200 MB"``: everything is decoded and
+        written again, which condenses many small files into full clusters.
     verify
         Whether pages are checked against their checksums on the way.
     compression
         Of header, footer and page lists: ROOT's setting, such as 505, or a name with an optional
-        level: ``"zstd"``, ``"zstd:9"``. Pages keep theirs.
+        level: ``"zstd"``, ``"zstd:9"``. Pages keep theirs, unless `recluster` makes new ones.
     threads
         As in `Dataset.arrays`.
     memory
@@ -88,6 +92,7 @@ def merge(
     options: dict[str, Any] = {
         "mode": mode,
         "name": name,
+        "recluster": None if recluster is None else bytes_of(recluster, "recluster"),
         "verify": verify,
         "compression": compression,
         "memory": None if memory is None else bytes_of(memory, "memory"),

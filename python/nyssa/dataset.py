@@ -9,6 +9,7 @@ from nyssa import _core, _lazy, _library
 from nyssa._filter import NameFilter, choose, matcher, not_found
 from nyssa._steps import bytes_of, entry_numbers, entry_range
 from nyssa.errors import ArgumentError, UnsupportedError
+from nyssa.rules import ReadRules
 
 __all__ = ["AttributeSet", "Column", "Dataset", "RNTuple", "TTree", "wrap"]
 
@@ -151,6 +152,7 @@ class Dataset(Mapping[str, "Column"]):
         entry_stop: int | None = None,
         library: str = "ak",
         lazy: bool = False,
+        rules: ReadRules | None = None,
         threads: int | None = None,
     ) -> Any:
         """Read columns into memory.
@@ -170,6 +172,8 @@ class Dataset(Mapping[str, "Column"]):
         lazy
             Make an awkward array now and read each column when its values are first needed, then
             all of it and once. Columns with variants are read at once.
+        rules
+            Members to compute from others; see `ReadRules`.
         threads
             Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all
             cores.
@@ -185,12 +189,17 @@ class Dataset(Mapping[str, "Column"]):
         """
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
-        chosen = self._choose(names, filter_name, filter_typename)
+        source = self.with_rules(rules) if rules else self
+        chosen = source._choose(names, filter_name, filter_typename)
         if lazy:
             if library != "ak":
                 raise ArgumentError('lazy=True makes awkward arrays; use library="ak"')
-            return _lazy.record(self._core, chosen, start, stop, threads)
-        return self._table(library, chosen, start, stop, threads)
+            return _lazy.record(source._core, chosen, start, stop, threads)
+        return source._table(library, chosen, start, stop, threads)
+
+    def with_rules(self, rules: ReadRules) -> Dataset:
+        """Return this dataset with members that `rules` compute while it is read."""
+        return Dataset(_core.with_rules(self._core, rules._core))
 
     def take(
         self,

@@ -18,15 +18,23 @@ from nyssa._filter import not_found
 from nyssa._steps import bytes_of
 from nyssa.errors import ArgumentError
 
-__all__ = ["FillContext", "NTupleWriter", "WritableFile", "estimate_write_memory", "recreate"]
+__all__ = [
+    "FillContext",
+    "NTupleWriter",
+    "UpdatableFile",
+    "WritableFile",
+    "estimate_write_memory",
+    "recreate",
+    "update",
+]
 
 
 class WritableFile:
     """A ROOT file being written; use it as a context manager. See `recreate`."""
 
-    def __init__(self, path: str, options: dict[str, Any], force: bool) -> None:
+    def __init__(self, path: str, core: _core.Writer) -> None:
         self._path = path
-        self._core: _core.Writer | None = _core.Writer(path, options, force)
+        self._core: _core.Writer | None = core
         self._writers: dict[str, NTupleWriter] = {}
 
     @property
@@ -112,7 +120,7 @@ class WritableFile:
         """Warn when the file was forgotten: without `close` nothing is written."""
         if getattr(self, "_core", None) is not None:
             warnings.warn(
-                f"{self._path} was never closed and is not written; use `with nyssa.recreate(...)`",
+                f"{self._path} was never closed and is not written; use `with`",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -386,7 +394,78 @@ def recreate(
         fill_order=fill_order,
         threads=threads,
     )
-    return WritableFile(os.fspath(path), options, force)
+    path = os.fspath(path)
+    return WritableFile(path, _core.Writer(path, options, force))
+
+
+class UpdatableFile(WritableFile):
+    """An existing ROOT file that gets more; use it as a context manager. See `update`."""
+
+    def __getitem__(self, name: str) -> NTupleWriter:
+        """Return the writer of an RNTuple of this file, to add entries behind its last one."""
+        if name not in self._writers:
+            fields, entries = self._open().append(name)
+            writer = NTupleWriter(self, name, fields)
+            writer._entries = entries
+            self._writers[name] = writer
+        return self._writers[name]
+
+    def __repr__(self) -> str:
+        """Return path and state."""
+        state = "closed" if self._core is None else "open"
+        return f"<UpdatableFile {self._path} ({state})>"
+
+
+def update(
+    path: str | os.PathLike[str],
+    *,
+    compression: int | str = 505,
+    effort: str = "auto",
+    cluster_size: int | str | None = None,
+    page_size: int | str | None = None,
+    checksums: bool = True,
+    memory: int | str | None = None,
+    threads: int | None = None,
+) -> UpdatableFile:
+    """Open an existing ROOT file to add entries to its RNTuples, or new RNTuples.
+
+    >>> with nyssa.update("events.root") as file:
+    ...     file["Events"].extend({"x": [1.0, 2.0], "jets": [[1.5], []]})
+    ...     file["More"] = {"y": [1, 2, 3]}
+
+    The file may come from ROOT; all its other objects stay. It is changed when it is closed, in
+    place and safely: a crash at any moment leaves it as it was, or as it will be. An exception
+    inside the ``with`` leaves it as it was. While it is open, other programs that lock files cannot
+    change it; if one does without a lock, closing refuses.
+
+    Entries that are added have the fields of the RNTuple, in its encodings;
+    `NTupleWriter.add_fields` adds fields that read as zeros in the entries before.
+
+    Parameters
+    ----------
+    path
+        Path of a local file.
+    compression, effort, cluster_size, page_size, checksums, memory, threads
+        As in `recreate`, for what is added.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) from ``file[name]`` when there is no such RNTuple.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) for files of a form that cannot be changed in place.
+    """
+    options = _options(
+        compression=compression,
+        effort=effort,
+        cluster_size=cluster_size,
+        page_size=page_size,
+        checksums=checksums,
+        memory=memory,
+        threads=threads,
+    )
+    path = os.fspath(path)
+    return UpdatableFile(path, _core.Writer.update(path, options))
 
 
 def estimate_write_memory(types_or_data: Any, **options: Any) -> dict[str, int]:

@@ -1,8 +1,8 @@
-//! Many files as one dataset.
+//! Many files as one dataset, one after the other or side by side.
 
 use nyssa::Error;
 use nyssa::dataset::evolve::{Aliases, Missing, Options};
-use nyssa::dataset::{Chain, ChainOptions, Item, Link, Target};
+use nyssa::dataset::{Chain, ChainOptions, Item, Join, Link, Right, Target};
 use nyssa::schema::FieldType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,6 +13,7 @@ use crate::dataset::Dataset;
 use crate::door::Door;
 use crate::errors;
 use crate::options;
+use crate::rules::rules;
 
 /// A dataset and the files it is made of: name, first entry, end.
 type Chained = (Dataset, Vec<(String, u64, u64)>);
@@ -27,7 +28,9 @@ pub fn chain(
     options: &Bound<'_, PyDict>,
     threads: Option<usize>,
 ) -> PyResult<Chained> {
-    let links = links.iter().map(link).collect::<PyResult<Vec<_>>>()?;
+    let rules = rules(options.get_item("rules")?)?;
+    let ruled = |link: Link| if rules.is_empty() { link } else { link.with_rules(rules.clone()) };
+    let links = links.iter().map(|source| link(source).map(ruled)).collect::<PyResult<Vec<_>>>()?;
     let options = chain_options(options)?;
     Door::new(threads).abandonable().run(py, move |context| {
         let chain = Chain::new(links, &options, context)?;
@@ -35,6 +38,26 @@ pub fn chain(
         let files = files.map(|(file, entries)| (file.to_owned(), entries.start, entries.end));
         let files = files.collect();
         Ok((Dataset::new(std::sync::Arc::new(chain)), files))
+    })
+}
+
+/// `left` with the columns of `rights`, each with a prefix, joined on the columns `on`.
+#[pyfunction]
+#[pyo3(signature = (left, rights, on, threads=None))]
+pub fn join(
+    py: Python<'_>,
+    left: &Dataset,
+    rights: Vec<(PyRef<'_, Dataset>, String)>,
+    on: Vec<String>,
+    threads: Option<usize>,
+) -> PyResult<Dataset> {
+    let left = left.inner();
+    let right =
+        |(right, prefix): (PyRef<'_, Dataset>, String)| Right { dataset: right.inner(), prefix };
+    let rights = rights.into_iter().map(right).collect();
+    Door::new(threads).abandonable().run(py, move |context| {
+        let join = Join::new(left, rights, on, context)?;
+        Ok(Dataset::new(std::sync::Arc::new(join)))
     })
 }
 

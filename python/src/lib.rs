@@ -23,6 +23,7 @@ mod layout;
 mod merge;
 mod options;
 mod rows;
+mod rules;
 mod write;
 
 use pyo3::prelude::*;
@@ -39,6 +40,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fill::FillContext>()?;
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::join, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::with_rules, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;

@@ -43,6 +43,7 @@ fn merge_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(verify) = get(given, "verify")? {
         options.verify = verify;
     }
+    options.recluster = get(given, "recluster")?;
     options.name = get(given, "name")?;
     options.force = get(given, "force")?.unwrap_or_default();
     options.reproducible = get(given, "reproducible")?.unwrap_or_default();

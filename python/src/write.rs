@@ -7,6 +7,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
+use nyssa::update::Update;
 use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
@@ -29,6 +30,8 @@ pub struct Writer {
 
 struct State {
     file: SharedFile,
+    /// When an existing file is added to.
+    update: Option<Update>,
     options: Options,
     context: Context,
     order: Order,
@@ -71,9 +74,45 @@ impl Writer {
             let compression = options.compression;
             let file_options = FileOptions { compression, ..FileOptions::default() };
             let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options)?);
-            Ok(State { file, options, context, order, tables: Vec::new() })
+            Ok(State { file, update: None, options, context, order, tables: Vec::new() })
         })?;
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
+    }
+
+    /// Opens the file at `path` to add to it.
+    #[staticmethod]
+    fn update(py: Python<'_>, path: String, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let raise = |error: Error| errors::to_python(py, &error);
+        let threads = get(options, "threads")?;
+        let order = parse(options, "fill_order")?.unwrap_or_default();
+        let options = write_options(options)?;
+        let cancel = Arc::new(AtomicBool::new(false));
+        let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
+        let state = Door::new(threads).run(py, move |_| {
+            options.validate()?;
+            let compression = options.compression;
+            let file_options = FileOptions { compression, ..FileOptions::default() };
+            let update = Update::open(path.as_ref(), file_options)?;
+            let file = update.file().clone();
+            Ok(State { file, update: Some(update), options, context, order, tables: Vec::new() })
+        })?;
+        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
+    }
+
+    /// Goes on with the RNTuple `name` of a file that is added to; the names of the fields that rows
+    /// have, and the number of its entries.
+    fn append(&self, py: Python<'_>, name: String) -> PyResult<(Vec<String>, u64)> {
+        self.run(py, move |state| {
+            let update = state.update.as_ref();
+            let update = update
+                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
+            let writer = update.append(&name, state.options.clone(), &state.context)?;
+            let fields = writer.schema().top_level().filter(|(_, field)| field.source.is_none());
+            let fields = fields.map(|(_, field)| field.name.clone()).collect();
+            let entries = writer.entries();
+            state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
+            Ok((fields, entries))
+        })
     }
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and

@@ -154,6 +154,62 @@ def cpp(code: str, call: str) -> None:
     ROOT.gROOT.ProcessLine(call)
 
 
+def write_events(path: str, names: list[str], count: int) -> None:
+    """Write RNTuples of `count` entries with a number, a float, a string and a list."""
+    import ROOT
+
+    ROOT.gInterpreter.Declare("""
+    #ifndef NYSSA_WRITE_EVENTS
+    #define NYSSA_WRITE_EVENTS
+    void nyssa_write_events(TFile &file, const std::string &dir, const std::string &name,
+                            int count) {
+        auto model = ROOT::RNTupleModel::Create();
+        auto number = model->MakeField<std::int32_t>("number");
+        auto x = model->MakeField<double>("x");
+        auto text = model->MakeField<std::string>("name");
+        auto values = model->MakeField<std::vector<double>>("values");
+        TDirectory *place = dir.empty() ? &file : file.mkdir(dir.c_str());
+        auto writer = ROOT::RNTupleWriter::Append(std::move(model), name, *place);
+        for (int i = 0; i < count; ++i) {
+            *number = i;
+            *x = i / 3.;
+            *text = "entry " + std::to_string(i);
+            values->assign(i % 3, i / 2.);
+            writer->Fill();
+        }
+    }
+    #endif
+    """)
+    file = ROOT.TFile(path, "RECREATE")
+    for name in names:
+        directory, _, base = name.rpartition("/")
+        ROOT.nyssa_write_events(file, directory, base, count)
+    file.Close()
+
+
+def add_histogram(path: str, directory: str, name: str) -> None:
+    """Add a histogram with three entries in the second of its three bins to a file."""
+    import ROOT
+
+    file = ROOT.TFile(path, "UPDATE")
+    folder = file.mkdir(directory, "", True) if directory else file
+    folder.cd()
+    histogram = ROOT.TH1F(name, "title", 3, 0, 3)
+    for _ in range(3):
+        histogram.Fill(1.5)
+    histogram.Write()
+    file.Close()
+
+
+def histogram(path: str, name: str) -> list[float]:
+    """Return the contents of the three bins."""
+    import ROOT
+
+    file = ROOT.TFile(path)
+    found = file.Get(name)
+    return [found.GetBinContent(bin) for bin in (1, 2, 3)]
+
+
 def main() -> None:
     """Answer requests until stdin ends."""
     replies = os.fdopen(os.dup(1), "wb")

@@ -248,7 +248,9 @@ def test_lazy_columns_are_read_when_needed(
     assert [names for names, _, _ in reads] == [["x"], ["n"], ["name"]]
 
 
-@pytest.mark.parametrize("kind", ["fundamental", "optional", "unique_ptr", "variant", "unordered_set", "string"])
+@pytest.mark.parametrize(
+    "kind", ["fundamental", "optional", "unique_ptr", "variant", "unordered_set", "string"]
+)
 def test_lazy_equals_eager(data: Path, kind: str) -> None:
     found = sorted((data / "rntuple-validation").glob(f"**/types.{kind}*.root"))
     if not found:

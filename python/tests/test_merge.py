@@ -33,13 +33,12 @@ def events(first: int, count: int = COUNT) -> dict[str, object]:
 
 
 def write(path: Path, first: int, count: int = COUNT, drop: str = "", **options: object) -> Path:
-    """Write a file of two clusters, or of none."""
-    data = {name: column for name, column in events(first, count).items() if name != drop}
+    """Write a file of one cluster, or of none."""
+    # Without entries there would be no types.
+    columns = events(first, max(count, 4)).items()
+    data = {name: column[:count] for name, column in columns if name != drop}
     with nyssa.recreate(path, **options) as file:
-        if count:
-            file["Events"] = data
-        else:
-            file["Events"] = {name: column[:0] for name, column in data.items()}
+        file["Events"] = data
     return path
 
 
@@ -149,3 +148,184 @@ def test_real_files(data: Path, tmp_path: Path) -> None:
                 second = after[key].array(entry_start=entries, entry_stop=entries + stop)
                 assert str(ak.to_list(second)) == values, (path, key)
     assert tried > 10
+
+
+def test_recluster(tmp_path: Path, root: Root) -> None:
+    """Many small files become one with full clusters, of the same C++ types."""
+    paths = [
+        write(tmp_path / f"{i}.root", 100 * i, 100, compression=0 if i % 2 else 505)
+        for i in range(30)
+    ]
+    merged = tmp_path / "merged.root"
+    report = nyssa.merge(paths, merged, recluster="1 MB")
+    assert report["reclustered"]
+    assert (report["entries"], report["clusters"]) == (3000, 1)
+    assert merged.stat().st_size < sum(path.stat().st_size for path in paths) / 3
+    assert root.call("entries", str(merged), "Events") == expected(root, paths)
+    assert root.call("fields", str(merged), "Events") == root.call(
+        "fields", str(paths[0]), "Events"
+    )
+    small = nyssa.merge(paths, tmp_path / "small.root", recluster="10 kB", memory="32 MB")
+    assert small["clusters"] > 1
+    same_in_nyssa(paths, tmp_path / "small.root")
+
+
+def test_recluster_union(tmp_path: Path, root: Root) -> None:
+    """Fields that an input lacks are zero; the columns of an input may be projected."""
+    paths = [write(tmp_path / f"{i}.root", 100 * i, 10, drop="x" * i) for i in range(2)]
+    merged = tmp_path / "merged.root"
+    nyssa.merge(paths, merged, "union", recluster="1 MB")
+    entries = expected(root, paths)
+    for entry in entries[10:]:
+        entry["x"] = 0.0
+    assert root.call("entries", str(merged), "Events") == entries
+
+
+def test_projections(nano: Path, tmp_path: Path, root: Root) -> None:
+    """The fields of ROOT's importer stay projections, whether pages are moved or made again."""
+    part = [tmp_path / "a.root", tmp_path / "b.root"]
+    nyssa.convert(nano, part[0], entry_stop=60, include=["nMuon", "Muon_*", "run", "HLT_IsoMu*"])
+    nyssa.convert(nano, part[1], entry_start=60, include=["nMuon", "Muon_*", "run", "HLT_IsoMu*"])
+    for options in [{}, {"recluster": "1 MB"}]:
+        merged = tmp_path / "merged.root"
+        nyssa.merge(part, merged, force=True, **options)
+        assert root.call("fields", str(merged), "Events") == root.call(
+            "fields", str(part[0]), "Events"
+        )
+        same_in_nyssa(part, merged)
+        # ROOT cannot show cardinalities, but reads them.
+        names = ["run", "nMuon", "Muon_pt"]
+        one, *parts = (root.call("numpy", str(path), "Events", names) for path in [merged, *part])
+        for name in names:
+            values = [list(value) if name == "Muon_pt" else value for value in one[name]]
+            assert str(values) == str(
+                [
+                    list(value) if name == "Muon_pt" else value
+                    for part in parts
+                    for value in part[name]
+                ]
+            )
+
+
+def test_late_fields(tmp_path: Path, root: Root) -> None:
+    """Fields that came while an input was written read as zero before, wherever it is put."""
+    late = tmp_path / "late.root"
+    with nyssa.recreate(late) as file:
+        writer = file.mkrntuple("Events", {"number": "int64"})
+        writer.extend({"number": np.arange(5)})
+        writer.add_fields({"x": "float32", "values": "var * float64", "name": "string"})
+        more = {key: events(0, 7)[key] for key in ["number", "x", "values", "name"]}
+        writer.extend(more)
+    full = tmp_path / "full.root"
+    with nyssa.recreate(full) as file:
+        file["Events"] = more
+    for order in [[late, full], [full, late], [late, late]]:
+        merged = tmp_path / "merged.root"
+        nyssa.merge(order, merged, force=True)
+        assert root.call("entries", str(merged), "Events") == expected(root, order)
+        same_in_nyssa(order, merged)
+
+
+def test_several_thousand_tiny_inputs(tmp_path: Path) -> None:
+    """Neither open files nor memory grow with the number of inputs."""
+    import resource
+
+    one = write(tmp_path / "one.root", 0, 3)
+    empty = write(tmp_path / "empty.root", 0, 0)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 200), hard))
+    try:
+        report = nyssa.merge([one, empty] * 1500, tmp_path / "merged.root")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (report["entries"], report["clusters"]) == (4500, 1500)
+    numbers = nyssa.open(f"{tmp_path / 'merged.root'}:Events")["number"].array()
+    assert ak.to_list(numbers) == [0, 1, 2] * 1500
+
+
+def test_no_entries_at_all(tmp_path: Path, root: Root) -> None:
+    """The schema alone."""
+    empty = write(tmp_path / "empty.root", 0, 0)
+    for options in [{}, {"recluster": "1 MB"}]:
+        merged = tmp_path / "merged.root"
+        assert nyssa.merge([empty, empty], merged, force=True, **options)["entries"] == 0
+        assert root.call("entries", str(merged), "Events") == []
+        assert len(root.call("fields", str(merged), "Events")) == 7
+
+
+def test_shared_pages_stay_shared(tmp_path: Path) -> None:
+    """Pages that are stored once in an input are stored once in the output."""
+    path = tmp_path / "zeros.root"
+    with nyssa.recreate(path, page_size="4 kB", compression=0) as file:
+        file["Events"] = {name: np.zeros(50_000) for name in "abc"}
+    merged = tmp_path / "merged.root"
+    report = nyssa.merge([path, path], merged)
+    assert report["shared_pages"] > 0.9 * report["pages"] > 100
+    assert merged.stat().st_size < 3 * path.stat().st_size
+    same_in_nyssa([path, path], merged)
+
+
+def test_other_objects(tmp_path: Path, root: Root) -> None:
+    """Those of the first input come along; those of the others are named."""
+    paths = [write(tmp_path / f"{i}.root", 100 * i, 10) for i in range(2)]
+    for path in paths:
+        root.call("add_histogram", str(path), "dir", "h")
+    report = nyssa.merge(paths, tmp_path / "merged.root")
+    assert report["notes"] == ["objects of the inputs after the first are left out: dir/h"]
+    assert root.call("histogram", str(tmp_path / "merged.root"), "dir/h") == [0.0, 3.0, 0.0]
+    assert root.call("entries", str(tmp_path / "merged.root"), "Events") == expected(root, paths)
+
+
+def test_refused(tmp_path: Path, data: Path) -> None:
+    """What cannot be merged is named, and no output is left."""
+    a, b = (write(tmp_path / f"{name}.root", 0, 10) for name in "ab")
+    out = tmp_path / "out.root"
+    with pytest.raises(errors.ArgumentError, match="there is nothing to merge"):
+        nyssa.merge([], out)
+    with pytest.raises(errors.ArgumentError, match="the output is the input file"):
+        nyssa.merge([a, b], b, force=True)
+    with pytest.raises(FileExistsError):
+        nyssa.merge([a], b)
+    with pytest.raises(FileNotFoundError):
+        nyssa.merge([a, tmp_path / "missing.root"], out)
+    tree = data / "ttree" / "uproot-Zmumu.root"
+    with pytest.raises(errors.NotFoundError, match="the file has no RNTuple"):
+        nyssa.merge([a, tree], out)
+    with pytest.raises(errors.ArgumentError, match="events is a TTree, not an RNTuple: convert"):
+        nyssa.merge([a, f"{tree}:events"], out)
+    with pytest.raises(errors.ArgumentError, match='mode "join" is not known'):
+        nyssa.merge([a, b], out, "join")
+    other = tmp_path / "other.root"
+    with nyssa.recreate(other) as file:
+        file["Events"] = {**events(0, 10), "x": np.arange(10, dtype=np.float64)}
+    for mode in ["strict", "union", "filter"]:
+        with pytest.raises(errors.ArgumentError, match="its type is double, not float.*field x"):
+            nyssa.merge([a, other], out, mode)
+    two = tmp_path / "two.root"
+    with nyssa.recreate(two) as file:
+        file["A"] = file["B"] = {"x": np.arange(3)}
+    with pytest.raises(errors.ArgumentError, match="several RNTuples, name one of them: A, B"):
+        nyssa.merge([two], out)
+    assert nyssa.merge([f"{two}:A", two, f"{two}:B"], out)["entries"] == 9
+    out.unlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.root", "b.root", "other.root", "two.root",
+    ]  # fmt: skip
+
+
+def test_damaged_pages(tmp_path: Path) -> None:
+    """A page that does not match its checksum is found on the way, unless nobody looks."""
+    good = write(tmp_path / "good.root", 0, 1000, compression=0)
+    bad = tmp_path / "bad.root"
+    content = bytearray(good.read_bytes())
+    place = content.index(np.arange(500, 510, dtype=np.int64).tobytes())
+    content[place] ^= 1
+    bad.write_bytes(content)
+    out = tmp_path / "out.root"
+    with pytest.raises(errors.ChecksumError, match=r"page checksum is .*bad.root.*field number"):
+        nyssa.merge([good, bad], out)
+    assert not out.exists()
+    report = nyssa.merge([good, bad], out, verify=False)
+    assert not report["verified"]
+    with pytest.raises(errors.ChecksumError):
+        nyssa.open(f"{out}:Events").arrays()

@@ -5,6 +5,8 @@ pub mod diff;
 pub mod evolve;
 mod evolved;
 mod filter;
+mod join;
+mod rules;
 mod selected;
 mod slice;
 mod take;
@@ -20,11 +22,14 @@ use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::read;
 use crate::rootfile::{KeyEntry, RootFile};
+use crate::schema::Schema;
 use crate::ttree;
 
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use evolved::Evolved;
 pub use filter::Filter;
+pub use join::{Join, Right};
+pub use rules::{ReadRule, RuleFunction, Ruled, Target as RuleTarget};
 pub use selected::{Piece, Selected};
 pub use slice::Slice;
 pub use target::Target;
@@ -65,6 +70,11 @@ pub trait Dataset: Send + Sync {
 
     /// Readable and unreadable columns, in order.
     fn items(&self) -> &[Item];
+
+    /// Fields and columns of an RNTuple; its top-level fields are the items.
+    fn schema(&self) -> Option<&Schema> {
+        None
+    }
 
     /// Entry ranges that are cheap to read on their own, covering all entries.
     fn clusters(&self) -> Vec<Range<u64>>;

@@ -9,7 +9,7 @@
 //! tune
 //! convert | merge | rewrite | update       arrow    (array model at the edge)
 //! read | write (blind to each other)               ttree (blind to format / schema / page)
-//! page         sealed page <-> elements
+//! page         sealed page <-> elements                streamer   streamed objects -> arrays
 //! schema       fields, columns, projections, C++ type names
 //! format       anchor, envelope, frame, locator, page list      rootfile   keys, directories, objects
 //! encoding · compression
@@ -36,6 +36,7 @@ pub mod read;
 pub mod rewrite;
 pub mod rootfile;
 pub mod schema;
+pub mod streamer;
 pub mod ttree;
 pub mod tune;
 pub mod update;

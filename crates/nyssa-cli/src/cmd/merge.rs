@@ -15,12 +15,13 @@ use crate::units::{count, parse_size, size};
 /// Merge RNTuples into one
 ///
 /// Compressed pages are moved as they are, so merging goes at the speed of the disk. Files with other
-/// compression or other encodings of the same fields go together. The other objects of the first input
+/// compression or other encodings of the same fields go together. --recluster condenses many small
+/// files into full clusters. The other objects of the first input
 /// come along. The output appears only when all of it is written.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
-    nyssa merge @files.txt -o all.root")]
+    nyssa merge @files.txt -o all.root --recluster 200MB")]
 pub struct Merge {
     /// FILE or FILE:PATH with the RNTuples, in order; @LIST takes them from the lines of a file
     #[arg(required = true)]
@@ -43,7 +44,10 @@ pub struct Merge {
     /// Name of the RNTuple [default: that in the first input]
     #[arg(long)]
     name: Option<String>,
-    /// Compression of header, footer and page lists
+    /// Decode everything and write it again in clusters of about this compressed size
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    recluster: Option<u64>,
+    /// Compression of header, footer and page lists, and with --recluster of all
     #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse)]
     compression: Compression,
     /// Memory for pages in flight [default: 256MiB]
@@ -72,6 +76,7 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
         },
         verify: !args.no_verify,
         name: args.name.clone(),
+        recluster: args.recluster,
         compression: args.compression,
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
         force: args.force,
@@ -128,7 +133,7 @@ fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
         count(report.fields),
         count(report.pages),
         count(report.shared_pages),
-        size(report.moved_bytes),
+        size(report.page_bytes),
         size(report.output_bytes),
         format!("{:.2}", report.seconds),
         format!("{:.0}", report.megabytes_per_second),

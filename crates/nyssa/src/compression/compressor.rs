@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 pub struct Compressor {
     setting: u32,
     state: State,
+    /// Room for the worst case, so that what is given out takes no more than it needs.
+    output: Vec<u8>,
 }
 
 enum State {
@@ -52,7 +54,7 @@ impl Compressor {
                 State::Zstd(zstd::Encoder::new(*level, parameters)?)
             }
         };
-        Ok(Self { setting: codec.setting(), state })
+        Ok(Self { setting: codec.setting(), state, output: Vec::new() })
     }
 
     /// ROOT's setting that comes closest, to be recorded with the data.
@@ -76,16 +78,15 @@ impl Compressor {
     /// # Errors
     /// As [`Compressor::compress`].
     pub fn compress_planes(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
-        let start = out.len();
-        let framed = self.chunks(input, plane, out);
-        let smaller = matches!(framed, Ok(true)) && out.len() - start < input.len();
-        if !smaller {
-            out.truncate(start);
+        let mut framed = std::mem::take(&mut self.output);
+        framed.clear();
+        let whole = self.chunks(input, plane, &mut framed);
+        if let Ok(whole) = whole {
+            let smaller = whole && framed.len() < input.len();
+            out.extend_from_slice(if smaller { &framed } else { input });
         }
-        if framed.is_ok() && !smaller {
-            out.extend_from_slice(input);
-        }
-        framed.map(|_| ())
+        self.output = framed;
+        whole.map(|_| ())
     }
 
     /// Appends the chunks; `false` as soon as it is clear that they are of no use.

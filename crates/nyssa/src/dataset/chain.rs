@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::evolve::{Aliases, Options};
 use super::evolved::{Evolved, Mapping, rename};
-use super::{AnyDataset, Dataset, Format, Item, Target, open_path};
+use super::{AnyDataset, Dataset, Format, Item, ReadRule, Ruled, Target, open_path};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 
@@ -31,6 +31,13 @@ impl Link {
         open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
     ) -> Self {
         Self { name: name.into(), open: Arc::new(open) }
+    }
+
+    /// The same dataset read with rules.
+    #[must_use]
+    pub fn with_rules(self, rules: Vec<ReadRule>) -> Self {
+        let open = self.open;
+        Self::new(self.name, move || Ok(Arc::new(Ruled::new(open()?, &rules)?)))
     }
 
     /// The dataset at `file.root:Events`, or the only one of a file.

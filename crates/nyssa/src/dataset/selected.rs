@@ -11,6 +11,7 @@ use super::{Dataset, Format, Item};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
+use crate::schema::Schema;
 
 /// Consecutive entries of the inner dataset, of which some or all are taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,6 +134,10 @@ impl Dataset for Selected<'_> {
 
     fn items(&self) -> &[Item] {
         self.inner.items()
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        self.inner.schema()
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

@@ -7,6 +7,7 @@ use arrow_array::ArrayRef;
 use super::{Dataset, Format, Item};
 use crate::Context;
 use crate::error::{Error, Result};
+use crate::schema::Schema;
 
 /// Entries `start..end` of another dataset, counted from 0.
 pub struct Slice<'a> {
@@ -52,6 +53,10 @@ impl Dataset for Slice<'_> {
 
     fn items(&self) -> &[Item] {
         self.inner.items()
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        self.inner.schema()
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

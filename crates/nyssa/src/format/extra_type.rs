@@ -2,7 +2,7 @@
 
 use super::{frame, put};
 use crate::cursor::Cursor;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
 pub const CONTENT_STREAMER_INFO: u32 = 0;
@@ -20,7 +20,49 @@ pub struct ExtraType {
     pub content: Vec<u8>,
 }
 
+/// In front of the streamed list of streamer infos: its class as a pointer to a new object of a new
+/// class has it, behind a byte count (`TBufferFile::WriteObject`).
+const LIST_TAG: &[u8] = b"\xFF\xFF\xFF\xFFTList\0";
+/// Mark of a byte count (`kByteCountMask`).
+const BYTE_COUNT: u32 = 0x4000_0000;
+
 impl ExtraType {
+    /// Bytes in front of the list of streamer infos.
+    pub const LIST_OFFSET: u16 = 4 + LIST_TAG.len() as u16;
+
+    /// The record of streamer infos around the list that [`Self::streamer_list`] gives.
+    ///
+    /// # Errors
+    /// `LimitExceeded` beyond 1 GiB.
+    pub fn of_streamer_list(list: &[u8]) -> Result<Self> {
+        let size = u32::try_from(LIST_TAG.len() + list.len()).ok();
+        let size = size.filter(|size| *size < BYTE_COUNT);
+        let size = size.ok_or_else(|| Error::limit("streamer infos of more than 1 GiB"))?;
+        let count = (size | BYTE_COUNT).to_be_bytes();
+        let content = [&count[..], LIST_TAG, list].concat();
+        Ok(Self {
+            content_id: CONTENT_STREAMER_INFO,
+            type_version: 0,
+            type_name: String::new(),
+            content,
+        })
+    }
+
+    /// The streamed `TList` of `TStreamerInfo`, [`Self::LIST_OFFSET`] bytes into the content; `None`
+    /// for records of other contents.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the content is something else.
+    pub fn streamer_list(&self) -> Result<Option<&[u8]>> {
+        if self.content_id != CONTENT_STREAMER_INFO {
+            return Ok(None);
+        }
+        let list = self.content.get(4..).and_then(|rest| rest.strip_prefix(LIST_TAG));
+        list.map(Some).ok_or_else(|| {
+            Error::out_of_spec("the extra type information holds no list of streamer infos")
+        })
+    }
+
     /// Bytes of the shortest record.
     pub(super) const MIN_SIZE: usize = 24;
 

@@ -1,23 +1,21 @@
 //! A merge from its inputs to the published output.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
-use nyssa_io::LocalSource;
-
 use super::options::Options;
+use super::recluster::recluster;
 use super::report::Report;
-use super::survey::{Survey, Surveyed, identity};
+use super::survey::{Survey, open};
 use super::transfer::Transfer;
 use super::unify::Unified;
 use super::zeros::Zeros;
 use crate::Context;
-use crate::error::{Error, Kind, Result, ResultExt};
+use crate::error::{Error, Result, ResultExt};
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
-use crate::read::Reader;
-use crate::rootfile::{Carry, RootFile};
+use crate::read;
+use crate::rootfile::Carry;
 use crate::write::{self, Writer};
 
 /// Merges RNTuples, each the file or `FILE:PATH` of an argument, into one in the new file `output`, which
@@ -40,13 +38,73 @@ pub fn merge(
     let unified = Unified::of(&survey, options.mode)?;
     let target = create(&survey, output, options)?;
     let name = options.name.as_deref().unwrap_or(&survey.path).to_owned();
+    let fields = unified.schema.top_level().count() as u64;
+    let done = match options.recluster {
+        Some(bytes) => {
+            let place = (&target.file, name.as_str());
+            let totals = recluster(&survey, &unified, place, bytes, options, context)?;
+            Done {
+                pages: totals.pages,
+                shared: totals.shared_pages,
+                bytes: totals.compressed_bytes,
+                totals,
+            }
+        }
+        None => move_all(&survey, &unified, (&target, &name), options, context)?,
+    };
+    let mut notes = unified.notes;
+    notes.extend(carry(&survey, &target)?);
+    let output_bytes = target.finish()?;
+    context.check()?;
+    target.publish()?;
+    let survey_bytes = survey.bytes();
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Report {
+        inputs: survey.inputs.into_iter().map(|input| input.report).collect(),
+        output: target.name().to_owned(),
+        ntuple: name,
+        mode: options.mode.name().to_owned(),
+        entries: done.totals.entries,
+        clusters: done.totals.clusters,
+        fields,
+        pages: done.pages,
+        shared_pages: done.shared,
+        page_bytes: done.bytes,
+        output_bytes,
+        seconds,
+        megabytes_per_second: survey_bytes as f64 / 1e6 / seconds.max(1e-9),
+        reclustered: options.recluster.is_some(),
+        verified: options.verify,
+        peak_memory_bytes: peak_memory(),
+        notes,
+    })
+}
+
+/// What was written.
+struct Done {
+    totals: write::Report,
+    pages: u64,
+    shared: u64,
+    /// Bytes of pages.
+    bytes: u64,
+}
+
+/// Moves the pages of all inputs.
+fn move_all(
+    survey: &Survey,
+    unified: &Unified,
+    (target, name): (&Output, &str),
+    options: &Options,
+    context: &Context,
+) -> Result<Done> {
     let write_options = write::Options {
         compression: options.compression,
         description: survey.description.clone(),
         ..write::Options::default()
     };
     let zeros = Zeros::new(&write_options)?;
-    let mut writer = Writer::attach(&target.file, &name, unified.schema.clone(), write_options)?;
+    let schema = unified.schema.clone();
+    let mut writer = Writer::attach(&target.file, name, schema, write_options)?;
     writer.set_extra_types(unified.extra_types.clone())?;
     let mut transfer = Transfer {
         writer,
@@ -60,40 +118,14 @@ pub fn merge(
         total: survey.bytes(),
     };
     for input in &survey.inputs {
-        let (file, reader) = open(input)?;
+        let (file, reader) = open(input, read::Options::default())?;
         let mapping = unified.mappings.get(input.shape);
         let mapping =
             mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))?;
         transfer.input(&reader, mapping).in_file(file.name()).in_object(&input.report.ntuple)?;
     }
-    let moved_bytes = transfer.moved_bytes;
-    let (pages, shared) = (transfer.pages, transfer.shared());
-    let fields = unified.schema.top_level().count() as u64;
-    let totals = transfer.writer.finish()?;
-    let mut notes = unified.notes;
-    notes.extend(carry(&survey, &target)?);
-    let output_bytes = target.finish()?;
-    context.check()?;
-    target.publish()?;
-    let seconds = start.elapsed().as_secs_f64();
-    Ok(Report {
-        inputs: survey.inputs.into_iter().map(|input| input.report).collect(),
-        output: target.name().to_owned(),
-        ntuple: name,
-        mode: options.mode.name().to_owned(),
-        entries: totals.entries,
-        clusters: totals.clusters,
-        fields,
-        pages,
-        shared_pages: shared,
-        moved_bytes,
-        output_bytes,
-        seconds,
-        megabytes_per_second: moved_bytes as f64 / 1e6 / seconds.max(1e-9),
-        verified: options.verify,
-        peak_memory_bytes: peak_memory(),
-        notes,
-    })
+    let (pages, shared, bytes) = (transfer.pages, transfer.shared(), transfer.moved_bytes);
+    Ok(Done { totals: transfer.writer.finish()?, pages, shared, bytes })
 }
 
 fn create(survey: &Survey, output: &Path, options: &Options) -> Result<Output> {
@@ -106,23 +138,10 @@ fn create(survey: &Survey, output: &Path, options: &Options) -> Result<Output> {
     Output::create(&inputs, output, settings)
 }
 
-/// Opens an input again.
-fn open(input: &Surveyed) -> Result<(RootFile, Reader)> {
-    let report = &input.report;
-    let file = RootFile::open(Arc::new(LocalSource::open(&report.file)?))?;
-    let reader = Reader::open(&file, &report.ntuple)?;
-    if identity(&reader) != input.identity {
-        return Err(Error::new(Kind::Io, "the input has changed while it was merged"))
-            .in_file(&report.file)
-            .in_object(&report.ntuple);
-    }
-    Ok((file, reader))
-}
-
 /// Takes the other objects of the first input along; remarks on those that cannot be.
 fn carry(survey: &Survey, target: &Output) -> Result<Vec<String>> {
     let Some(first) = survey.inputs.first() else { return Ok(Vec::new()) };
-    let (file, _) = open(first)?;
+    let (file, _) = open(first, read::Options::default())?;
     let carry = Carry::plan(&file, &[&survey.path])?;
     let late = target.file.carry(&carry)?;
     let refused = carry.refused().iter().chain(&late);

@@ -11,12 +11,15 @@
 //! Description"). A field that an input does not have gets constant pages of zeros there, a few bytes
 //! that are stored once. Reading and checking of pages runs ahead of writing in a thread of its own;
 //! memory depends on neither the size nor the number of the inputs.
+//!
+//! Only when clusters are to be made anew (`recluster`) is everything decoded and sealed again.
 
 mod input;
 mod job;
 mod load;
 mod mapping;
 mod options;
+mod recluster;
 mod report;
 mod survey;
 mod transfer;

@@ -55,9 +55,12 @@ pub struct Options {
     pub verify: bool,
     /// Path of the RNTuple in the output; `None` takes that of the first input.
     pub name: Option<String>,
-    /// Compression of what is written anew: header, footer, page lists.
+    /// Decodes everything and seals it again in clusters of about so many zipped bytes; `None` moves
+    /// the pages as they are.
+    pub recluster: Option<u64>,
+    /// Compression of what is written anew: header, footer, page lists; with `recluster` all.
     pub compression: Compression,
-    /// Bytes of pages in flight.
+    /// Bytes of pages in flight; with `recluster` of all data in memory.
     pub memory_budget: u64,
     /// Replaces an existing output.
     pub force: bool,
@@ -72,6 +75,7 @@ impl Default for Options {
             mode: Mode::default(),
             verify: true,
             name: None,
+            recluster: None,
             compression: Compression::DEFAULT,
             memory_budget: MEMORY_BUDGET,
             force: false,

@@ -23,14 +23,16 @@ pub struct Report {
     pub pages: u64,
     /// Pages whose bytes were in the output already: shared in their input, or made of zeros.
     pub shared_pages: u64,
-    /// Bytes of pages moved, with their checksums.
-    pub moved_bytes: u64,
+    /// Bytes of the pages written.
+    pub page_bytes: u64,
     /// Bytes of the output file.
     pub output_bytes: u64,
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// Megabytes (10⁶ bytes) of pages per second.
+    /// Megabytes (10⁶ bytes) of the inputs' pages per second.
     pub megabytes_per_second: f64,
+    /// Everything was decoded and sealed again in new clusters.
+    pub reclustered: bool,
     /// Pages were checked against their checksums.
     pub verified: bool,
     /// Largest resident set of the process so far in bytes, where the system tells.

@@ -2,16 +2,19 @@
 //! equal schemas are kept once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use nyssa_io::LocalSource;
 use rayon::prelude::*;
 
 use super::input::Input;
 use super::report::InputReport;
 use crate::Context;
 use crate::dataset::Dataset;
-use crate::error::{Error, Result, ResultExt};
+use crate::error::{Error, Kind, Result, ResultExt};
 use crate::format::{Anchor, ExtraType};
-use crate::read::Reader;
+use crate::read::{self, Reader};
+use crate::rootfile::RootFile;
 use crate::schema::Schema;
 
 /// Inputs that are open at a time, so that thousands of them stay below every system's limit.
@@ -38,6 +41,7 @@ pub(super) fn identity(reader: &Reader) -> Identity {
 }
 
 /// One input.
+#[derive(Clone)]
 pub(super) struct Surveyed {
     pub report: InputReport,
     /// Index of its shape.
@@ -46,6 +50,8 @@ pub(super) struct Surveyed {
     pub identity: Identity,
     /// Bytes of its pages.
     pub bytes: u64,
+    /// Bytes of its pages before compression.
+    pub uncompressed: u64,
 }
 
 /// A schema that some inputs have.
@@ -96,7 +102,7 @@ impl Survey {
     }
 
     fn add(&mut self, look: Look, others: Vec<String>) {
-        let Look { schema, extra_types, report, identity, bytes } = look;
+        let Look { schema, extra_types, input } = look;
         let known = |shape: &Shape| shape.schema == schema && shape.extra_types == extra_types;
         let shape = match self.shapes.iter().position(known) {
             Some(shape) => shape,
@@ -105,7 +111,7 @@ impl Survey {
                 self.shapes.len() - 1
             }
         };
-        self.inputs.push(Surveyed { report, shape, identity, bytes });
+        self.inputs.push(Surveyed { shape, ..input });
         self.others.extend(others);
     }
 
@@ -124,9 +130,8 @@ impl Survey {
 struct Look {
     schema: Schema,
     extra_types: Vec<ExtraType>,
-    report: InputReport,
-    identity: Identity,
-    bytes: u64,
+    /// Its shape is not known yet.
+    input: Surveyed,
 }
 
 fn look(input: &Input) -> Result<Look> {
@@ -141,18 +146,44 @@ fn look(input: &Input) -> Result<Look> {
         .in_object(&input.path);
     }
     let extra = [&header.records.extra_types, &footer.extension.extra_types];
-    let pages = reader.clusters_info().iter().flat_map(|cluster| &cluster.columns);
-    let bytes = pages.flat_map(|range| &range.pages).map(|page| page.locator.size).sum();
+    let (mut bytes, mut uncompressed) = (0, 0);
+    for range in reader.clusters_info().iter().flat_map(|cluster| {
+        reader.schema().columns.iter().zip(&cluster.columns).filter(|(_, range)| !range.suppressed)
+    }) {
+        let (column, range) = range;
+        bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
+        uncompressed += (range.elements.saturating_mul(column.bits.into())).div_ceil(8);
+    }
     Ok(Look {
         schema: reader.schema().clone(),
         extra_types: extra.into_iter().flatten().cloned().collect(),
-        report: InputReport {
-            file: reader.file().to_owned(),
-            ntuple: input.path.clone(),
-            entries: reader.num_entries(),
-            clusters: reader.clusters_info().len() as u64,
+        input: Surveyed {
+            report: InputReport {
+                file: reader.file().to_owned(),
+                ntuple: input.path.clone(),
+                entries: reader.num_entries(),
+                clusters: reader.clusters_info().len() as u64,
+            },
+            shape: 0,
+            identity: identity(reader),
+            bytes,
+            uncompressed,
         },
-        identity: identity(reader),
-        bytes,
     })
+}
+
+/// Opens an input again.
+///
+/// # Errors
+/// `Io` when it has changed; those of opening.
+pub(super) fn open(input: &Surveyed, options: read::Options) -> Result<(RootFile, Reader)> {
+    let report = &input.report;
+    let file = RootFile::open(Arc::new(LocalSource::open(&report.file)?))?;
+    let reader = Reader::open_with(&file, &report.ntuple, options)?;
+    if identity(&reader) != input.identity {
+        return Err(Error::new(Kind::Io, "the input has changed while it was merged"))
+            .in_file(&report.file)
+            .in_object(&report.ntuple);
+    }
+    Ok((file, reader))
 }

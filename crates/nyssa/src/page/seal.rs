@@ -31,8 +31,6 @@ pub fn seal(
     let mut bytes = Vec::new();
     let plane = if encoding.column_type.is_split() { count } else { 0 };
     compressor.compress_planes(scratch, plane, &mut bytes)?;
-    // Compressing reserves for the worst case; pages may wait a while for their cluster.
-    bytes.shrink_to_fit();
     Ok(SealedPage {
         elements: stored_count.unsigned_abs(),
         checksum: xxh3_64(&bytes),

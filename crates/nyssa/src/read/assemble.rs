@@ -49,6 +49,10 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
                     let strings = LargeBinaryArray::try_new(offsets.clone(), bytes, None);
                     Ok(Arc::new(strings.map_err(arrow)?))
                 }
+                (Form::Object(layout), NodeKind::Values(slot)) => {
+                    let (bytes, _) = buffer(slot, streams, count)?;
+                    layout.decode(&bytes, offsets)
+                }
                 (Form::Optional, _) => optional(offsets, &assemble(item, streams, count)?),
                 _ => {
                     let items = assemble(item, streams, count)?;

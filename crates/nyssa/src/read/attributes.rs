@@ -59,7 +59,8 @@ impl Reader {
         let stored = read_blobs(source.as_ref(), &[blob])?.into_iter().next().unwrap_or_default();
         let payload = decompress_to_vec(&stored, link.anchor_length as usize, "an anchor")?;
         let anchor = Anchor::parse(&payload)?;
-        let set = Self::at_anchor(Arc::clone(source), link.name.clone(), anchor, self.options())?;
+        let set =
+            Self::at_anchor(Arc::clone(source), None, link.name.clone(), anchor, self.options())?;
         let fields = set.items().iter().map(|item| item.name.as_str());
         if !fields.clone().eq(ATTRIBUTE_FIELDS) {
             return Err(Error::out_of_spec(format!(

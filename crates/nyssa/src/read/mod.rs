@@ -25,12 +25,13 @@ mod planner;
 mod reader;
 mod shape;
 mod stream;
+mod streamers;
 mod switches;
 mod verify;
 
 pub use attributes::ATTRIBUTE_FIELDS;
 pub use element::Element;
-pub use options::Options;
+pub use options::{Options, StreamerForm};
 pub use plan::Plan;
 pub use reader::{CLASS, Reader};
 pub use verify::{Problem, VerifyReport, verify};

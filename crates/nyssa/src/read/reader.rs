@@ -11,10 +11,11 @@ use super::assemble::assemble;
 use super::blob::Blob;
 use super::execute::{Data, Executor};
 use super::metadata::Metadata;
-use super::options::Options;
+use super::options::{Options, StreamerForm};
 use super::plan::Plan;
 use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
+use super::streamers::Streamers;
 use crate::Context;
 use crate::dataset::{AnyDataset, Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
@@ -41,6 +42,8 @@ pub struct Reader {
     items: Vec<Item>,
     index: HashMap<String, usize>,
     options: Options,
+    /// `None` when streamer fields read as bytes.
+    streamers: Option<Streamers>,
 }
 
 impl Reader {
@@ -71,12 +74,14 @@ impl Reader {
             )));
         }
         let anchor = Anchor::parse(&file.payload(&key)?)?;
-        Self::at_anchor(Arc::clone(file.source()), key.path, anchor, options)
+        Self::at_anchor(Arc::clone(file.source()), Some(file), key.path, anchor, options)
     }
 
-    /// Opens what an anchor points to.
+    /// Opens what an anchor points to. `file` says what the classes of streamer fields look like, besides
+    /// the RNTuple itself.
     pub(super) fn at_anchor(
         source: Arc<dyn nyssa_io::Source>,
+        file: Option<&RootFile>,
         path: String,
         anchor: Anchor,
         options: Options,
@@ -84,7 +89,12 @@ impl Reader {
         let Metadata { header, footer, schema, clusters, entries } =
             Metadata::read(source.as_ref(), &anchor)?;
         let top_level = schema.top_level().map(|(id, _)| id).collect::<Vec<_>>();
-        let items = top_level.iter().map(|&id| item(&schema, id)).collect::<Vec<_>>();
+        let streamers = match options.streamer {
+            StreamerForm::Raw => None,
+            StreamerForm::Decoded => Some(Streamers::compile(file, &header, &footer, &schema)),
+        };
+        let item = |&id: &FieldId| item(&schema, id, streamers.as_ref());
+        let items = top_level.iter().map(item).collect::<Vec<_>>();
         let index = items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
         let index = index.collect();
         Ok(Self {
@@ -100,6 +110,7 @@ impl Reader {
             items,
             index,
             options,
+            streamers,
         })
     }
 
@@ -169,7 +180,11 @@ impl Reader {
             field.children.retain(|&child| keep(child));
         }
         self.top_level.retain(|&id| keep(id));
-        self.items = self.top_level.iter().map(|&id| item(&self.schema, id)).collect();
+        self.items = self
+            .top_level
+            .iter()
+            .map(|&id| item(&self.schema, id, self.streamers.as_ref()))
+            .collect();
         let index = self.items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
         self.index = index.collect();
     }
@@ -203,7 +218,8 @@ impl Reader {
     fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
         let node = |name: &&str| {
             let index = self.index.get(*name).ok_or_else(|| self.missing(name))?;
-            Node::new(&self.schema, self.top_level[*index]).map_err(|reason| {
+            let streamers = self.streamers.as_ref();
+            new_node(&self.schema, self.top_level[*index], streamers).map_err(|reason| {
                 Error::unsupported(reason).at(|place| place.field = Some((*name).to_owned()))
             })
         };
@@ -291,9 +307,22 @@ fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> 
     items.unwrap_or_default().iter().map(span).collect()
 }
 
-fn item(schema: &Schema, id: FieldId) -> Item {
+/// The node of a field, its streamer fields decoded where there are layouts.
+fn new_node(
+    schema: &Schema,
+    id: FieldId,
+    streamers: Option<&Streamers>,
+) -> std::result::Result<Node, String> {
+    let mut node = Node::new(schema, id)?;
+    match streamers {
+        Some(streamers) => node.decode_objects(schema, streamers).map(|()| node),
+        None => Ok(node),
+    }
+}
+
+fn item(schema: &Schema, id: FieldId, streamers: Option<&Streamers>) -> Item {
     let field = schema.field(id);
-    let node = Node::new(schema, id);
+    let node = new_node(schema, id, streamers);
     Item {
         name: field.name.clone(),
         type_name: type_name(field),
@@ -328,6 +357,10 @@ impl Dataset for Reader {
 
     fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        Some(&self.schema)
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

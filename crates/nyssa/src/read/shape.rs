@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use super::element::Element;
 use super::stream::Stream;
+use super::streamers::Streamers;
 use crate::arrow::{NONE, field as arrow_field, streamer_field, typed_field};
 use crate::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
+use crate::streamer::ObjectLayout;
 
 /// Deepest nesting of fields that is read; real data stay below 20.
 const MAX_DEPTH: usize = 200;
@@ -44,7 +46,7 @@ pub enum NodeKind {
 }
 
 /// What a collection is presented as.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Form {
     /// `LargeList`.
     List,
@@ -54,6 +56,8 @@ pub enum Form {
     Optional,
     /// `LargeBinary`: the bytes of an object of this class, as ROOT's streamer wrote them.
     Streamer(String),
+    /// The record that such an object decodes to.
+    Object(Arc<ObjectLayout>),
 }
 
 /// A stream and where its data are, once a plan has given it a place.
@@ -73,6 +77,30 @@ impl Node {
         build(schema, id, 0)
     }
 
+    /// Has all streamer fields in it decoded by `streamers`.
+    pub fn decode_objects(&mut self, schema: &Schema, streamers: &Streamers) -> Reason<()> {
+        match &mut self.kind {
+            NodeKind::List { form, item, .. } => {
+                if let Form::Streamer(class) = form {
+                    let layout = streamers.layout(class).map_err(|reason| {
+                        let path = schema.path(self.field);
+                        format!(
+                            "field {path}: objects of class {class} cannot be decoded: {reason}"
+                        )
+                    });
+                    *form = Form::Object(layout?);
+                    return Ok(());
+                }
+                item.decode_objects(schema, streamers)
+            }
+            NodeKind::Array { item, .. } => item.decode_objects(schema, streamers),
+            NodeKind::Record(nodes) | NodeKind::Variant { alternatives: nodes, .. } => {
+                nodes.iter_mut().try_for_each(|(_, node)| node.decode_objects(schema, streamers))
+            }
+            NodeKind::Values(_) | NodeKind::Bitset { .. } | NodeKind::Cardinality { .. } => Ok(()),
+        }
+    }
+
     /// The Arrow type.
     pub fn data_type(&self) -> DataType {
         match &self.kind {
@@ -83,6 +111,7 @@ impl Node {
             NodeKind::Cardinality { wide: false, .. } => DataType::UInt32,
             NodeKind::Cardinality { wide: true, .. } => DataType::UInt64,
             NodeKind::List { form: Form::String | Form::Streamer(_), .. } => DataType::LargeBinary,
+            NodeKind::List { form: Form::Object(layout), .. } => layout.data_type(),
             NodeKind::List { form: Form::Optional, item, .. } => item.data_type(),
             NodeKind::List { form: Form::List, item, .. } => DataType::LargeList(item.item_field()),
             NodeKind::Record(members) => DataType::Struct(
@@ -104,6 +133,7 @@ impl Node {
             NodeKind::List { form: Form::Optional, item, .. } => {
                 item.arrow_field(name).with_nullable(true)
             }
+            NodeKind::List { form: Form::Object(layout), .. } => layout.arrow_field(name),
             _ => arrow_field(name, self.data_type()).with_nullable(self.hides_null()),
         };
         match &self.type_name {
@@ -253,7 +283,7 @@ fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
                 && field.type_alias != "Double32_t"
         }
         NodeKind::Cardinality { .. } | NodeKind::Variant { .. } | NodeKind::Array { .. } => true,
-        NodeKind::List { form: Form::String | Form::Streamer(_), .. } => true,
+        NodeKind::List { form: Form::String | Form::Streamer(_) | Form::Object(_), .. } => true,
         NodeKind::List { form: Form::List, .. } => name.starts_with("std::vector<"),
         NodeKind::List { form: Form::Optional, .. } | NodeKind::Record(_) => false,
         NodeKind::Bitset { .. } => false,

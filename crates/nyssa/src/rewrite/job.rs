@@ -16,7 +16,7 @@ use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
 use crate::error::{Error, Result, ResultExt};
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
-use crate::read::Reader;
+use crate::read::{self, Reader, StreamerForm};
 use crate::rootfile::RootFile;
 use crate::schema::{FieldId, Schema};
 use crate::write::{self, SealSettings, Writer};
@@ -137,7 +137,7 @@ impl<'a> Job<'a> {
         options: &'a Options,
         context: &'a Context,
     ) -> Result<Self> {
-        let mut reader = Reader::open(input, path)?;
+        let mut reader = Reader::open_with(input, path, raw_objects())?;
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.fields, &options.drop)?;
         let compressed = options.compression.setting() != 0;
@@ -181,6 +181,9 @@ impl<'a> Job<'a> {
         let clusters = Clusters::new(&selected, &sizes, self.options);
         let name = self.ntuple();
         let mut writer = Writer::attach(&output.file, &name, schema.clone(), write_options)?;
+        let header = &self.reader.header().records.extra_types;
+        let extension = &self.reader.footer().extension.extra_types;
+        writer.set_extra_types(header.iter().chain(extension).cloned().collect())?;
         let batches = Batches {
             selected: &selected,
             sizes: &sizes,
@@ -224,7 +227,7 @@ impl<'a> Job<'a> {
 
     fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
         let start = Instant::now();
-        let written = Reader::open(file, &self.ntuple())?;
+        let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
         let options =
             diff::Options { memory_budget: self.options.memory_budget, ..diff::Options::default() };
         let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
@@ -269,4 +272,9 @@ fn field_reports(
         }
     };
     schema.top_level().map(report).collect()
+}
+
+/// Streamed objects are copied as bytes.
+fn raw_objects() -> read::Options {
+    read::Options { streamer: StreamerForm::Raw, ..read::Options::default() }
 }

@@ -22,6 +22,14 @@ pub struct Target {
 }
 
 impl Target {
+    /// All of `source`, for pages with or without compression.
+    ///
+    /// # Errors
+    /// `Unsupported` for unknown columns.
+    pub(crate) fn of(source: &Schema, compressed: bool) -> Result<Self> {
+        Self::new(source, &Selection::new(source, &[], &[])?, compressed)
+    }
+
     /// The part of `source` that `selection` keeps, for pages with or without compression.
     ///
     /// Fields added late become ordinary ones. A projected field stays one when its source stays;

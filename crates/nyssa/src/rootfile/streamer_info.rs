@@ -1,5 +1,7 @@
 //! Streamer info: what every class in a file looks like, in each version that the file holds.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
 use crate::rootfile::object::{Basic, ClassTable, Member, Object, Step, View, compile};
 
@@ -16,6 +18,13 @@ pub struct ClassInfo {
     pub elements: Vec<Element>,
 }
 
+impl ClassInfo {
+    /// What tells two versions of classes apart.
+    fn identity(&self) -> (String, i32, u32) {
+        (self.name.clone(), self.version, self.checksum)
+    }
+}
+
 /// One member or base class (`TStreamerElement`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
@@ -29,6 +38,12 @@ pub struct Element {
     pub code: i32,
     /// Number of elements of an array, 0 for none.
     pub array_length: i32,
+    /// Sizes of an array's dimensions, outermost first.
+    pub dimensions: Vec<i32>,
+    /// Type code of what a standard container holds; 0 for other members.
+    pub item_code: i32,
+    /// Version of a base class; 0 for members.
+    pub base_version: i32,
     /// C++ type name.
     pub type_name: String,
     /// Name of the member that counts a pointed-to array; empty for none.
@@ -49,22 +64,40 @@ impl StreamerInfos {
     /// # Errors
     /// `OutOfSpecification` when the list is damaged.
     pub(crate) fn parse(record: Option<(&[u8], u16)>) -> Result<Self> {
-        let mut classes = Vec::new();
-        if let Some((payload, keylen)) = record {
-            let list = Object::read(&bootstrap(), "TList", payload, keylen)?;
-            for item in list.root().items()?.into_iter().flatten() {
-                // The list may also hold a list of schema evolution rules.
-                if item.class() == "TStreamerInfo" {
-                    classes.push(class_info(item)?);
-                }
-            }
+        let classes =
+            record.map_or(Ok(Vec::new()), |(payload, keylen)| classes(payload, keylen))?;
+        Ok(Self::new(classes))
+    }
+
+    /// Parses several lists, each `offset` bytes into the bytes that its references count in; what
+    /// they say of the same version of a class is taken once.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when a list is damaged.
+    pub fn parse_lists(lists: &[&[u8]], offset: u16) -> Result<Self> {
+        let mut infos = Self::new(Vec::new());
+        for list in lists {
+            infos.add(&Self::new(classes(list, offset)?));
         }
+        Ok(infos)
+    }
+
+    /// Adds the classes of `other`; of the same version of a class this one's is kept.
+    pub fn add(&mut self, other: &Self) {
+        let known: HashSet<_> = self.classes.iter().map(ClassInfo::identity).collect();
+        let new = other.classes.iter().filter(|info| !known.contains(&info.identity()));
+        let new: Vec<ClassInfo> = new.cloned().collect();
+        let all = std::mem::take(&mut self.classes).into_iter().chain(new);
+        *self = Self::new(all.collect());
+    }
+
+    fn new(classes: Vec<ClassInfo>) -> Self {
         let mut table = ClassTable::new();
         for info in &classes {
             let plan = compile(info, &mut table);
             table.insert(plan);
         }
-        Ok(Self { classes, table })
+        Self { classes, table }
     }
 
     /// The classes, in the order of the file.
@@ -83,6 +116,14 @@ impl StreamerInfos {
     pub(crate) fn table(&self) -> &ClassTable {
         &self.table
     }
+}
+
+/// The streamer infos in a streamed list.
+fn classes(payload: &[u8], keylen: u16) -> Result<Vec<ClassInfo>> {
+    let list = Object::read(&bootstrap(), "TList", payload, keylen)?;
+    let items = list.root().items()?.into_iter().flatten();
+    // The list may also hold a list of schema evolution rules.
+    items.filter(|item| item.class() == "TStreamerInfo").map(class_info).collect()
 }
 
 fn class_info(view: View<'_>) -> Result<ClassInfo> {
@@ -104,12 +145,21 @@ fn element(view: View<'_>) -> Result<Element> {
         Some(_) => view.str("fCountName")?,
         None => "",
     };
+    let optional = |name: &str| match view.get(name) {
+        Some(_) => view.i64(name).map(|value| i32::try_from(value).unwrap_or(0)),
+        None => Ok(0),
+    };
+    let rank = usize::try_from(view.i64("fArrayDim")?).unwrap_or(0);
+    let dimensions = view.i64s("fMaxIndex")?.into_iter().take(rank);
     Ok(Element {
         class: view.class().to_owned(),
         name: view.str("fName")?.to_owned(),
         title: view.str("fTitle")?.to_owned(),
         code,
         array_length: i32::try_from(view.i64("fArrayLength")?).unwrap_or(0),
+        dimensions: dimensions.map(|size| i32::try_from(size).unwrap_or(0)).collect(),
+        item_code: optional("fCtype")?,
+        base_version: optional("fBaseVersion")?,
         type_name: type_name.to_owned(),
         count_name: count_name.to_owned(),
     })

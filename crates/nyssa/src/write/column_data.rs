@@ -2,19 +2,15 @@
 
 use std::ops::Range;
 
+use super::blocks::Blocks;
 use super::elements::Elements;
 use crate::error::{Error, Result};
-
-/// Copied buffers grow by this share of their size (one in so many), so that little is held in vain.
-const GROWTH_SHARE: usize = 4;
-/// The smallest growth, bytes.
-const LEAST_GROWTH: usize = 64;
 
 /// Elements in order: first those copied in native layout, then at most one borrowed array.
 #[derive(Debug, Default)]
 pub(super) struct ColumnData {
     /// Elements in the native layout of [`crate::encoding`]; offsets count from the cluster's start.
-    owned: Vec<u8>,
+    owned: Blocks,
     width: usize,
     tail: Option<Elements>,
     /// Elements of the tail that are sealed already.
@@ -52,22 +48,16 @@ impl ColumnData {
     /// Copies what is still borrowed, so that the arrays may change or go.
     pub(super) fn own(&mut self) {
         let Some(tail) = self.tail.take() else { return };
-        let range = self.tail_start..tail.len();
-        let grown = self.grown();
-        if grown > self.owned.capacity() {
-            self.owned.reserve_exact(grown - self.owned.len());
-        }
-        tail.append_native(range, self.signed_base(), &mut self.owned);
+        let (first, base) = (self.tail_start, self.signed_base());
+        self.owned.append(tail.len() - first, self.width, |range, out| {
+            tail.append_native(first + range.start..first + range.end, base, out);
+        });
     }
 
     /// Bytes that the copy takes, or will take after [`ColumnData::own`].
     pub(super) fn grown(&self) -> usize {
-        let needed = self.len().saturating_mul(self.width);
-        let capacity = self.owned.capacity();
-        if needed <= capacity {
-            return capacity;
-        }
-        needed.max(capacity.saturating_add((capacity / GROWTH_SHARE).max(LEAST_GROWTH)))
+        let tail = self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start);
+        self.owned.capacity_with(tail.saturating_mul(self.width))
     }
 
     /// Number of elements that wait.
@@ -83,8 +73,9 @@ impl ColumnData {
     /// Elements of `range` in native layout; `buffer` is overwritten where they do not lie in one piece.
     pub(super) fn native<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let owned = self.owned_len();
+        let width = self.width;
         if range.end <= owned {
-            return &self.owned[range.start * self.width..range.end * self.width];
+            return self.owned.get(range.start * width..range.end * width, width, buffer);
         }
         let Some(tail) = &self.tail else { return &[] };
         let in_tail = |index: usize| index.max(owned) - owned + self.tail_start;
@@ -95,8 +86,9 @@ impl ColumnData {
             return &values[in_tail.start * width..in_tail.end * width];
         }
         buffer.clear();
+        buffer.reserve(range.len() * width);
         if range.start < owned {
-            buffer.extend_from_slice(&self.owned[range.start * self.width..]);
+            self.owned.append_to(range.start * width..owned * width, width, buffer);
         }
         tail.append_native(in_tail, self.signed_base(), buffer);
         buffer
@@ -105,11 +97,7 @@ impl ColumnData {
     /// Lets the first `count` elements go: they are sealed. Memory that is then not needed is freed.
     pub(super) fn discard(&mut self, count: usize) {
         let copied = count.min(self.owned_len());
-        if copied == self.owned_len() {
-            self.owned = Vec::new();
-        } else {
-            self.owned.drain(..copied * self.width);
-        }
+        self.owned.discard(copied * self.width, self.width);
         self.tail_start += count - copied;
     }
 

@@ -12,6 +12,7 @@
 //! from many threads at once.
 
 mod attributes;
+mod blocks;
 mod budget;
 mod column_data;
 pub(crate) mod effort;

@@ -18,8 +18,9 @@ pub const MIN_UNZIPPED_PAGE: usize = 64;
 /// Largest page size that may be asked for, bytes: ROOT's limit of elements per page with one-byte
 /// elements would allow more, but one page has to fit into one key with room to spare.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
-/// Memory for everything that is held while writing, bytes. Enough for a cluster of the default size.
-pub const DEFAULT_MEMORY: u64 = 256 << 20;
+/// Memory for everything that is held while writing, bytes. Enough for a cluster of about the default
+/// size, or for two fill contexts with half as much each.
+pub const DEFAULT_MEMORY: u64 = 192 << 20;
 /// Smallest memory that may be asked for, bytes.
 pub const MIN_MEMORY: u64 = 1 << 20;
 /// Clusters whose pages one page list describes. Bounds the metadata held while writing and read at

@@ -107,7 +107,7 @@ fn checksums_can_be_left_out_by_name() {
     bytes[(page.locator.offset + page.locator.size) as usize] ^= 1;
     let file = memory(bytes).unwrap();
     assert_eq!(read_error(&file).kind(), Kind::Checksum);
-    let options = Options { verify_checksums: false };
+    let options = Options { verify_checksums: false, ..Options::default() };
     let reader = Reader::open_with(&file, "ntpl", options).unwrap();
     assert_eq!(read_all(&reader, &readable(&reader)), sound);
 }

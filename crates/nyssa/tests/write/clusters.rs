@@ -118,7 +118,7 @@ fn several_rntuples_in_one_file() {
     second.flush().unwrap();
     first.extend(&[numbers(10).slice(5, 5)]).unwrap();
     let again = create("second", &schema).err().unwrap();
-    assert_eq!(again.to_string(), "the file already has an RNTuple second");
+    assert_eq!(again.to_string(), "the file already has a second");
     first.finish().unwrap();
     let early = file.finish().unwrap_err();
     assert_eq!(

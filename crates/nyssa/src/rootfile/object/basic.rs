@@ -20,6 +20,8 @@ pub(crate) enum Basic {
     U64,
     F32,
     F64,
+    /// `Double32_t`, stored as a float.
+    Double32,
     /// `UInt_t` bits of `TObject`: followed by a process id when the object is referenced.
     Bits,
     /// `Float16_t` or `Double32_t` as an integer in a range: value = min + stored / factor.
@@ -47,7 +49,7 @@ impl Basic {
             4 | 16 => Self::I64,
             5 => Self::F32,
             8 => Self::F64,
-            9 => packed(title, None).unwrap_or(Self::F32),
+            9 => packed(title, None).unwrap_or(Self::Double32),
             11 => Self::U8,
             12 => Self::U16,
             13 => Self::U32,
@@ -72,7 +74,8 @@ impl Basic {
             "long" | "long long" | "Long_t" | "Long64_t" | "int64_t" => Self::I64,
             "unsigned long" | "unsigned long long" | "ULong_t" | "ULong64_t" | "uint64_t"
             | "size_t" => Self::U64,
-            "float" | "Float_t" | "Double32_t" => Self::F32,
+            "float" | "Float_t" => Self::F32,
+            "Double32_t" => Self::Double32,
             "double" | "Double_t" => Self::F64,
             "Float16_t" => Self::Truncated { bits: 12 },
             _ => return None,
@@ -85,7 +88,12 @@ impl Basic {
             Self::Bool | Self::I8 | Self::U8 => 1,
             Self::I16 | Self::U16 => 2,
             Self::Truncated { .. } => 3,
-            Self::I32 | Self::U32 | Self::F32 | Self::Bits | Self::Ranged { .. } => 4,
+            Self::I32
+            | Self::U32
+            | Self::F32
+            | Self::Double32
+            | Self::Bits
+            | Self::Ranged { .. } => 4,
             Self::I64 | Self::U64 | Self::F64 => 8,
         }
     }
@@ -102,7 +110,7 @@ impl Basic {
             Self::U32 => Value::UInt(cursor.be_u32()?.into()),
             Self::I64 => Value::Int(cursor.be_i64()?),
             Self::U64 => Value::UInt(cursor.be_u64()?),
-            Self::F32 => Value::Float(cursor.be_f32()?.into()),
+            Self::F32 | Self::Double32 => Value::Float(cursor.be_f32()?.into()),
             Self::F64 => Value::Float(cursor.be_f64()?),
             Self::Bits => {
                 let bits = cursor.be_u32()?;
@@ -135,6 +143,7 @@ impl Basic {
             Self::U64 => Numbers::U64(map(bytes, u64::from_be_bytes)),
             Self::F32 => Numbers::F32(map(bytes, f32::from_be_bytes)),
             Self::F64 => Numbers::F64(map(bytes, f64::from_be_bytes)),
+            Self::Double32 => Numbers::F64(map(bytes, |one| f32::from_be_bytes(one).into())),
             Self::Ranged { .. } | Self::Truncated { .. } => {
                 Numbers::F64(bytes.chunks_exact(self.size()).map(|one| self.unpack(one)).collect())
             }
@@ -142,7 +151,7 @@ impl Basic {
     }
 
     /// One packed floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
-    fn unpack(self, bytes: &[u8]) -> f64 {
+    pub fn unpack(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
             (Self::Ranged { min, factor }, &[a, b, c, d]) => {
                 f64::from(u32::from_be_bytes([a, b, c, d])) / factor + min

@@ -65,11 +65,9 @@ fn step(element: &Element, before: &[Member], table: &mut ClassTable) -> Step {
             None => opaque(element),
         };
     }
-    let (code, count) = match code {
-        // Arrays of objects and of pointers.
-        81..=90 => (code - ARRAY, Some(count)),
-        _ => (code, None),
-    };
+    // Arrays of pointers have the code of one pointer.
+    let code = if (81..=90).contains(&code) { code - ARRAY } else { code };
+    let count = (count > 0).then_some(count);
     let class = element.type_name.trim_end_matches('*').trim();
     let class = class.strip_prefix("const ").unwrap_or(class);
     match code {

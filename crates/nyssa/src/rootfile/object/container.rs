@@ -8,16 +8,22 @@ use crate::rootfile::object::plan::ClassId;
 pub(crate) enum Item {
     /// Numbers.
     Basic(Basic),
-    /// `std::string` or `TString`.
+    /// `std::string`.
     Text,
+    /// `TString`.
+    RootText,
     /// Objects with their own version headers.
     Object(ClassId),
-    /// Tagged pointers.
-    Pointer,
+    /// A tagged pointer to an object of this class or one derived from it.
+    Pointer(ClassId),
     /// A sequence or set.
     Sequence(Box<Item>),
     /// A map: keys and values in turn.
     Map(Box<Item>, Box<Item>),
+    /// `std::pair`, an object with a version header of its own.
+    Pair(Box<Item>, Box<Item>),
+    /// `std::bitset` of so many bits: a count, then a byte for each.
+    Bitset(usize),
 }
 
 /// Deepest nesting of templates that is looked into.
@@ -44,11 +50,14 @@ impl Item {
         if let Some(basic) = Basic::from_name(name) {
             return Some(Self::Basic(basic));
         }
-        if matches!(name, "string" | "TString") || name.starts_with("basic_string<char") {
+        if name == "TString" {
+            return Some(Self::RootText);
+        }
+        if name == "string" || name.starts_with("basic_string<char") {
             return Some(Self::Text);
         }
-        if name.ends_with('*') {
-            return Some(Self::Pointer);
+        if let Some(pointee) = name.strip_suffix('*') {
+            return Some(Self::Pointer(class(pointee.trim())));
         }
         let (template, arguments) = split_template(name);
         let mut nested = |index: usize| -> Option<Box<Self>> {
@@ -62,7 +71,9 @@ impl Item {
             "map" | "multimap" | "unordered_map" | "unordered_multimap" => {
                 Some(Self::Map(nested(0)?, nested(1)?))
             }
-            "bitset" | "array" | "pair" | "tuple" => None,
+            "pair" => Some(Self::Pair(nested(0)?, nested(1)?)),
+            "bitset" => arguments.first()?.parse().ok().map(Self::Bitset),
+            "array" | "tuple" => None,
             _ => Some(Self::Object(class(name))),
         }
     }
@@ -110,11 +121,12 @@ mod tests {
                 "map<string,vector<float>>",
                 Some(Item::Map(Box::new(Item::Text), Box::new(Item::Sequence(float())))),
             ),
-            ("set<TObject*>", Some(Item::Sequence(Box::new(Item::Pointer)))),
+            ("set<TObject*>", Some(Item::Sequence(Box::new(Item::Pointer(ClassId(7)))))),
             ("vector<Hit>", Some(Item::Sequence(Box::new(Item::Object(ClassId(3)))))),
             ("vector<My<float,int> >", Some(Item::Sequence(Box::new(Item::Object(ClassId(13)))))),
-            ("bitset<8>", None),
-            ("vector<pair<int,int> >", None),
+            ("bitset<8>", Some(Item::Bitset(8))),
+            ("pair<float,float>", Some(Item::Pair(float(), float()))),
+            ("vector<tuple<int,int> >", None),
             ("vector", None),
         ] {
             assert_eq!(parse(name), expected, "{name}");

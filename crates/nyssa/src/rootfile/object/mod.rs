@@ -25,7 +25,8 @@ use crate::error::{Error, Result};
 
 pub(crate) use basic::Basic;
 pub(crate) use compile::compile;
-pub(crate) use plan::{Member, Plan, Step};
+pub(crate) use container::Item;
+pub(crate) use plan::{ClassId, Member, Plan, Step};
 pub(crate) use relocate::relocate;
 pub(crate) use table::ClassTable;
 pub use value::{Numbers, ObjectId, Value};
@@ -99,7 +100,7 @@ impl Object {
 }
 
 /// Says that an offset counts in the uncompressed object, where no file offset exists.
-fn in_payload(error: Error) -> Error {
+pub(crate) fn in_payload(error: Error) -> Error {
     let Some(offset) = error.place().offset else { return error };
     let place = error.place().clone();
     let message = format!("{}, at byte {offset} of the uncompressed object", error.message());

@@ -7,7 +7,7 @@ use crate::rootfile::object::container::Item;
 
 /// Number of a class in the table of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ClassId(pub(super) u32);
+pub(crate) struct ClassId(pub u32);
 
 /// One version of a class.
 #[derive(Debug)]

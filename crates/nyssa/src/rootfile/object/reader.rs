@@ -178,7 +178,8 @@ impl<'a> Reader<'a> {
             }
             Step::Counted(basic, counter, arrays) => {
                 let count = self.counter(counter, owner)?;
-                let _is_array = self.cursor.u8()?;
+                // Zero for a null pointer, whatever the counter says.
+                let count = if self.cursor.u8()? == 0 { 0 } else { count };
                 let count = count
                     .checked_mul(*arrays)
                     .ok_or_else(|| self.cursor.error(format!("{arrays} arrays of {count}")))?;
@@ -251,17 +252,25 @@ impl<'a> Reader<'a> {
         if header.version & MEMBER_WISE != 0 {
             return self.skip_to(header.end, "the container is streamed member by member".into());
         }
-        let value = self.item(item)?;
-        self.finish("container", &header, &start)?;
-        Ok(value)
+        match self.item(item) {
+            Ok(value) => {
+                self.finish("container", &header, &start)?;
+                Ok(value)
+            }
+            Err(error) if error.kind() == Kind::Unsupported => {
+                self.skip_to(header.end, error.message().into())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn item(&mut self, item: &Item) -> Result<Value> {
         match item {
             Item::Basic(basic) => basic.read(&mut self.cursor),
-            Item::Text => self.text(),
+            Item::Text | Item::RootText => self.text(),
             Item::Object(class) => self.class(*class),
-            Item::Pointer => self.pointer(),
+            Item::Pointer(_) => self.pointer(),
+            Item::Pair(..) => Err(Error::unsupported("pairs in containers are not read")),
             Item::Sequence(item) => {
                 if let Item::Basic(basic) = **item {
                     let count = self.length(basic.size())?;
@@ -269,6 +278,10 @@ impl<'a> Reader<'a> {
                 }
                 let count = self.length(1)?;
                 self.list(count, |reader| reader.item(item))
+            }
+            Item::Bitset(_) => {
+                let count = self.length(1)?;
+                self.numbers(Basic::Bool, count)
             }
             Item::Map(key, value) => {
                 let count = self.length(2)?;

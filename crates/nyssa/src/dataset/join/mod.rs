@@ -1,0 +1,223 @@
+//! Columns of several datasets side by side: by entry number, or by the values of key columns.
+//!
+//! ```text
+//! left    run event pt …        right   run event weight …       (in any order)
+//!           1     7  .                    1     9      0.5
+//!           1     8  .                    1     7      2.0
+//! joined  run event pt … weight
+//!           1     7  .   2.0
+//!           1     8  .   null
+//! ```
+
+mod index;
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, UInt64Array};
+use arrow_schema::DataType;
+use rayon::prelude::*;
+
+use self::index::{Index, key_type, keys};
+use super::{AnyDataset, Dataset, Format, Item};
+use crate::Context;
+use crate::error::{Error, Result, ResultExt};
+use crate::guard::did_you_mean;
+
+/// A dataset whose columns join those of another.
+pub struct Right {
+    /// The dataset.
+    pub dataset: AnyDataset,
+    /// Put before the names of its columns.
+    pub prefix: String,
+}
+
+/// All entries of a left dataset with the columns of others.
+///
+/// Joined on keys, each entry has the values of the first entry of the right dataset with the same
+/// key, or nulls. Without keys, entries of the same number belong together.
+pub struct Join {
+    left: AnyDataset,
+    on: Vec<String>,
+    sides: Vec<Side>,
+    items: Vec<Item>,
+    /// Where each item is: the side, 0 for the left, and its name there.
+    origins: Vec<(usize, String)>,
+}
+
+struct Side {
+    dataset: AnyDataset,
+    /// Types of the keys and the index; `None` when joined by entry number.
+    index: Option<(Vec<DataType>, Index)>,
+}
+
+impl Join {
+    /// Joins `rights` to `left` on the columns `on`, integers of these names in all of them; by entry
+    /// number when there are none. Reads the keys of the right datasets.
+    ///
+    /// # Errors
+    /// `NotFound` and `Unsupported` for keys that cannot be, `InvalidArgument` when two columns have the
+    /// same name, or datasets joined by entry number differ in length, and those of reading.
+    pub fn new(
+        left: AnyDataset,
+        rights: Vec<Right>,
+        on: Vec<String>,
+        context: &Context,
+    ) -> Result<Self> {
+        let mut items = left.items().to_vec();
+        let mut origins = items.iter().map(|item| (0, item.name.clone())).collect::<Vec<_>>();
+        let mut sides = Vec::with_capacity(rights.len());
+        for (number, right) in (1..).zip(rights) {
+            let dataset = right.dataset;
+            let types = on.iter().map(|key| key_type(key, left.as_ref(), dataset.as_ref()));
+            let types = types.collect::<Result<Vec<_>>>()?;
+            for item in dataset.items().iter().filter(|item| !on.contains(&item.name)) {
+                let name = format!("{}{}", right.prefix, item.name);
+                if items.iter().any(|other| other.name == name) {
+                    return Err(Error::invalid_argument(format!(
+                        "{name:?} of {} is also the name of another column; give the columns of one \
+                         side a prefix",
+                        dataset.file()
+                    )));
+                }
+                origins.push((number, item.name.clone()));
+                let field = item.field.clone().and_then(|field| match field.data_type() {
+                    DataType::Union(..) if !on.is_empty() => {
+                        Err("a variant cannot be null, as joined columns may be".to_owned())
+                    }
+                    _ => {
+                        let nullable = !on.is_empty() || field.is_nullable();
+                        Ok(field.with_name(&name).with_nullable(nullable))
+                    }
+                });
+                items.push(Item { name, type_name: item.type_name.clone(), field });
+            }
+            let index = if on.is_empty() {
+                same_length(left.as_ref(), dataset.as_ref())?;
+                None
+            } else {
+                let index = Index::build(dataset.as_ref(), &on, &types, context)?;
+                Some((types, index))
+            };
+            sides.push(Side { dataset, index });
+        }
+        Ok(Self { left, on, sides, items, origins })
+    }
+
+    fn origin(&self, name: &str) -> Result<&(usize, String)> {
+        let index = self.items.iter().position(|item| item.name == name).ok_or_else(|| {
+            let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
+            Error::not_found(format!("there is no field {name:?}{hint}"))
+        })?;
+        if let Err(reason) = &self.items[index].field {
+            return Err(Error::unsupported(reason.clone())).in_field(name);
+        }
+        Ok(&self.origins[index])
+    }
+
+    /// Columns `names` of a side for entries of the left.
+    fn read_side(
+        &self,
+        side: &Side,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let Some((types, index)) = &side.index else {
+            return side.dataset.read(names, entries, context);
+        };
+        let length = (entries.end - entries.start) as usize;
+        let keys = keys(self.left.as_ref(), &self.on, types, entries, context)?;
+        let found = || (0..length).into_par_iter().map(|row| index.find(&keys, row));
+        let found: Vec<Option<u64>> = context.pool().install(|| found().collect());
+        let indices = found.iter().flatten().copied().collect::<Vec<_>>();
+        let arrays = side.dataset.take(names, &indices, context)?;
+        if indices.len() == found.len() {
+            return Ok(arrays);
+        }
+        let mut next = 0..;
+        let rows = found.iter().map(|entry| entry.and_then(|_| next.next()));
+        let rows = UInt64Array::from_iter(rows);
+        let spread = |array: &ArrayRef| arrow_select::take::take(array, &rows, None);
+        let spread = || arrays.par_iter().map(spread).collect::<std::result::Result<Vec<_>, _>>();
+        context
+            .pool()
+            .install(spread)
+            .map_err(|error| Error::limit("the joined columns do not fit").with_source(error))
+    }
+}
+
+fn same_length(left: &dyn Dataset, right: &dyn Dataset) -> Result<()> {
+    if left.num_entries() == right.num_entries() {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "{} has {} entries and {} has {}: they cannot be joined by entry number; join them on a column",
+        left.file(),
+        left.num_entries(),
+        right.file(),
+        right.num_entries()
+    )))
+}
+
+impl Dataset for Join {
+    fn format(&self) -> Format {
+        self.left.format()
+    }
+
+    fn name(&self) -> &str {
+        self.left.name()
+    }
+
+    fn file(&self) -> &str {
+        self.left.file()
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.left.num_entries()
+    }
+
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        self.left.clusters()
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let total = self.num_entries();
+        if entries.start > entries.end || entries.end > total {
+            let message = format!(
+                "entries {}..{} are asked for, there are {total}",
+                entries.start, entries.end
+            );
+            return Err(Error::invalid_argument(message));
+        }
+        let origins = names.iter().map(|name| self.origin(name)).collect::<Result<Vec<_>>>()?;
+        let mut columns: Vec<Option<ArrayRef>> = vec![None; names.len()];
+        for number in 0..=self.sides.len() {
+            let wanted = (0..names.len()).filter(|&index| origins[index].0 == number);
+            let wanted = wanted.collect::<Vec<_>>();
+            if wanted.is_empty() {
+                continue;
+            }
+            let names = wanted.iter().map(|&index| origins[index].1.as_str()).collect::<Vec<_>>();
+            let arrays = match number.checked_sub(1) {
+                None => self.left.read(&names, entries.clone(), context)?,
+                Some(side) => {
+                    self.read_side(&self.sides[side], &names, entries.clone(), context)?
+                }
+            };
+            for (index, array) in wanted.into_iter().zip(arrays) {
+                columns[index] = Some(array);
+            }
+        }
+        let missing = || Error::not_found("a joined column was not read");
+        columns.into_iter().map(|column| column.ok_or_else(missing)).collect()
+    }
+}

@@ -1,0 +1,499 @@
+//! Streamer info → nodes.
+
+use std::collections::{HashMap, HashSet};
+
+use super::class::{Class, Step, Version};
+use super::node::{Collection, Counted, Node, Pair};
+use super::pointer::Pointer;
+use super::shape::Number;
+use crate::error::{Error, Kind, Result, ResultExt};
+use crate::rootfile::object::{Basic, ClassId, Item};
+use crate::rootfile::{ClassInfo, Element, StreamerInfos};
+use crate::schema::type_name;
+
+/// Added to a type code for arrays (`kOffsetL`).
+const ARRAY: i32 = 20;
+/// Added to a type code for counted pointers (`kOffsetP`).
+const COUNTED: i32 = 40;
+/// Members that a class may have in all, with those of the classes in it.
+const MAX_NODES: usize = 20_000;
+/// Classes that a union may have: its type ids have 8 bits, and more help nobody.
+const MAX_CLASSES: usize = 64;
+/// Classes inside classes deeper than this are refused.
+const MAX_DEPTH: usize = 60;
+/// Elements of a fixed array beyond which it is taken for a damaged file.
+const MAX_ARRAY: usize = 1 << 24;
+/// The class that every object of ROOT's own collections has as a base.
+const T_OBJECT: &str = "TObject";
+
+/// Classes whose streaming is fixed in ROOT's own code, besides `TArrayC` to `TArrayD`.
+const BUILTINS: [&str; 13] = [
+    T_OBJECT,
+    "TString",
+    "string",
+    "std::string",
+    "TDatime",
+    "TRef",
+    "TObjArray",
+    "TList",
+    "THashList",
+    "TClonesArray",
+    "TMap",
+    "TRefArray",
+    "TBasket",
+];
+
+/// Makes nodes of the classes of one file.
+pub(super) struct Compiler<'a> {
+    classes: HashMap<&'a str, Vec<&'a ClassInfo>>,
+    /// Class names in normal form, to the name that the file uses.
+    normal: HashMap<String, &'a str>,
+    order: Vec<&'a str>,
+    /// The classes being compiled, outermost first.
+    stack: Vec<String>,
+    /// Whether inside a union of all classes.
+    in_any: bool,
+    nodes: usize,
+}
+
+impl<'a> Compiler<'a> {
+    /// For the classes that `infos` describe.
+    pub fn new(infos: &'a StreamerInfos) -> Self {
+        let mut classes: HashMap<&str, Vec<&ClassInfo>> = HashMap::new();
+        let mut normal = HashMap::new();
+        let mut order = Vec::new();
+        for info in infos.classes() {
+            let known = classes.entry(&info.name).or_default();
+            if known.is_empty() {
+                normal.insert(type_name::normalize(&info.name), &*info.name);
+                order.push(&*info.name);
+            }
+            known.push(info);
+        }
+        Self { classes, normal, order, stack: Vec::new(), in_any: false, nodes: 0 }
+    }
+
+    /// The node of the first class of `names` that is known.
+    pub fn root(&mut self, names: &[&str]) -> Result<Node> {
+        let known = names.iter().find(|name| self.find(name).is_some());
+        let name = known.or(names.first()).copied().unwrap_or_default();
+        self.class(name)
+    }
+
+    /// The file's name of a class it describes.
+    fn find(&self, name: &str) -> Option<&'a str> {
+        let exact = self.classes.get_key_value(name).map(|(name, _)| *name);
+        exact.or_else(|| self.normal.get(&type_name::normalize(name)).copied())
+    }
+
+    /// Whether there is anything to say about a class.
+    fn knows(&self, name: &str) -> bool {
+        BUILTINS.contains(&name)
+            || name.starts_with("TArray")
+            || self.find(name).is_some()
+            || by_heart(name).is_some()
+    }
+
+    /// An object of a class, embedded or behind a tag.
+    fn class(&mut self, name: &str) -> Result<Node> {
+        let name = name.trim();
+        let name = name.strip_prefix("const ").unwrap_or(name);
+        self.nodes += 1;
+        if self.nodes > MAX_NODES || self.stack.len() > MAX_DEPTH {
+            return Err(Error::unsupported(format!(
+                "class {} is nested too deep or has too many members",
+                self.stack.first().map_or(name, String::as_str)
+            )));
+        }
+        if let Some(node) = self.builtin(name)? {
+            return Ok(node);
+        }
+        if name.starts_with("pair<") || name.starts_with("std::pair<") {
+            let (item, names) = parse(name);
+            if let Some(Item::Pair(first, second)) = item {
+                return Ok(Node::Object(Box::new(self.pair(name, &first, &second, &names)?)));
+            }
+        }
+        let Some(name) = self.find(name) else {
+            return by_heart(name).ok_or_else(|| {
+                Error::unsupported(format!("the file has no streamer info of class {name}"))
+            });
+        };
+        if self.stack.iter().any(|outer| outer == name) {
+            return Err(Error::unsupported(format!("class {name} holds itself")));
+        }
+        self.stack.push(name.to_owned());
+        let class = self.versions(name);
+        self.stack.pop();
+        Ok(Node::Object(Box::new(class?)))
+    }
+
+    fn versions(&mut self, name: &'a str) -> Result<Class> {
+        let mut infos = self.classes.get(name).cloned().unwrap_or_default();
+        infos.sort_by_key(|info| std::cmp::Reverse(info.version));
+        infos.dedup_by_key(|info| (info.version, info.checksum));
+        let mut versions: Vec<Version> = Vec::new();
+        for info in infos {
+            match self.version(info) {
+                Ok(version) => versions.push(version),
+                // An old version that cannot be read matters only where it is met.
+                Err(error) if !versions.is_empty() && error.kind() == Kind::Unsupported => versions
+                    .push(Version {
+                        version: info.version,
+                        checksum: info.checksum,
+                        steps: Vec::new(),
+                        missing: Vec::new(),
+                        conflict: Some(format!("a member ({error})")),
+                    }),
+                Err(error) => return Err(error),
+            }
+        }
+        let mut class = Class { name: name.into(), versions, fixed: false };
+        class.align();
+        Ok(class)
+    }
+
+    fn version(&mut self, info: &ClassInfo) -> Result<Version> {
+        let mut steps = Vec::new();
+        let mut bases = 0;
+        for element in &info.elements {
+            let place = format!("{}::{}", info.name, element.name);
+            let base = element.class == "TStreamerBase";
+            let name = if base { format!(":_{bases}") } else { element.name.clone() };
+            bases += usize::from(base);
+            let node = if base { self.class(&element.name) } else { self.member(element) };
+            let node = node.in_field(&place)?;
+            let base_version = element.base_version;
+            steps.push(Step { place, name, node, base, base_version, target: None });
+        }
+        Ok(Version {
+            version: info.version,
+            checksum: info.checksum,
+            steps,
+            missing: Vec::new(),
+            conflict: None,
+        })
+    }
+
+    /// A member that is no base class.
+    fn member(&mut self, element: &Element) -> Result<Node> {
+        self.nodes += 1;
+        let dimensions = dimensions(element)?;
+        let array = |node: Node, dimensions: Option<Vec<usize>>| match dimensions {
+            None => node,
+            Some(dimensions) => Node::Array(dimensions, Box::new(node)),
+        };
+        if element.class.starts_with("TStreamerSTL") {
+            return self.container(element, dimensions);
+        }
+        let code = element.code;
+        if let Some(basic) = Basic::from_code(code, &element.title) {
+            return Ok(Node::Number(basic, number(basic, code)));
+        }
+        let basic = |offset: i32| Basic::from_code(code - offset, &element.title);
+        if (ARRAY + 1..COUNTED).contains(&code)
+            && let Some(basic) = basic(ARRAY)
+        {
+            let node = Node::Number(basic, number(basic, code - ARRAY));
+            return Ok(array(node, dimensions));
+        }
+        if (COUNTED + 1..COUNTED + ARRAY).contains(&code)
+            && let Some(basic) = basic(COUNTED)
+        {
+            return Ok(Node::Counted(Counted {
+                name: element.count_name.clone(),
+                counter: Vec::new(),
+                dimensions: dimensions.unwrap_or_default(),
+                basic,
+                number: number(basic, code - COUNTED),
+            }));
+        }
+        // Arrays of pointers have the code of one.
+        let code = if (81..=90).contains(&code) { code - ARRAY } else { code };
+        let class = element.type_name.trim_end_matches('*').trim();
+        let node = match code {
+            7 => Node::CString,
+            65 => Node::Text,
+            61..=63 | 66..=68 => self.class(class)?,
+            64 | 69 | 70 => self.pointer(class)?,
+            _ => return Err(refused(element)),
+        };
+        Ok(array(node, dimensions))
+    }
+
+    /// A standard container or string, or a pointer to one, as a member.
+    fn container(&mut self, element: &Element, dimensions: Option<Vec<usize>>) -> Result<Node> {
+        let (item, names) = parse(element.type_name.trim_end_matches('*'));
+        let content = match &item {
+            // Enums are streamed as numbers; only the code of the items tells them from classes.
+            Some(Item::Sequence(inner))
+                if matches!(**inner, Item::Object(_)) && element.item_code < ARRAY =>
+            {
+                match Basic::from_code(element.item_code, "") {
+                    Some(basic) => {
+                        let number = number(basic, element.item_code);
+                        Ok(Node::Sequence(Box::new(Node::Number(basic, number))))
+                    }
+                    None => self.item(item.as_ref(), &names),
+                }
+            }
+            item => self.item(item.as_ref(), &names),
+        };
+        let content = match content {
+            Ok(content) if item.as_ref().is_some_and(|item| !matches!(item, Item::Object(_))) => {
+                content
+            }
+            Ok(_) => return Err(refused(element)),
+            Err(error) => return Err(error),
+        };
+        Ok(Node::Container(Box::new(content), dimensions))
+    }
+
+    /// Something in a container.
+    fn item(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
+        self.nodes += 1;
+        let name = |id: &ClassId| names.get(id.0 as usize).map_or("", String::as_str);
+        Ok(match item {
+            None => return Err(Error::unsupported("a container that nyssa does not know")),
+            Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
+            Some(Item::Text | Item::RootText) => Node::Text,
+            // What is always empty has no streamer info.
+            Some(Item::Object(class)) if !self.knows(name(class)) => {
+                Node::Unknown(name(class).to_owned())
+            }
+            Some(Item::Object(class)) => self.class(name(class))?,
+            Some(Item::Pointer(class)) => self.pointer(name(class))?,
+            Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner), names)?)),
+            Some(Item::Bitset(size)) if *size <= MAX_ARRAY => Node::Bitset(*size),
+            Some(Item::Bitset(size)) => {
+                return Err(Error::unsupported(format!("a bitset of {size} bits")));
+            }
+            Some(Item::Pair(first, second)) => {
+                Node::Object(Box::new(self.pair("pair", first, second, names)?))
+            }
+            Some(Item::Map(key, value)) => Node::Map(Box::new(Pair {
+                key: self.item(Some(key), names)?,
+                value: self.item(Some(value), names)?,
+                class: self.pair("pair", key, value, names)?,
+            })),
+        })
+    }
+
+    /// A pair as a class.
+    fn pair(
+        &mut self,
+        class: &str,
+        first: &Item,
+        second: &Item,
+        names: &[String],
+    ) -> Result<Class> {
+        let mut steps = Vec::new();
+        for (name, member, item) in [("_0", "first", first), ("_1", "second", second)] {
+            let node = self.item(Some(item), names)?;
+            let container =
+                matches!(item, Item::Text | Item::Sequence(_) | Item::Map(..) | Item::Bitset(_));
+            let node = if container { Node::Container(Box::new(node), None) } else { node };
+            steps.push(Step {
+                place: format!("{class}::{member}"),
+                name: name.to_owned(),
+                node,
+                base: false,
+                base_version: 0,
+                target: None,
+            });
+        }
+        let missing = Vec::new();
+        let version = Version { version: 0, checksum: 0, steps, missing, conflict: None };
+        let mut class = Class { name: class.into(), versions: vec![version], fixed: true };
+        class.align();
+        Ok(class)
+    }
+
+    /// Classes whose streaming is fixed in ROOT's own code.
+    fn builtin(&mut self, name: &str) -> Result<Option<Node>> {
+        let numbers = |basic| {
+            let node = Node::Number(basic, number(basic, 0));
+            Ok(Some(Node::Sequence(Box::new(node))))
+        };
+        let kind = match name {
+            T_OBJECT => return Ok(Some(Node::TObject)),
+            "TString" | "string" | "std::string" => return Ok(Some(Node::Text)),
+            "TDatime" => return Ok(Some(Node::Number(Basic::U32, Number::U32))),
+            "TRef" => return Ok(Some(Node::TRef)),
+            "TArrayC" => return numbers(Basic::I8),
+            "TArrayS" => return numbers(Basic::I16),
+            "TArrayI" => return numbers(Basic::I32),
+            "TArrayL" | "TArrayL64" => return numbers(Basic::I64),
+            "TArrayF" => return numbers(Basic::F32),
+            "TArrayD" => return numbers(Basic::F64),
+            "TObjArray" => Collection::Array,
+            "TList" | "THashList" => Collection::List,
+            "TClonesArray" => Collection::Clones,
+            "TMap" | "TRefArray" | "TBasket" => {
+                return Err(Error::unsupported(format!("class {name} is not taken apart")));
+            }
+            _ => return Ok(None),
+        };
+        let mut items = self.any();
+        items.declared = name.to_owned();
+        Ok(Some(Node::Collection(kind, Box::new(items))))
+    }
+
+    /// A pointer to an object of a class or of one derived from it.
+    fn pointer(&mut self, declared: &str) -> Result<Node> {
+        let declared = declared.strip_prefix("const ").unwrap_or(declared).trim();
+        if declared == T_OBJECT {
+            return Ok(Node::Pointer(Box::new(self.any())));
+        }
+        let own = self.find(declared).unwrap_or(declared);
+        let derived: Vec<&str> =
+            self.order.iter().copied().filter(|name| self.is_derived(name, own)).collect();
+        let inside = |name: &str| self.stack.iter().any(|outer| outer == name);
+        let open = !derived.is_empty() || inside(own);
+        let names: Vec<&str> =
+            [own].into_iter().chain(derived).filter(|name| !inside(name)).collect();
+        let mut classes = Vec::new();
+        if names.len() <= MAX_CLASSES {
+            for name in names {
+                // A pointer that is always null leads to nothing that has streamer info.
+                if self.knows(name) {
+                    classes.push((name.to_owned(), self.class(name)?));
+                }
+            }
+        }
+        let open = open || classes.is_empty();
+        Ok(Node::Pointer(Box::new(Pointer { declared: declared.to_owned(), classes, open })))
+    }
+
+    /// A pointer to any object.
+    fn any(&mut self) -> Pointer {
+        let mut classes = Vec::new();
+        let names: Vec<&str> = self
+            .order
+            .iter()
+            .copied()
+            .filter(|name| self.is_derived(name, T_OBJECT))
+            .filter(|name| !self.stack.iter().any(|outer| outer == name))
+            .collect();
+        if !self.in_any && names.len() <= MAX_CLASSES {
+            self.in_any = true;
+            for name in names {
+                let nodes = self.nodes;
+                match self.class(name) {
+                    Ok(node) => classes.push((name.to_owned(), node)),
+                    // Its objects are kept as bytes.
+                    Err(_) => self.nodes = nodes,
+                }
+            }
+            self.in_any = false;
+        }
+        Pointer { declared: T_OBJECT.to_owned(), classes, open: true }
+    }
+
+    /// Whether class `name` has `base` as a base class.
+    fn is_derived(&self, name: &str, base: &str) -> bool {
+        let mut seen = HashSet::new();
+        let mut next = vec![name];
+        while let Some(name) = next.pop() {
+            if !seen.insert(name) {
+                continue;
+            }
+            let infos = self.classes.get(name).map_or(&[][..], Vec::as_slice);
+            let elements = infos.iter().flat_map(|info| &info.elements);
+            for element in elements.filter(|element| element.class == "TStreamerBase") {
+                // ROOT's `TNamed` derives from `TObject` also where the file leaves it out.
+                let named = element.name == "TNamed" && base == T_OBJECT;
+                if element.name == base || named {
+                    return true;
+                }
+                next.push(&element.name);
+            }
+        }
+        false
+    }
+}
+
+/// The content of a type name, and the classes in it by their number.
+fn parse(name: &str) -> (Option<Item>, Vec<String>) {
+    let mut names: Vec<String> = Vec::new();
+    let item = Item::parse(name, &mut |class| {
+        names.push(class.to_owned());
+        ClassId(u32::try_from(names.len() - 1).unwrap_or(u32::MAX))
+    });
+    (item, names)
+}
+
+/// Sizes of an array, outermost first; `None` for what is no array.
+fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
+    if element.array_length == 0 {
+        return Ok(None);
+    }
+    let length = usize::try_from(element.array_length).unwrap_or(usize::MAX);
+    let sizes: Vec<usize> =
+        element.dimensions.iter().map(|&size| usize::try_from(size).unwrap_or(0)).collect();
+    let product = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
+    match product {
+        _ if length > MAX_ARRAY => {
+            Err(Error::out_of_spec(format!("an array of {length} elements")))
+        }
+        Some(product) if product == length => Ok(Some(sizes)),
+        // Old files do not say the dimensions.
+        _ => Ok(Some(vec![length])),
+    }
+}
+
+/// What a stored number reads as; `code` is that of its streamer element, which tells packed
+/// `Double32_t` from `Float16_t`, 0 where there is none.
+fn number(basic: Basic, code: i32) -> Number {
+    match basic {
+        Basic::Bool => Number::Bool,
+        Basic::I8 => Number::I8,
+        Basic::U8 => Number::U8,
+        Basic::I16 => Number::I16,
+        Basic::U16 => Number::U16,
+        Basic::I32 => Number::I32,
+        Basic::U32 | Basic::Bits => Number::U32,
+        Basic::I64 => Number::I64,
+        Basic::U64 => Number::U64,
+        Basic::F32 => Number::F32,
+        Basic::F64 | Basic::Double32 => Number::F64,
+        Basic::Ranged { .. } | Basic::Truncated { .. } => {
+            if code == 9 {
+                Number::F64
+            } else {
+                Number::F32
+            }
+        }
+    }
+}
+
+/// Classes of ROOT that files may leave out of their streamer info.
+fn by_heart(name: &str) -> Option<Node> {
+    let texts: &[&str] = match name {
+        "TNamed" => &["fName", "fTitle"],
+        "TObjString" => &["fString"],
+        _ => return None,
+    };
+    let base = [(":_0", Node::TObject)].into_iter();
+    let members = base.chain(texts.iter().map(|&member| (member, Node::Text)));
+    let steps = members.map(|(member, node)| Step {
+        place: format!("{name}::{member}"),
+        name: member.to_owned(),
+        node,
+        base: false,
+        base_version: 0,
+        target: None,
+    });
+    let steps = steps.collect();
+    let version = Version { version: 1, checksum: 0, steps, missing: Vec::new(), conflict: None };
+    let mut class = Class { name: name.into(), versions: vec![version], fixed: false };
+    class.align();
+    Some(Node::Object(Box::new(class)))
+}
+
+fn refused(element: &Element) -> Error {
+    Error::unsupported(format!(
+        "its type {} (streamer type {}) is not taken apart",
+        element.type_name, element.code
+    ))
+}

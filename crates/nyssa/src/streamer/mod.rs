@@ -1,0 +1,100 @@
+//! Objects serialised with ROOT's streamers → Arrow arrays, by the streamer info of their file.
+//!
+//! ```text
+//! streamer infos + class ──► node      how each member is streamed, a tree; no bytes seen yet
+//! node                   ──► shape     what it reads as, the Arrow type
+//! bytes, by entry        ──► columns   members pushed one after the other, no object in between
+//! columns                ──► array
+//! ```
+//!
+//! A class reads as the record that RNTuple would make of it were it not streamed:
+//!
+//! | C++ | Arrow |
+//! |---|---|
+//! | class | `Struct` of its members; base classes come first, as `:_0`, `:_1`, ... |
+//! | `TObject` | `Struct` of `fUniqueID` and `fBits`, `UInt32` |
+//! | numbers, enums | the same width; `Double32_t` is `Float64`, `Float16_t` is `Float32` |
+//! | `TString`, `std::string`, `char*` | a string |
+//! | arrays | `FixedSizeList`, nested for several dimensions |
+//! | pointers with a counter, `TArrayF`, ..., standard containers | `LargeList` |
+//! | pairs, items of maps | `Struct` of `_0` and `_1` |
+//! | `std::bitset` | `FixedSizeList` of `Boolean`, bit 0 first |
+//! | pointers to objects, `std::unique_ptr` | the object, nullable |
+//! | pointers to `TObject` or to a class with derived classes in the streamer infos | dense `Union`: `none` (null pointers), one child per class, named after it, `other` (below) |
+//! | `TObjArray`, `TList`, `TClonesArray` | `Struct` of `:_0` (`TObject`), `fName`, and `items`, a `LargeList` of such unions |
+//!
+//! `other` holds the streamed bytes of objects whose class has no child: a class inside itself, and
+//! unions within unions of any `TObject`. What ROOT marks as not persistent is not there.
+//!
+//! Objects that several pointers of one entry refer to are repeated in each place.
+
+mod class;
+mod column;
+mod compile;
+mod decode;
+mod node;
+mod number;
+mod pointer;
+mod shape;
+
+#[cfg(test)]
+mod tests;
+
+use arrow_array::ArrayRef;
+use arrow_schema::{DataType, Field};
+
+use crate::error::Result;
+use crate::rootfile::StreamerInfos;
+use column::Column;
+use compile::Compiler;
+use decode::Decoder;
+use node::Node;
+use shape::Shape;
+
+/// How the objects of a class are read: made once, used for any number of entries.
+#[derive(Debug)]
+pub struct ObjectLayout {
+    node: Node,
+    shape: Shape,
+}
+
+impl ObjectLayout {
+    /// The layout of the class whose name is the first of `names` that `infos` know, as RNTuple or
+    /// as ROOT writes it.
+    ///
+    /// # Errors
+    /// `Unsupported` naming class and member when a member cannot be read, or when a class has no
+    /// streamer info.
+    pub fn compile(infos: &StreamerInfos, names: &[&str]) -> Result<Self> {
+        let node = Compiler::new(infos).root(names)?;
+        let shape = node.shape();
+        Ok(Self { node, shape })
+    }
+
+    /// The Arrow type of an object.
+    pub fn data_type(&self) -> DataType {
+        self.shape.data_type()
+    }
+
+    /// The Arrow field of an object.
+    pub fn arrow_field(&self, name: &str) -> Field {
+        self.shape.field(name)
+    }
+
+    /// Decodes the objects in `bytes`; object `i` lies between `offsets[i]` and `offsets[i + 1]`.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` naming class, member, entry (counted from 0 here) and byte of the object
+    /// when bytes and streamer info disagree; `Unsupported` for class versions without streamer
+    /// info; `LimitExceeded` where references make far more of an object than its bytes.
+    pub fn decode(&self, bytes: &[u8], offsets: &[i64]) -> Result<ArrayRef> {
+        let mut column = Column::new(&self.shape);
+        let mut decoder = Decoder::new(bytes.len());
+        for (entry, range) in offsets.windows(2).enumerate() {
+            decoder
+                .entry(&self.node, bytes, range, &mut column)
+                .map_err(|error| error.at(|place| place.entry = Some(entry as u64)))?;
+        }
+        column.finish(&self.shape)
+    }
+}

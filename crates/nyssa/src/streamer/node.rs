@@ -1,0 +1,124 @@
+//! How values are streamed.
+
+use super::class::Class;
+use super::pointer::Pointer;
+use super::shape::{Number, Shape};
+use crate::rootfile::object::Basic;
+
+/// How one member, item or object is streamed.
+#[derive(Debug)]
+pub(super) enum Node {
+    /// A number, stored as one type and read as another.
+    Number(Basic, Number),
+    /// A string: one length byte, or 255 and a 32-bit length.
+    Text,
+    /// A `char*`: a 32-bit length.
+    CString,
+    /// `TObject`: version, identifier, bits, and a process id where it is referenced.
+    TObject,
+    /// `TRef`: a `TObject` and a process id.
+    TRef,
+    /// Members behind a version header, which in a list streamed member by member base classes lack.
+    Object(Box<Class>),
+    /// Objects one after the other in an array of these dimensions, outermost first.
+    Array(Vec<usize>, Box<Node>),
+    /// A byte that is 0 for a null pointer, then as many numbers as a member says, for each of so
+    /// many pointers.
+    Counted(Counted),
+    /// A 32-bit count and items.
+    Sequence(Box<Node>),
+    /// A 32-bit count, and a byte for each bit.
+    Bitset(usize),
+    /// A 32-bit count, and keys and values in turn.
+    Map(Box<Pair>),
+    /// A standard container as a member: a version header, then the content, or so many of it.
+    Container(Box<Node>, Option<Vec<usize>>),
+    /// A pointer to an object.
+    Pointer(Box<Pointer>),
+    /// An item of a class without streamer info, which no entry may have.
+    Unknown(String),
+    /// `TObjArray`, `TList`, `TClonesArray`.
+    Collection(Collection, Box<Pointer>),
+}
+
+/// Numbers behind a pointer whose length another member holds.
+#[derive(Debug)]
+pub(super) struct Counted {
+    /// Name of the counter, of this class or a base class.
+    pub name: String,
+    /// Path of the counter from the members of the same class.
+    pub counter: Vec<usize>,
+    /// Sizes of an array of such pointers.
+    pub dimensions: Vec<usize>,
+    pub basic: Basic,
+    pub number: Number,
+}
+
+/// A key and a value as items of a map.
+#[derive(Debug)]
+pub(super) struct Pair {
+    pub key: Node,
+    pub value: Node,
+    /// The pair as a class, for maps that are streamed member by member.
+    pub class: Class,
+}
+
+/// A collection of ROOT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Collection {
+    /// `TObjArray`.
+    Array,
+    /// `TList` and `THashList`.
+    List,
+    /// `TClonesArray`.
+    Clones,
+}
+
+impl Node {
+    /// What it reads as.
+    pub fn shape(&self) -> Shape {
+        let list = |item: Shape| Shape::List(Box::new(item));
+        match self {
+            Self::Number(_, number) => Shape::Number(*number),
+            Self::Text | Self::CString => Shape::Text,
+            Self::Unknown(_) => Shape::Raw,
+            Self::TObject => t_object(),
+            Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::U16))]),
+            Self::Object(class) => class.shape(),
+            Self::Array(dimensions, item) => fixed(dimensions, item.shape()),
+            Self::Counted(counted) => {
+                fixed(&counted.dimensions, list(Shape::Number(counted.number)))
+            }
+            Self::Sequence(item) => list(item.shape()),
+            Self::Bitset(size) => Shape::Fixed(*size, Box::new(Shape::Number(Number::Bool))),
+            Self::Map(pair) => list(pair.class.shape()),
+            Self::Container(content, None) => content.shape(),
+            Self::Container(content, Some(dimensions)) => fixed(dimensions, content.shape()),
+            Self::Pointer(pointer) => pointer.shape(),
+            Self::Collection(kind, items) => {
+                let items = ("items", list(items.shape()));
+                let name = ("fName", Shape::Text);
+                match kind {
+                    Collection::List => record([(":_0", t_object()), name, items]),
+                    Collection::Array | Collection::Clones => {
+                        let lower = ("fLowerBound", Shape::Number(Number::I32));
+                        record([(":_0", t_object()), name, lower, items])
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn record<const N: usize>(members: [(&str, Shape); N]) -> Shape {
+    Shape::Record(members.map(|(name, shape)| (name.to_owned(), shape)).into())
+}
+
+fn t_object() -> Shape {
+    let number = || Shape::Number(Number::U32);
+    record([("fUniqueID", number()), ("fBits", number())])
+}
+
+fn fixed(dimensions: &[usize], item: Shape) -> Shape {
+    dimensions.iter().rev().fold(item, |item, &size| Shape::Fixed(size, Box::new(item)))
+}

@@ -1,0 +1,121 @@
+//! What streamed members read as.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Fields, UnionFields};
+
+use crate::arrow::{self, NONE};
+
+/// Numbers by their type in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub(super) enum Number {
+    Bool,
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+/// The form of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A number.
+    Number(Number),
+    /// A string.
+    Text,
+    /// Bytes that are not taken apart; null for a null pointer.
+    Raw,
+    /// A list of any length.
+    List(Box<Shape>),
+    /// A list of one length.
+    Fixed(usize, Box<Shape>),
+    /// Named members.
+    Record(Vec<(String, Shape)>),
+    /// A value or null.
+    Optional(Box<Shape>),
+    /// One of several forms; the first, null, is not listed.
+    Union(Vec<(String, Shape)>),
+}
+
+impl Shape {
+    /// The Arrow type.
+    pub fn data_type(&self) -> DataType {
+        match self {
+            Self::Number(number) => number.data_type(),
+            Self::Text | Self::Raw => DataType::LargeBinary,
+            Self::List(item) => DataType::LargeList(item.item()),
+            Self::Fixed(size, item) => DataType::FixedSizeList(item.item(), fixed_size(*size)),
+            Self::Record(members) => {
+                DataType::Struct(members.iter().map(|(name, shape)| shape.field(name)).collect())
+            }
+            Self::Optional(value) => value.data_type(),
+            Self::Union(_) => DataType::Union(self.union_fields(), arrow_schema::UnionMode::Dense),
+        }
+    }
+
+    /// The Arrow field of a name.
+    pub fn field(&self, name: &str) -> Field {
+        match self {
+            Self::Text => arrow::field(name, DataType::LargeBinary),
+            Self::Raw => arrow::streamer_field(name, "").with_nullable(true),
+            _ => Field::new(
+                name,
+                self.data_type(),
+                matches!(self, Self::Optional(_) | Self::Union(_)),
+            ),
+        }
+    }
+
+    /// The Arrow field of list items.
+    pub fn item(&self) -> Arc<Field> {
+        Arc::new(self.field("item"))
+    }
+
+    /// The fields of a record.
+    pub fn record_fields(&self) -> Fields {
+        match self {
+            Self::Record(members) => {
+                members.iter().map(|(name, shape)| shape.field(name)).collect()
+            }
+            _ => Fields::empty(),
+        }
+    }
+
+    /// The children of a union with their type ids, which count from 0.
+    pub fn union_fields(&self) -> UnionFields {
+        let Self::Union(alternatives) = self else { return UnionFields::empty() };
+        let none = Field::new(NONE, DataType::Null, true);
+        let named = alternatives.iter().map(|(name, shape)| shape.field(name));
+        (0_i8..).zip([none].into_iter().chain(named).map(Arc::new)).collect()
+    }
+}
+
+impl Number {
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Bool => DataType::Boolean,
+            Self::I8 => DataType::Int8,
+            Self::U8 => DataType::UInt8,
+            Self::I16 => DataType::Int16,
+            Self::U16 => DataType::UInt16,
+            Self::I32 => DataType::Int32,
+            Self::U32 => DataType::UInt32,
+            Self::I64 => DataType::Int64,
+            Self::U64 => DataType::UInt64,
+            Self::F32 => DataType::Float32,
+            Self::F64 => DataType::Float64,
+        }
+    }
+}
+
+/// Arrow's size of a fixed-size list; the compiler lets no larger one through.
+pub(super) fn fixed_size(size: usize) -> i32 {
+    i32::try_from(size).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,167 @@
+//! Bytes of a growing buffer in blocks of one size: nothing moves when it grows, and what one column
+//! gives back fits what another asks for next, so that memory does not fall to pieces.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Bytes of a block, a little less where elements would not end with it.
+const BLOCK: usize = 16 << 10;
+/// The first block grows from so many bytes.
+const LEAST: usize = 256;
+
+/// Elements of one width, in native layout.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    /// All are full but the last.
+    blocks: VecDeque<Vec<u8>>,
+    /// Bytes of the first block that have been let go.
+    start: usize,
+    /// Bytes that are left.
+    len: usize,
+}
+
+impl Blocks {
+    /// Bytes held.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes allocated.
+    pub(super) fn capacity(&self) -> usize {
+        self.blocks.iter().map(Vec::capacity).sum()
+    }
+
+    /// Bytes allocated once so many more are held.
+    pub(super) fn capacity_with(&self, more: usize) -> usize {
+        let needed = self.start + self.len + more;
+        if needed <= BLOCK / 2 {
+            return self
+                .capacity()
+                .max(needed.next_power_of_two().max(LEAST) * usize::from(needed > 0));
+        }
+        self.capacity().max(needed.div_ceil(BLOCK) * BLOCK)
+    }
+
+    /// Appends `elements` of `width` bytes; `append` adds those of a range to one block.
+    pub(super) fn append(
+        &mut self,
+        elements: usize,
+        width: usize,
+        mut append: impl FnMut(Range<usize>, &mut Vec<u8>),
+    ) {
+        let size = block_size(width);
+        let mut start = 0;
+        while start < elements {
+            if self.blocks.back().is_none_or(|block| block.len() + width > size) {
+                self.blocks.push_back(Vec::new());
+            }
+            let more = self.blocks.len() > 1;
+            let Some(block) = self.blocks.back_mut() else { return };
+            let count = ((size - block.len()) / width).min(elements - start);
+            let needed = block.len() + count * width;
+            if needed > block.capacity() {
+                let grown = if more { size } else { needed.next_power_of_two().clamp(LEAST, size) };
+                block.reserve_exact(grown.max(needed) - block.len());
+            }
+            let before = block.len();
+            append(start..start + count, block);
+            self.len += block.len() - before;
+            start += count;
+        }
+    }
+
+    /// The bytes of `range`, elements of `width` bytes; `buffer` is overwritten where they do not lie
+    /// in one block.
+    pub(super) fn get<'a>(
+        &'a self,
+        range: Range<usize>,
+        width: usize,
+        buffer: &'a mut Vec<u8>,
+    ) -> &'a [u8] {
+        let size = block_size(width);
+        let (start, end) = (self.start + range.start, self.start + range.end);
+        if range.is_empty() {
+            return &[];
+        }
+        if start / size == (end - 1) / size {
+            let first = start / size * size;
+            return self.blocks.get(start / size).map_or(&[], |b| &b[start - first..end - first]);
+        }
+        buffer.clear();
+        buffer.reserve(range.len());
+        self.append_to(range, width, buffer);
+        buffer
+    }
+
+    /// Appends the bytes of `range`, elements of `width` bytes, to `out`.
+    pub(super) fn append_to(&self, range: Range<usize>, width: usize, out: &mut Vec<u8>) {
+        let size = block_size(width);
+        let (start, end) = (self.start + range.start, self.start + range.end);
+        for (index, block) in self.blocks.iter().enumerate().skip(start / size) {
+            let first = index * size;
+            if first >= end {
+                break;
+            }
+            out.extend_from_slice(&block[start.max(first) - first..end.min(first + size) - first]);
+        }
+    }
+
+    /// Lets the first `bytes` go, which are whole elements of `width` bytes.
+    pub(super) fn discard(&mut self, bytes: usize, width: usize) {
+        let bytes = bytes.min(self.len);
+        if bytes == self.len {
+            *self = Self::default();
+            return;
+        }
+        let size = block_size(width);
+        self.start += bytes;
+        self.len -= bytes;
+        self.blocks.drain(..self.start / size);
+        self.start %= size;
+    }
+}
+
+fn block_size(width: usize) -> usize {
+    let width = width.max(1);
+    (BLOCK / width).max(1) * width
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Elements of three bytes: the number of each, three times.
+    fn filled(counts: &[usize]) -> Blocks {
+        let mut blocks = Blocks::default();
+        let mut next = 0usize;
+        for &count in counts {
+            let expected = blocks.capacity_with(count * 3);
+            blocks.append(count, 3, |range, out| {
+                out.extend(range.flat_map(|i| [(next + i) as u8; 3]));
+            });
+            next += count;
+            assert!(blocks.capacity() <= expected.next_multiple_of(LEAST), "{counts:?}");
+        }
+        blocks
+    }
+
+    #[test]
+    fn every_range_is_found_wherever_blocks_end() {
+        for counts in [&[12_000][..], &[1; 200], &[5000, 1, 6999]] {
+            let mut blocks = filled(counts);
+            let total: usize = counts.iter().sum();
+            let mut buffer = Vec::new();
+            for (gone, discard) in [(0, 0), (100, 100), (total / 2, total / 2 - 100)] {
+                blocks.discard(discard * 3, 3);
+                assert_eq!(blocks.len(), (total - gone) * 3);
+                for range in [0..total - gone, 7..90, total - gone - 1..total - gone, 3..3] {
+                    let expected = range.clone().flat_map(|i| [(i + gone) as u8; 3]);
+                    let found = blocks.get(range.start * 3..range.end * 3, 3, &mut buffer);
+                    assert_eq!(found, expected.collect::<Vec<_>>(), "{counts:?} {gone} {range:?}");
+                }
+            }
+            blocks.discard(usize::MAX, 3);
+            assert_eq!((blocks.len(), blocks.capacity()), (0, 0));
+        }
+    }
+}

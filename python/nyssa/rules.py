@@ -1,0 +1,149 @@
+"""Read rules: members of classes that are computed from others while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from nyssa import _awkward, _columns, _core
+from nyssa.errors import ArgumentError
+
+__all__ = ["ReadRules"]
+
+Versions = int | tuple[int, int] | range | None
+
+_LAST = 2**32 - 1
+
+
+class ReadRules:
+    """Rules that compute members of classes while they are read, as ROOT's customisation rules do.
+
+    >>> rules = nyssa.ReadRules()
+    >>> @rules.add("Jet", versions=(1, 2), sources=["m_pt", "m_eta"], target="m_pz")
+    ... def pz(pt, eta):
+    ...     return pt * np.sinh(eta)
+    >>> events.arrays(rules=rules)
+
+    A function is called with the source members of all objects that are read, wherever the class
+    appears in the fields (in lists too): flat NumPy arrays of numbers, else awkward arrays. It
+    returns one value for each object. Target members are added, or replace those of the same name;
+    sources stay. Members of inner objects are computed before those of outer ones. Rules apply to
+    the classes of RNTuples; a function may be called without any object to learn its type.
+    """
+
+    def __init__(self) -> None:
+        self._core: list[tuple[Any, ...]] = []
+
+    def add(
+        self,
+        class_name: str,
+        *,
+        sources: str | Iterable[str],
+        target: str | Iterable[str] | Mapping[str, Any],
+        versions: Versions = None,
+        function: Callable[..., Any] | None = None,
+    ) -> Any:
+        """Add a rule; without `function`, return a decorator that adds it.
+
+        Parameters
+        ----------
+        class_name
+            C++ class name, or a glob such as ``"xAOD::*"``.
+        sources
+            Names of members of the class or its base classes, passed to the function in this order.
+        target
+            Name of the member to make; or several names, for which the function returns as many
+            arrays; or a dict from names to types, as for `WritableFile.mkrntuple`. Without types
+            the function is called with empty arrays.
+        versions
+            Class version, or first and last one, or a `range`; default all.
+        function
+            Makes the values of the target from those of the sources.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for versions or targets that cannot be.
+        """
+        if function is None:
+
+            def decorate(given: Callable[..., Any]) -> Callable[..., Any]:
+                self.add(
+                    class_name, sources=sources, target=target, versions=versions, function=given
+                )
+                return given
+
+            return decorate
+        first, last = _versions(versions)
+        names = [sources] if isinstance(sources, str) else list(sources)
+        targets = _targets(target)
+        self._core.append((class_name, first, last, names, targets, _adapt(function, targets)))
+        return function
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return len(self._core)
+
+    def __repr__(self) -> str:
+        """Return the classes and targets."""
+        rules = [f"{rule[0]}: {', '.join(name for name, _ in rule[4])}" for rule in self._core]
+        return f"<ReadRules {'; '.join(rules) or 'none'}>"
+
+
+def _versions(versions: Versions) -> tuple[int, int]:
+    if versions is None:
+        return 0, _LAST
+    if isinstance(versions, range):
+        if versions.step != 1 or not versions:
+            raise ArgumentError(f"versions are a range without gaps, not {versions}")
+        return versions[0], versions[-1]
+    first, last = (versions, versions) if isinstance(versions, int) else versions
+    if not 0 <= first <= last <= _LAST:
+        raise ArgumentError(f"versions are a first and a last one, not {versions}")
+    return first, last
+
+
+def _targets(target: Any) -> list[tuple[str, _core.Array | None]]:
+    if isinstance(target, str):
+        return [(target, None)]
+    if isinstance(target, Mapping):
+        from nyssa.writing import _empty
+
+        columns = _empty(target)
+        if columns is None:
+            raise ArgumentError(f"targets are names with types, not {target!r}")
+        return [(column.name, column) for column in columns]
+    names = list(target)
+    if not names:
+        raise ArgumentError("a rule needs a target")
+    return [(name, None) for name in names]
+
+
+def _adapt(
+    function: Callable[..., Any], targets: list[tuple[str, _core.Array | None]]
+) -> Callable[[list[_core.Array]], list[_core.Array]]:
+    """Return the function from columns to columns that the core calls."""
+
+    def call(columns: list[_core.Array]) -> list[_core.Array]:
+        made = function(*(_flat(column) for column in columns))
+        values = [made] if len(targets) == 1 else list(made)
+        if len(values) != len(targets):
+            raise ArgumentError(f"the function returns {len(values)} arrays, not {len(targets)}")
+        pairs = zip(targets, values, strict=True)
+        return [_columns.column(name, _array(value)) for (name, _), value in pairs]
+
+    return call
+
+
+def _flat(column: _core.Array) -> Any:
+    """Return numbers as a NumPy array, all else as an awkward array."""
+    tree = column.layout()
+    if tree[0] == "number":
+        return np.frombuffer(tree[2], dtype=tree[1])
+    return _awkward.array(column)
+
+
+def _array(value: Any) -> Any:
+    return value if hasattr(value, "__len__") else np.asarray(value)

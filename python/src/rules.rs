@@ -1,0 +1,68 @@
+//! Read rules whose functions are Python's.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::Field;
+use nyssa::Error;
+use nyssa::dataset::{ReadRule, RuleFunction, RuleTarget, Ruled};
+use pyo3::prelude::*;
+
+use crate::array::Array;
+use crate::dataset::Dataset;
+use crate::door::Door;
+use crate::errors;
+
+/// Class or glob, first and last version, source members, target members with an empty column of their
+/// type or `None`, and the function from columns to columns.
+type Given<'py> =
+    (String, u32, u32, Vec<String>, Vec<(String, Option<PyRef<'py, Array>>)>, Py<PyAny>);
+
+/// The rules that Python describes as tuples, see [`Given`].
+pub fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
+    let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
+    let py = given.py();
+    let given: Vec<Given<'_>> = given.extract()?;
+    let rule = |(class, first, last, sources, targets, function): Given<'_>| {
+        let target = |(name, of): (String, Option<PyRef<'_, Array>>)| RuleTarget {
+            name,
+            field: of.map(|of| of.field().as_ref().clone()),
+        };
+        let targets = targets.into_iter().map(target).collect();
+        let function = call(class.clone(), function);
+        ReadRule::new(&class, first..=last, sources, targets, function)
+            .map_err(|error| errors::to_python(py, &error))
+    };
+    given.into_iter().map(rule).collect()
+}
+
+/// A function of Python as the core calls it, on any thread.
+fn call(class: String, function: Py<PyAny>) -> RuleFunction {
+    Arc::new(move |sources: &[(ArrayRef, Field)]| {
+        Python::attach(|py| -> PyResult<Vec<ArrayRef>> {
+            let column = |(array, field): &(ArrayRef, Field)| {
+                Array::new(Arc::clone(array), Arc::new(field.clone()))
+            };
+            let columns: Vec<Array> = sources.iter().map(column).collect();
+            let made: Vec<PyRef<'_, Array>> = function.bind(py).call1((columns,))?.extract()?;
+            Ok(made.iter().map(|array| array.array()).collect())
+        })
+        .map_err(|error| {
+            Error::invalid_argument(format!("the rule for {class} failed with {error}"))
+        })
+    })
+}
+
+/// `dataset` read with rules.
+#[pyfunction]
+pub fn with_rules(
+    py: Python<'_>,
+    dataset: &Dataset,
+    rules: Option<Bound<'_, PyAny>>,
+) -> PyResult<Dataset> {
+    let rules = self::rules(rules)?;
+    let inner = dataset.inner();
+    Door::new(None)
+        .abandonable()
+        .run(py, move |_| Ok(Dataset::new(Arc::new(Ruled::new(inner, &rules)?))))
+}
