@@ -20,6 +20,7 @@ from awkward.contents import (
     NumpyArray,
     RecordArray,
     RegularArray,
+    UnionArray,
     UnmaskedArray,
 )
 
@@ -30,14 +31,16 @@ _OPTIONS = (BitMaskedArray, ByteMaskedArray, IndexedOptionArray, UnmaskedArray)
 Tree = tuple[Any, ...]
 
 
-def columns(data: Any) -> list[_core.Array]:
+def columns(data: Any, record_names: bool = False) -> list[_core.Array]:
     """Return the columns of `data`, all of one length.
+
+    With `record_names`, awkward records that have a name are of the class of that name.
 
     Accepted are awkward arrays of records, dicts of arrays, structured NumPy arrays, pandas data
     frames, and any table with the Arrow PyCapsule interface (pyarrow, polars, DuckDB, nyssa).
     """
     if isinstance(data, ak.Array):
-        content = _plain(ak.to_layout(data), "the array")
+        content = _entries(ak.to_layout(data))
         if not isinstance(content, RecordArray) or content.is_tuple:
             raise ArgumentError(
                 "an awkward array of records is needed: give its fields names, as in "
@@ -45,9 +48,10 @@ def columns(data: Any) -> list[_core.Array]:
             )
         packed = [content.content(field) for field in content.fields]
         pairs = zip(content.fields, packed, strict=True)
-        found = [_core.Array.from_layout(name, tree(part, name)) for name, part in pairs]
-    elif isinstance(data, Mapping):
-        found = [column(str(name), value) for name, value in data.items()]
+        found = [_core.Array.from_layout(n, tree(part, n, record_names)) for n, part in pairs]
+    # A dataset is a mapping, too, and a stream.
+    elif isinstance(data, Mapping) and not hasattr(data, "__arrow_c_stream__"):
+        found = [column(str(name), value, record_names) for name, value in data.items()]
     elif isinstance(data, np.ndarray):
         if data.dtype.names is None:
             raise ArgumentError('a NumPy array needs a name, as in {"name": array}')
@@ -71,14 +75,23 @@ def columns(data: Any) -> list[_core.Array]:
     return found
 
 
-def column(name: str, data: Any) -> _core.Array:
+def _entries(content: Content) -> Content:
+    """Return the layout of a whole table without indirections; no entry may be missing."""
+    while isinstance(content, (IndexedArray, *_OPTIONS)):
+        if isinstance(content, _OPTIONS) and np.any(content.mask_as_bool(valid_when=False)):
+            raise UnsupportedError("the array has missing entries; drop them, as with ak.drop_none")
+        content = content.project()
+    return content
+
+
+def column(name: str, data: Any, record_names: bool = False) -> _core.Array:
     """Return one column."""
     if isinstance(data, ak.Array):
-        return _core.Array.from_layout(name, tree(ak.to_layout(data), name))
+        return _core.Array.from_layout(name, tree(ak.to_layout(data), name, record_names))
     if isinstance(data, np.ndarray):
         return _core.Array.from_layout(name, numpy_tree(data, name))
     if type(data).__module__.partition(".")[0] == "pandas":
-        return _core.Array.from_layout(name, numpy_tree(_pandas_values(data, name), name))
+        return _core.Array.from_layout(name, _pandas_tree(data, name))
     if hasattr(data, "__arrow_c_array__"):
         return _core.Array.from_arrow_array(name, *data.__arrow_c_array__())
     if hasattr(data, "__arrow_c_stream__"):
@@ -88,46 +101,61 @@ def column(name: str, data: Any) -> _core.Array:
     return _core.Array.from_layout(name, _guessed(list(data), name))
 
 
-def tree(content: Content, name: str) -> Tree:
+def tree(content: Content, name: str, record_names: bool = False) -> Tree:
     """Return an awkward layout as a tree of buffers; see `_core.Array.from_layout`."""
-    content = _plain(content, name)
+
+    def below(part: Content, path: str) -> Tree:
+        return tree(part, path, record_names)
+
+    while isinstance(content, IndexedArray):
+        content = content.project()
+    if isinstance(content, _OPTIONS):
+        mask = np.asarray(content.mask_as_bool(valid_when=True))
+        return ("option", _bytes(mask), below(content.project(), name))
     if isinstance(content, NumpyArray):
         return numpy_tree(np.asarray(content.data), name)
     if isinstance(content, EmptyArray):
         return numpy_tree(np.empty(0, dtype=np.float64), name)
     if isinstance(content, RegularArray) and content.parameter("__array__") in (None, "sublist"):
         inner = content.content[: content.length * content.size]
-        return ("fixed", content.size, content.length, tree(inner, f"{name}[]"))
+        return ("fixed", content.size, content.length, below(inner, f"{name}[]"))
     if isinstance(content, (ListOffsetArray, ListArray, RegularArray)):
         lists = content.to_ListOffsetArray64(True)
         offsets = _bytes(np.asarray(lists.offsets.data, dtype=np.int64))
         kind = content.parameter("__array__")
         inner = lists.content[: int(lists.offsets[-1])]
         if kind in ("string", "bytestring"):
-            data = _bytes(np.asarray(_plain(inner, name).data, dtype=np.uint8))
+            while isinstance(inner, IndexedArray):
+                inner = inner.project()
+            data = _bytes(np.asarray(inner.data, dtype=np.uint8))
             return ("string" if kind == "string" else "bytes", offsets, data)
-        return ("list", offsets, tree(inner, f"{name}[]"))
+        return ("list", offsets, below(inner, f"{name}[]"))
     if isinstance(content, RecordArray):
         fields = tuple(f"_{i}" if content.is_tuple else f for i, f in enumerate(content.fields))
         parts = [part[: content.length] for part in content.contents]
-        children = [tree(part, f"{name}.{f}") for f, part in zip(fields, parts, strict=True)]
-        return ("record", fields, tuple(children), content.length)
+        children = [below(part, f"{name}.{f}") for f, part in zip(fields, parts, strict=True)]
+        record = ("record", fields, tuple(children), content.length)
+        if content.is_tuple:
+            return ("named", "std::tuple", record)
+        record_name = content.parameter("__record__") if record_names else None
+        return record if record_name is None else ("named", record_name, record)
+    if isinstance(content, UnionArray):
+        tags = np.asarray(content.tags.data, dtype=np.int8)
+        index = np.asarray(content.index.data, dtype=np.int32)[: len(tags)]
+        children = [
+            _alternative(part, f"{name}._{i}", record_names)
+            for i, part in enumerate(content.contents)
+        ]
+        return ("union", _bytes(tags), _bytes(index), tuple(children))
     raise UnsupportedError(f"{name}: nyssa cannot write awkward's {type(content).__name__}")
 
 
-def _plain(content: Content, name: str) -> Content:
-    """Return the layout without indirections and options; missing values are refused."""
-    while True:
-        if isinstance(content, _OPTIONS):
-            if bool(np.any(np.asarray(content.mask_as_bool(valid_when=False)))):
-                raise UnsupportedError(
-                    f"{name} has missing values; fill them first, for example with ak.fill_none"
-                )
-            content = content.project()
-        elif isinstance(content, IndexedArray):
-            content = content.project()
-        else:
-            return content
+def _alternative(content: Content, name: str, record_names: bool) -> Tree:
+    """Return one type of a union; one without values is what a variant of none reads as."""
+    inner = content.content if isinstance(content, _OPTIONS) else content
+    if isinstance(inner, EmptyArray):
+        return ("null", content.length)
+    return tree(content, name, record_names)
 
 
 def numpy_tree(data: npt.NDArray[Any], name: str) -> Tree:
@@ -146,8 +174,11 @@ def numpy_tree(data: npt.NDArray[Any], name: str) -> Tree:
         return _guessed(data.tolist(), name)
     if kind in "SUT":
         return _texts(data.tolist())
-    if kind == "M" or kind == "m":
-        data, kind = data.view(np.int64), "i"
+    if kind in "Mm":
+        raise UnsupportedError(
+            f"{name}: RNTuple has no type for {data.dtype}; write int64, as by astype, and say the "
+            "unit in the name of the field"
+        )
     if kind not in "biuf" or data.dtype.itemsize > 8:
         raise UnsupportedError(f"{name}: nyssa cannot write numbers of NumPy type {data.dtype}")
     little = data.astype(data.dtype.newbyteorder("<"), copy=False)
@@ -185,9 +216,13 @@ def _is_pandas_frame(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
 
 
-def _pandas_values(series: Any, name: str) -> npt.NDArray[Any]:
-    if series.isna().any() and series.dtype.kind != "f":
-        raise UnsupportedError(f"{name} has missing values; fill them first, with fillna")
+def _pandas_tree(series: Any, name: str) -> Tree:
+    """Return a series as a tree; what is missing is an option, NaN among floats a value."""
+    missing = np.asarray(series.isna())
+    if getattr(series.dtype, "kind", "O") != "f" and missing.any():
+        return ("option", _bytes(~missing), _pandas_tree(series[~missing], name))
     kind = getattr(series.dtype, "kind", "O")
     values = series.to_numpy(dtype=object if kind not in "biufM" else None)
-    return np.asarray(values)
+    if len(values) and values.dtype == object and isinstance(values[0], (bool, int, np.generic)):
+        values = np.array(values.tolist())
+    return numpy_tree(np.asarray(values), name)

@@ -22,6 +22,7 @@ def convert(
     name: str | None = None,
     compression: int | str = 505,
     effort: str = "auto",
+    encoding: str = "default",
     layout: str = "importer",
     threads: int | None = None,
     memory: int | str | None = None,
@@ -53,6 +54,9 @@ def convert(
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
     effort
         ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
+    encoding
+        ``"default"``: column types as ROOT has them. ``"auto"``: for each column what a sample
+        shows to be smallest, split or unsplit, with an effort chosen for size more than for time.
     layout
         ``"importer"``: the fields ROOT's importer makes, branches with a common count sharing
         one collection. ``"vectors"``: each jagged branch a ``std::vector`` of its own.
@@ -94,6 +98,7 @@ def convert(
         "name": name,
         "compression": compression,
         "effort": effort,
+        "encoding": encoding,
         "layout": layout,
         "memory": None if memory is None else bytes_of(memory, "memory"),
         "cluster_size": None if cluster_size is None else bytes_of(cluster_size, "cluster_size"),

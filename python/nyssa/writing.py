@@ -12,11 +12,11 @@ from typing import Any
 import awkward as ak
 import numpy as np
 
-from nyssa import _columns, _core
+from nyssa import _awkward, _columns, _core
 from nyssa._attributes import AttributeSetWriter
 from nyssa._filter import not_found
 from nyssa._steps import bytes_of
-from nyssa.errors import ArgumentError
+from nyssa.errors import ArgumentError, UnsupportedError
 
 __all__ = [
     "FillContext",
@@ -49,38 +49,55 @@ class WritableFile:
         description: str = "",
         *,
         projections: Mapping[str, str] | None = None,
+        classes: Mapping[str, Mapping[str, Any]] | None = None,
+        record_names: bool = False,
     ) -> NTupleWriter:
         """Add an RNTuple and return its writer.
+
+        >>> jet = {"pt": "float", "hits": "std::vector<std::uint16_t>"}
+        >>> file.mkrntuple("Events", {"jets": "std::vector<Jet>"}, classes={"Jet": jet})
 
         Parameters
         ----------
         name
             Its name; ``"dir/Events"`` makes the directory.
         types_or_data
-            A dict from names to NumPy dtypes or awkward types (``"var * float32"``), or data as for
-            `NTupleWriter.extend`, which are written at once.
+            A dict from names to types, or data as for `NTupleWriter.extend`, which are written at
+            once. A type is a C++ type as text (``"std::map<std::string, float>"``; ``"int"`` has 32
+            bits and ``"float"`` is single precision as in C++), an awkward type (``"var *
+            float32"``) or a NumPy dtype. Integers of another width than declared are taken when
+            each value fits, and doubles are rounded to the declared ``float``.
         description
             Free text that is stored with it.
         projections
             More names for data that are there: a dict from names to paths. ``"jets.pt"`` is the
             member of each item as a list of numbers, ``"#jets"`` the number of items, ``"met"``
             another name of a field. They take no space, and are read like other fields.
+        classes
+            Types of your own by name, each a dict: the members of a class and their types, with
+            ``":bases"`` (a list of names), ``":version"`` and ``":checksum"`` where ROOT's
+            dictionary has them; ``{":enum": "short"}`` for an enum, ``{":items": "float"}`` for a
+            class that ROOT knows as a collection.
+        record_names
+            Whether awkward records with a name are written as the class of that name.
 
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when the name is taken, or a field's name is not allowed.
+            (a `ValueError`) when the name is taken, a field's name is not allowed, or a type is not
+            known.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
         if name in self._writers:
             raise ArgumentError(f"{self._path} already has an RNTuple {name!r}")
-        columns = _empty(types_or_data)
+        classes = dict(classes or {})
+        columns = _empty(types_or_data, classes)
         initial = columns is None
         if columns is None:
-            columns = _columns.columns(types_or_data)
+            columns = _columns.columns(types_or_data, record_names or bool(classes))
         projected = list((projections or {}).items())
-        self._open().table(name, columns, description, projected)
+        self._open().table(name, columns, description, projected, classes, not initial)
         writer = NTupleWriter(self, name, [column.name for column in columns])
         self._writers[name] = writer
         if initial:
@@ -310,6 +327,7 @@ def recreate(
     *,
     compression: int | str = 505,
     effort: str = "auto",
+    encoding: str = "default",
     cluster_size: int | str | None = None,
     max_unzipped_cluster_size: int | str | None = None,
     page_size: int | str | None = None,
@@ -342,6 +360,10 @@ def recreate(
         a name with an optional level: ``"zstd"``, ``"zstd:9"``.
     effort
         ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
+    encoding
+        ``"default"``: column types as ROOT has them. ``"auto"``: for each column what is smallest
+        on a sample of its data, split or unsplit, with a compression effort chosen for size more
+        than for time; looked at again in later clusters. Not with `NTupleWriter.fill_context`.
     cluster_size
         Compressed bytes of a cluster to aim at, such as ``"50 MB"``; smaller where memory is short.
     max_unzipped_cluster_size
@@ -381,6 +403,7 @@ def recreate(
     options = _options(
         compression=compression,
         effort=effort,
+        encoding=encoding,
         cluster_size=cluster_size,
         max_unzipped_cluster_size=max_unzipped_cluster_size,
         page_size=page_size,
@@ -518,11 +541,29 @@ def _options(**given: Any) -> dict[str, Any]:
     }
 
 
-def _empty(types: Any) -> list[_core.Array] | None:
+def _empty(
+    types: Any, classes: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[_core.Array] | None:
     """Return empty columns of the `types` in a dict, or `None` if these are data."""
     if not isinstance(types, Mapping) or not types or not all(map(_is_type, types.values())):
         return None
-    return [_columns.column(str(name), _empty_array(one)) for name, one in types.items()]
+    return [_empty_column(str(name), one, classes or {}) for name, one in types.items()]
+
+
+def _empty_column(name: str, one: Any, classes: Mapping[str, Mapping[str, Any]]) -> _core.Array:
+    """Return an empty column: of a C++ type if that is what the text is."""
+    if not isinstance(one, str):
+        return _columns.column(name, _empty_array(one))
+    try:
+        return _core.Array.of_type(name, one, classes)
+    except (ArgumentError, UnsupportedError):
+        try:
+            other = _empty_array(one)
+        except Exception:  # noqa: BLE001 (awkward's parser has errors of its own)
+            other = None
+        if other is None:
+            raise
+        return _columns.column(name, other)
 
 
 def _types(types: Any, caller: str) -> list[_core.Array]:
@@ -533,6 +574,8 @@ def _types(types: Any, caller: str) -> list[_core.Array]:
 
 
 def _awkward_type(one: Any) -> ak.types.Type:
+    if isinstance(one, str):
+        return ak.to_layout(_awkward.array(_empty_column("", one, {}))).form.type
     return ak.to_layout(_empty_array(one)).form.type
 
 

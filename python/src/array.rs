@@ -4,14 +4,17 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions};
+use arrow_array::{
+    Array as _, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, new_empty_array,
+};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use nyssa::arrow::export_field;
+use nyssa::schema::FieldType;
 use nyssa::{Error, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use crate::capsule;
 use crate::errors;
@@ -80,7 +83,20 @@ impl Array {
     fn from_arrow_stream(name: &str, stream: &Bound<'_, PyCapsule>) -> PyResult<Self> {
         let (arrays, field) = import::from_stream_capsule(stream)?;
         let array = import::concatenate(&arrays, field.data_type())?;
+        let field = import::observed(&field, &array);
         Ok(Self::new(array, Arc::new(field.with_name(name))))
+    }
+
+    /// A column without rows of a C++ type, which may be made of `classes`; see `crate::classes`.
+    #[staticmethod]
+    fn of_type(name: &str, type_name: &str, classes: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let py = classes.py();
+        let classes = crate::classes::classes(classes)?;
+        let field = FieldType::parse(type_name, &classes).and_then(|of| of.to_arrow(name));
+        let field = field.map_err(|error| {
+            errors::to_python(py, &error.at(|place| place.field = Some(name.to_owned())))
+        })?;
+        Ok(Self::new(new_empty_array(field.data_type()), Arc::new(field)))
     }
 
     /// The columns of a record; an error for anything else.

@@ -45,7 +45,7 @@ pub fn convert<'py>(
 }
 
 /// One end of a slice, as Python counts: from the end when negative.
-fn bound(given: Option<i64>, entries: u64, default: u64) -> u64 {
+pub fn bound(given: Option<i64>, entries: u64, default: u64) -> u64 {
     match given {
         None => default,
         Some(value) if value < 0 => entries.saturating_sub(value.unsigned_abs()),
@@ -60,6 +60,9 @@ fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     }
     if let Some(effort) = parse(given, "effort")? {
         options.effort = effort;
+    }
+    if let Some(encodings) = parse(given, "encoding")? {
+        options.encodings = encodings;
     }
     if let Some(compression) = parse(given, "compression")? {
         options.compression = compression;

@@ -34,6 +34,9 @@ impl Dataset {
     }
 }
 
+/// A field as Python takes it; see [`Dataset::fields`].
+type FieldRow = (Option<u32>, String, String, u32, Vec<String>);
+
 #[pymethods]
 impl Dataset {
     /// `"TTree"` or `"RNTuple"`.
@@ -73,6 +76,22 @@ impl Dataset {
             (item.name.clone(), item.type_name.clone(), data_type, reason)
         };
         self.0.items().iter().map(describe).collect()
+    }
+
+    /// Each field of an RNTuple: index of its parent or `None`, name, C++ type, version of the type, and
+    /// types of its columns; in order of their ids, parents first.
+    fn fields(&self) -> Vec<FieldRow> {
+        let Some(schema) = self.0.schema() else { return Vec::new() };
+        let row = |field: &nyssa::schema::Field| {
+            let parent = field.parent.map(|id| id.0);
+            let column = |id: &nyssa::schema::ColumnId| match schema.column(*id).column_type {
+                Some(column_type) => column_type.name().to_owned(),
+                None => format!("unknown {:#06x}", schema.column(*id).type_code),
+            };
+            let columns = field.columns.iter().map(column).collect();
+            (parent, field.name.clone(), field.type_name.clone(), field.type_version, columns)
+        };
+        schema.fields.iter().map(row).collect()
     }
 
     /// Entry ranges that are cheap to read on their own.

@@ -9,12 +9,12 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{
     Array, ArrayReader, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray,
-    LargeListArray, StructArray, make_array,
+    LargeListArray, NullArray, StructArray, UnionArray, make_array,
 };
 use arrow_buffer::{BooleanBuffer, MutableBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_schema::{ArrowError, DataType, Field, UnionFields};
 use nyssa::arrow::{STRING, field};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -61,6 +61,19 @@ pub fn from_layout(name: &str, tree: &Bound<'_, PyTuple>) -> PyResult<(ArrayRef,
             let array = StructArray::try_new_with_length(fields.into(), arrays, None, length);
             Arc::new(array.map_err(arrow_error)?)
         }
+        "null" => Arc::new(NullArray::new(tree.get_item(1)?.extract()?)),
+        "option" => {
+            let (values, item) = from_layout(name, tree.get_item(2)?.cast()?)?;
+            let array = option(bytes(&tree.get_item(1)?)?.as_slice(), &values)?;
+            return Ok((array, item.with_nullable(true)));
+        }
+        "union" => union(tree)?,
+        "named" => {
+            let (array, field) = from_layout(name, tree.get_item(2)?.cast()?)?;
+            let mut metadata = field.metadata().clone();
+            metadata.insert(STRING.0.to_owned(), tree.get_item(1)?.extract::<String>()?);
+            return Ok((array, field.with_metadata(metadata)));
+        }
         other => return Err(PyTypeError::new_err(format!("cannot import a layout of {other}"))),
     };
     let mut field = field(name, array.data_type().clone());
@@ -68,6 +81,48 @@ pub fn from_layout(name: &str, tree: &Bound<'_, PyTuple>) -> PyResult<(ArrayRef,
         field = field.with_metadata(arrow_schema::Metadata::default());
     }
     Ok((array, field))
+}
+
+/// The values where `mask` is not zero, nulls elsewhere.
+fn option(mask: &[u8], values: &ArrayRef) -> PyResult<ArrayRef> {
+    let data = values.to_data();
+    let mut all = MutableArrayData::try_new(vec![&data], true, mask.len()).map_err(arrow_error)?;
+    let mut next = 0;
+    for run in mask.chunk_by(|a, b| (*a == 0) == (*b == 0)) {
+        if run.first() == Some(&0) {
+            all.try_extend_nulls(run.len()).map_err(arrow_error)?;
+            continue;
+        }
+        let end = next + run.len();
+        if end > values.len() {
+            return Err(PyValueError::new_err("an option has fewer values than its mask says"));
+        }
+        all.try_extend(0, next, end).map_err(arrow_error)?;
+        next = end;
+    }
+    Ok(make_array(all.freeze()))
+}
+
+/// A dense union, its types numbered from 0. A null of a type stands for a value of none.
+fn union(tree: &Bound<'_, PyTuple>) -> PyResult<ArrayRef> {
+    let tags = bytes(&tree.get_item(1)?)?;
+    let index = bytes(&tree.get_item(2)?)?;
+    let rows = tags.len();
+    let mut fields = Vec::new();
+    let mut children = Vec::new();
+    for (id, child) in (0i8..).zip(tree.get_item(3)?.try_iter()?) {
+        let (array, field) = from_layout(&format!("_{id}"), child?.cast()?)?;
+        fields.push((id, Arc::new(field.with_nullable(false))));
+        children.push(array);
+    }
+    let tags = ScalarBuffer::<i8>::new(tags.into(), 0, rows);
+    let index = ScalarBuffer::<i32>::new(index.into(), 0, rows);
+    let fields = UnionFields::try_new(
+        fields.iter().map(|(id, _)| *id),
+        fields.iter().map(|(_, field)| Arc::clone(field)),
+    );
+    let union = UnionArray::try_new(fields.map_err(arrow_error)?, tags, Some(index), children);
+    Ok(Arc::new(union.map_err(arrow_error)?))
 }
 
 fn number(dtype: &str, data: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
@@ -130,7 +185,9 @@ pub fn from_array_capsules(
     }
     // SAFETY: the producer promises that the array is of the schema.
     let data = unsafe { from_ffi(array, schema) }.map_err(arrow_error)?;
-    normalise(&make_array(data), &field).map_err(arrow_error)
+    let (array, field) = normalise(&make_array(data), &field).map_err(arrow_error)?;
+    let field = observed(&field, &array);
+    Ok((array, field))
 }
 
 /// The arrays of a capsule, as `__arrow_c_stream__` returns it, and their field: `Struct` for tables.
@@ -166,6 +223,32 @@ pub fn concatenate(arrays: &[ArrayRef], data_type: &DataType) -> PyResult<ArrayR
         all.try_extend(index, 0, part.len()).map_err(arrow_error)?;
     }
     Ok(make_array(all.freeze()))
+}
+
+/// `field` with only those parts nullable that have nulls in `array`: most Arrow columns are nullable
+/// without a reason, and only what is written as `std::optional` should be.
+pub fn observed(field: &Field, array: &dyn Array) -> Field {
+    let child = |field: &Arc<Field>, array: &ArrayRef| Arc::new(observed(field, array));
+    let data_type = match field.data_type() {
+        DataType::LargeList(item) => {
+            DataType::LargeList(child(item, array.as_list::<i64>().values()))
+        }
+        DataType::FixedSizeList(item, size) => {
+            DataType::FixedSizeList(child(item, array.as_fixed_size_list().values()), *size)
+        }
+        DataType::Map(entries, sorted) => {
+            let values: ArrayRef = Arc::new(array.as_map().entries().clone());
+            DataType::Map(child(entries, &values), *sorted)
+        }
+        DataType::Struct(members) => {
+            let columns = array.as_struct().columns();
+            let pairs = members.iter().zip(columns);
+            DataType::Struct(pairs.map(|(member, column)| child(member, column)).collect())
+        }
+        other => other.clone(),
+    };
+    let nulls = array.logical_null_count() > 0;
+    field.clone().with_data_type(data_type).with_nullable(nulls)
 }
 
 /// The field of what [`normalise`] returns.

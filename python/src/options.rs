@@ -70,6 +70,9 @@ pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(checksums) = get(given, "checksums")? {
         options.checksums = checksums;
     }
+    if let Some(encodings) = parse(given, "encoding")? {
+        options.encodings = encodings;
+    }
     if let Some(merging) = get(given, "same_page_merging")? {
         options.same_page_merging = merging;
     }

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use arrow_schema::Schema;
+use arrow_schema::{Field, Schema};
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::schema::{FieldType, Schema as RSchema, SchemaBuilder};
+use nyssa::schema::{Classes, FieldType, Nullable, SchemaBuilder};
 use nyssa::update::Update;
 use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
@@ -50,6 +50,14 @@ impl State {
         let table = self.tables.iter_mut().find(|table| table.name == name);
         table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
     }
+}
+
+/// Adds fields of the types of Arrow fields; nullable ones are optional.
+fn add_fields(builder: &mut SchemaBuilder, fields: &[Arc<Field>], classes: &Classes) -> Result<()> {
+    fields.iter().try_for_each(|field| {
+        let field_type = FieldType::from_arrow_with(field, classes, Nullable::Optional)?;
+        builder.field(None, field.name(), &field_type).map(drop)
+    })
 }
 
 #[pymethods]
@@ -116,7 +124,9 @@ impl Writer {
     }
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
-    /// projections: names and paths.
+    /// projections: names and paths. Records of the names in `classes` are these classes; with
+    /// `round_doubles` fields of floats take doubles.
+    #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
         py: Python<'_>,
@@ -124,12 +134,15 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
         description: String,
         projections: Vec<(String, String)>,
+        classes: &Bound<'_, PyDict>,
+        round_doubles: bool,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let options = Options { description, ..state.options.clone() };
-            let schema = RSchema::from_arrow(&Schema::new(fields), options.compression)?;
-            let mut builder = SchemaBuilder::extending(schema, options.compression);
+            let options = Options { description, round_doubles, ..state.options.clone() };
+            let mut builder = SchemaBuilder::new(options.compression);
+            add_fields(&mut builder, &fields, &classes)?;
             for (field, path) in projections {
                 builder.project_path(&field, &path)?;
             }
@@ -156,11 +169,11 @@ impl Writer {
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            state.table(&name)?.rows.table()?.extend_schema(|builder| {
-                fields.iter().try_for_each(|field| {
-                    builder.field(None, field.name(), &FieldType::from_arrow(field)?).map(drop)
-                })
-            })
+            state
+                .table(&name)?
+                .rows
+                .table()?
+                .extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))
         })
     }
 

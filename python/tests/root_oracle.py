@@ -62,13 +62,13 @@ def version() -> str:
     return str(ROOT.__version__)
 
 
-def entries(path: str, name: str, precision: int = 17) -> list[Any]:
-    """Return the entries of an RNTuple as ROOT prints them, as Python objects."""
+def entries(path: str, name: str, precision: int = 17, stop: int | None = None) -> list[Any]:
+    """Return the entries of an RNTuple, up to `stop`, as ROOT prints them, as Python objects."""
     import ROOT
 
     reader = ROOT.RNTupleReader.Open(name, path)
     out = []
-    for entry in range(reader.GetNEntries()):
+    for entry in range(min(reader.GetNEntries(), stop or 1 << 62)):
         stream = ROOT.std.ostringstream()
         stream.precision(precision)
         reader.Show(entry, stream)
@@ -94,6 +94,127 @@ def fields(path: str, name: str) -> list[tuple[str, str]]:
         (str(field.GetFieldName()), str(field.GetTypeName()))
         for field in descriptor.GetTopLevelFields()
     ]
+
+
+def described(path: str, name: str) -> list[tuple[Any, ...]]:
+    """Return what the descriptor says of each field: path, types, versions, structure, source."""
+    import ROOT
+
+    descriptor = ROOT.RNTupleReader.Open(name, path).GetDescriptor()
+    out = []
+
+    def walk(parent: int, prefix: str) -> None:
+        for field in descriptor.GetFieldIterable(parent):
+            known = prefix + str(field.GetFieldName())
+            checksum = field.GetTypeChecksum()
+            source = None
+            if field.IsProjectedField():
+                source = str(descriptor.GetQualifiedFieldName(field.GetProjectionSourceId()))
+            out.append(
+                (
+                    known,
+                    str(field.GetTypeName()),
+                    str(field.GetTypeAlias()),
+                    str(field.GetFieldDescription()),
+                    int(field.GetFieldVersion()),
+                    int(field.GetTypeVersion()),
+                    int(checksum.value()) if checksum.has_value() else None,
+                    int(field.GetNRepetitions()),
+                    int(field.GetStructure()),
+                    source,
+                )
+            )
+            walk(field.GetId(), known + ".")
+
+    walk(descriptor.GetFieldZeroId(), "")
+    return out
+
+
+_SHOW = """
+#include <atomic>
+#include <bitset>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <tuple>
+#include <variant>
+namespace nyssa_test {
+template <typename T> void show(std::ostream &out, const T &value);
+template <std::size_t N> void show(std::ostream &out, const std::bitset<N> &bits) {
+   out << '[';
+   for (std::size_t i = 0; i < N; ++i) out << (i ? "," : "") << (bits[i] ? "true" : "false");
+   out << ']';
+}
+template <typename T> void show(std::ostream &out, const std::atomic<T> &v) { out << v.load(); }
+template <typename T> void show_pointer(std::ostream &out, const T &value) {
+   if (value) show(out, *value); else out << "null";
+}
+template <typename T> void show(std::ostream &out, const std::optional<T> &value) {
+   show_pointer(out, value);
+}
+template <typename T> void show(std::ostream &out, const std::unique_ptr<T> &value) {
+   show_pointer(out, value);
+}
+template <typename A, typename B> void show(std::ostream &out, const std::pair<A, B> &pair) {
+   out << '['; show(out, pair.first); out << ','; show(out, pair.second); out << ']';
+}
+template <typename A, typename B> void show(std::ostream &out, const std::tuple<A, B> &pair) {
+   out << '['; show(out, std::get<0>(pair)); out << ','; show(out, std::get<1>(pair)); out << ']';
+}
+template <typename... Ts> void show(std::ostream &out, const std::variant<Ts...> &variant) {
+   out << '[' << int(variant.index()) << ',';
+   if (variant.valueless_by_exception()) out << "null";
+   else std::visit([&](auto &value) { show(out, value); }, variant);
+   out << ']';
+}
+template <typename T> void show(std::ostream &out, const T &value) {
+   if constexpr (std::is_same_v<T, std::byte>) out << int(value);
+   else if constexpr (std::is_same_v<T, bool>) out << (value ? "true" : "false");
+   else if constexpr (std::is_same_v<T, std::string>) out << '"' << value << '"';
+   else if constexpr (std::is_arithmetic_v<T>) out << +value;
+   else {
+      out << '[';
+      bool first = true;
+      for (const typename T::value_type &item : value) {
+         if (!first) out << ',';
+         first = false;
+         show(out, item);
+      }
+      out << ']';
+   }
+}
+template <typename T>
+std::vector<std::string> views(const char *name, const char *path, const char *field) {
+   std::vector<std::string> all;
+   auto reader = ROOT::RNTupleReader::Open(name, path);
+   auto view = reader->GetView<T>(field);
+   for (auto entry : *reader) {
+      std::ostringstream out;
+      out.precision(17);
+      show(out, view(entry));
+      all.push_back(out.str());
+   }
+   return all;
+}
+}
+"""
+
+
+def typed_views(path: str, name: str, types: list[tuple[str, str]]) -> dict[str, list[Any]]:
+    """Return the entries of fields read through views of C++ types.
+
+    Optional values are the value or `None`, maps lists of pairs, variants pairs of index and value.
+    """
+    import ROOT
+
+    if not hasattr(ROOT, "nyssa_test"):
+        ROOT.gInterpreter.Declare(_SHOW)
+    found = {}
+    for field, type_name in types:
+        views = ROOT.nyssa_test.views[type_name](name, path, field)
+        found[field] = [json.loads(str(text)) for text in views]
+    return found
 
 
 def numpy(path: str, name: str, columns: list[str]) -> dict[str, Any]:
@@ -124,6 +245,14 @@ def import_tree(source: str, tree: str, output: str) -> None:
     importer = ROOT.Experimental.RNTupleImporter.Create(source, tree, output)
     importer.SetIsQuiet(True)
     importer.Import()
+
+
+def lists(path: str, name: str, column: str) -> list[list[Any]]:
+    """Return a column of lists of numbers through RDataFrame."""
+    import ROOT
+
+    rows = ROOT.RDataFrame(name, path).AsNumpy([column])[column]
+    return [[value.item() if hasattr(value, "item") else value for value in row] for row in rows]
 
 
 def attributes(path: str, name: str, attribute_set: str, fields: list[str]) -> list[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import awkward as ak
 import numpy as np
 import pytest
+import uproot
 
 import nyssa
 from nyssa.errors import ArgumentError
@@ -149,3 +150,58 @@ def test_attribute_ranges_have_entries(tmp_path: Path) -> None:
         events.attribute_set("meta", {"run": "int32"}).add(0, 4, {"run": 1})
         events.extend(FIRST)
     assert not path.exists()
+
+
+def changing(rows: int) -> list[dict[str, np.ndarray]]:
+    """Return chunks of which each suits another encoding: repeated words, then small numbers."""
+    random = np.random.default_rng(7)
+    words = random.integers(0, 2**32, 64, dtype=np.uint32)
+    order = random.integers(0, 64, rows // 8)
+    repeated = words[(order[:, None] + np.arange(8)) % 64].ravel()
+    small = random.integers(0, 300, rows, dtype=np.uint32)
+    smooth = np.cumsum(random.normal(size=rows)).astype(np.float32)
+    chunks = [(repeated, small), (small, repeated), (repeated, repeated)]
+    return [{"a": a, "b": b, "f": smooth} for a, b in chunks]
+
+
+def test_encodings_chosen_by_looking(tmp_path: Path, root: Root) -> None:
+    """Columns change their representation from cluster to cluster; ROOT and uproot follow."""
+    chunks = changing(48_000)
+    sizes = {}
+    for encoding in ["default", "auto"]:
+        path = tmp_path / f"{encoding}.root"
+        with nyssa.recreate(path, encoding=encoding, cluster_size="150 kB") as file:
+            types = {"a": "uint32", "b": "uint32", "f": "float32", "list": "var * uint32"}
+            events = file.mkrntuple("Events", types, projections={"again": "a"})
+            for chunk in chunks:
+                lists = ak.unflatten(chunk["b"], np.full(len(chunk["b"]) // 4, 4))
+                lists = ak.concatenate([lists, ak.unflatten(chunk["b"][:0], np.zeros(36_000, int))])
+                events.extend({**chunk, "list": lists})
+        sizes[encoding] = path.stat().st_size
+        merged = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
+        frame = root.call("numpy", str(path), "Events", ["a", "b", "f", "again"])
+        for name, expected in {**merged, "again": merged["a"]}.items():
+            np.testing.assert_array_equal(frame[name], expected)
+        ours = nyssa.open(f"{path}:Events").arrays()
+        assert len(nyssa.open(f"{path}:Events").clusters) > 4
+        theirs = uproot.open(path)["Events"].arrays(["a", "b", "f"])
+        for name, expected in merged.items():
+            np.testing.assert_array_equal(ours[name], expected)
+            np.testing.assert_array_equal(theirs[name], expected)
+        np.testing.assert_array_equal(ak.flatten(ours["list"]), merged["b"])
+        lists = root.call("lists", str(path), "Events", "list")
+        assert sum(map(len, lists)) == len(merged["b"])
+        assert [value for row in lists for value in row] == merged["b"].tolist()
+    assert sizes["auto"] < 0.8 * sizes["default"]
+
+
+def test_encodings_of_nothing_and_of_everything(tmp_path: Path, root: Root) -> None:
+    """Empty columns, uncompressed files, other algorithms: nothing to choose, or little."""
+    for compression in [0, 101, 404, 505]:
+        path = tmp_path / f"{compression}.root"
+        with nyssa.recreate(path, encoding="auto", compression=compression) as file:
+            events = file.mkrntuple("Events", TYPES)
+            events.extend(FIRST)
+        assert root.call("entries", str(path), "Events") == FIRST.to_list()
+    with pytest.raises(ArgumentError, match='encoding "best" is not known'):
+        nyssa.recreate(tmp_path / "wrong.root", encoding="best")

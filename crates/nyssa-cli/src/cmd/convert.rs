@@ -6,7 +6,7 @@ use clap::Args;
 use nyssa::Kind;
 use nyssa::compression::Compression;
 use nyssa::convert::{
-    self, CLUSTER_BYTES, Effort, Layout, MEMORY_BUDGET, Options, PAGE_BYTES, Report,
+    self, CLUSTER_BYTES, Effort, Encodings, Layout, MEMORY_BUDGET, Options, PAGE_BYTES, Report,
 };
 use nyssa::dataset::Format;
 
@@ -43,6 +43,9 @@ pub struct Convert {
     /// auto: spend time where it pays; full: the exact level for every column
     #[arg(long, default_value = "auto", value_parser = parse::<Effort>)]
     effort: Effort,
+    /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
+    #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
+    encoding: Encodings,
     /// Compressed size of a cluster, approximately [default: 128MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     cluster_size: Option<u64>,
@@ -126,6 +129,7 @@ fn options(args: &Convert) -> Result<Options> {
         layout: args.layout,
         compression: args.compression,
         effort: args.effort,
+        encodings: args.encoding,
         cluster_bytes: args.cluster_size.unwrap_or(CLUSTER_BYTES),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),

@@ -9,7 +9,7 @@ use nyssa::cut::Cut;
 use nyssa::dataset::Dataset;
 use nyssa::read::Reader;
 use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
-use nyssa::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE};
+use nyssa::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
 
 use crate::FINE;
 use crate::app::App;
@@ -42,6 +42,9 @@ pub struct Rewrite {
     /// zstd, zlib, lz4 or lzma with a level 1 to 9, a ROOT setting such as 505, or none
     #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse::<Compression>)]
     compression: Compression,
+    /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
+    #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
+    encoding: Encodings,
     /// Compressed size of a cluster, approximately [default: 128MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     cluster_size: Option<u64>,
@@ -66,6 +69,9 @@ pub struct Rewrite {
     /// Read both files back and compare every value
     #[arg(long)]
     verify: bool,
+    /// Leave out the other objects of the file
+    #[arg(long)]
+    only: bool,
     /// Replace an existing output
     #[arg(long, short)]
     force: bool,
@@ -124,6 +130,7 @@ fn options(args: &Rewrite) -> Result<Options> {
     let page_bytes = args.page_size.unwrap_or(DEFAULT_MAX_UNZIPPED_PAGE as u64);
     Ok(Options {
         compression: args.compression,
+        encodings: args.encoding,
         cluster_bytes: args.cluster_size.unwrap_or(DEFAULT_APPROX_ZIPPED_CLUSTER),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
@@ -131,6 +138,7 @@ fn options(args: &Rewrite) -> Result<Options> {
         drop: args.drop.clone(),
         entries: None,
         cut: args.cut.clone().map(EntryCut::Expression),
+        only: args.only,
         force: args.force,
         verify: args.verify,
         name: args.name.clone(),
@@ -140,7 +148,9 @@ fn options(args: &Rewrite) -> Result<Options> {
 
 fn explain(failure: Failure) -> Failure {
     match failure.kind() {
-        Some(Kind::Unsupported) => failure.hint("--drop leaves fields out by name"),
+        Some(Kind::Unsupported) if failure.message().contains("cannot be rewritten") => {
+            failure.hint("--drop leaves fields out by name")
+        }
         _ => failure,
     }
 }
@@ -186,18 +196,27 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
         }
         writeln!(app.out)?;
     }
-    reports.iter().try_for_each(|report| remarks(report, app))
+    reports.iter().try_for_each(|report| remarks(report, app))?;
+    reports.last().map_or(Ok(()), |report| others(report, app))
 }
 
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
     for field in &report.dropped {
         writeln!(app.out, "left out field {}", printable(field))?;
     }
-    for object in &report.left_out {
-        writeln!(app.out, "left out {}", printable(object))?;
-    }
     for note in &report.notes {
         writeln!(app.out, "note: {}", printable(note))?;
+    }
+    Ok(())
+}
+
+/// The other objects of the file, which every report lists.
+fn others(report: &Report, app: &mut App<'_>) -> Result<()> {
+    if !report.carried.is_empty() {
+        writeln!(app.out, "carried over {}", printable(&report.carried.join(", ")))?;
+    }
+    for object in &report.left_out {
+        writeln!(app.out, "left out {}", printable(object))?;
     }
     Ok(())
 }

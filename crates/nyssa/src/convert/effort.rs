@@ -21,13 +21,16 @@ use crate::encoding::ColumnType;
 use crate::error::Result;
 use crate::schema::{ColumnId, FieldId, Schema, Structure};
 use crate::ttree::Reader;
+use crate::write::auto::Chooser;
 use crate::write::effort::{CHEAP_COST, Codecs, STRONG_COST, pays};
-use crate::write::{Scratch, SealSettings, seal_field};
+use crate::write::{self, Scratch, SealSettings, seal_field};
 
 /// One byte in this many is sampled, at most.
 const SAMPLE_SHARE: u64 = 128;
 /// Decoded bytes of a sample: as long as a few hundred entries, at most an eighth of a page.
 const SAMPLE_BYTES: Range<u64> = 8 << 10..128 << 10;
+/// The same where size is worth more than time.
+const LARGE_SAMPLE_BYTES: Range<u64> = 256 << 10..512 << 10;
 /// Columns with fewer decoded bytes than this cannot save enough to be asked.
 const LEAST_BYTES: u64 = 64 << 10;
 
@@ -66,7 +69,7 @@ impl Effort<'_> {
                 .par_iter()
                 .map_init(Scratch::new, |scratch, unit| {
                     self.context.check()?;
-                    match self.sample(unit)? {
+                    match self.sample(unit, &SAMPLE_BYTES)? {
                         Some(sample) => sampler.choose(unit.field, &sample, scratch),
                         None => Ok(Choice::default()),
                     }
@@ -91,8 +94,47 @@ impl Effort<'_> {
         )))
     }
 
-    /// Some values from the middle of the first cluster; `None` for what is too small to matter.
-    fn sample(&self, unit: &Unit) -> Result<Option<ArrayRef>> {
+    /// Chooses codec and encoding of every column for size, with a price on time (`write/auto.rs`).
+    /// Returns a note for the report.
+    ///
+    /// # Errors
+    /// As [`Effort::choose`].
+    pub fn choose_encodings(
+        &self,
+        effort: write::Effort,
+        schema: &mut Schema,
+        settings: &mut SealSettings,
+    ) -> Result<Option<String>> {
+        let Some(chooser) = Chooser::of(self.compression, effort) else { return Ok(None) };
+        let choices: Vec<Vec<_>> = self.context.pool().install(|| {
+            self.units
+                .par_iter()
+                .map_init(Scratch::new, |scratch, unit| {
+                    self.context.check()?;
+                    match self.sample(unit, &LARGE_SAMPLE_BYTES)? {
+                        Some(sample) => {
+                            chooser.choose_field(schema, unit.field, &sample, settings, scratch)
+                        }
+                        None => Ok(Vec::new()),
+                    }
+                })
+                .collect::<Result<_>>()
+        })?;
+        let before: Vec<_> = schema.columns.iter().map(|column| column.type_code).collect();
+        for (column, choice) in choices.iter().flatten() {
+            choice.apply(*column, schema, settings);
+        }
+        let changed = schema.columns.iter().zip(before).filter(|(now, old)| now.type_code != *old);
+        Ok(Some(format!(
+            "encodings: {} of {} columns are stored in another type than ROOT's default",
+            changed.count(),
+            schema.columns.len()
+        )))
+    }
+
+    /// Some values from the middle of the first cluster, of about so many bytes; `None` for what is
+    /// too small to matter.
+    fn sample(&self, unit: &Unit, size: &Range<u64>) -> Result<Option<ArrayRef>> {
         let (index, only_items) = match unit.source {
             Source::Branch(index) => (index, false),
             Source::Items(index) => (index, true),
@@ -106,7 +148,7 @@ impl Effort<'_> {
         if bytes < LEAST_BYTES {
             return Ok(None);
         }
-        let wanted = (bytes / SAMPLE_SHARE).clamp(SAMPLE_BYTES.start, SAMPLE_BYTES.end);
+        let wanted = (bytes / SAMPLE_SHARE).clamp(size.start, size.end);
         let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;
@@ -212,7 +254,6 @@ mod tests {
 
     use super::*;
     use crate::schema::{FieldType, Leaf, SchemaBuilder};
-    use crate::write;
 
     fn choose(leaf: Leaf, sample: ArrayRef) -> Choice {
         let mut builder = SchemaBuilder::new(Compression::DEFAULT);

@@ -18,7 +18,7 @@ use crate::output::{self, Output};
 use crate::read;
 use crate::rootfile::RootFile;
 use crate::ttree::Reader;
-use crate::write::{self, SealSettings, Writer};
+use crate::write::{self, Encodings, SealSettings, Writer};
 
 /// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple of the same
 /// path in the new file `output`, which appears only when all of it is written (and verified, if
@@ -150,17 +150,23 @@ impl Job<'_> {
             ..write::Options::default()
         };
         let mut settings = SealSettings::new(&self.map.schema, &write_options);
-        if self.options.effort == options::Effort::Auto {
-            let effort = effort::Effort {
-                reader: self.reader,
-                inputs: &self.inputs,
-                units: &self.map.units,
-                clusters: &clusters,
-                compression: self.options.compression,
-                context: self.context,
-            };
-            self.map.notes.extend(effort.choose(&mut self.map.schema, &mut settings)?);
-        }
+        let effort = effort::Effort {
+            reader: self.reader,
+            inputs: &self.inputs,
+            units: &self.map.units,
+            clusters: &clusters,
+            compression: self.options.compression,
+            context: self.context,
+        };
+        let (schema, effort_options) = (&mut self.map.schema, self.options.effort);
+        let note = match (self.options.encodings, effort_options) {
+            (Encodings::Auto, _) => {
+                effort.choose_encodings(effort_options, schema, &mut settings)?
+            }
+            (Encodings::Default, options::Effort::Auto) => effort.choose(schema, &mut settings)?,
+            (Encodings::Default, options::Effort::Full) => None,
+        };
+        self.map.notes.extend(note);
         let units = Units::new(self.reader, &self.inputs, &self.map.schema, &self.map.units);
         let name = self.ntuple();
         let mut writer =

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
-pub use crate::write::Effort;
+pub use crate::write::{Effort, Encodings};
 
 /// Zipped bytes of a cluster, approximately; ROOT's default for RNTuple.
 pub const CLUSTER_BYTES: u64 = 128 << 20;
@@ -35,6 +35,9 @@ pub struct Options {
     pub compression: Compression,
     /// How compression effort is spent.
     pub effort: Effort,
+    /// How column types are chosen. Those of the default depend on the effort too: without
+    /// [`Effort::Full`], columns that compress much better unsplit are stored so.
+    pub encodings: Encodings,
     /// Zipped bytes of a cluster, approximately.
     pub cluster_bytes: u64,
     /// Uncompressed bytes of a page at most.
@@ -66,6 +69,7 @@ impl Default for Options {
             layout: Layout::default(),
             compression: Compression::DEFAULT,
             effort: Effort::default(),
+            encodings: Encodings::default(),
             cluster_bytes: CLUSTER_BYTES,
             page_bytes: PAGE_BYTES,
             memory_budget: MEMORY_BUDGET,

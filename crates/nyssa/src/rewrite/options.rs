@@ -7,7 +7,7 @@ use arrow_buffer::BooleanBuffer;
 use crate::compression::Compression;
 use crate::cut::Cut;
 use crate::error::{Error, Result};
-use crate::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE};
+use crate::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
 
 /// Bytes of decoded and sealed data in flight.
 pub const MEMORY_BUDGET: u64 = 512 << 20;
@@ -21,11 +21,29 @@ pub enum EntryCut {
     Mask(BooleanBuffer),
 }
 
+impl EntryCut {
+    /// A mask of `count` bits, least significant first.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when there are fewer bits.
+    pub fn from_bits(bits: Vec<u8>, count: usize) -> Result<Self> {
+        if bits.len() < count.div_ceil(8) {
+            return Err(Error::invalid_argument(format!(
+                "{} bytes are no mask of {count} bits",
+                bits.len()
+            )));
+        }
+        Ok(Self::Mask(BooleanBuffer::new(bits.into(), 0, count)))
+    }
+}
+
 /// Options of a rewrite.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Algorithm and level of the output.
     pub compression: Compression,
+    /// How column types, and with [`Encodings::Auto`] compression effort, are chosen.
+    pub encodings: Encodings,
     /// Zipped bytes of a cluster, approximately.
     pub cluster_bytes: u64,
     /// Uncompressed bytes of a page at most.
@@ -40,6 +58,8 @@ pub struct Options {
     pub entries: Option<Range<u64>>,
     /// Which of these entries to take; `None` takes all.
     pub cut: Option<EntryCut>,
+    /// Leaves out the other objects of the file; else they are carried over.
+    pub only: bool,
     /// Replaces an existing output.
     pub force: bool,
     /// Reads both files back and compares every value before the output appears.
@@ -55,6 +75,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             compression: Compression::DEFAULT,
+            encodings: Encodings::default(),
             cluster_bytes: DEFAULT_APPROX_ZIPPED_CLUSTER,
             page_bytes: DEFAULT_MAX_UNZIPPED_PAGE,
             memory_budget: MEMORY_BUDGET,
@@ -62,6 +83,7 @@ impl Default for Options {
             drop: Vec::new(),
             entries: None,
             cut: None,
+            only: false,
             force: false,
             verify: false,
             name: None,

@@ -20,6 +20,7 @@
 
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 
+use super::to_arrow::{CHECKSUM, VERSION};
 use super::type_name::{Argument, TypeName};
 use super::{Class, Classes, FieldType, Leaf, Schema, SchemaBuilder, SetKind};
 use crate::arrow::{STREAMER, STRING};
@@ -174,7 +175,9 @@ impl Converter<'_> {
                         Err(_) => return Err(unsupported(data_type)),
                     },
                     ("std::tuple", _) => FieldType::Tuple(types(members)),
-                    _ if user => class(&name.map(ToString::to_string).unwrap_or_default(), members),
+                    _ if user => {
+                        class(&name.map(ToString::to_string).unwrap_or_default(), members, field)
+                    }
                     _ => FieldType::Record(members),
                 }
             }
@@ -222,10 +225,16 @@ fn types(members: Vec<(String, FieldType)>) -> Vec<FieldType> {
 }
 
 /// A class of a struct's members; those called `:_0`, … are its bases.
-fn class(name: &str, members: Vec<(String, FieldType)>) -> FieldType {
+fn class(name: &str, members: Vec<(String, FieldType)>, field: &ArrowField) -> FieldType {
+    let number = |key: &str| field.metadata().get(key).and_then(|text| text.parse().ok());
     let (bases, members): (Vec<_>, Vec<_>) =
         members.into_iter().partition(|(name, _)| name.starts_with(":_"));
-    FieldType::Class(Class { bases: types(bases), ..Class::new(name, members) })
+    FieldType::Class(Class {
+        bases: types(bases),
+        version: number(VERSION).unwrap_or(Class::NO_VERSION),
+        checksum: number(CHECKSUM),
+        ..Class::new(name, members)
+    })
 }
 
 /// A name that is none of the standard library's or ROOT's.

@@ -13,6 +13,7 @@ mod leaf;
 mod name;
 mod projection;
 mod representation;
+mod to_arrow;
 pub mod type_name;
 mod validate;
 #[cfg(test)]

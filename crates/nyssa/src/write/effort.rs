@@ -106,7 +106,7 @@ pub(crate) fn pays(raw: f64, now: (f64, f64), other: (f64, f64)) -> bool {
 
 /// Two hash tables and long matches only: on planes of noise, short matches cost more than the
 /// literals they replace. As fast as level 1 and smaller.
-fn cheap() -> Codec {
+pub(super) fn cheap() -> Codec {
     Codec::Zstd {
         level: 1,
         parameters: vec![

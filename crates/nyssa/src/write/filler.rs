@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 
+use super::auto::{Choice, Chooser};
 use super::budget::Budget;
 use super::column_data::ColumnData;
 use super::effort::Codecs;
@@ -16,7 +17,7 @@ use super::lanes::Lanes;
 use super::outlet::{Outlet, Page, SealedCluster, WaitingColumn};
 use super::seal::ColumnPlan;
 use super::shred::{Shred, shred};
-use super::{Effort, Options, SealSettings};
+use super::{Effort, Encodings, Options, SealSettings};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::schema::{ColumnId, FieldId, Schema};
@@ -38,7 +39,10 @@ pub(super) struct Filler {
     budget: Budget,
     lanes: Lanes,
     codecs: Option<Codecs>,
+    chooser: Option<Chooser>,
     columns: Vec<Column>,
+    /// Clusters given away.
+    clusters: u64,
     /// Entries of the open cluster.
     entries: u64,
     /// Packed bytes of the open cluster, sealed or not.
@@ -118,7 +122,10 @@ impl Filler {
             .map(|(id, _)| id)
             .collect();
         let columns = schema.columns.iter().map(|_| Column::default()).collect();
-        let codecs = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
+        let auto = options.encodings == Encodings::Auto;
+        let chooser = Chooser::of(options.compression, options.effort).filter(|_| auto);
+        let codecs = Codecs::of(options.compression)
+            .filter(|_| options.effort == Effort::Auto && chooser.is_none());
         Ok(Self {
             schema,
             settings,
@@ -127,7 +134,9 @@ impl Filler {
             budget,
             lanes: Lanes::new(context.clone(), budget.lanes, pooled),
             codecs,
+            chooser,
             columns,
+            clusters: 0,
             entries: 0,
             unzipped: 0,
             sealed: 0,
@@ -151,7 +160,9 @@ impl Filler {
         for (column, old) in self.columns.iter_mut().zip(&old.columns) {
             column.chosen = old.chosen;
         }
+        self.settings.representations.clone_from(&old.settings.representations);
         (self.committed, self.totals) = (old.committed, old.totals);
+        self.clusters = old.clusters;
         self
     }
 
@@ -261,8 +272,9 @@ impl Filler {
         for ((id, column), settings) in (0u32..).zip(&mut self.columns).zip(&self.settings.columns)
         {
             let id = ColumnId(id);
-            // Rows go into first representations; the others are suppressed.
-            if self.schema.column(id).representation != 0 {
+            let stored = self.schema.column(id);
+            // The other representations are suppressed.
+            if stored.representation != self.settings.representation(stored.field) {
                 continue;
             }
             columns.push(WaitingColumn {
@@ -273,6 +285,10 @@ impl Filler {
                 pages: std::mem::take(&mut column.pages),
             });
             column.data = ColumnData::default();
+        }
+        self.clusters += 1;
+        if self.chooser.is_some() && self.clusters.is_power_of_two() {
+            self.columns.iter_mut().for_each(|column| column.chosen = false);
         }
         let entries = std::mem::take(&mut self.entries);
         self.committed += entries;
@@ -419,7 +435,8 @@ impl Filler {
 
     /// Seals pages, those of a column in order, and lets their elements go.
     fn seal(&mut self, tasks: Vec<Task>, outlet: &mut dyn Outlet) -> Result<()> {
-        self.choose_codecs(&tasks)?;
+        let mut tasks = tasks;
+        self.choose(&mut tasks, outlet)?;
         // Elements of a wave go when all its pages are sealed, so memory holds a wave twice.
         let mut rest = &tasks[..];
         while !rest.is_empty() {
@@ -480,34 +497,116 @@ impl Filler {
         Ok(())
     }
 
-    /// Chooses the codecs of columns that are sealed for the first time.
-    fn choose_codecs(&mut self, tasks: &[Task]) -> Result<()> {
-        let Some(codecs) = self.codecs.clone() else { return Ok(()) };
+    /// Chooses how columns are sealed whose first pages these are, of all or (with encodings chosen by
+    /// looking) of this cluster.
+    fn choose(&mut self, tasks: &mut [Task], outlet: &mut dyn Outlet) -> Result<()> {
+        if self.codecs.is_none() && self.chooser.is_none() {
+            return Ok(());
+        }
         let mut first = Vec::new();
-        for task in tasks {
+        for (index, task) in tasks.iter().enumerate() {
             let column = &mut self.columns[task.column];
             if !std::mem::replace(&mut column.chosen, true) {
-                first.push(task);
+                first.push(index);
             }
         }
         if first.is_empty() {
             return Ok(());
         }
+        if self.chooser.is_some() {
+            return self.choose_encodings(&first, tasks, outlet);
+        }
+        self.choose_codecs(&first, tasks)
+    }
+
+    fn choose_codecs(&mut self, first: &[usize], tasks: &[Task]) -> Result<()> {
+        let Some(codecs) = self.codecs.clone() else { return Ok(()) };
         let plans = plans(&self.schema, &self.settings)?;
         let columns = &self.columns;
-        let chosen = self.lanes.map(&first, |task, scratch| {
+        let chosen = self.lanes.map(first, |&index, scratch| {
+            let task = &tasks[index];
             let data = &columns[task.column].data;
             let elements = columns[task.column].range(task).len();
             codecs.choose(&plans[task.column], data, elements, scratch).cloned()
         })?;
         drop(plans);
-        for (task, codec) in first.into_iter().zip(chosen) {
-            if let Some(settings) = self.settings.columns.get_mut(task.column) {
+        for (&index, codec) in first.iter().zip(chosen) {
+            if let Some(settings) = self.settings.columns.get_mut(tasks[index].column) {
                 settings.setting = codec.setting();
                 settings.codec = codec;
             }
         }
         Ok(())
+    }
+
+    /// Chooses types and codecs by looking. Types change in place before the header is written;
+    /// after it, another representation takes over where that pays clearly.
+    fn choose_encodings(
+        &mut self,
+        first: &[usize],
+        tasks: &mut [Task],
+        outlet: &mut dyn Outlet,
+    ) -> Result<()> {
+        let Some(chooser) = self.chooser.clone() else { return Ok(()) };
+        let plans = plans(&self.schema, &self.settings)?;
+        let columns = &self.columns;
+        let choices = self.lanes.map(first, |&index, scratch| {
+            let task = &tasks[index];
+            let data = &columns[task.column].data;
+            let elements = columns[task.column].range(task).len();
+            chooser.choose_column(&plans[task.column], data, elements, scratch)
+        })?;
+        drop(plans);
+        let schema = Arc::make_mut(&mut self.schema);
+        let mut changes = Vec::new();
+        for (&index, choice) in first.iter().zip(&choices) {
+            let column = ColumnId(tasks[index].column as u32);
+            if schema.column(column).column_type == Some(choice.column_type) {
+                choice.apply(column, schema, &mut self.settings);
+            } else {
+                changes.push((index, column, choice));
+            }
+        }
+        let types: Vec<_> =
+            changes.iter().map(|(_, id, choice)| (*id, choice.column_type)).collect();
+        if types.is_empty() {
+            return Ok(());
+        }
+        if outlet.retype(&types)? {
+            for (_, column, choice) in changes {
+                choice.apply(column, schema, &mut self.settings);
+            }
+            return Ok(());
+        }
+        for (index, column, choice) in changes {
+            if choice.pays_to_switch()
+                && let Some((to, schema)) = outlet.represent(column, choice.column_type)?
+            {
+                tasks[index].column = to.0 as usize;
+                self.switch(column, to, schema, choice);
+                // The other first pages of this column in the wave.
+                for task in
+                    tasks[index..].iter_mut().filter(|task| task.column == column.0 as usize)
+                {
+                    task.column = to.0 as usize;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on a field is stored in another representation, of which `to` is the only column.
+    /// Nothing of the open cluster is sealed yet.
+    fn switch(&mut self, from: ColumnId, to: ColumnId, schema: Schema, choice: &Choice) {
+        let (from, field) = (from.0 as usize, schema.column(to).field);
+        let representation = schema.column(to).representation;
+        let like = self.settings.columns[from].clone();
+        self.settings.columns.resize(schema.columns.len(), like);
+        self.columns.resize_with(schema.columns.len(), Column::default);
+        self.schema = Arc::new(schema);
+        self.columns[to.0 as usize] = std::mem::take(&mut self.columns[from]);
+        self.settings.representations.insert(field, representation);
+        choice.apply(to, Arc::make_mut(&mut self.schema), &mut self.settings);
     }
 
     /// Copies what is still borrowed.

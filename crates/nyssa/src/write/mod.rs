@@ -12,6 +12,7 @@
 //! from many threads at once.
 
 mod attributes;
+pub(crate) mod auto;
 mod blocks;
 mod budget;
 mod column_data;
@@ -39,9 +40,11 @@ mod shred;
 mod shred_tests;
 mod table;
 mod variant;
+mod waiting;
 mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
+pub use auto::Encodings;
 pub use effort::Effort;
 pub use estimate::{MemoryEstimate, estimate};
 pub use options::{

@@ -1,6 +1,6 @@
 //! What a writer may choose, with ROOT's defaults by name.
 
-use super::Effort;
+use super::{Effort, Encodings};
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 
@@ -37,6 +37,8 @@ pub struct Options {
     pub compression: Compression,
     /// How compression effort is spent.
     pub effort: Effort,
+    /// How column types are chosen.
+    pub encodings: Encodings,
     /// Compressed cluster size to aim at, bytes. Clusters are smaller where memory is short.
     pub approx_zipped_cluster: u64,
     /// Uncompressed cluster size to stay under, bytes.
@@ -78,6 +80,7 @@ impl Default for Options {
         Self {
             compression: Compression::DEFAULT,
             effort: Effort::default(),
+            encodings: Encodings::default(),
             approx_zipped_cluster: DEFAULT_APPROX_ZIPPED_CLUSTER,
             max_unzipped_cluster: DEFAULT_MAX_UNZIPPED_CLUSTER,
             initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE,

@@ -161,6 +161,11 @@ impl<'a> ColumnPlan<'a> {
             .at(|place| place.column = Some(u64::from(self.column.0)))
     }
 
+    /// The encoding.
+    pub(super) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
     /// Are the elements stored as byte planes?
     pub(super) fn is_split(&self) -> bool {
         self.encoding.column_type.is_split()

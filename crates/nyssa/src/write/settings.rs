@@ -7,8 +7,9 @@ use crate::compression::{Codec, Compressor};
 use crate::error::Result;
 use crate::schema::{ColumnId, FieldId, Schema};
 
+use super::auto::Chooser;
 use super::effort::Codecs;
-use super::{Effort, Options};
+use super::{Effort, Encodings, Options};
 
 /// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
@@ -58,6 +59,10 @@ impl SealSettings {
     /// The codecs that a thread may need.
     pub(super) fn codecs(&self, options: &Options) -> Vec<Arc<Codec>> {
         let mut known: Vec<Arc<Codec>> = Vec::new();
+        let chooser = Chooser::of(options.compression, options.effort);
+        if let (Encodings::Auto, Some(chooser)) = (options.encodings, chooser) {
+            return chooser.codecs().cloned().collect();
+        }
         let auto = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
         if let Some(Codecs { cheap, strong }) = auto {
             return vec![cheap, strong];

@@ -136,6 +136,11 @@ impl Writer {
         })
     }
 
+    /// Is the header written, so that the schema can only grow?
+    pub(super) fn has_header(&self) -> bool {
+        self.header.is_some()
+    }
+
     /// The file, and the path in it.
     pub(super) fn place(&self) -> (&SharedFile, &str) {
         (&self.file, &self.path)

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod attributes;
+mod auto;
 mod clusters;
 mod common;
 mod errors;
+mod merge;
 mod parallel;
 mod representations;
 mod roundtrip;

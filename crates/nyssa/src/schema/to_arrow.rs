@@ -1,0 +1,120 @@
+//! The Arrow form of a C++ type, with the metadata from which [`FieldType::from_arrow`] finds it again.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field as ArrowField, UnionFields, UnionMode};
+
+use super::{Class, FieldType, Leaf};
+use crate::arrow::{self, NONE, STRING, streamer_field};
+use crate::error::{Error, Result};
+
+/// Metadata of classes: ROOT's version and checksum, decimal.
+pub(super) const VERSION: &str = "nyssa:version";
+pub(super) const CHECKSUM: &str = "nyssa:checksum";
+
+impl FieldType {
+    /// The Arrow field of this type.
+    ///
+    /// # Errors
+    /// As [`FieldType::type_name`]; `Unsupported` for sizes that Arrow does not have.
+    pub fn to_arrow(&self, name: &str) -> Result<ArrowField> {
+        let item = |item: &Self| Ok::<_, Error>(Arc::new(item.to_arrow("item")?));
+        let members = |members: Vec<(String, Self)>| {
+            members.iter().map(|(name, member)| member.to_arrow(name)).collect::<Result<Vec<_>>>()
+        };
+        let data_type = match self {
+            Self::Leaf(leaf) => number(*leaf),
+            Self::Enum(_, leaf) => number(*leaf),
+            Self::String => return Ok(arrow::field(name, DataType::LargeBinary)),
+            Self::Streamed(class) => return Ok(streamer_field(name, class)),
+            Self::Cardinality32 => DataType::UInt32,
+            Self::Cardinality64 => DataType::UInt64,
+            Self::Vector(of) | Self::RVec(of) | Self::Set(_, of) | Self::Collection(_, of) => {
+                DataType::LargeList(item(of)?)
+            }
+            Self::Map(_, pair) => DataType::LargeList(item(&Self::Pair(pair.clone()))?),
+            Self::Array(of, size) => DataType::FixedSizeList(item(of)?, fixed_size(*size)?),
+            Self::Bitset(size) => {
+                let bit = Arc::new(arrow::field("item", DataType::Boolean));
+                DataType::FixedSizeList(bit, fixed_size(*size)?)
+            }
+            Self::Pair(_) | Self::Tuple(_) | Self::Record(_) | Self::Class(_) => {
+                DataType::Struct(members(self.subfields())?.into())
+            }
+            Self::Variant(_) => {
+                let none = arrow::field(NONE, DataType::Null).with_nullable(true);
+                let all = std::iter::once(none).chain(members(self.subfields())?);
+                let children: UnionFields =
+                    all.enumerate().map(|(tag, child)| (tag as i8, Arc::new(child))).collect();
+                DataType::Union(children, UnionMode::Dense)
+            }
+            Self::Atomic(of) => of.to_arrow(name)?.data_type().clone(),
+            // Arrow cannot tell a null in a null apart, and unions have none.
+            Self::Optional(of) | Self::UniquePtr(of) => match **of {
+                Self::Optional(_) | Self::UniquePtr(_) | Self::Variant(_) => {
+                    DataType::LargeList(item(of)?)
+                }
+                _ => of.to_arrow(name)?.data_type().clone(),
+            },
+        };
+        let optional = matches!(self, Self::Optional(_) | Self::UniquePtr(_));
+        let nullable = optional && !self.hides_nulls();
+        let mut metadata: std::collections::HashMap<String, String> = Default::default();
+        if !matches!(self, Self::Record(_) | Self::Cardinality32 | Self::Cardinality64) {
+            let alias = self.type_alias()?;
+            let full = if alias.is_empty() { self.type_name()? } else { alias };
+            if !full.is_empty() {
+                metadata.insert(STRING.0.to_owned(), full);
+            }
+        }
+        if let Some(Class { version, checksum, .. }) = self.class() {
+            metadata.insert(VERSION.to_owned(), version.to_string());
+            if let Some(checksum) = checksum {
+                metadata.insert(CHECKSUM.to_owned(), checksum.to_string());
+            }
+        }
+        Ok(ArrowField::new(name, data_type, nullable).with_metadata(metadata))
+    }
+
+    /// Whether an optional value holds one that may be null itself, or a union.
+    fn hides_nulls(&self) -> bool {
+        match self {
+            Self::Optional(of) | Self::UniquePtr(of) => {
+                matches!(**of, Self::Optional(_) | Self::UniquePtr(_) | Self::Variant(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// The class whose members a struct of this type shows.
+    fn class(&self) -> Option<&Class> {
+        match self {
+            Self::Class(class) => Some(class),
+            Self::Optional(of) | Self::UniquePtr(of) if !self.hides_nulls() => of.class(),
+            _ => None,
+        }
+    }
+}
+
+fn fixed_size(size: u64) -> Result<i32> {
+    i32::try_from(size).map_err(|_| {
+        Error::unsupported(format!("arrays of {size} elements are too large for Arrow"))
+    })
+}
+
+fn number(leaf: Leaf) -> DataType {
+    match leaf {
+        Leaf::Bool => DataType::Boolean,
+        Leaf::Char | Leaf::Int8 => DataType::Int8,
+        Leaf::Byte | Leaf::UInt8 => DataType::UInt8,
+        Leaf::Int16 => DataType::Int16,
+        Leaf::UInt16 => DataType::UInt16,
+        Leaf::Int32 => DataType::Int32,
+        Leaf::UInt32 => DataType::UInt32,
+        Leaf::Int64 => DataType::Int64,
+        Leaf::UInt64 => DataType::UInt64,
+        Leaf::Half => DataType::Float16,
+        Leaf::Float => DataType::Float32,
+        Leaf::Double | Leaf::Double32 => DataType::Float64,
+    }
+}

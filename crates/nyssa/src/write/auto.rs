@@ -1,0 +1,341 @@
+//! Encodings chosen by looking (docs/decisions/0006).
+//!
+//! A sample of a column is sealed as ROOT would do it, and in the other ways that every reader reads:
+//! split or unsplit, with more or less compression effort. The smallest is taken, with a price on time.
+//! What is not smaller than ROOT's own way on the sample is never taken. Times are nominal, so the
+//! choice depends on the data alone.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use zstd::zstd_safe::Strategy;
+
+use super::column_data::ColumnData;
+use super::effort::cheap;
+use super::seal::ColumnPlan;
+use super::shred::shred;
+use super::{Effort, Scratch, SealSettings};
+use crate::compression::{Algorithm, Codec, Compression, ZstdParameter};
+use crate::encoding::{ColumnType, Encoding};
+use crate::error::{Error, Result};
+use crate::page;
+use crate::schema::{ColumnId, FieldId, Schema};
+
+/// How the column types of a writer are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encodings {
+    /// Those of the schema, by default ROOT's: split when compressed, unsplit when not.
+    #[default]
+    Default,
+    /// For each column what is smallest on a sample of its data, split or unsplit; with
+    /// [`Effort::Auto`] the compression effort is chosen with it, for size more than for time.
+    Auto,
+}
+
+impl FromStr for Encodings {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "default" => Ok(Self::Default),
+            "auto" => Ok(Self::Auto),
+            _ => Err(Error::invalid_argument(format!(
+                "encoding {text:?} is not known: use default or auto"
+            ))),
+        }
+    }
+}
+
+/// Bytes that have to be saved for a second of CPU time.
+const WORTH: f64 = 1.0e5;
+/// Bytes of a column, in memory, that are looked at.
+const SAMPLE_BYTES: usize = 256 << 10;
+/// A type other than ROOT's has to save at least this share of the sample.
+const LEAST_GAIN: f64 = 0.01;
+
+/// From one cluster to the next, another type has to save this share of the sample,
+const SWITCH_GAIN: f64 = 0.1;
+/// and so many bytes.
+const SWITCH_BYTES: usize = 1 << 10;
+
+/// A codec and its nominal seconds per byte of one core.
+#[derive(Clone, Debug)]
+struct Candidate {
+    codec: Arc<Codec>,
+    cost: f64,
+}
+
+/// Chooses how columns are encoded and compressed.
+#[derive(Clone, Debug)]
+pub(crate) struct Chooser {
+    /// What ROOT would do comes first.
+    candidates: Vec<Candidate>,
+}
+
+/// How a column is to be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) column_type: ColumnType,
+    pub(crate) codec: Arc<Codec>,
+    /// Bytes of the sample stored so.
+    pub(crate) size: usize,
+    /// Bytes of the sample in the type it has now, with the best codec.
+    pub(crate) unchanged: usize,
+}
+
+impl Chooser {
+    /// Chooses for pages of a compression setting; `None` when there is nothing to choose because
+    /// nothing is compressed.
+    pub(crate) fn of(compression: Compression, effort: Effort) -> Option<Self> {
+        if compression.setting() == 0 {
+            return None;
+        }
+        let candidate = |codec, cost| Candidate { codec: Arc::new(codec), cost };
+        let mut candidates = vec![candidate(Codec::from(compression), 8.0e-9)];
+        if compression.algorithm == Algorithm::Zstd && effort == Effort::Auto {
+            let Codec::Zstd { level, .. } = Codec::from(compression) else { return None };
+            candidates.push(candidate(cheap(), 1.5e-9));
+            candidates.push(candidate(without_short_matches(level), 7.0e-9));
+            candidates.push(candidate(optimal(), 40.0e-9));
+        }
+        Some(Self { candidates })
+    }
+
+    /// All codecs that may be chosen.
+    pub(super) fn codecs(&self) -> impl Iterator<Item = &Arc<Codec>> {
+        self.candidates.iter().map(|candidate| &candidate.codec)
+    }
+
+    /// The best way to store `count` elements like those of `native`, which are in the layout of
+    /// [`Encoding::decode`], in the type that `encoding` has or another that holds the same values.
+    ///
+    /// # Errors
+    /// As [`page::seal`].
+    pub(crate) fn choose(
+        &self,
+        encoding: &Encoding,
+        native: &[u8],
+        count: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Choice> {
+        let Some((root, others)) = self.candidates.split_first() else {
+            return Err(Error::invalid_argument("there is no codec to choose from"));
+        };
+        let mut size = |encoding: &Encoding, candidate: &Candidate| -> Result<usize> {
+            let (compressor, _, packed) = scratch.parts(&candidate.codec)?;
+            Ok(page::seal(native, count, encoding, compressor, packed)?.bytes.len())
+        };
+        let limit = size(encoding, root)?;
+        let mut best = (encoding.column_type, root, limit);
+        let mut unchanged = limit;
+        if let Some(other) = counterpart(encoding.column_type) {
+            let other = Encoding::of(other, other.bits(), None)?;
+            let stored = size(&other, root)?;
+            if (stored as f64) < limit as f64 * (1.0 - LEAST_GAIN) {
+                best = (other.column_type, root, stored);
+            }
+        }
+        let raw = encoding.packed_size(count) as f64;
+        let price = |candidate: &Candidate, size: usize| size as f64 + WORTH * raw * candidate.cost;
+        let chosen = Encoding::of(best.0, encoding.bits, encoding.range)?;
+        for candidate in others {
+            if price(candidate, 0) >= price(best.1, best.2) {
+                continue;
+            }
+            let stored = size(&chosen, candidate)?;
+            if stored <= limit && price(candidate, stored) < price(best.1, best.2) {
+                best.1 = candidate;
+                best.2 = stored;
+            }
+        }
+        if best.0 == encoding.column_type {
+            unchanged = best.2;
+        }
+        Ok(Choice {
+            column_type: best.0,
+            codec: Arc::clone(&best.1.codec),
+            size: best.2,
+            unchanged,
+        })
+    }
+
+    /// Chooses for a column that holds `data`, from the middle of its first `elements`.
+    ///
+    /// # Errors
+    /// As [`Chooser::choose`].
+    pub(super) fn choose_column(
+        &self,
+        plan: &ColumnPlan<'_>,
+        data: &ColumnData,
+        elements: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Choice> {
+        let encoding = plan.encoding();
+        let count = elements.min(SAMPLE_BYTES / encoding.native_size().max(1));
+        let start = (elements - count) / 2;
+        let mut buffer = Vec::new();
+        let native = data.native(start..start + count, &mut buffer);
+        self.choose(&encoding, native, count, scratch)
+    }
+
+    /// Chooses type and codec of the columns of `field`, and all below it, from `sample`: some of its
+    /// values. For writers that seal with [`super::seal_field`]; before the schema is written.
+    ///
+    /// # Errors
+    /// As [`super::seal_field`].
+    pub(crate) fn choose_field(
+        &self,
+        schema: &Schema,
+        field: FieldId,
+        sample: &ArrayRef,
+        settings: &SealSettings,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<(ColumnId, Choice)>> {
+        let shreds = shred(schema, field, sample, settings)?;
+        let choice = |shred: super::shred::Shred| {
+            let plan = ColumnPlan::new(schema, shred.column, settings)?;
+            let data = ColumnData::from(shred.elements);
+            let choice = self.choose_column(&plan, &data, data.len(), scratch)?;
+            Ok((shred.column, choice))
+        };
+        shreds.into_iter().map(choice).collect()
+    }
+}
+
+impl Choice {
+    /// Does another type save so much that a field should change its representation for it?
+    pub(super) fn pays_to_switch(&self) -> bool {
+        let saved = self.unchanged.saturating_sub(self.size);
+        saved >= SWITCH_BYTES && saved as f64 >= SWITCH_GAIN * self.unchanged as f64
+    }
+
+    /// Makes it so, in a schema that is not written yet.
+    pub(crate) fn apply(&self, column: ColumnId, schema: &mut Schema, settings: &mut SealSettings) {
+        if let Some(column) = schema.columns.get_mut(column.0 as usize)
+            && column.column_type != Some(self.column_type)
+        {
+            column.set_type(self.column_type);
+        }
+        if let Some(settings) = settings.columns.get_mut(column.0 as usize) {
+            settings.setting = self.codec.setting();
+            settings.codec = Arc::clone(&self.codec);
+        }
+    }
+}
+
+/// The type with the same values, split if this one is not and the other way round (specification,
+/// "Fundamental Types"). Offsets stay split: their differences are always smaller.
+fn counterpart(column_type: ColumnType) -> Option<ColumnType> {
+    use ColumnType as T;
+    const PAIRS: [(ColumnType, ColumnType); 8] = [
+        (T::SplitInt16, T::Int16),
+        (T::SplitUInt16, T::UInt16),
+        (T::SplitInt32, T::Int32),
+        (T::SplitUInt32, T::UInt32),
+        (T::SplitInt64, T::Int64),
+        (T::SplitUInt64, T::UInt64),
+        (T::SplitReal32, T::Real32),
+        (T::SplitReal64, T::Real64),
+    ];
+    PAIRS.iter().find_map(|&(split, plain)| match column_type {
+        known if known == split => Some(plain),
+        known if known == plain => Some(split),
+        _ => None,
+    })
+}
+
+/// A level that does not spend literals on short matches, which are chance in planes of noise.
+fn without_short_matches(level: i32) -> Codec {
+    Codec::Zstd { level, parameters: vec![ZstdParameter::MinMatch(6)] }
+}
+
+/// The cheapest of all ways to write a block, among few candidates at each place.
+fn optimal() -> Codec {
+    Codec::Zstd {
+        level: 16,
+        parameters: vec![
+            ZstdParameter::Strategy(Strategy::ZSTD_btopt),
+            ZstdParameter::HashLog(17),
+            ZstdParameter::ChainLog(17),
+            ZstdParameter::SearchLog(2),
+            ZstdParameter::MinMatch(6),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise() -> impl Iterator<Item = u64> {
+        let mut state = 1_u64;
+        std::iter::repeat_with(move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 33
+        })
+    }
+
+    fn choose(column_type: ColumnType, words: &[u32], effort: Effort) -> Choice {
+        let chooser = Chooser::of(Compression::DEFAULT, effort).unwrap();
+        let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let encoding = Encoding::of(column_type, column_type.bits(), None).unwrap();
+        chooser.choose(&encoding, &native, words.len(), &mut Scratch::new()).unwrap()
+    }
+
+    /// Whole values that come again in a random order match as they are, not as bytes apart.
+    fn repeated() -> Vec<u32> {
+        let table: Vec<u32> = noise().take(64).map(|bits| bits as u32).collect();
+        let order = noise().skip(64).take(4000).map(|bits| (bits % 64) as usize);
+        order.flat_map(|start| (0..8).map(move |i| (start + i) % 64)).map(|i| table[i]).collect()
+    }
+
+    #[test]
+    fn each_column_gets_the_type_that_suits_it() {
+        for effort in [Effort::Auto, Effort::Full] {
+            let choice = choose(ColumnType::SplitUInt32, &repeated(), effort);
+            assert_eq!(choice.column_type, ColumnType::UInt32);
+            assert!(choice.size < choice.unchanged / 2);
+            // Small numbers of noise: only one plane has anything in it.
+            let small: Vec<u32> = noise().take(20_000).map(|bits| (bits % 300) as u32).collect();
+            let choice = choose(ColumnType::UInt32, &small, effort);
+            assert_eq!(choice.column_type, ColumnType::SplitUInt32);
+            let choice = choose(ColumnType::SplitUInt32, &small, effort);
+            assert_eq!(choice.column_type, ColumnType::SplitUInt32);
+            assert_eq!(choice.size, choice.unchanged);
+        }
+    }
+
+    #[test]
+    fn full_effort_keeps_the_level() {
+        let choice = choose(ColumnType::SplitUInt32, &repeated(), Effort::Full);
+        let Codec::Zstd { level: 10, parameters } = &*choice.codec else { panic!("level 5") };
+        assert!(parameters.is_empty());
+    }
+
+    /// ROOT's own way is the first candidate, so nothing chosen is larger on the sample.
+    #[test]
+    fn never_larger_than_the_default() {
+        let chooser = Chooser::of(Compression::DEFAULT, Effort::Auto).unwrap();
+        for modulus in [1, 3, 256, 1000, 1 << 20, u64::MAX] {
+            let words: Vec<u32> = noise().take(5000).map(|bits| (bits % modulus) as u32).collect();
+            let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let split = Encoding::of(ColumnType::SplitReal32, 32, None).unwrap();
+            let mut scratch = Scratch::new();
+            let choice = chooser.choose(&split, &native, 5000, &mut scratch).unwrap();
+            let codec = Arc::new(Codec::from(Compression::DEFAULT));
+            let (compressor, _, packed) = scratch.parts(&codec).unwrap();
+            let root = page::seal(&native, 5000, &split, compressor, packed).unwrap();
+            assert!(choice.size <= root.bytes.len(), "{modulus}");
+        }
+    }
+
+    #[test]
+    fn nothing_to_choose() {
+        assert!(Chooser::of("none".parse().unwrap(), Effort::Auto).is_none());
+        assert_eq!(counterpart(ColumnType::SplitIndex64), None);
+        assert_eq!(counterpart(ColumnType::Bit), None);
+        let choice = choose(ColumnType::SplitUInt32, &[], Effort::Auto);
+        assert_eq!(choice.column_type, ColumnType::SplitUInt32);
+    }
+}

@@ -1,0 +1,237 @@
+"""Every field type: what nyssa writes from a C++ type, ROOT reads back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from root_oracle import Root
+
+TUPLE = ak.Array([(1, 2.5), (3, 4.5), (5, 6.5)])
+PAIRS = [[["a", 1.5]], [], [["b", 2.5], ["c", -1.0]]]
+MAP = ak.Array([[("a", 1.5)], [], [("b", 2.5), ("c", -1.0)]])
+
+# C++ type as given; name as ROOT has it; three entries; what ROOT shows, where that differs.
+CASES: list[tuple[str, str, Any, Any]] = [
+    ("int", "std::int32_t", [1, -2, 3], None),
+    ("unsigned long", "std::uint64_t", np.array([1, 2**64 - 1, 3], np.uint64), None),
+    ("bool", "bool", [True, False, True], None),
+    ("std::byte", "std::byte", np.array([0, 200, 255], np.uint8), None),
+    ("Double32_t", "double", [0.5, 0.25, -1.0], None),
+    ("string", "std::string", ["a", "", "é"], None),
+    ("vector<vector<float>>", "std::vector<std::vector<float>>", [[[1.5], []], [], [[2, 3]]], None),
+    ("vector<bool>", "std::vector<bool>", [[True], [], [False, True]], None),
+    ("ROOT::RVec<float>", "ROOT::VecOps::RVec<float>", [[1.5], [], [2.5, 3.5]], None),
+    ("std::set<int>", "std::set<std::int32_t>", [[1, 2], [], [3]], None),
+    ("unordered_set<int>", "std::unordered_set<std::int32_t>", [[1], [], [3]], None),
+    ("multiset<int>", "std::multiset<std::int32_t>", [[1, 1], [], [3]], None),
+    ("unordered_multiset<int>", "std::unordered_multiset<std::int32_t>", [[1, 1], [], [3]], None),
+    ("map<string,float>", "std::map<std::string,float>", MAP, PAIRS),
+    # ROOT itself crashes on reading multimaps without a compiled dictionary.
+    ("multimap<string,float>", "std::multimap<std::string,float>", MAP, ...),
+    ("std::optional<int>", "std::optional<std::int32_t>", [1, None, 3], None),
+    ("unique_ptr<float>", "std::unique_ptr<float>", [None, 1.5, None], None),
+    (
+        "std::optional<std::vector<int>>",
+        "std::optional<std::vector<std::int32_t>>",
+        [[1, 2], None, []],
+        None,
+    ),
+    ("pair<int,double>", "std::pair<std::int32_t,double>", TUPLE, None),
+    ("tuple<int,double>", "std::tuple<std::int32_t,double>", TUPLE, None),
+    (
+        "variant<int,string>",
+        "std::variant<std::int32_t,std::string>",
+        ak.Array([1, "two", 3]),
+        [[0, 1], [1, "two"], [0, 3]],
+    ),
+    (
+        "int[2][3]",
+        "std::array<std::array<std::int32_t,3>,2>",
+        np.arange(18, dtype=np.int32).reshape(3, 2, 3),
+        None,
+    ),
+    ("std::bitset<3>", "std::bitset<3>", np.eye(3, dtype=bool), None),
+    ("std::atomic<int>", "std::atomic<std::int32_t>", [1, 2, 3], None),
+]
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Return files with all types, by compression."""
+    paths = {}
+    for compression in (0, 505):
+        path = tmp_path_factory.mktemp("types") / f"{compression}.root"
+        with nyssa.recreate(path, compression=compression) as file:
+            types = {f"f{number}": case[0] for number, case in enumerate(CASES)}
+            writer = file.mkrntuple("Events", types)
+            for start, stop in ((0, 1), (1, 3)):  # indexes of variants go on
+                part = {f"f{number}": case[2][start:stop] for number, case in enumerate(CASES)}
+                writer.extend(part)
+        paths[compression] = path
+    return paths
+
+
+def shown(expected: Any) -> list[Any]:
+    return ak.to_list(expected)
+
+
+def test_root_has_the_types(everything: dict[int, Path], root: Root) -> None:
+    """Names and columns are those that ROOT gives for the same types."""
+    for path in everything.values():
+        assert root.call("fields", str(path), "Events") == [
+            (f"f{number}", case[1]) for number, case in enumerate(CASES)
+        ]
+
+
+@pytest.mark.parametrize("compression", [0, 505])
+def test_root_reads_the_values(everything: dict[int, Path], compression: int, root: Root) -> None:
+    """Every field through a view of its C++ type."""
+    types = [(f"f{n}", case[1]) for n, case in enumerate(CASES) if case[3] is not ...]
+    views = root.call("typed_views", str(everything[compression]), "Events", types)
+    for number, (text, _, data, expected) in enumerate(CASES):
+        if expected is ...:
+            continue
+        wanted = shown(data) if expected is None else expected
+        assert json.loads(json.dumps(wanted)) == views[f"f{number}"], text
+
+
+def test_uproot_reads_the_values(everything: dict[int, Path]) -> None:
+    """The types that uproot knows, as it reads them."""
+    for path in everything.values():
+        with uproot.open(path) as file:
+            for number, (text, _, data, expected) in enumerate(CASES):
+                # uproot reads unique_ptr as lists of none or one.
+                if expected is not None or text.startswith("unique_ptr"):
+                    continue
+                got = file["Events"][f"f{number}"].array().to_list()
+                wanted = [list(one) if isinstance(one, tuple) else one for one in shown(data)]
+                assert [list(one) if isinstance(one, tuple) else one for one in got] == wanted, text
+
+
+def test_classes_by_name(tmp_path: Path) -> None:
+    """Classes with bases, enums and collections: the fields that the specification has for them."""
+    path = tmp_path / "classes.root"
+    classes: dict[str, Any] = {
+        "Base": {"b": "int"},
+        "Jet": {"pt": "float", "color": "Color", ":bases": ["Base"], ":version": 3, ":checksum": 7},
+        "Color": {":enum": "short"},
+        "Hits": {":items": "float"},
+    }
+    with nyssa.recreate(path) as file:
+        types = {"jets": "std::vector<Jet>", "pair": "Jet[2]", "hits": "Hits"}
+        writer = file.mkrntuple("Events", types, classes=classes)
+        jet = {"pt": 1.5, "color": 2, "b": 7}
+        writer.extend(
+            {"jets": [[jet], []], "pair": ak.to_regular([[jet, jet]] * 2), "hits": [[], [1.0]]}
+        )
+    with uproot.open(path) as file:
+        fields = {field.field_name: field for field in file["Events"].header.field_records}
+        assert fields["jets"].type_name == "std::vector<Jet>"
+        assert fields["hits"].type_name == "Hits"
+        assert fields["pair"].type_name == "std::array<Jet,2>"
+        assert fields[":_0"].type_name == "Base"
+        assert fields["color"].type_name == "Color"
+        records = [one for one in file["Events"].header.field_records if one.type_name == "Jet"]
+        assert {record.type_version for record in records} == {3}
+    arrays = nyssa.open(f"{path}:Events").arrays()
+    assert arrays["jets", "pt"].to_list() == [[1.5], []]
+    assert arrays["jets", ":_0", "b"].to_list() == [[7], []]
+    assert arrays["hits"].to_list() == [[], [1.0]]
+
+
+def test_named_records_and_missing_values(tmp_path: Path) -> None:
+    """Awkward's record names become classes when asked for; options are std::optional."""
+    path = tmp_path / "named.root"
+    jets = ak.Array([[{"pt": 1.5}], []], with_name="Jet")
+    data = {"jets": jets, "x": ak.Array([1, None]), "union": ak.Array([1, "a"]), "t": TUPLE[:2]}
+    with nyssa.recreate(path) as file:
+        file.mkrntuple("Named", data, record_names=True)
+        file.mkrntuple("Plain", data)
+    types = {}
+    for name in ("Named", "Plain"):
+        with uproot.open(path) as file:
+            records = file[name].header.field_records
+        types[name] = [
+            one.type_name for one in records if one.parent_field_id == records.index(one)
+        ]
+    assert types["Named"][0] == "std::vector<Jet>"
+    assert types["Plain"] == [
+        "",
+        "std::optional<std::int64_t>",
+        "std::variant<std::int64_t,std::string>",
+        "std::tuple<std::int64_t,double>",
+    ]
+    assert nyssa.open(f"{path}:Plain").arrays(["x"])["x"].to_list() == [1, None]
+
+
+def test_arrow_and_pandas(tmp_path: Path) -> None:
+    """Columns are optional only where something is missing."""
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    table = pa.table(
+        {
+            "full": pa.array([1, 2], pa.int32()),
+            "holes": pa.array([1, None], pa.int32()),
+            "map": pa.array([[("a", 1)], []], pa.map_(pa.string(), pa.int32())),
+            "words": pa.array(["x", "y"]).dictionary_encode(),
+            "bytes": pa.array([b"ab", b"cd"], pa.binary(2)),
+        }
+    )
+    frame = pd.DataFrame({"n": pd.array([1, None], dtype="Int32"), "s": ["a", None]})
+    path = tmp_path / "tables.root"
+    with nyssa.recreate(path) as file:
+        file["arrow"] = table
+        file["pandas"] = frame
+    with uproot.open(path) as file:
+        names = [
+            [one.type_name for one in file[key].header.field_records] for key in ("arrow", "pandas")
+        ]
+    assert [
+        name
+        for name in names[0]
+        if name
+        in {
+            "std::optional<std::int32_t>",
+            "std::map<std::string,std::int32_t>",
+            "std::string",
+            "std::array<std::byte,2>",
+        }
+    ]
+    assert names[0][:2] == ["std::int32_t", "std::optional<std::int32_t>"]
+    assert "std::array<std::byte,2>" in names[0]
+    assert names[1][0] == "std::optional<std::int32_t>"
+    assert "std::optional<std::string>" in names[1]
+    assert nyssa.open(f"{path}:pandas").arrays(["n"])["n"].to_list() == [1, None]
+    assert nyssa.open(f"{path}:arrow").arrays(["words"])["words"].to_list() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("types", "data", "message"),
+    [
+        ({"x": "std::vector<Jets>"}, None, "type Jets is not known"),
+        ({"x": "std::list<int>"}, None, "not a type that RNTuple has"),
+        ({"x": "std::int8_t"}, [300], r"value 300 \(number 0\) does not fit.*field x"),
+        (
+            {"x": "std::vector<float>"},
+            [1.0],
+            r"cannot fill a field of type std::vector<float>.*field x",
+        ),
+        ({"x": "Jet"}, [{"pt": 1.0, "eta": 2.0}], 'no member "eta".*field x'),
+        ({"x": "std::vector<int>"}, [[1, None]], r"null.*field x\._0"),
+    ],
+)
+def test_refused(types: dict[str, str], data: Any, message: str, tmp_path: Path) -> None:
+    """What does not fit says where."""
+    with (
+        pytest.raises((nyssa.errors.ArgumentError, nyssa.errors.UnsupportedError), match=message),
+        nyssa.recreate(tmp_path / "refused.root") as file,
+    ):
+        writer = file.mkrntuple("Events", types, classes={"Jet": {"pt": "float"}})
+        writer.extend({"x": data})
