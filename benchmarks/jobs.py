@@ -15,7 +15,7 @@ from pathlib import Path
 #: The column of the one-column jobs.
 COLUMN = "Jet_pt"
 #: Entries of each call that fills.
-FILL_STEP = 20_000
+FILL_STEP = 5_000
 
 
 def _clock(job, *args) -> dict:
@@ -186,6 +186,56 @@ def nyssa_fill(directory: str, entries: str, output: str, threads: str) -> dict:
                 worker.start()
             for worker in workers:
                 worker.join()
+        return {"bytes": Path(output).stat().st_size}
+
+    return _clock(job)
+
+
+def nyssa_merge(*paths: str) -> dict:
+    """nyssa's merge of all paths but the last into the last, with its defaults."""
+    from nyssa import merge
+
+    *inputs, output = paths
+
+    def job():
+        merge(inputs, output, force=True)
+        return {"bytes": Path(output).stat().st_size}
+
+    return _clock(job)
+
+
+def root_merge(*paths: str) -> dict:
+    """ROOT's merge as `hadd` does it, with the compression of the inputs: pages are not opened."""
+    import ROOT
+
+    *inputs, output = paths
+
+    def job():
+        merger = ROOT.TFileMerger(False)
+        merger.OutputFile(output, "RECREATE", 505)
+        for path in inputs:
+            merger.AddFile(path)
+        if not merger.Merge():
+            raise SystemExit("ROOT cannot merge")
+        with open(output, "rb+") as file:
+            os.fsync(file)
+        return {"bytes": Path(output).stat().st_size}
+
+    return _clock(job)
+
+
+def disk_copy(*paths: str) -> dict:
+    """The bytes of all files behind each other into the last, made durable as the others do."""
+    *inputs, output = paths
+
+    def job():
+        with open(output, "wb") as file:
+            for path in inputs:
+                with open(path, "rb") as source:
+                    while chunk := source.read(8 << 20):
+                        file.write(chunk)
+            file.flush()
+            os.fsync(file)
         return {"bytes": Path(output).stat().st_size}
 
     return _clock(job)

@@ -117,6 +117,10 @@ def main() -> None:
         "nyssa tree 1": job("nyssa_read", tree, 1),
         "nyssa tree": job("nyssa_read", tree, cores),
         "bound": [*bound, str(by_root)],
+        # Four files of the size that ROOT's importer makes, merged.
+        "copy": job("disk_copy", *[by_root] * 4, BUILD / "copied.root"),
+        "nyssa merge": job("nyssa_merge", *[by_root] * 4, BUILD / "merged_by_nyssa.root"),
+        "root merge": job("root_merge", *[by_root] * 4, BUILD / "merged_by_root.root"),
     }
     for library in ("root", "nyssa"):
         for threads in (1, 2):
@@ -280,6 +284,20 @@ def main() -> None:
             median("nyssa fill 1"),
             "s",
             "≥ 1.8 ×",
+        ),
+        row(
+            "merge 4 files, against copying their bytes",
+            median("nyssa merge"),
+            median("copy"),
+            "s",
+            "the speed of the disk",
+        ),
+        row(
+            "merge 4 files, against ROOT's merger (hadd)",
+            median("nyssa merge"),
+            median("root merge"),
+            "s",
+            "",
         ),
         "",
         "Distance to the bound, one thread:",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nyssa._iterate import concatenate, iterate
     from nyssa._join import join
     from nyssa._merge import merge
+    from nyssa._rewrite import rewrite
     from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.rules import ReadRules
@@ -74,6 +75,7 @@ _HOMES = {
     "merge": "_merge",
     "open": "file",
     "recreate": "writing",
+    "rewrite": "_rewrite",
     "update": "writing",
 }
 
@@ -109,6 +111,7 @@ __all__ = [
     "merge",
     "open",
     "recreate",
+    "rewrite",
     "update",
 ]
 

@@ -45,7 +45,7 @@ pub fn convert<'py>(
 }
 
 /// One end of a slice, as Python counts: from the end when negative.
-fn bound(given: Option<i64>, entries: u64, default: u64) -> u64 {
+pub fn bound(given: Option<i64>, entries: u64, default: u64) -> u64 {
     match given {
         None => default,
         Some(value) if value < 0 => entries.saturating_sub(value.unsigned_abs()),

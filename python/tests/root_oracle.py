@@ -62,13 +62,13 @@ def version() -> str:
     return str(ROOT.__version__)
 
 
-def entries(path: str, name: str, precision: int = 17) -> list[Any]:
-    """Return the entries of an RNTuple as ROOT prints them, as Python objects."""
+def entries(path: str, name: str, precision: int = 17, stop: int | None = None) -> list[Any]:
+    """Return the entries of an RNTuple, up to `stop`, as ROOT prints them, as Python objects."""
     import ROOT
 
     reader = ROOT.RNTupleReader.Open(name, path)
     out = []
-    for entry in range(reader.GetNEntries()):
+    for entry in range(min(reader.GetNEntries(), stop or 1 << 62)):
         stream = ROOT.std.ostringstream()
         stream.precision(precision)
         reader.Show(entry, stream)
@@ -94,6 +94,40 @@ def fields(path: str, name: str) -> list[tuple[str, str]]:
         (str(field.GetFieldName()), str(field.GetTypeName()))
         for field in descriptor.GetTopLevelFields()
     ]
+
+
+def described(path: str, name: str) -> list[tuple[Any, ...]]:
+    """Return what the descriptor says of each field: path, types, versions, structure, source."""
+    import ROOT
+
+    descriptor = ROOT.RNTupleReader.Open(name, path).GetDescriptor()
+    out = []
+
+    def walk(parent: int, prefix: str) -> None:
+        for field in descriptor.GetFieldIterable(parent):
+            known = prefix + str(field.GetFieldName())
+            checksum = field.GetTypeChecksum()
+            source = None
+            if field.IsProjectedField():
+                source = str(descriptor.GetQualifiedFieldName(field.GetProjectionSourceId()))
+            out.append(
+                (
+                    known,
+                    str(field.GetTypeName()),
+                    str(field.GetTypeAlias()),
+                    str(field.GetFieldDescription()),
+                    int(field.GetFieldVersion()),
+                    int(field.GetTypeVersion()),
+                    int(checksum.value()) if checksum.has_value() else None,
+                    int(field.GetNRepetitions()),
+                    int(field.GetStructure()),
+                    source,
+                )
+            )
+            walk(field.GetId(), known + ".")
+
+    walk(descriptor.GetFieldZeroId(), "")
+    return out
 
 
 _SHOW = """

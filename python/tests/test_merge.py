@@ -329,3 +329,35 @@ def test_damaged_pages(tmp_path: Path) -> None:
     assert not report["verified"]
     with pytest.raises(errors.ChecksumError):
         nyssa.open(f"{out}:Events").arrays()
+
+
+def test_attribute_sets(tmp_path: Path, root: Root) -> None:
+    """Sets of one name become one, their ranges moved behind the entries of earlier inputs."""
+    paths = [tmp_path / f"{i}.root" for i in range(3)]
+    for number, path in enumerate(paths):
+        with nyssa.recreate(path) as file:
+            writer = file.mkrntuple("Events", {"x": "int64"})
+            if number == 1:
+                writer.extend({"x": np.arange(10)})
+                continue
+            meta = writer.attribute_set("meta", {"run": "int32", "stream": "string"})
+            with meta.range(run=number, stream="a"):
+                writer.extend({"x": np.arange(10)})
+            meta.extend([5], [5], {"run": [9], "stream": ["empty"]})
+    wanted = [
+        [0, 10, {"run": 0, "stream": "a"}],
+        [5, 5, {"run": 9, "stream": "empty"}],
+        [20, 30, {"run": 2, "stream": "a"}],
+        [25, 25, {"run": 9, "stream": "empty"}],
+    ]
+    for options in [{}, {"recluster": "1 MB"}]:
+        merged = tmp_path / "merged.root"
+        nyssa.merge(paths, merged, force=True, **options)
+        found = root.call("attributes", str(merged), "Events", "meta", ["run", "stream"])
+        assert sorted(found) == wanted
+    with nyssa.recreate(paths[1]) as file:
+        writer = file.mkrntuple("Events", {"x": "int64"})
+        writer.extend({"x": np.arange(3)})
+        writer.attribute_set("meta", {"run": "float64"}).add(0, 1, {"run": 1.5})
+    with pytest.raises(errors.ArgumentError, match="other attributes than that of an earlier"):
+        nyssa.merge(paths, tmp_path / "no.root")

@@ -13,7 +13,7 @@ mod source;
 
 pub use coalesce::{Merged, coalesce};
 pub use error::{Error, Result};
-pub use local::{LocalSink, LocalSource, LocalUpdate, Staging};
+pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Staging};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;

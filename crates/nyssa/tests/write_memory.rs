@@ -12,7 +12,9 @@ use arrow_schema::{DataType, Schema};
 use nyssa::arrow::field;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::schema;
-use nyssa::write::{Options, Order, ParallelWriter, SharedFile, TableWriter, estimate};
+use nyssa::write::{
+    FillContext, Options, Order, ParallelWriter, SharedFile, TableWriter, estimate,
+};
 use nyssa::{Context, Kind};
 
 struct Counting;
@@ -127,19 +129,23 @@ fn check(what: &str, arrays: &[ArrayRef], times: usize, options: &Options, conte
             (0..times).for_each(|_| writer.extend(arrays).unwrap());
             writer.finish().unwrap().entries
         } else {
-            let order = Order::Completion;
+            let order = if what.contains("order") { Order::RoundRobin } else { Order::Completion };
             let writer =
                 ParallelWriter::create(&file, "Events", &arrow, options.clone(), order, &threads)
                     .unwrap();
-            std::thread::scope(|scope| {
-                for _ in 0..contexts {
-                    let mut context = writer.context().unwrap();
-                    scope.spawn(move || {
-                        (0..times).for_each(|_| context.extend(arrays).unwrap());
-                        context.finish().unwrap();
-                    });
-                }
-            });
+            let fillers = (0..contexts).map(|_| writer.context().unwrap()).collect::<Vec<_>>();
+            let fill = |mut context: FillContext| {
+                (0..times).for_each(|_| context.extend(arrays).unwrap());
+                context.finish().unwrap();
+            };
+            if order == Order::RoundRobin {
+                // The worst: the last one first, so that all its clusters wait.
+                fillers.into_iter().rev().for_each(fill);
+            } else {
+                std::thread::scope(|scope| {
+                    fillers.into_iter().for_each(|context| drop(scope.spawn(|| fill(context))));
+                });
+            }
             writer.finish().unwrap().entries
         };
         assert_eq!(entries, rows * (times * contexts.max(1)) as u64);
@@ -173,6 +179,7 @@ fn the_budget_is_kept() {
     }
     let options = Options { memory: 64 << 20, ..Options::default() };
     check("many contexts", &many, 10, &options, 8);
+    check("fixed order", &few, 20, &options, 2);
     check("more memory", &few, 60, &options, 0);
     let slices = many.iter().map(|array| array.slice(0, 10)).collect::<Vec<_>>();
     check("many small calls", &slices, 300, &small, 1);

@@ -69,6 +69,9 @@ pub struct Rewrite {
     /// Read both files back and compare every value
     #[arg(long)]
     verify: bool,
+    /// Leave out the other objects of the file
+    #[arg(long)]
+    only: bool,
     /// Replace an existing output
     #[arg(long, short)]
     force: bool,
@@ -135,6 +138,7 @@ fn options(args: &Rewrite) -> Result<Options> {
         drop: args.drop.clone(),
         entries: None,
         cut: args.cut.clone().map(EntryCut::Expression),
+        only: args.only,
         force: args.force,
         verify: args.verify,
         name: args.name.clone(),
@@ -144,7 +148,9 @@ fn options(args: &Rewrite) -> Result<Options> {
 
 fn explain(failure: Failure) -> Failure {
     match failure.kind() {
-        Some(Kind::Unsupported) => failure.hint("--drop leaves fields out by name"),
+        Some(Kind::Unsupported) if failure.message().contains("cannot be rewritten") => {
+            failure.hint("--drop leaves fields out by name")
+        }
         _ => failure,
     }
 }
@@ -190,18 +196,27 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
         }
         writeln!(app.out)?;
     }
-    reports.iter().try_for_each(|report| remarks(report, app))
+    reports.iter().try_for_each(|report| remarks(report, app))?;
+    reports.last().map_or(Ok(()), |report| others(report, app))
 }
 
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
     for field in &report.dropped {
         writeln!(app.out, "left out field {}", printable(field))?;
     }
-    for object in &report.left_out {
-        writeln!(app.out, "left out {}", printable(object))?;
-    }
     for note in &report.notes {
         writeln!(app.out, "note: {}", printable(note))?;
+    }
+    Ok(())
+}
+
+/// The other objects of the file, which every report lists.
+fn others(report: &Report, app: &mut App<'_>) -> Result<()> {
+    if !report.carried.is_empty() {
+        writeln!(app.out, "carried over {}", printable(&report.carried.join(", ")))?;
+    }
+    for object in &report.left_out {
+        writeln!(app.out, "left out {}", printable(object))?;
     }
     Ok(())
 }

@@ -124,3 +124,29 @@ fn baskets_are_checked() {
     assert_eq!(ran.code, 1);
     assert!(ran.out.starts_with("problem: the file is truncated: "), "{}", ran.out);
 }
+
+#[test]
+fn merging() {
+    let Some(input) = file(STAFF) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let output = path("merged.root");
+    let report = json(&["merge", &input, &input, "-o", &output]);
+    assert_eq!(report["entries"], 2 * 3354);
+    assert_eq!(report["inputs"][1]["entries"], 3354);
+    assert_eq!(report["output_bytes"], std::fs::metadata(&output).unwrap().len());
+    assert_eq!(json(&["verify", &output])["sound"], true);
+    let half = fine(&["cat", &output, "--entries", "3354:"]);
+    assert_eq!(half.lines().count(), fine(&["cat", &input, "--entries", ":"]).lines().count());
+    let ran = nyssa(&["merge", &input, "-o", &output]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.ends_with("hint: --force replaces it\n"), "{}", ran.err);
+    let list = path("list.txt");
+    std::fs::write(&list, format!("{input}\n\n{input}\n")).unwrap();
+    let list = format!("@{list}");
+    let out = fine(&["merge", &input, &list, "-o", &output, "--force", "--recluster", "1MB"]);
+    assert!(out.starts_with(&format!("3 inputs -> {output}:")), "{out}");
+    assert!(out.contains("10,062"), "{out}");
+    let ran = nyssa(&["merge", "-o", &output]);
+    assert_eq!(ran.code, 2);
+}

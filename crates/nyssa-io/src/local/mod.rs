@@ -3,10 +3,12 @@
 mod position;
 mod sink;
 mod source;
+mod spill;
 mod staging;
 mod update;
 
 pub use sink::LocalSink;
 pub use source::LocalSource;
+pub use spill::Spill;
 pub use staging::Staging;
 pub use update::LocalUpdate;

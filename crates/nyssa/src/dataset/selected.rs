@@ -79,6 +79,19 @@ impl<'a> Selected<'a> {
         &self.pieces
     }
 
+    /// How many of the entries before `entry` of the inner dataset are taken, for pieces in its order.
+    pub fn before(&self, entry: u64) -> u64 {
+        let index = self.pieces.partition_point(|piece| piece.entries.end <= entry);
+        let start = self.starts.get(index).copied().unwrap_or(0);
+        let Some(piece) = self.pieces.get(index) else { return start };
+        let part = entry.saturating_sub(piece.entries.start);
+        start
+            + match &piece.mask {
+                None => part,
+                Some(mask) => mask.slice(0, part as usize).count_set_bits() as u64,
+            }
+    }
+
     /// The part of each piece that holds entries `range` of this dataset.
     pub fn parts(&self, range: &Range<u64>) -> Vec<Piece> {
         let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);

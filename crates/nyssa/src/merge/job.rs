@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::attributes;
 use super::options::Options;
 use super::recluster::recluster;
 use super::report::Report;
@@ -125,6 +126,7 @@ fn move_all(
         transfer.input(&reader, mapping).in_file(file.name()).in_object(&input.report.ntuple)?;
     }
     let (pages, shared, bytes) = (transfer.pages, transfer.shared(), transfer.moved_bytes);
+    attributes::carry(survey, &mut transfer.writer, context)?;
     Ok(Done { totals: transfer.writer.finish()?, pages, shared, bytes })
 }
 

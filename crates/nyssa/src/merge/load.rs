@@ -11,7 +11,7 @@ use crate::Context;
 use crate::error::{Error, Result};
 use crate::page;
 use crate::read::Reader;
-use crate::schema::{Cluster, ColumnId};
+use crate::schema::{Cluster, ColumnId, PageInfo};
 
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
@@ -32,6 +32,9 @@ pub(super) struct Load {
 #[derive(Clone)]
 struct Wanted {
     place: Place,
+    info: PageInfo,
+    /// Over several keys: read and written alone.
+    split: bool,
     column: ColumnId,
     number: usize,
     checksummed: bool,
@@ -99,7 +102,7 @@ impl<'a> Loader<'a> {
             let mut bytes = 0;
             let fits = |page: &&Wanted| {
                 bytes += size(page);
-                bytes <= self.load_bytes
+                bytes <= self.load_bytes && !page.split
             };
             let count = rest.iter().take_while(fits).count().max(1);
             let (now, later) = rest.split_at(count);
@@ -124,7 +127,9 @@ impl<'a> Loader<'a> {
             let bits = u64::from(schema.column(column).bits);
             for (number, page) in range.pages.iter().enumerate() {
                 wanted.push(Wanted {
-                    place: self.reader.page_range(column, page)?,
+                    place: place(page),
+                    info: *page,
+                    split: self.reader.page_range(column, page)?.is_none(),
                     column,
                     number,
                     checksummed: page.checksummed,
@@ -137,6 +142,16 @@ impl<'a> Loader<'a> {
 
     fn read(&self, pages: &[Wanted]) -> Result<Load> {
         let source = self.reader.source();
+        if let [page] = pages
+            && page.split
+        {
+            let run = self.reader.read_page(page.column, &page.info)?;
+            if self.verify {
+                self.verify(pages, std::slice::from_ref(&page.place), std::slice::from_ref(&run))?;
+            }
+            let uncompressed = page.uncompressed;
+            return Ok(Load { runs: vec![run], pages: vec![page.place.clone()], uncompressed });
+        }
         let mut runs: Vec<Place> = Vec::new();
         for page in pages {
             match runs.last_mut() {
@@ -191,7 +206,7 @@ impl<'a> Loader<'a> {
 }
 
 /// Where a page of a locator lies, with its checksum.
-pub(super) fn place(page: &crate::schema::PageInfo) -> Place {
+pub(super) fn place(page: &PageInfo) -> Place {
     let checksum = if page.checksummed { CHECKSUM } else { 0 };
     page.locator.offset..page.locator.offset + page.locator.size + checksum
 }

@@ -14,6 +14,7 @@
 //!
 //! Only when clusters are to be made anew (`recluster`) is everything decoded and sealed again.
 
+mod attributes;
 mod input;
 mod job;
 mod load;

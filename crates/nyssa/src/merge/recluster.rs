@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::attributes;
 use super::options::Options;
 use super::survey::{Survey, Surveyed, open};
 use super::unify::Unified;
@@ -63,6 +64,8 @@ pub(super) fn recluster(
         context.report(end, total);
         start = end;
     }
+    table.flush()?;
+    attributes::carry(survey, table.writer_mut(), context)?;
     table.finish()
 }
 
@@ -78,7 +81,7 @@ fn step(survey: &Survey, memory: u64) -> u64 {
 
 /// All inputs as one dataset; some are open at a time.
 fn chain(survey: &Survey, verify: bool, context: &Context) -> Result<Chain> {
-    let options = read::Options { verify_checksums: verify, ..read::Options::default() };
+    let options = read::Options { verify_checksums: verify, streamer: read::StreamerForm::Raw };
     let link = |input: &Surveyed| {
         let input = input.clone();
         Link::new(input.report.file.clone(), move || {

@@ -52,6 +52,8 @@ pub(super) struct Surveyed {
     pub bytes: u64,
     /// Bytes of its pages before compression.
     pub uncompressed: u64,
+    /// It has attribute sets.
+    pub has_attributes: bool,
 }
 
 /// A schema that some inputs have.
@@ -67,7 +69,7 @@ impl Survey {
     /// Looks at all inputs, some at a time.
     ///
     /// # Errors
-    /// `InvalidArgument` without inputs, `Unsupported` for attribute sets, and those of opening.
+    /// `InvalidArgument` without inputs, and those of opening.
     pub fn of(arguments: &[String], context: &Context) -> Result<Self> {
         let Some((first, rest)) = arguments.split_first() else {
             return Err(Error::invalid_argument(
@@ -83,14 +85,14 @@ impl Survey {
             path,
             others: BTreeSet::new(),
         };
-        survey.add(look(&first)?, Vec::new());
+        survey.add(look(&first), Vec::new());
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
             let path = &survey.path;
             let looked = context.pool().install(|| {
                 let open = |argument: &String| {
                     let input = Input::open(argument, Some(path))?;
-                    Ok((look(&input)?, input.others))
+                    Ok((look(&input), input.others))
                 };
                 chunk.par_iter().map(open).collect::<Result<Vec<_>>>()
             })?;
@@ -134,17 +136,9 @@ struct Look {
     input: Surveyed,
 }
 
-fn look(input: &Input) -> Result<Look> {
+fn look(input: &Input) -> Look {
     let reader = &input.reader;
     let (header, footer) = (reader.header(), reader.footer());
-    if let Some(set) = footer.attribute_sets.first() {
-        return Err(Error::unsupported(format!(
-            "attribute set {:?} cannot be merged yet",
-            set.name
-        )))
-        .in_file(reader.file())
-        .in_object(&input.path);
-    }
     let extra = [&header.records.extra_types, &footer.extension.extra_types];
     let (mut bytes, mut uncompressed) = (0, 0);
     for range in reader.clusters_info().iter().flat_map(|cluster| {
@@ -154,7 +148,7 @@ fn look(input: &Input) -> Result<Look> {
         bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
         uncompressed += (range.elements.saturating_mul(column.bits.into())).div_ceil(8);
     }
-    Ok(Look {
+    Look {
         schema: reader.schema().clone(),
         extra_types: extra.into_iter().flatten().cloned().collect(),
         input: Surveyed {
@@ -168,8 +162,9 @@ fn look(input: &Input) -> Result<Look> {
             identity: identity(reader),
             bytes,
             uncompressed,
+            has_attributes: !footer.attribute_sets.is_empty(),
         },
-    })
+    }
 }
 
 /// Opens an input again.

@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 use super::assemble::assemble;
-use super::blob::Blob;
+use super::blob::{Blob, read_blobs};
 use super::execute::{Data, Executor};
 use super::metadata::Metadata;
 use super::options::{Options, StreamerForm};
@@ -154,20 +154,29 @@ impl Reader {
         &self.top_level
     }
 
-    /// The bytes of a page of a column, with its checksum, checked against the size of the file and
-    /// against what so few bytes can hold.
+    /// Where a page of a column lies, with its checksum, checked against the size of the file and
+    /// against what so few bytes can hold; `None` for the range of a page that is split over several
+    /// keys, to be read with [`Reader::read_page`].
     ///
     /// # Errors
-    /// `OutOfSpecification` naming the page; `Unsupported` for pages that are split over several keys.
-    pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Range<u64>> {
-        let whole = |blob: Blob| match blob.is_split() {
-            false => Ok(blob.first),
-            true => Err(Error::unsupported(format!(
-                "the page of {} bytes is split over several keys, which cannot be moved as one",
-                blob.size
-            ))),
-        };
-        self.layout().page_blob(column, page).and_then(whole).at(|place| {
+    /// `OutOfSpecification` naming the column.
+    pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Option<Range<u64>>> {
+        let blob = self.page_blob(column, page)?;
+        Ok((!blob.is_split()).then_some(blob.first))
+    }
+
+    /// The sealed bytes of a page of a column, with its checksum.
+    ///
+    /// # Errors
+    /// As [`Reader::page_range`], and those of the source.
+    pub fn read_page(&self, column: ColumnId, page: &PageInfo) -> Result<bytes::Bytes> {
+        let blob = self.page_blob(column, page)?;
+        let mut read = read_blobs(self.source.as_ref(), &[blob])?;
+        Ok(read.pop().unwrap_or_default())
+    }
+
+    fn page_blob(&self, column: ColumnId, page: &PageInfo) -> Result<Blob> {
+        self.layout().page_blob(column, page).at(|place| {
             place.field = Some(self.schema.path(self.schema.column(column).field));
             place.column = Some(u64::from(column.0));
         })

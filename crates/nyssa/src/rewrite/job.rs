@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::attributes;
 use super::batches::Batches;
 use super::clusters::Clusters;
 use super::look::Look;
@@ -15,12 +16,13 @@ use super::target::Target;
 use crate::Context;
 use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
 use crate::error::{Error, Result, ResultExt};
+use crate::format::ExtraType;
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
 use crate::read::{self, Reader, StreamerForm};
-use crate::rootfile::RootFile;
+use crate::rootfile::{Carry, Refused, RootFile};
 use crate::schema::{FieldId, Schema};
-use crate::write::{self, Encodings, SealSettings, Writer};
+use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, Encodings, SealSettings, Writer};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
 /// `output`, under the same path, which appears only when all of it is written (and verified, if
@@ -79,7 +81,8 @@ fn run(
         let job = Job::new(input, path, options, context);
         jobs.push(job.in_file(input.name()).in_object(path)?);
     }
-    let left_out = left_out(input, &jobs)?;
+    let others: Vec<_> = jobs.iter().map(|job| job.reader.name()).collect();
+    let carry = Carry::plan(input, &others)?;
     let settings = output::Settings {
         compression: options.compression,
         force: options.force,
@@ -90,6 +93,19 @@ fn run(
     for job in &jobs {
         let report = job.write(&target);
         done.push(report.in_file(input.name()).in_object(job.reader.name())?);
+    }
+    let mut left_out: Vec<_> = carry.refused().iter().map(shown).collect();
+    let mut carried = Vec::new();
+    for key in carry.objects().iter().filter(|key| !key.is_directory()) {
+        carried.push(format!("{};{} ({})", key.path, key.cycle, key.class));
+    }
+    if options.only {
+        left_out.append(&mut carried);
+    } else {
+        let refused = target.file.carry(&carry)?;
+        let path = |refused: &Refused| format!("{} ({})", refused.path, refused.class);
+        carried.retain(|object| !refused.iter().any(|refused| path(refused) == *object));
+        left_out.extend(refused.iter().map(shown));
     }
     let size = target.finish()?;
     if options.verify {
@@ -103,19 +119,15 @@ fn run(
     for report in &mut done {
         report.output_bytes = size;
         report.peak_memory_bytes = peak_memory();
-        report.left_out.extend_from_slice(&left_out);
+        report.carried.clone_from(&carried);
+        report.left_out.clone_from(&left_out);
     }
     Ok(done)
 }
 
-/// The objects of the file that are not rewritten.
-fn left_out(input: &RootFile, jobs: &[Job<'_>]) -> Result<Vec<String>> {
-    let rewritten = |path: &str| jobs.iter().any(|job| job.reader.name() == path);
-    let others = input.walk()?.into_iter().filter(|key| {
-        !key.class.starts_with("TDirectory")
-            && (key.class != crate::read::CLASS || !rewritten(&key.path))
-    });
-    Ok(others.map(|key| format!("{} ({})", key.path, key.class)).collect())
+/// Path, class and reason of what is not carried over.
+fn shown(refused: &Refused) -> String {
+    format!("{} ({}): {}", refused.path, refused.class, refused.reason)
 }
 
 /// One RNTuple.
@@ -168,9 +180,11 @@ impl<'a> Job<'a> {
     fn write(&self, output: &Output) -> Result<Report> {
         let start = Instant::now();
         let Target { schema, sources, notes } = &self.target;
+        let mut notes = notes.clone();
         let mut schema = schema.clone();
         let write_options = write::Options {
             compression: self.options.compression,
+            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.options.page_bytes),
             max_unzipped_page: self.options.page_bytes,
             description: self.reader.header().description.clone(),
             ..write::Options::default()
@@ -191,10 +205,9 @@ impl<'a> Job<'a> {
         let budget = self.options.memory_budget;
         let clusters = Clusters::new(&selected, &sizes, self.options);
         let name = self.ntuple();
-        let mut writer = Writer::attach(&output.file, &name, schema.clone(), write_options)?;
-        let header = &self.reader.header().records.extra_types;
-        let extension = &self.reader.footer().extension.extra_types;
-        writer.set_extra_types(header.iter().chain(extension).cloned().collect())?;
+        let mut writer =
+            Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
+        writer.set_extra_types(self.extra_types())?;
         let batches = Batches {
             selected: &selected,
             sizes: &sizes,
@@ -205,10 +218,12 @@ impl<'a> Job<'a> {
             context: self.context,
         };
         let by_field = batches.run(clusters, &mut writer)?;
+        let sets =
+            attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
+        notes.extend(sets);
         let totals = writer.finish()?;
         let seconds = start.elapsed().as_secs_f64();
         let input_bytes: u64 = sizes.by_field().iter().sum();
-        let sets = self.reader.footer().attribute_sets.iter();
         Ok(Report {
             input: self.reader.file().to_owned(),
             source: self.reader.name().to_owned(),
@@ -225,10 +240,18 @@ impl<'a> Job<'a> {
             threads: self.context.threads(),
             fields: field_reports(&schema, &self.fields, sizes.by_field(), &by_field),
             dropped: self.dropped.clone(),
-            left_out: sets.map(|set| format!("attribute set {}", set.name)).collect(),
-            notes: notes.clone(),
+            notes,
             ..Report::default()
         })
+    }
+
+    /// Extra type information of header and footer, such as the streamer info of streamer fields.
+    fn extra_types(&self) -> Vec<ExtraType> {
+        let header = &self.reader.header().records.extra_types;
+        let mut all = header.clone();
+        let late = self.reader.footer().extension.extra_types.iter();
+        all.extend(late.filter(|record| !header.contains(record)).cloned());
+        all
     }
 
     /// Path of the RNTuple in the output, without a cycle.

@@ -9,6 +9,7 @@
 //! While the pages of one batch are sealed on all threads, the next batch is read; what is written
 //! and in which order depends on the input and the options only.
 
+mod attributes;
 mod batches;
 mod clusters;
 mod columns;

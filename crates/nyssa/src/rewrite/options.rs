@@ -21,6 +21,22 @@ pub enum EntryCut {
     Mask(BooleanBuffer),
 }
 
+impl EntryCut {
+    /// A mask of `count` bits, least significant first.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when there are fewer bits.
+    pub fn from_bits(bits: Vec<u8>, count: usize) -> Result<Self> {
+        if bits.len() < count.div_ceil(8) {
+            return Err(Error::invalid_argument(format!(
+                "{} bytes are no mask of {count} bits",
+                bits.len()
+            )));
+        }
+        Ok(Self::Mask(BooleanBuffer::new(bits.into(), 0, count)))
+    }
+}
+
 /// Options of a rewrite.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -42,6 +58,8 @@ pub struct Options {
     pub entries: Option<Range<u64>>,
     /// Which of these entries to take; `None` takes all.
     pub cut: Option<EntryCut>,
+    /// Leaves out the other objects of the file; else they are carried over.
+    pub only: bool,
     /// Replaces an existing output.
     pub force: bool,
     /// Reads both files back and compares every value before the output appears.
@@ -65,6 +83,7 @@ impl Default for Options {
             drop: Vec::new(),
             entries: None,
             cut: None,
+            only: false,
             force: false,
             verify: false,
             name: None,

@@ -45,7 +45,9 @@ pub struct Report {
     pub fields: Vec<FieldReport>,
     /// Top-level fields left out.
     pub dropped: Vec<String>,
-    /// Other objects of the file and attribute sets that are not in the output.
+    /// Other objects of the file that were carried over.
+    pub carried: Vec<String>,
+    /// Other objects of the file that are not in the output, and why.
     pub left_out: Vec<String>,
     /// What else is worth knowing.
     pub notes: Vec<String>,

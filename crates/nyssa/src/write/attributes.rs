@@ -55,12 +55,6 @@ impl AttributeSetWriter {
         options: Options,
         context: &Context,
     ) -> Result<Self> {
-        check_name("an attribute set", name)?;
-        if name == RESERVED {
-            return Err(Error::invalid_argument(format!(
-                "an attribute set cannot have the name {RESERVED}, which is ROOT's own"
-            )));
-        }
         let fields = arrow.fields().clone();
         let layout = ArrowSchema::new(vec![
             field(RANGE_START, DataType::UInt64),
@@ -68,6 +62,27 @@ impl AttributeSetWriter {
             field(USER_DATA, DataType::Struct(fields.clone())),
         ]);
         let schema = Schema::from_arrow(&layout, options.compression)?;
+        Self::with_schema(main, name, (schema, fields), options, context)
+    }
+
+    /// Begins the set `name` of the RNTuple that `main` writes, with a schema that another set has, and
+    /// the attributes as they are in Arrow.
+    ///
+    /// # Errors
+    /// As [`AttributeSetWriter::create`].
+    pub fn with_schema(
+        main: &Writer,
+        name: &str,
+        (schema, fields): (Schema, Fields),
+        options: Options,
+        context: &Context,
+    ) -> Result<Self> {
+        check_name("an attribute set", name)?;
+        if name == RESERVED {
+            return Err(Error::invalid_argument(format!(
+                "an attribute set cannot have the name {RESERVED}, which is ROOT's own"
+            )));
+        }
         let (file, path) = main.place();
         let path = format!("{path}:{name}");
         let writer = Writer::begin(file, path, name.to_owned(), schema, options.clone())?;

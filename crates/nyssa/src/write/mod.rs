@@ -41,6 +41,7 @@ mod shred;
 mod shred_tests;
 mod table;
 mod variant;
+mod waiting;
 mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};

@@ -13,11 +13,15 @@ use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
 use super::outlet::{Outlet, Page, SealedCluster};
+use super::waiting::{Waiting, WaitingRoom};
 use super::{Encodings, Options, Report, SealSettings, SharedFile, Writer};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::page::SealedPage;
 use crate::schema::Schema;
+
+/// In a fixed order, one part in so many of the memory is for clusters that wait.
+const WAITING_SHARE: u64 = 8;
 
 /// The order in which the clusters of fill contexts become entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +32,8 @@ pub enum Order {
     /// One cluster of each context in turn, in the order in which the contexts were made; those that
     /// are finished are left out. The same rows in each context then give the same file, whatever
     /// the threads do. All contexts have to be made before the first one is filled. Clusters that
-    /// come before their turn wait in memory, which is refused beyond the memory budget.
+    /// come before their turn wait, in a part of the memory or else in a temporary file; who fills
+    /// never waits.
     RoundRobin,
 }
 
@@ -71,8 +76,8 @@ struct State {
     slots: Vec<Slot>,
     /// The slot whose turn it is.
     turn: usize,
-    /// Bytes of clusters that wait for their turn.
-    waiting: u64,
+    /// Where clusters wait for their turn.
+    room: WaitingRoom,
     /// Something has been committed.
     begun: bool,
 }
@@ -81,7 +86,7 @@ struct State {
 #[derive(Default)]
 struct Slot {
     finished: bool,
-    waiting: VecDeque<SealedCluster>,
+    waiting: VecDeque<Waiting>,
 }
 
 impl ParallelWriter {
@@ -138,7 +143,7 @@ impl ParallelWriter {
             failed: None,
             slots: Vec::new(),
             turn: 0,
-            waiting: 0,
+            room: WaitingRoom::new(options.memory / WAITING_SHARE),
             begun: false,
         };
         let shared = Shared {
@@ -165,11 +170,16 @@ impl ParallelWriter {
     /// has begun to be filled; `LimitExceeded` when a context's share of the memory is too little.
     pub fn context(&self) -> Result<FillContext> {
         let shared = &self.shared;
+        // In a fixed order, half of the memory is for clusters that wait and the one that leaves.
+        let fillers = match shared.order {
+            Order::Completion => shared.most,
+            Order::RoundRobin => 2 * shared.most,
+        };
         let filler = Filler::new(
             Arc::clone(&shared.schema),
             shared.settings.clone(),
             Arc::clone(&shared.options),
-            shared.most,
+            fillers,
             &shared.context,
             false,
         )?;
@@ -342,19 +352,12 @@ impl Outlet for Port {
         if shared.order == Order::Completion {
             return state.write(cluster);
         }
-        state.waiting += cluster.bytes;
+        let waiting =
+            state.room.enter(cluster).inspect_err(|error| state.fail(error.to_string()))?;
         if let Some(slot) = state.slots.get_mut(self.slot) {
-            slot.waiting.push_back(cluster);
+            slot.waiting.push_back(waiting);
         }
-        state.take_turns()?;
-        if state.waiting > shared.options.memory {
-            return Err(Error::limit(format!(
-                "clusters of {} bytes wait for their turn, more than the memory of {}: fill the \
-                 contexts evenly, finish those that are done, or write in order of completion",
-                state.waiting, shared.options.memory
-            )));
-        }
-        Ok(())
+        state.take_turns()
     }
 
     fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>> {
@@ -421,8 +424,9 @@ impl State {
             let turn = self.turn;
             let Some(slot) = self.slots.get_mut(turn) else { return Ok(()) };
             match (slot.waiting.pop_front(), slot.finished) {
-                (Some(cluster), _) => {
-                    self.waiting -= cluster.bytes;
+                (Some(waiting), _) => {
+                    let cluster = self.room.leave(waiting);
+                    let cluster = cluster.inspect_err(|error| self.fail(error.to_string()))?;
                     self.write(cluster)?;
                 }
                 (None, true) => {}

@@ -7,6 +7,7 @@ mod auto;
 mod clusters;
 mod common;
 mod errors;
+mod merge;
 mod parallel;
 mod representations;
 mod roundtrip;

@@ -1,0 +1,123 @@
+//! Attribute sets of the inputs: those of one name become one, their ranges moved to where the entries
+//! are in the output.
+
+use std::ops::Range;
+
+use arrow_array::UInt64Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_schema::{DataType, Schema as ArrowSchema};
+
+use super::survey::{Survey, open};
+use crate::Context;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result, ResultExt};
+use crate::read::{self, ATTRIBUTE_FIELDS, Reader};
+use crate::write::{AttributeSetWriter, Writer};
+
+/// Attributes read at once.
+const STEP: u64 = 1 << 16;
+
+/// Writes the attribute sets of all inputs and links them to `writer`.
+///
+/// # Errors
+/// `InvalidArgument` for sets of one name with other attributes; what reading and writing may give.
+pub(super) fn carry(survey: &Survey, writer: &mut Writer, context: &Context) -> Result<()> {
+    let mut sets: Vec<Set> = Vec::new();
+    let mut first = 0;
+    for input in &survey.inputs {
+        let base = first;
+        first += input.report.entries;
+        if !input.has_attributes {
+            continue;
+        }
+        let (_, reader) = open(input, read::Options::default())?;
+        for link in reader.attribute_links() {
+            let source = reader.open_attribute_set(&link.name)?;
+            let set = match sets.iter().position(|set| set.name == link.name) {
+                Some(known) => &mut sets[known],
+                None => {
+                    sets.push(Set::begin(&link.name, &source, writer, context)?);
+                    let last = sets.len() - 1;
+                    &mut sets[last]
+                }
+            };
+            let range = base..base + input.report.entries;
+            set.add(&source, &range, context)
+                .in_file(&input.report.file)
+                .at(|place| place.object = Some(format!("attribute set {}", link.name)))?;
+        }
+    }
+    sets.into_iter().try_for_each(|set| writer.link(set.writer.finish()?))
+}
+
+/// One set of the output.
+struct Set {
+    name: String,
+    attributes: DataType,
+    writer: AttributeSetWriter,
+}
+
+impl Set {
+    fn begin(name: &str, source: &Reader, main: &Writer, context: &Context) -> Result<Self> {
+        let attributes = attributes(source)?;
+        let DataType::Struct(fields) = &attributes else {
+            return Err(Error::out_of_spec("attributes that are not a record"));
+        };
+        let schema = ArrowSchema::new(fields.clone());
+        let options = main.options().clone();
+        let writer = AttributeSetWriter::create(main, name, &schema, options, context)?;
+        Ok(Self { name: name.to_owned(), attributes, writer })
+    }
+
+    /// Adds the attributes of an input whose entries are `range` of the output.
+    fn add(&mut self, source: &Reader, range: &Range<u64>, context: &Context) -> Result<()> {
+        if attributes(source)? != self.attributes {
+            return Err(Error::invalid_argument(
+                "the set has other attributes than that of an earlier input",
+            ));
+        }
+        let quiet = context.quiet();
+        let mut start = 0;
+        while start < source.num_entries() {
+            context.check()?;
+            let end = source.num_entries().min(start + STEP);
+            let arrays = source.read(&ATTRIBUTE_FIELDS, start..end, &quiet)?;
+            let [starts, lengths, values] = &arrays[..] else {
+                return Err(Error::out_of_spec("an attribute set without its fields"));
+            };
+            let numbers = (
+                starts.as_primitive_opt::<UInt64Type>(),
+                lengths.as_primitive_opt::<UInt64Type>(),
+                values.as_struct_opt(),
+            );
+            let (Some(starts), Some(lengths), Some(values)) = numbers else {
+                return Err(Error::out_of_spec("ranges of attributes that are not 64-bit numbers"));
+            };
+            let shifted = starts.values().iter().zip(lengths.values()).map(|(start, length)| {
+                let first = start.checked_add(range.start);
+                let last = first.and_then(|first| first.checked_add(*length));
+                first.filter(|_| last.is_some_and(|last| last <= range.end)).ok_or_else(|| {
+                    Error::out_of_spec(format!(
+                        "an attribute of {length} entries from entry {start}, which there are not"
+                    ))
+                })
+            });
+            let shifted = shifted.collect::<Result<Vec<u64>>>()?;
+            let starts = UInt64Array::from(shifted);
+            self.writer.extend(starts, lengths.clone(), values.columns())?;
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+/// The type of the attributes of a set.
+fn attributes(source: &Reader) -> Result<DataType> {
+    let item = source.items().iter().find(|item| item.name == ATTRIBUTE_FIELDS[2]);
+    match item.map(|item| &item.field) {
+        Some(Ok(field)) => Ok(field.data_type().clone()),
+        Some(Err(reason)) => Err(Error::unsupported(reason.clone())),
+        None => Err(Error::out_of_spec("an attribute set without attributes")),
+    }
+}

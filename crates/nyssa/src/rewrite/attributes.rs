@@ -1,0 +1,91 @@
+//! Attribute sets: the ranges that are left of theirs after a selection, values as they were.
+
+use arrow_array::UInt64Array;
+use arrow_array::cast::AsArray;
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::DataType;
+
+use super::select::Selection;
+use super::target::Target;
+use crate::Context;
+use crate::dataset::{Dataset, Piece, Selected};
+use crate::error::{Error, Result, ResultExt};
+use crate::read::{ATTRIBUTE_FIELDS, Reader};
+use crate::write::{AttributeSetWriter, Options, Writer};
+
+/// Copies all attribute sets of `reader` into what `writer` writes. Ranges are those of the entries that
+/// `selected` takes; an attribute of entries none of which is taken goes. Returns what is worth knowing.
+///
+/// # Errors
+/// Those of reading and writing sets.
+pub(super) fn copy(
+    reader: &Reader,
+    selected: &Selected<'_>,
+    writer: &mut Writer,
+    options: &Options,
+    context: &Context,
+) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for link in reader.attribute_links() {
+        let set = reader.open_attribute_set(&link.name)?;
+        let gone = copy_one(&set, &link.name, selected, writer, options, context);
+        let gone =
+            gone.in_file(reader.file()).in_object(&format!("attribute set {}", link.name))?;
+        if gone > 0 {
+            notes.push(format!(
+                "{gone} attributes of the set {} are left out: none of their entries is taken",
+                link.name
+            ));
+        }
+    }
+    Ok(notes)
+}
+
+/// Copies one set; the number of attributes left out.
+fn copy_one(
+    set: &Reader,
+    name: &str,
+    selected: &Selected<'_>,
+    writer: &mut Writer,
+    options: &Options,
+    context: &Context,
+) -> Result<usize> {
+    let everything = Selection::new(set.schema(), &[], &[])?;
+    let compressed = options.compression.setting() != 0;
+    let schema = Target::new(set.schema(), &everything, compressed)?.schema;
+    let [.., data] = ATTRIBUTE_FIELDS;
+    let item = set.items().iter().find(|item| item.name == data);
+    let fields = match item.map(|item| &item.field) {
+        Some(Ok(field)) => match field.data_type() {
+            DataType::Struct(fields) => fields.clone(),
+            _ => return Err(Error::out_of_spec("the attributes are not a record")),
+        },
+        Some(Err(reason)) => return Err(Error::unsupported(reason.clone())),
+        None => return Err(Error::out_of_spec("an attribute set without attributes")),
+    };
+    let mut out =
+        AttributeSetWriter::with_schema(writer, name, (schema, fields), options.clone(), context)?;
+    let ranges = set.attribute_ranges(context)?;
+    let mut left = Vec::with_capacity(ranges.len());
+    for range in &ranges {
+        let (start, end) = (selected.before(range.start), selected.before(range.end));
+        // What belonged to no entry from the start is kept.
+        left.push((start < end || range.is_empty()).then_some((start, end - start)));
+    }
+    let taken = BooleanBuffer::collect_bool(left.len(), |index| left[index].is_some());
+    let gone = left.len() - taken.count_set_bits();
+    let entries = 0..set.num_entries();
+    let rows = Selected::new(set, vec![Piece { entries, mask: Some(taken) }])?;
+    let values = rows.read(&[data], 0..rows.num_entries(), context)?;
+    let values = values.first().and_then(|array| array.as_struct_opt());
+    let values = values.ok_or_else(|| Error::out_of_spec("the attributes are not a record"))?;
+    let starts = left.iter().flatten().map(|(start, _)| *start);
+    let lengths = left.iter().flatten().map(|(_, length)| *length);
+    out.extend(
+        UInt64Array::from_iter_values(starts),
+        UInt64Array::from_iter_values(lengths),
+        values.columns(),
+    )?;
+    writer.link(out.finish()?)?;
+    Ok(gone)
+}

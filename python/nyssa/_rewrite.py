@@ -1,0 +1,165 @@
+"""Writing an RNTuple again with other options, or some of its fields and entries."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from nyssa import _core
+from nyssa._steps import bytes_of
+from nyssa.file import open_dataset
+
+__all__ = ["rewrite"]
+
+
+def rewrite(
+    input: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    ntuple: str | None = None,
+    *,
+    name: str | None = None,
+    compression: int | str = 505,
+    fields: str | Iterable[str] = (),
+    drop: str | Iterable[str] = (),
+    cut: str | Callable[[Any], Any] | None = None,
+    cut_fields: Iterable[str] | None = None,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    cluster_size: int | str | None = None,
+    page_size: int | str | None = None,
+    only: bool = False,
+    verify: bool = False,
+    force: bool = False,
+    reproducible: bool = False,
+    progress: Callable[[int, int], object] | bool = False,
+) -> list[dict[str, Any]]:
+    """Decode an RNTuple and write it again in a new file.
+
+    Names, C++ types, versions and values stay the same; the encoding is chosen anew.
+
+    Parameters
+    ----------
+    input
+        The file, or ``"file.root:Events"``.
+    output
+        The new file. It appears when all is done; a failure leaves none.
+    ntuple
+        Path of the RNTuple; without it all RNTuples of the file are rewritten.
+    name
+        Name of the new RNTuple; default that of the old one.
+    compression
+        ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+    fields, drop
+        Globs of field paths to take and to leave out, such as ``"Muon_*"`` or ``"jets._0.pt"``.
+    cut
+        Which entries to take: an expression such as ``"nMuon >= 2 && any(abs(Muon_eta) < 2.4)"``,
+        or a function that is given awkward arrays of some entries and returns true or false for
+        each.
+    cut_fields
+        Names of the fields that a function needs; default all.
+    entry_start, entry_stop
+        Range of entries; default all.
+    threads
+        As in `Dataset.arrays`.
+    memory
+        Budget for data in flight, such as ``"1 GB"``.
+    cluster_size, page_size
+        Compressed size of a cluster and uncompressed size of a page; defaults those of ROOT.
+    only
+        Leave out the other objects of the file, which are carried over otherwise.
+    verify
+        Read both files back and compare every value before the output appears.
+    force
+        Replace an existing output.
+    reproducible
+        Leave out the time and the random identity: the same input and options give the same bytes.
+    progress
+        `True` shows a line on stderr; a function is called with what is done and the total.
+
+    Returns
+    -------
+    list of dict
+        A report for each RNTuple: entries, bytes, seconds, fields, what was left out and why.
+
+    Raises
+    ------
+    nyssa.errors.OutputExistsError
+        (a `FileExistsError`) when the output exists and `force` is false.
+    nyssa.NotFoundError
+        (a `KeyError`) when a glob matches no field; the message lists the nearest names.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) when a field cannot be read.
+    """
+    options: dict[str, Any] = {
+        "ntuple": ntuple,
+        "name": name,
+        "compression": compression,
+        "fields": _globs(fields),
+        "drop": _globs(drop),
+        "entry_start": entry_start,
+        "entry_stop": entry_stop,
+        "memory": None if memory is None else bytes_of(memory, "memory"),
+        "cluster_size": None if cluster_size is None else bytes_of(cluster_size, "cluster_size"),
+        "page_size": None if page_size is None else bytes_of(page_size, "page_size"),
+        "only": only,
+        "verify": verify,
+        "force": force,
+        "reproducible": reproducible,
+    }
+    source = os.fspath(input)
+    if callable(cut):
+        dataset = open_dataset(f"{source}:{ntuple}" if ntuple else source)
+        options["mask"] = _mask(dataset, cut, cut_fields, entry_start, entry_stop, threads)
+        options["ntuple"] = ntuple or dataset.object_path
+    elif cut is not None:
+        options["cut"] = cut
+    show = _line if progress is True else progress or None
+    text = _core.rewrite(source, os.fspath(output), options, threads, show)
+    if progress is True:
+        sys.stderr.write("\n")
+    reports: list[dict[str, Any]] = json.loads(text)
+    return reports
+
+
+def _globs(globs: str | Iterable[str]) -> list[str]:
+    return [globs] if isinstance(globs, str) else list(globs)
+
+
+def _mask(
+    dataset: Any,
+    cut: Callable[[Any], Any],
+    names: Iterable[str] | None,
+    start: int | None,
+    stop: int | None,
+    threads: int | None,
+) -> tuple[bytes, int]:
+    """Return one bit for each entry, least significant first, and their number."""
+    chosen = None if names is None else list(names)
+    steps = dataset.iterate(
+        chosen, entry_start=start, entry_stop=stop, threads=threads, report=True
+    )
+    masks = [np.empty(0, dtype=bool)]
+    for arrays, (first, last) in steps:
+        mask = np.asarray(cut(arrays))
+        if mask.dtype != bool or mask.shape != (last - first,):
+            message = (
+                f"the cut must return {last - first} values of true or false for as many entries, "
+                f"not an array of {mask.dtype} of shape {mask.shape}"
+            )
+            raise ValueError(message)
+        masks.append(mask)
+    bits = np.concatenate(masks)
+    return np.packbits(bits, bitorder="little").tobytes(), len(bits)
+
+
+def _line(done: int, total: int) -> None:
+    """Show progress on stderr."""
+    sys.stderr.write(f"\rrewritten {100 * done / max(total, 1):5.1f} %")
+    sys.stderr.flush()

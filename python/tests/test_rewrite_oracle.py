@@ -1,0 +1,137 @@
+"""Rewritten RNTuples: ROOT reads the same values by the same C++ types."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from conftest import DATA, data_files
+from root_oracle import Root
+from same import matches_json
+
+FILES = [
+    *data_files("rntuple-validation/write", recursive=False),
+    *data_files("rntuple", recursive=False),
+]
+STAFF = DATA / "rntuple" / "ntpl001_staff_rntuple_v1-0-1-0.root"
+NANO = next(iter(sorted((DATA / "rntuple").glob("cmsopendata2015*"))), Path("none"))
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}")
+
+#: Entries that ROOT shows of each file.
+CHUNK = 20
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_root_reads_the_same(path: Path, tmp_path: Path, root: Root) -> None:
+    """All that the descriptor says of the fields, and the entries as ROOT shows them."""
+    if path.stem == "structure.feature_flag":
+        with pytest.raises(nyssa.UnsupportedError, match="feature: 137"):
+            nyssa.rewrite(path, tmp_path / "out.root")
+        return
+    for compression in (505, 0):
+        output = tmp_path / f"{compression}.root"
+        for report in nyssa.rewrite(path, output, compression=compression, verify=True):
+            assert report["verified"]
+            name = report["source"]
+            before, after = (root.call("described", str(p), name) for p in (path, output))
+            # ROOT 6.34 wrote some names with a space between the brackets.
+            assert [(a, b.replace("> >", ">>"), *c) for a, b, *c in before] == [
+                (a, b, *c) for a, b, *c in after
+            ]
+            wanted = show(root, path, name)
+            if wanted is None:
+                same_in_uproot(path, output, name)
+            else:
+                assert show(root, output, name) == wanted
+
+
+def show(root: Root, path: Path, name: str) -> str | None:
+    """Return the first entries as ROOT shows them, or `None` where it cannot."""
+    try:
+        return json.dumps(root.call("entries", str(path), name, 17, CHUNK))
+    except RuntimeError:
+        return None
+
+
+def same_in_uproot(path: Path, output: Path, name: str) -> None:
+    """Compare every top-level field as uproot reads it."""
+    with uproot.open(path) as before, uproot.open(output) as after:
+        names = before[name].keys(recursive=False)
+        assert after[name].keys(recursive=False) == names
+        for field in names:
+            one, two = (file[name][field].array() for file in (before, after))
+            assert ak.array_equal(one, two, equal_nan=True), field
+
+
+def test_slim_and_skim_in_root(tmp_path: Path, root: Root) -> None:
+    """Projections stay projections; ROOT reads what a cut leaves."""
+    output = tmp_path / "out.root"
+    cut = "nMuon >= 1 && any(Muon_pt > 10)"
+    fields = ["nMuon", "Muon_pt", "Muon_eta", "run", "event"]
+    (report,) = nyssa.rewrite(NANO, output, fields=fields, cut=cut, verify=True)
+    before = nyssa.open(f"{NANO}:Events").arrays(fields)
+    mask = (before.nMuon >= 1) & ak.any(before.Muon_pt > 10, axis=1)
+    wanted = before[mask]
+    assert 0 < report["entries"] == len(wanted) < len(before)
+    types = dict(root.call("fields", str(output), "Events"))
+    assert types["Muon_pt"] == "ROOT::VecOps::RVec<float>"
+    assert types["nMuon"] == "ROOT::RNTupleCardinality<std::uint32_t>"
+    entries = root.call("entries", str(output), "Events")
+    for got, want in zip(entries, wanted.to_list(), strict=True):
+        assert matches_json({name: got[name] for name in fields}, want)
+    frame = root.call("numpy", str(output), "Events", ["event"])
+    np.testing.assert_array_equal(frame["event"], wanted.event)
+
+
+def test_a_cut_as_a_function(tmp_path: Path) -> None:
+    """The same entries as by an expression, also within a range."""
+    one, two = tmp_path / "one.root", tmp_path / "two.root"
+    options = {"reproducible": True, "entry_start": 100, "entry_stop": -7, "name": "S"}
+    nyssa.rewrite(STAFF, one, cut="Age > 40 && Grade % 2 == 1", **options)
+    seen = []
+
+    def cut(staff: ak.Array) -> ak.Array:
+        seen.append(staff.fields)
+        return (staff.Age > 40) & (staff.Grade % 2 == 1)
+
+    nyssa.rewrite(STAFF, two, cut=cut, cut_fields=["Age", "Grade"], **options)
+    assert seen == [["Age", "Grade"]]
+    first, second = (nyssa.open(f"{path}:S").arrays() for path in (one, two))
+    assert len(first) > 100
+    assert ak.array_equal(first, second)
+    with pytest.raises(ValueError, match="must return 3354 values of true or false"):
+        nyssa.rewrite(STAFF, tmp_path / "three.root", cut=lambda staff: staff.Age)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.root", "two.root"]
+
+
+def test_errors_of_cuts_and_globs(tmp_path: Path) -> None:
+    """Each is what one would catch, and says where."""
+    output = tmp_path / "out.root"
+    with pytest.raises(ValueError, match=r"Age >\n       \^"):
+        nyssa.rewrite(STAFF, output, cut="Age >")
+    with pytest.raises(KeyError, match="did you mean"):
+        nyssa.rewrite(STAFF, output, cut="Agee > 1")
+    with pytest.raises(KeyError, match="no field matches"):
+        nyssa.rewrite(STAFF, output, fields="Agee")
+    assert not output.exists()
+
+
+def test_cat_is_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`nyssa cat --json` before and after."""
+    for path in FILES:
+        if path.stem == "structure.feature_flag":
+            continue
+        output = tmp_path / path.name
+        for report in nyssa.rewrite(path, output, compression="lz4:4"):
+            shown = []
+            for file in (path, output):
+                arguments = ["nyssa", "cat", f"{file}:{report['source']}", "--json", "-n", "50"]
+                assert nyssa._core.run_cli(arguments) == 0
+                shown.append(capfd.readouterr().out)
+            assert shown[0] == shown[1]
