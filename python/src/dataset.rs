@@ -1,5 +1,6 @@
 //! A TTree or RNTuple as Python sees it.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -209,8 +210,10 @@ fn columns(
 
 /// The Arrow fields of columns.
 fn fields(dataset: &AnyDataset, names: &[String]) -> nyssa::Result<Vec<Arc<Field>>> {
+    let items: HashMap<&str, &Item> =
+        dataset.items().iter().map(|item| (item.name.as_str(), item)).collect();
     let find = |name: &String| {
-        let item = dataset.items().iter().find(|item| item.name == *name);
+        let item = items.get(name.as_str()).copied();
         let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
         item.field.clone().map(Arc::new).map_err(Error::unsupported)
     };
