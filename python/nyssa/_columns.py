@@ -49,7 +49,8 @@ def columns(data: Any, record_names: bool = False) -> list[_core.Array]:
         packed = [content.content(field) for field in content.fields]
         pairs = zip(content.fields, packed, strict=True)
         found = [_core.Array.from_layout(n, tree(part, n, record_names)) for n, part in pairs]
-    elif isinstance(data, Mapping):
+    # A dataset is a mapping, too, and a stream.
+    elif isinstance(data, Mapping) and not hasattr(data, "__arrow_c_stream__"):
         found = [column(str(name), value, record_names) for name, value in data.items()]
     elif isinstance(data, np.ndarray):
         if data.dtype.names is None:

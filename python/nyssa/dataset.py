@@ -9,6 +9,7 @@ from nyssa import _core, _lazy, _library
 from nyssa._filter import NameFilter, choose, matcher, not_found
 from nyssa._steps import bytes_of, entry_numbers, entry_range
 from nyssa.errors import ArgumentError, UnsupportedError
+from nyssa.fields import Field, tree
 from nyssa.rules import ReadRules
 
 __all__ = ["AttributeSet", "Column", "Dataset", "RNTuple", "TTree", "wrap"]
@@ -331,6 +332,11 @@ class TTree(Dataset):
 
 class RNTuple(Dataset):
     """An RNTuple: ROOT's new container of columns."""
+
+    @property
+    def fields(self) -> list[Field]:
+        """The top-level fields, each the root of a tree of subfields."""
+        return tree(self._core.fields())
 
     @property
     def attribute_sets(self) -> dict[str, AttributeSet]:

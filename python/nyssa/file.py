@@ -9,7 +9,7 @@ from typing import Any
 from nyssa import _core
 from nyssa._filter import NameFilter, matcher, not_found
 from nyssa.dataset import Dataset, wrap
-from nyssa.errors import UnsupportedError
+from nyssa.errors import ArgumentError, UnsupportedError
 
 __all__ = ["Directory", "File", "open"]
 
@@ -162,10 +162,12 @@ class File(Directory):
         return f"<File {self.file_path}>"
 
 
-def open(path: str | os.PathLike[str]) -> Any:
+def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
     """Open a ROOT file, or with ``"file.root:Events"`` an object in it.
 
     Returns a `File`, `TTree`, `RNTuple` or `Directory`; each is a context manager or needs none.
+    RNTuple fields that hold objects serialised with ROOT's streamers read as records of their
+    members, or with ``streamer="raw"`` as their bytes.
 
     Raises
     ------
@@ -176,10 +178,13 @@ def open(path: str | os.PathLike[str]) -> Any:
     nyssa.NotFoundError
         (a `KeyError`) when the object is not in the file; the message lists the nearest names.
     """
+    if streamer not in ("decoded", "raw"):
+        raise ArgumentError(f'streamer is "decoded" or "raw", not {streamer!r}')
+    raw = streamer == "raw"
     if isinstance(path, os.PathLike):
-        return File(_core.open(os.fspath(path)))
+        return File(_core.open(os.fspath(path), raw))
     name, inner = _core.split_path(path)
-    file = File(_core.open(name))
+    file = File(_core.open(name, raw))
     return file[inner] if inner else file
 
 

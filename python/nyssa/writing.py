@@ -51,6 +51,7 @@ class WritableFile:
         projections: Mapping[str, str] | None = None,
         classes: Mapping[str, Mapping[str, Any]] | None = None,
         record_names: bool = False,
+        fields: Mapping[str, Mapping[str, str]] | None = None,
     ) -> NTupleWriter:
         """Add an RNTuple and return its writer.
 
@@ -80,6 +81,13 @@ class WritableFile:
             class that ROOT knows as a collection.
         record_names
             Whether awkward records with a name are written as the class of that name.
+        fields
+            Column types by pattern of field paths, such as ``{"Jet_*": {"column":
+            "Real32Trunc:16"}}``; the last pattern that matches wins. ``"split"`` and ``"unsplit"``,
+            a column type of the specification (``"Int16"``, ``"SplitIndex32"``), or one of low
+            precision: ``"Real16"`` (relative error up to 2^-11), ``"Real32Trunc:BITS"`` (relative
+            error below 2^-(BITS - 9)), ``"Real32Quant:BITS:MIN:MAX"`` (absolute error up to half of
+            (MAX - MIN) / (2^BITS - 1); values outside the range are refused).
 
         Raises
         ------
@@ -97,7 +105,8 @@ class WritableFile:
         if columns is None:
             columns = _columns.columns(types_or_data, record_names or bool(classes))
         projected = list((projections or {}).items())
-        self._open().table(name, columns, description, projected, classes, not initial)
+        chosen = [_column_type(pattern, options) for pattern, options in (fields or {}).items()]
+        self._open().table(name, columns, description, projected, classes, not initial, chosen)
         writer = NTupleWriter(self, name, [column.name for column in columns])
         self._writers[name] = writer
         if initial:
@@ -539,6 +548,12 @@ def _options(**given: Any) -> dict[str, Any]:
         for name, value in given.items()
         if value is not None
     }
+
+
+def _column_type(pattern: str, options: Mapping[str, str]) -> tuple[str, str]:
+    if set(options) != {"column"}:
+        raise ArgumentError(f'fields[{pattern!r}] has {sorted(options)} where "column" belongs')
+    return pattern, options["column"]
 
 
 def _empty(

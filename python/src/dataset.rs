@@ -1,5 +1,6 @@
 //! A TTree or RNTuple as Python sees it.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -32,6 +33,9 @@ impl Dataset {
         Arc::clone(&self.0)
     }
 }
+
+/// A field as Python takes it; see [`Dataset::fields`].
+type FieldRow = (Option<u32>, String, String, u32, Vec<String>);
 
 #[pymethods]
 impl Dataset {
@@ -72,6 +76,22 @@ impl Dataset {
             (item.name.clone(), item.type_name.clone(), data_type, reason)
         };
         self.0.items().iter().map(describe).collect()
+    }
+
+    /// Each field of an RNTuple: index of its parent or `None`, name, C++ type, version of the type, and
+    /// types of its columns; in order of their ids, parents first.
+    fn fields(&self) -> Vec<FieldRow> {
+        let Some(schema) = self.0.schema() else { return Vec::new() };
+        let row = |field: &nyssa::schema::Field| {
+            let parent = field.parent.map(|id| id.0);
+            let column = |id: &nyssa::schema::ColumnId| match schema.column(*id).column_type {
+                Some(column_type) => column_type.name().to_owned(),
+                None => format!("unknown {:#06x}", schema.column(*id).type_code),
+            };
+            let columns = field.columns.iter().map(column).collect();
+            (parent, field.name.clone(), field.type_name.clone(), field.type_version, columns)
+        };
+        schema.fields.iter().map(row).collect()
     }
 
     /// Entry ranges that are cheap to read on their own.
@@ -190,8 +210,10 @@ fn columns(
 
 /// The Arrow fields of columns.
 fn fields(dataset: &AnyDataset, names: &[String]) -> nyssa::Result<Vec<Arc<Field>>> {
+    let items: HashMap<&str, &Item> =
+        dataset.items().iter().map(|item| (item.name.as_str(), item)).collect();
     let find = |name: &String| {
-        let item = dataset.items().iter().find(|item| item.name == *name);
+        let item = items.get(name.as_str()).copied();
         let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
         item.field.clone().map(Arc::new).map_err(Error::unsupported)
     };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nyssa::read::{Options, StreamerForm};
 use nyssa::rootfile::RootFile;
 use nyssa_io::{LocalSource, Source};
 use pyo3::prelude::*;
@@ -11,12 +12,16 @@ use crate::door::Door;
 
 /// An open ROOT file.
 #[pyclass(frozen, module = "nyssa._core")]
-pub struct File(RootFile);
+pub struct File(RootFile, Options);
 
-/// Opens a ROOT file and reads its header and list of keys.
+/// Opens a ROOT file and reads its header and list of keys. Streamer fields of its RNTuples read as
+/// bytes with `raw`.
 #[pyfunction]
-pub fn open(py: Python<'_>, path: String) -> PyResult<File> {
-    Door::new(None).abandonable().run(py, move |_| Ok(File(open_file(&path)?)))
+#[pyo3(signature = (path, raw=false))]
+pub fn open(py: Python<'_>, path: String, raw: bool) -> PyResult<File> {
+    let streamer = if raw { StreamerForm::Raw } else { StreamerForm::Decoded };
+    let options = Options { streamer, ..Options::default() };
+    Door::new(None).abandonable().run(py, move |_| Ok(File(open_file(&path)?, options)))
 }
 
 /// Opens a local file.
@@ -59,9 +64,9 @@ impl File {
     /// dataset of the file.
     #[pyo3(signature = (path=None))]
     fn dataset(&self, py: Python<'_>, path: Option<String>) -> PyResult<Dataset> {
-        let file = self.0.clone();
+        let (file, options) = (self.0.clone(), self.1);
         Door::new(None).abandonable().run(py, move |_| {
-            nyssa::dataset::open_dataset(&file, path.as_deref()).map(Dataset::new)
+            nyssa::dataset::open_dataset_with(&file, path.as_deref(), options).map(Dataset::new)
         })
     }
 

@@ -8,7 +8,7 @@ use arrow_schema::{Field, Schema};
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::schema::{Classes, FieldType, Nullable, SchemaBuilder};
 use nyssa::update::Update;
-use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
+use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter, choose_columns};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -125,7 +125,7 @@ impl Writer {
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
     /// projections: names and paths. Records of the names in `classes` are these classes; with
-    /// `round_doubles` fields of floats take doubles.
+    /// `round_doubles` fields of floats take doubles. `column_types` are globs and column types.
     #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
@@ -136,6 +136,7 @@ impl Writer {
         projections: Vec<(String, String)>,
         classes: &Bound<'_, PyDict>,
         round_doubles: bool,
+        column_types: Vec<(String, String)>,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         let classes = crate::classes::classes(classes)?;
@@ -143,6 +144,8 @@ impl Writer {
             let options = Options { description, round_doubles, ..state.options.clone() };
             let mut builder = SchemaBuilder::new(options.compression);
             add_fields(&mut builder, &fields, &classes)?;
+            let choices = column_types.into_iter().map(|(glob, text)| Ok((glob, text.parse()?)));
+            choose_columns(builder.schema_mut(), &choices.collect::<Result<Vec<_>>>()?)?;
             for (field, path) in projections {
                 builder.project_path(&field, &path)?;
             }

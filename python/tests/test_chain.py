@@ -280,3 +280,8 @@ def test_steps_of_clusters(files: list[str]) -> None:
     assert spans[0][0] == 10
     assert spans[-1][1] == 500
     assert spans[1:-1] == [s for s in events.clusters if s[0] > 10 and s[1] < 500]
+
+
+def test_a_chain_can_be_written(files: list[str], tmp_path: Path) -> None:
+    path = write(tmp_path / "all.root", nyssa.chain(files))
+    assert nyssa.open(path).arrays().to_list() == nyssa.chain(files).arrays().to_list()

@@ -202,3 +202,42 @@ def test_rules_that_are_wrong(files: dict[int, Path]) -> None:
         rules.add("Jet", sources="pt", target="m", versions=(3, 2), function=lambda pt: pt)
     with pytest.raises(nyssa.errors.ArgumentError, match="target"):
         rules.add("Jet", sources="pt", target=[], function=lambda pt: pt)
+
+
+def test_fields_of_a_class(files: dict[int, Path]) -> None:
+    jets, event, best = nyssa.open(files[3])["Events"].fields
+    assert [one.typename for one in (jets, event, best)] == [
+        "std::vector<Jet>",
+        "Event",
+        "std::optional<Jet>",
+    ]
+    assert jets.columns == ("SplitIndex64",)
+    found = {one.path: one for one in jets.walk()}
+    assert list(found) == [
+        "jets",
+        "jets._0",
+        "jets._0.:_0",
+        "jets._0.:_0.x",
+        "jets._0.eta",
+        "jets._0.pt",
+        "jets._0.n",
+    ]
+    assert (found["jets._0"].typename, found["jets._0"].version) == ("Jet", 3)
+    assert found["jets._0.:_0"].version == 1
+    assert found["jets._0.pt"].columns == ("SplitReal64",)
+
+
+def test_what_rules_make_can_be_written(
+    files: dict[int, Path],
+    entries: dict[int, list[Any]],
+    rules: nyssa.ReadRules,
+    root: Root,
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "ruled.root"
+    with nyssa.recreate(path) as file:
+        file["Events"] = nyssa.open(files[2])["Events"].arrays(["jets", "event"], rules=rules)
+    back = root.call("entries", str(path), "Events")
+    assert [[jet["pz"] for jet in entry["jets"]] for entry in back] == [
+        [momentum(jet) for jet in entry["jets"]] for entry in entries[2]
+    ]

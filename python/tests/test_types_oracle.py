@@ -235,3 +235,24 @@ def test_refused(types: dict[str, str], data: Any, message: str, tmp_path: Path)
     ):
         writer = file.mkrntuple("Events", types, classes={"Jet": {"pt": "float"}})
         writer.extend({"x": data})
+
+
+@pytest.mark.parametrize(
+    ("column", "bound"),
+    [
+        ("unsplit", 0.0),
+        ("Real16", 2.0**-11),
+        ("Real32Trunc:16", 2.0**-7),
+        ("Real32Quant:12:-4:4", 4 / (2**12 - 1)),
+    ],
+)
+def test_column_types(column: str, bound: float, tmp_path: Path, root: Root) -> None:
+    """ROOT reads what is stored with less precision within the stated bound."""
+    path = tmp_path / "columns.root"
+    values = np.linspace(-1, 1, 1001, dtype=np.float32)
+    with nyssa.recreate(path) as file:
+        file.mkrntuple("Events", {"x": values}, fields={"x": {"column": column}})
+    read = root.call("numpy", str(path), "Events", ["x"])["x"]
+    assert np.max(np.abs(read - values)) <= bound
+    ours = nyssa.open(f"{path}:Events").arrays(library="np")["x"]
+    np.testing.assert_array_equal(ours, read)

@@ -134,6 +134,18 @@ pub fn format_of(key: &KeyEntry) -> Option<Format> {
 /// is something else, or naming the candidates when there are several and no path; and whatever is
 /// wrong with the file.
 pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
+    open_dataset_with(file, path, read::Options::default())
+}
+
+/// As [`open_dataset`], with options for RNTuples.
+///
+/// # Errors
+/// Those of [`open_dataset`].
+pub fn open_dataset_with(
+    file: &RootFile,
+    path: Option<&str>,
+    options: read::Options,
+) -> Result<AnyDataset> {
     let key = match path {
         Some(path) => file.find(path)?,
         None => only_dataset(file).in_file(file.name())?,
@@ -141,7 +153,7 @@ pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
     // Name and cycle: the path alone would be another cycle's.
     let path = format!("{};{}", key.path, key.cycle);
     match format_of(&key) {
-        Some(Format::RNTuple) => Ok(Arc::new(read::Reader::open(file, &path)?)),
+        Some(Format::RNTuple) => Ok(Arc::new(read::Reader::open_with(file, &path, options)?)),
         Some(Format::TTree) => Ok(Arc::new(ttree::Reader::open(file, &path)?)),
         None => Err(Error::invalid_argument(format!(
             "{} is a {}, neither a TTree nor an RNTuple",

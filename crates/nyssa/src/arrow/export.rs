@@ -13,8 +13,10 @@ use crate::error::{Error, Result, ResultExt};
 
 /// Whether a field is a `LargeBinary` marked as a string.
 pub fn is_string(field: &Field) -> bool {
+    // Also those in `std::optional<std::string>`, which are the only other strings that nest.
+    let is_text = |name: &String| name == STRING.1 || name.ends_with("std::string>");
     field.data_type() == &DataType::LargeBinary
-        && field.metadata().get(STRING.0).is_some_and(|value| value == STRING.1)
+        && field.metadata().get(STRING.0).is_some_and(is_text)
 }
 
 /// The field that [`export`] makes of `field`.
@@ -32,9 +34,7 @@ pub fn export_field(field: &Field) -> Field {
         _ => return field.clone(),
     };
     let mut metadata = field.metadata().clone();
-    if is_string(field) {
-        metadata.remove(STRING.0);
-    }
+    metadata.retain(|key, value| key != STRING.0 || value != STRING.1);
     Field::new(field.name(), data_type, field.is_nullable()).with_metadata(metadata)
 }
 

@@ -23,7 +23,8 @@ mod export;
 
 pub use export::{export, export_field, is_string};
 
-/// Field metadata (key, value) that marks a `LargeBinary` as a string.
+/// Field metadata (key, value) that marks a `LargeBinary` as a string. The value may be the C++ type
+/// instead: see [`typed_field`].
 pub const STRING: (&str, &str) = ("nyssa:type", "string");
 
 /// A non-nullable Arrow field; `LargeBinary` is marked as a [`STRING`].
@@ -39,6 +40,12 @@ pub const STREAMER: &str = "nyssa:streamer";
 
 /// The first child of the unions that variants read as: of type `Null`, for those without a value.
 pub const NONE: &str = "none";
+
+/// `field` with the metadata that tells its C++ type, such as `std::set<float>` or the name of a class.
+pub fn typed_field(mut field: Field, type_name: &str) -> Field {
+    field.metadata_mut().insert(STRING.0.to_owned(), type_name.to_owned());
+    field
+}
 
 /// A field of objects of `class` as their bytes.
 pub fn streamer_field(name: &str, class: &str) -> Field {

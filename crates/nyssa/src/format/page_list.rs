@@ -49,12 +49,15 @@ impl PageList {
         if lists != count {
             return Err(at.error(format!("page locations of {lists} clusters, {count} clusters")));
         }
-        let peers = Peers::of(schema);
+        // Only needed where a column is suppressed, and there are as many page lists as cluster groups.
+        let mut peers = None;
         let mut clusters = Vec::with_capacity(count as usize);
         for _ in 0..count {
             let (first_entry, entries) = parse_summary(&mut summaries)?;
             let mut columns = parse_columns(&mut locations, schema)?;
-            peers.fill_suppressed(&mut columns);
+            if columns.iter().any(|column| column.suppressed) {
+                peers.get_or_insert_with(|| Peers::of(schema)).fill_suppressed(&mut columns);
+            }
             clusters.push(Cluster { first_entry, entries, columns });
         }
         Ok(Self { header_checksum, clusters })
@@ -175,7 +178,7 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<ColumnRange> {
 }
 
 /// Finds, for every column, the columns at the same place of the other representations of its
-/// field. Built once per page list: the same for every cluster.
+/// field. The same for every cluster of a page list.
 struct Peers {
     /// By column: number of its group.
     group: Vec<usize>,
@@ -202,9 +205,6 @@ impl Peers {
 
     /// Gives suppressed columns the element range of their active peer.
     fn fill_suppressed(&self, columns: &mut [ColumnRange]) {
-        if !columns.iter().any(|column| column.suppressed) {
-            return;
-        }
         let mut active = vec![None; self.groups];
         for (column, &group) in columns.iter().zip(&self.group) {
             if !column.suppressed {

@@ -124,6 +124,9 @@ impl<'a, 'n> Planner<'a, 'n> {
             });
             self.walk(item, &items.collect::<Vec<_>>())?;
         } else {
+            for span in spans.iter().filter(|span| span.elements.end < span.total) {
+                self.layout.check_not_late(item, span.cluster)?;
+            }
             self.plan.waiting.push(self.layout.schema.path(item.field));
             self.waiting.push(Waiting { node: item, parent });
         }
@@ -244,6 +247,35 @@ impl Layout<'_> {
                     }
                 }
                 Ok(None)
+            }
+        }
+    }
+
+    /// Refuses content of collections whose columns start inside a cluster, of which a part is wanted:
+    /// how many zeros come first is known from the last offset only.
+    fn check_not_late(&self, node: &Node, cluster: usize) -> Result<()> {
+        let check = |slot: &Slot| {
+            let stored = slot.stream.stored(self.schema, self.clusters, cluster)?;
+            match stored.column {
+                Some(_) if stored.deferred => Err(Error::unsupported(
+                    "content of a collection was added inside this cluster: read all of the cluster",
+                )
+                .at(|place| {
+                    place.field = Some(self.schema.path(node.field));
+                    place.cluster = Some(cluster as u64);
+                })),
+                _ => Ok(()),
+            }
+        };
+        match &node.kind {
+            NodeKind::Values(slot)
+            | NodeKind::Cardinality { offsets: slot, .. }
+            | NodeKind::List { offsets: slot, .. }
+            | NodeKind::Variant { switch: slot, .. }
+            | NodeKind::Bitset { bits: slot, .. } => check(slot),
+            NodeKind::Array { item, .. } => self.check_not_late(item, cluster),
+            NodeKind::Record(members) => {
+                members.iter().try_for_each(|(_, node)| self.check_not_late(node, cluster))
             }
         }
     }

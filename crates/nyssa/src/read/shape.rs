@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::element::Element;
 use super::stream::Stream;
 use super::streamers::Streamers;
-use crate::arrow::{NONE, field as arrow_field, streamer_field};
+use crate::arrow::{NONE, field as arrow_field, streamer_field, typed_field};
 use crate::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
 use crate::streamer::ObjectLayout;
 
@@ -22,6 +22,8 @@ pub struct Node {
     pub field: FieldId,
     /// How.
     pub kind: NodeKind,
+    /// C++ type where the Arrow type does not tell it.
+    type_name: Option<String>,
 }
 
 /// How a field is read.
@@ -126,10 +128,17 @@ impl Node {
 
     /// The Arrow field of a name.
     pub fn arrow_field(&self, name: &str) -> ArrowField {
-        match &self.kind {
+        let field = match &self.kind {
             NodeKind::List { form: Form::Streamer(class), .. } => streamer_field(name, class),
+            NodeKind::List { form: Form::Optional, item, .. } => {
+                item.arrow_field(name).with_nullable(true)
+            }
             NodeKind::List { form: Form::Object(layout), .. } => layout.arrow_field(name),
             _ => arrow_field(name, self.data_type()).with_nullable(self.hides_null()),
+        };
+        match &self.type_name {
+            Some(type_name) => typed_field(field, type_name),
+            None => field,
         }
     }
 
@@ -172,7 +181,10 @@ fn build(schema: &Schema, id: FieldId, depth: usize) -> Reason<Node> {
         kind(schema, id, depth)
     };
     match kind {
-        Ok(kind) => Ok(Node { field: id, kind }),
+        Ok(kind) => {
+            let type_name = untold_type(schema.field(id), &kind);
+            Ok(Node { field: id, kind, type_name })
+        }
         // The deepest field names itself; its parents pass the reason on.
         Err(reason) if reason.starts_with("field ") => Err(reason),
         Err(reason) => Err(format!("field {}: {reason}", schema.path(id))),
@@ -261,13 +273,35 @@ fn leaf(
     }
 }
 
+/// The C++ type of a field unless the Arrow type has a natural one and that is it.
+fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
+    let name = field.type_name.as_str();
+    let told = match kind {
+        NodeKind::Values(slot) => {
+            Element::from_cpp(name) == Some(slot.stream.element)
+                && !matches!(name, "char" | "std::byte")
+                && field.type_alias != "Double32_t"
+        }
+        NodeKind::Cardinality { .. } | NodeKind::Variant { .. } | NodeKind::Array { .. } => true,
+        NodeKind::List { form: Form::String | Form::Streamer(_) | Form::Object(_), .. } => true,
+        NodeKind::List { form: Form::List, .. } => name.starts_with("std::vector<"),
+        NodeKind::List { form: Form::Optional, .. } | NodeKind::Record(_) => false,
+        NodeKind::Bitset { .. } => false,
+    };
+    match field.type_alias.as_str() {
+        "Double32_t" => Some(field.type_alias.clone()),
+        _ => (!told && !name.is_empty()).then(|| name.to_owned()),
+    }
+}
+
 /// A field with two columns: offsets and bytes.
 fn bytes(
     field: FieldId,
     form: Form,
     slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
 ) -> Reason<NodeKind> {
-    let item = Node { field, kind: NodeKind::Values(slot(1, 2, Element::Byte)?) };
+    let kind = NodeKind::Values(slot(1, 2, Element::Byte)?);
+    let item = Node { field, kind, type_name: None };
     Ok(NodeKind::List { offsets: slot(0, 2, Element::Index)?, item: Box::new(item), form })
 }
 

@@ -19,7 +19,7 @@ pub struct Stream {
 pub struct Stored<'a> {
     /// The column with the pages; `None` when the cluster was written before the column existed.
     pub column: Option<(ColumnId, &'a ColumnRange)>,
-    /// The column is deferred: elements that are missing at the front are zeros.
+    /// The column is deferred and starts here: elements that are missing at the front are zeros.
     pub deferred: bool,
 }
 
@@ -89,7 +89,10 @@ impl Stream {
         }
         let first = |id: ColumnId| schema.column(id).first_element;
         let deferred = match column {
-            Some((id, _)) => first(id).is_some(),
+            // Zeros are missing in the cluster where the column starts, not in those after it.
+            Some((id, range)) => {
+                first(id).is_some_and(|first| first.unsigned_abs() >= range.first_element)
+            }
             None => self.columns.iter().any(|&id| first(id).is_some_and(|first| first >= 0)),
         };
         Ok(Stored { column, deferred })

@@ -91,7 +91,8 @@ impl StreamerInfos {
         *self = Self::new(all.collect());
     }
 
-    fn new(classes: Vec<ClassInfo>) -> Self {
+    /// Of these classes.
+    pub(crate) fn new(classes: Vec<ClassInfo>) -> Self {
         let mut table = ClassTable::new();
         for info in &classes {
             let plan = compile(info, &mut table);

@@ -111,6 +111,12 @@ impl Schema {
         self.check_projection(id, field)
     }
 
+    /// Whether the types of a column's field allow its type, bits and range.
+    pub(crate) fn allows_column(&self, id: ColumnId) -> bool {
+        let holder = self.column(id).field;
+        self.check_field(holder, self.field(holder)).is_ok()
+    }
+
     fn check_columns(&self, field: &Field, rule: Rule) -> Result<()> {
         let columns: Vec<&Column> = field.columns.iter().map(|id| self.column(*id)).collect();
         if rule.is_empty() {

@@ -1,1 +1,249 @@
+//! Objects made by hand from the layouts in ROOT's `TBufferFile` and `TStreamerInfo`: what ROOT
+//! itself writes is read in `tests/read/streamed.rs` and from Python.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int32Type};
+use arrow_array::{Array, ArrayRef};
+
+use super::ObjectLayout;
+use crate::error::Kind;
+use crate::rootfile::{ClassInfo, Element, StreamerInfos};
+
+fn element(class: &str, name: &str, type_name: &str, code: i32) -> Element {
+    Element {
+        class: class.to_owned(),
+        name: name.to_owned(),
+        title: String::new(),
+        code,
+        array_length: 0,
+        dimensions: Vec::new(),
+        item_code: 0,
+        base_version: 0,
+        type_name: type_name.to_owned(),
+        count_name: String::new(),
+    }
+}
+
+fn basic(name: &str, type_name: &str, code: i32) -> Element {
+    element("TStreamerBasicType", name, type_name, code)
+}
+
+fn info(name: &str, version: i32, checksum: u32, elements: Vec<Element>) -> ClassInfo {
+    ClassInfo { name: name.to_owned(), version, checksum, elements }
+}
+
+/// Puts a byte count and a version before members.
+fn versioned(version: u16, members: &[u8]) -> Vec<u8> {
+    let count = 0x4000_0000 | u32::try_from(members.len() + 2).unwrap();
+    [&count.to_be_bytes()[..], &version.to_be_bytes(), members].concat()
+}
+
+/// A pointer to a new object of a class not seen before.
+fn new_object(class: &str, object: &[u8]) -> Vec<u8> {
+    let size = 4 + class.len() + 1 + object.len();
+    let count = 0x4000_0000 | u32::try_from(size).unwrap();
+    [&count.to_be_bytes()[..], &[0xFF; 4], class.as_bytes(), &[0], object].concat()
+}
+
+fn decode(classes: Vec<ClassInfo>, class: &str, objects: &[&[u8]]) -> crate::Result<ArrayRef> {
+    let layout = ObjectLayout::compile(&StreamerInfos::new(classes), &[class])?;
+    let mut offsets = vec![0];
+    for object in objects {
+        offsets.push(offsets.last().unwrap() + i64::try_from(object.len()).unwrap());
+    }
+    layout.decode(&objects.concat(), &offsets)
+}
+
+/// `A { int i; }` version 1 and `A { int i; float x; }` version 2.
+fn two_versions() -> Vec<ClassInfo> {
+    let i = || basic("i", "int", 3);
+    vec![info("A", 1, 7, vec![i()]), info("A", 2, 8, vec![i(), basic("x", "float", 5)])]
+}
+
+#[test]
+fn versions_of_a_class_read_as_the_newest() {
+    let x = 1.5_f32.to_be_bytes();
+    let old = versioned(1, &[0, 0, 0, 5]);
+    let new = versioned(2, &[&[0, 0, 0, 6], &x[..]].concat());
+    let by_checksum = versioned(0, &[0, 0, 0, 7, 0, 0, 0, 9]);
+    let array = decode(two_versions(), "A", &[&old, &new, &by_checksum]).unwrap();
+    let array = array.as_struct();
+    assert_eq!(array.column(0).as_primitive::<Int32Type>().values(), &[5, 6, 9]);
+    assert_eq!(array.column(1).as_primitive::<Float32Type>().values(), &[0.0, 1.5, 0.0]);
+}
+
+#[test]
+fn a_member_of_another_type_is_refused_in_the_version_that_has_it() {
+    let classes = || {
+        vec![
+            info("A", 1, 7, vec![basic("i", "short", 2)]),
+            info("A", 2, 8, vec![basic("i", "int", 3)]),
+        ]
+    };
+    assert!(decode(classes(), "A", &[&versioned(2, &[0, 0, 0, 6])]).is_ok());
+    let error = decode(classes(), "A", &[&versioned(1, &[0, 6])]).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(error.message(), "A::i has another type in version 1 of A than in the others");
+}
+
+/// `L { L* next; int i; }`: a class in itself stays bytes, and null is null.
+#[test]
+fn a_class_in_itself_is_kept_as_bytes() {
+    let classes = vec![info(
+        "L",
+        1,
+        7,
+        vec![element("TStreamerObjectAnyPointer", "next", "L*", 69), basic("i", "int", 3)],
+    )];
+    let inner = versioned(1, &[0, 0, 0, 0, 0, 0, 0, 2]);
+    let pointer = new_object("L", &inner);
+    let outer = versioned(1, &[&pointer[..], &[0, 0, 0, 1]].concat());
+    let array = decode(classes, "L", &[&outer, &inner]).unwrap();
+    let next = array.as_struct().column(0).as_binary::<i64>();
+    assert_eq!(next.value(0), pointer);
+    assert!(next.is_null(1));
+}
+
+/// `P { A* first; A* second; }`
+fn two_pointers() -> Vec<ClassInfo> {
+    let pointer = |name: &str| element("TStreamerObjectAnyPointer", name, "A*", 69);
+    vec![
+        info("A", 1, 7, vec![basic("i", "int", 3)]),
+        info("P", 1, 9, vec![pointer("first"), pointer("second")]),
+    ]
+}
+
+#[test]
+fn an_object_that_two_pointers_share_is_repeated() {
+    let first = new_object("A", &versioned(1, &[0, 0, 0, 5]));
+    // The first pointer lies behind 6 bytes of version header; tags add 2.
+    let object = versioned(1, &[&first[..], &[0, 0, 0, 8]].concat());
+    let array = decode(two_pointers(), "P", &[&object]).unwrap();
+    let second = array.as_struct().column(1).as_struct();
+    assert_eq!(second.column(0).as_primitive::<Int32Type>().values(), &[5]);
+}
+
+#[test]
+fn damage_is_named_with_class_member_entry_and_byte() {
+    let good =
+        versioned(1, &[&new_object("A", &versioned(1, &[0, 0, 0, 5]))[..], &[0; 4]].concat());
+    let with = |second: &[u8]| {
+        versioned(1, &[&new_object("A", &versioned(1, &[0, 0, 0, 5]))[..], second].concat())
+    };
+    let unknown_class = with(&new_object("B", &versioned(1, &[0, 0, 0, 5])));
+    let unknown_version = with(&new_object("A", &versioned(3, &[0, 0, 0, 5])));
+    let unknown_checksum = with(&new_object("A", &versioned(0, &[0, 0, 0, 1, 0, 0, 0, 5])));
+    let too_long = with(&new_object("A", &versioned(1, &[0, 0, 0, 5, 6])));
+    let nowhere = with(&[0, 0, 0, 77]);
+    let no_object = with(&[0, 0, 0, 9]);
+    let beyond = with(&[0x40, 0, 1, 0]);
+    let truncated = &good[..good.len() - 2];
+    let behind = [&good[..], &[0]].concat();
+    for (object, message) in [
+        (
+            &unknown_class[..],
+            "a pointer to A leads to an object of class B, whose streamer info does not say that \
+             it is derived from it (field P::second, entry 1)",
+        ),
+        (
+            &unknown_version,
+            "no streamer info of version 3 of class A, only of version 1 (field P::second, entry 1)",
+        ),
+        (
+            &unknown_checksum,
+            "no streamer info of checksum 0x00000001 of class A, only of version 1 (field \
+             P::second, entry 1)",
+        ),
+        (
+            &too_long,
+            "A says that it ends at byte 47, its members end at byte 46, at byte 36 of the \
+             uncompressed object (field P::second, entry 1)",
+        ),
+        (
+            &nowhere,
+            "tag 0x4d refers to no object before it, at byte 26 of the uncompressed object (field \
+             P::second, entry 1)",
+        ),
+        (
+            &no_object,
+            "tag 0x10ff refers to no object before it, at byte 7 of the uncompressed object (field \
+             P::second, entry 1)",
+        ),
+        (
+            &beyond,
+            "byte count of 256 where 0 bytes are left, at byte 30 of the uncompressed object \
+             (field P::second, entry 1)",
+        ),
+        (
+            truncated,
+            "byte count of 26 where 24 bytes are left, at byte 4 of the uncompressed object \
+             (entry 1)",
+        ),
+        (&behind, "1 bytes behind the object, at byte 30 of the uncompressed object (entry 1)"),
+    ] {
+        let error = decode(two_pointers(), "P", &[&good, object]).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn sizes_that_no_object_can_have_cost_nothing() {
+    let mut counted = element("TStreamerBasicPointer", "p", "int*", 43);
+    counted.count_name = "n".to_owned();
+    let class = |member: Element| {
+        vec![
+            info("A", 1, 7, vec![basic("i", "int", 3)]),
+            info("C", 1, 9, vec![basic("n", "int", 6), member]),
+        ]
+    };
+    let stl = |name: &str| element("TStreamerSTL", "v", name, 300);
+    let huge = [0x7F, 0xFF, 0xFF, 0xFF];
+    let mut array = basic("a", "int", 23);
+    array.array_length = i32::MAX;
+    for (member, members) in [
+        (counted, [&huge[..], &[1, 0, 0]].concat()),
+        (stl("vector<int>"), [&[0; 4], &versioned(9, &huge)[..]].concat()),
+        (stl("vector<string>"), [&[0; 4], &versioned(9, &huge)[..]].concat()),
+        (stl("map<int,A>"), [&[0; 4], &versioned(9, &huge)[..]].concat()),
+        (
+            stl("vector<A>"),
+            [&[0; 4], &versioned(9 | 1 << 14, &[&[0, 1], &huge[..]].concat())[..]].concat(),
+        ),
+        (stl("bitset<2000000000>"), [&[0; 4], &versioned(9, &huge)[..]].concat()),
+        (array, vec![0; 4]),
+    ] {
+        let what = format!("{member:?}");
+        let error = decode(class(member), "C", &[&versioned(1, &members)]).unwrap_err();
+        assert_ne!(error.kind(), Kind::LimitExceeded, "{what}: {error}");
+    }
+}
+
+#[test]
+fn classes_that_cannot_be_compiled_name_class_and_member() {
+    let object = |name: &str| element("TStreamerObjectAny", "member", name, 62);
+    let refused = |classes: Vec<ClassInfo>| {
+        let error = ObjectLayout::compile(&StreamerInfos::new(classes), &["C"]).unwrap_err();
+        assert_eq!(error.kind(), Kind::Unsupported);
+        error.to_string()
+    };
+    assert_eq!(refused(vec![]), "the file has no streamer info of class C");
+    assert_eq!(
+        refused(vec![info("C", 1, 9, vec![object("Lost")])]),
+        "the file has no streamer info of class Lost (field C::member)"
+    );
+    assert_eq!(
+        refused(vec![info("C", 1, 9, vec![object("C")])]),
+        "class C holds itself (field C::member)"
+    );
+    assert_eq!(
+        refused(vec![info("C", 1, 9, vec![element("TStreamerLoop", "member", "C*", 501)])]),
+        "its type C* (streamer type 501) is not taken apart (field C::member)"
+    );
+    // Classes that each hold the next twice: as a tree they have no end.
+    let chain = (0..99).map(|i| {
+        let next = || object(&format!("C{}", i + 1));
+        let name = if i == 0 { "C".to_owned() } else { format!("C{i}") };
+        info(&name, 1, i, vec![next(), next()])
+    });
+    assert!(refused(chain.collect()).starts_with("class C is nested too deep or has too many"));
+}

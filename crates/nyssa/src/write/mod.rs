@@ -15,6 +15,7 @@ mod attributes;
 pub(crate) mod auto;
 mod blocks;
 mod budget;
+mod column_choice;
 mod column_data;
 pub(crate) mod effort;
 mod elements;
@@ -45,6 +46,7 @@ mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use auto::Encodings;
+pub use column_choice::{ColumnChoice, choose_columns};
 pub use effort::Effort;
 pub use estimate::{MemoryEstimate, estimate};
 pub use options::{

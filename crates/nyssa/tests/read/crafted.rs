@@ -49,7 +49,7 @@ fn column(field: FieldId, column_type: ColumnType) -> Column {
 }
 
 /// A schema of one leaf field with one column.
-fn leaf(type_name: &str, column_type: ColumnType) -> Schema {
+pub fn leaf(type_name: &str, column_type: ColumnType) -> Schema {
     let mut schema = Schema::default();
     let id = schema.add_field(field("x", type_name, Structure::Leaf, None));
     schema.add_column(column(id, column_type));
@@ -75,7 +75,7 @@ fn page32(values: &[i32]) -> Pages {
 }
 
 /// Writes the file: clusters of (entries, pages by column).
-fn craft(schema: &Schema, clusters: Vec<(u64, Vec<Pages>)>) -> Reader {
+pub fn craft(schema: &Schema, clusters: Vec<(u64, Vec<Pages>)>) -> Reader {
     let file = file(schema, clusters);
     Reader::open(&file, "ntpl").unwrap()
 }
@@ -465,6 +465,20 @@ fn streamer_fields_read_as_their_bytes() {
 }
 
 #[test]
+fn types_that_arrow_does_not_tell_are_in_the_metadata() {
+    let told = |schema: &Schema| {
+        let reader = craft(schema, vec![]);
+        reader.items()[0].field.as_ref().unwrap().metadata().get("nyssa:type").cloned()
+    };
+    for name in ["std::set<std::int32_t>", "ROOT::VecOps::RVec<std::int32_t>", "MyHits"] {
+        assert_eq!(told(&vector(name)).as_deref(), Some(name));
+    }
+    assert_eq!(told(&vector("std::vector<std::int32_t>")), None);
+    assert_eq!(told(&leaf("std::int32_t", ColumnType::Int32)), None);
+    assert_eq!(told(&leaf("char", ColumnType::Char)).as_deref(), Some("char"));
+}
+
+#[test]
 fn unknown_column_types_refuse_their_field_only() {
     let mut schema = leaf("std::int32_t", ColumnType::Int32);
     let id = schema.add_field(field("later", "std::float128_t", Structure::Leaf, None));
@@ -481,6 +495,21 @@ fn unknown_column_types_refuse_their_field_only() {
     assert!(error.message().starts_with("field later: "), "{error}");
     let report = verify(&reader, &context()).unwrap();
     assert_eq!((report.problems.len(), report.unreadable.len()), (0, 1));
+}
+
+#[test]
+fn unknown_parts_deep_inside_refuse_their_top_level_field_only() {
+    let mut schema = leaf("std::int32_t", ColumnType::Int32);
+    let list = schema.add_field(field("later", "std::vector<Later>", Structure::Collection, None));
+    let record = schema.add_field(field("_0", "Later", Structure::Record, Some(list)));
+    let structure = Structure::Unknown(9);
+    schema.add_field(field("member", "std::hive<float>", structure, Some(record)));
+    schema.add_column(column(list, ColumnType::Index32));
+    let reader = craft(&schema, vec![(2, vec![page32(&[5, 6]), page32(&[0, 0])])]);
+    assert_eq!(values(&reader), [json!(5), json!(6)]);
+    let reason = reader.items()[1].field.as_ref().unwrap_err();
+    assert_eq!(reason, "field later._0.member: structural role 0x0009 is not known");
+    assert_eq!(verify(&reader, &context()).unwrap().problems, []);
 }
 
 #[test]

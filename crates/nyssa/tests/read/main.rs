@@ -11,6 +11,8 @@ mod crafted;
 mod damage;
 mod dataset;
 mod files;
+mod pairs;
 mod partial;
+mod streamed;
 mod trace;
 mod validation;

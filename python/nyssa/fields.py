@@ -1,0 +1,45 @@
+"""`Field`: what an RNTuple is made of, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Field"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of an RNTuple with its subfields."""
+
+    name: str
+    """Name, such as ``"_0"`` for the items of a collection."""
+    path: str
+    """Names from the top-level field down, such as ``"jets._0.pt"``."""
+    typename: str
+    """C++ type; empty for untyped records and collections."""
+    version: int
+    """Version of the type: that of its class, 0 for types that have none."""
+    columns: tuple[str, ...]
+    """Types of its columns, such as ``"SplitReal32"``."""
+    children: list[Field] = field(default_factory=list, repr=False)
+    """The subfields, in order."""
+
+    def walk(self) -> Iterator[Field]:
+        """Iterate over this field and all fields below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def tree(rows: Sequence[tuple[int | None, str, str, int, list[str]]]) -> list[Field]:
+    """Return the top-level fields of what `_core.Dataset.fields` gives."""
+    found: list[Field] = []
+    top: list[Field] = []
+    for parent, name, typename, version, columns in rows:
+        above = None if parent is None else found[parent]
+        path = name if above is None else f"{above.path}.{name}"
+        one = Field(name, path, typename, version, tuple(columns))
+        (top if above is None else above.children).append(one)
+        found.append(one)
+    return top
