@@ -8,9 +8,9 @@ use nyssa::format::{
     Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopeLink, EnvelopePosition, Footer,
     FormatVersion, Header, Locator, PageList, SchemaDescription,
 };
-use nyssa::read::{Reader, verify};
+use nyssa::read::{Options, Reader, StreamerForm, verify};
 use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{Options, RootFileWriter};
+use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::schema::{Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure};
 use nyssa::{Dataset, Kind, Result};
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ pub fn craft(schema: &Schema, clusters: Vec<(u64, Vec<Pages>)>) -> Reader {
 
 fn file(schema: &Schema, clusters: Vec<(u64, Vec<Pages>)>) -> RootFile {
     let (sink, handle) = nyssa_io::MemorySink::new("crafted.root");
-    let mut writer = RootFileWriter::create(Box::new(sink), Options::default()).unwrap();
+    let mut writer = RootFileWriter::create(Box::new(sink), FileOptions::default()).unwrap();
     let mut header = Header {
         name: "ntpl".to_owned(),
         records: SchemaDescription::of(schema, Vec::new()),
@@ -456,7 +456,9 @@ fn streamer_fields_read_as_their_bytes() {
     schema.add_column(column(id, ColumnType::Index32));
     schema.add_column(column(id, ColumnType::Byte));
     let bytes = Some(vec![(3, vec![0x40, 0, 2])]);
-    let reader = craft(&schema, vec![(2, vec![page32(&[2, 3]), bytes])]);
+    let file = file(&schema, vec![(2, vec![page32(&[2, 3]), bytes])]);
+    let raw = Options { streamer: StreamerForm::Raw, ..Options::default() };
+    let reader = Reader::open_with(&file, "ntpl", raw).unwrap();
     let item = reader.items()[0].field.as_ref().unwrap();
     assert_eq!(item.metadata()["nyssa:streamer"], "TRotation");
     let array = read(&reader).unwrap();
