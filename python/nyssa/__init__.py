@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from nyssa import errors
 from nyssa._core import __version__
 from nyssa.errors import (
+    ArgumentError,
     ChecksumError,
     FormatError,
     InternalError,
@@ -80,6 +81,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ArgumentError",
     "AttributeSet",
     "Chain",
     "ChecksumError",

@@ -6,12 +6,15 @@ end: ``Root().call("entries", path, name)``.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from typing import Any
 
@@ -277,8 +280,15 @@ def dictionaries(types: list[str], headers: list[str]) -> None:
     """Compile what ROOT needs to read and write fields of these types."""
     import ROOT
 
-    if not ROOT.gInterpreter.GenerateDictionary(";".join(types), ";".join(headers)):
-        raise ValueError("the dictionaries do not compile")
+    # ROOT leaves its files in the working directory.
+    before, folder = os.getcwd(), tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    os.chdir(folder)
+    try:
+        if not ROOT.gInterpreter.GenerateDictionary(";".join(types), ";".join(headers)):
+            raise ValueError("the dictionaries do not compile")
+    finally:
+        os.chdir(before)
 
 
 def cpp(code: str, call: str) -> None:

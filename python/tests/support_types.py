@@ -31,7 +31,11 @@ FUNDAMENTAL = [
     Type("std::int32_t", ("-2147483647", "7"), (-2147483647, 7)),
     Type("std::uint32_t", ("0", "4294967295u"), (0, 4294967295)),
     Type("std::int64_t", ("-9007199254740993ll", "5"), (-9007199254740993, 5)),
-    Type("std::uint64_t", ("18446744073709551615ull", "0"), (18446744073709551615, 0)),
+    Type(
+        "std::uint64_t",
+        ("18446744073709551615ull", "9223372036854775808ull"),
+        (18446744073709551615, 9223372036854775808),
+    ),
     Type(
         "float",
         ("0.1f", "-std::numeric_limits<float>::infinity()"),
@@ -156,5 +160,5 @@ COLUMNS = [
         for bits in (32, 64)
         for split in ("", "Split")
     ],
-    Column("Switch", "std::variant<std::int32_t,float>", ("3", "1.5f"), (3, 1.5)),
+    Column("Switch", "std::variant<std::int32_t,std::string>", ("3", '"x"'), (3, "x")),
 ]

@@ -13,7 +13,6 @@ import uproot
 import nyssa
 from conftest import DATA, data_files
 from root_oracle import Root
-from same import matches_json
 
 FILES = [
     *data_files("rntuple-validation/write", recursive=False),
@@ -66,7 +65,8 @@ def same_in_uproot(path: Path, output: Path, name: str) -> None:
         assert after[name].keys(recursive=False) == names
         for field in names:
             one, two = (file[name][field].array() for file in (before, after))
-            assert ak.array_equal(one, two, equal_nan=True), field
+            # uproot's type of a cardinality is that of its column.
+            assert ak.array_equal(one, two, equal_nan=True, dtype_exact=False), field
 
 
 def test_slim_and_skim_in_root(tmp_path: Path, root: Root) -> None:
@@ -82,11 +82,13 @@ def test_slim_and_skim_in_root(tmp_path: Path, root: Root) -> None:
     types = dict(root.call("fields", str(output), "Events"))
     assert types["Muon_pt"] == "ROOT::VecOps::RVec<float>"
     assert types["nMuon"] == "ROOT::RNTupleCardinality<std::uint32_t>"
-    entries = root.call("entries", str(output), "Events")
-    for got, want in zip(entries, wanted.to_list(), strict=True):
-        assert matches_json({name: got[name] for name in fields}, want)
-    frame = root.call("numpy", str(output), "Events", ["event"])
-    np.testing.assert_array_equal(frame["event"], wanted.event)
+    # `Show` fails on cardinalities, which RDataFrame reads.
+    frame = root.call("numpy", str(output), "Events", ["event", "run", "nMuon"])
+    for name in frame:
+        np.testing.assert_array_equal(frame[name], wanted[name], name)
+    with uproot.open(output) as file:
+        for name in ("Muon_pt", "Muon_eta"):
+            assert ak.array_equal(file["Events"][name].array(), wanted[name]), name
 
 
 def test_a_cut_as_a_function(tmp_path: Path) -> None:

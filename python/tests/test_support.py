@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import awkward as ak
+import numpy as np
 import pytest
 
 import nyssa
@@ -103,10 +104,16 @@ def from_nyssa(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows: list[Type | Column] = [*TYPES, *COLUMNS]
     first = len(TYPES)
     columns = {f"f{k}": {"column": c.option or c.name} for k, c in enumerate(COLUMNS, first)}
-    with nyssa.recreate(path, fields=columns) as file:
-        writer = file.mkrntuple("n", {f"f{k}": row.cpp for k, row in enumerate(rows)})
-        writer.extend({f"f{k}": ak.Array(list(row.values)) for k, row in enumerate(rows)})
+    with nyssa.recreate(path) as file:
+        types = {f"f{k}": row.cpp for k, row in enumerate(rows)}
+        writer = file.mkrntuple("n", types, fields=columns)
+        writer.extend({f"f{k}": _data(row.values) for k, row in enumerate(rows)})
     return path
+
+
+def _data(values: tuple[Any, Any]) -> Any:
+    # awkward does not guess that a number is unsigned.
+    return np.array(values) if all(type(v) is int for v in values) else ak.Array(list(values))
 
 
 def _plain(value: Any, unordered: bool) -> Any:

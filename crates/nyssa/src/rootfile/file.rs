@@ -169,6 +169,7 @@ impl RootFile {
                 let record = record.as_ref().map(|(payload, keylen)| (&payload[..], *keylen));
                 StreamerInfos::parse(record)
             })
+            .map(|infos| infos.for_file_version(self.0.header.version))
             .in_file(self.name())
             .in_object("StreamerInfo")?;
         Ok(self.0.infos.get_or_init(|| Arc::new(infos)).clone())

@@ -57,7 +57,17 @@ pub struct StreamerInfos {
     table: ClassTable,
 }
 
+/// The first file version (ROOT 4) whose counted arrays say reliably that they are null.
+const NULL_ARRAYS_FLAGGED: u32 = 40_000;
+
 impl StreamerInfos {
+    /// For files of the given version (ROOT's version without dots, such as 30502): older ones
+    /// stream some things in another way.
+    pub(crate) fn for_file_version(mut self, version: u32) -> Self {
+        self.table.null_arrays_flagged = version >= NULL_ARRAYS_FLAGGED;
+        self
+    }
+
     /// Parses the list of streamer infos (`None` when the file has none); `keylen` is the size of
     /// its key.
     ///

@@ -78,6 +78,11 @@ impl Offsets {
         }
     }
 
+    /// Number of items of each list. Only after [`Offsets::checked`].
+    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
+        (1..self.len()).map(|end| usize::try_from(self.get(end) - self.get(end - 1)).unwrap_or(0))
+    }
+
     /// Range of the child elements. Only after [`Offsets::checked`].
     pub(super) fn values(&self) -> Range<usize> {
         let index = |at| usize::try_from(self.get(at)).unwrap_or(0);

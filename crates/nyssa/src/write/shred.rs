@@ -328,16 +328,24 @@ impl<'a> Shredder<'a> {
     }
 }
 
-/// The items of a fixed-size list, those of the slice only.
+/// The items of fixed-size lists, those of the slice only; also of other lists when each has as many
+/// items as the field.
 fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
-    let (size, items) = fixed(array)?.ok_or_else(|| mismatch(field, array))?;
-    if field.array_size != Some(size as u64) {
-        return Err(Error::invalid_argument(format!(
+    let wrong = |size: usize| {
+        Error::invalid_argument(format!(
             "lists of {size} items cannot fill a field of type {:?}",
             field.type_name
-        )));
+        ))
+    };
+    let fits = |size: usize| field.array_size == Some(size as u64);
+    if let Some((size, items)) = fixed(array)? {
+        return if fits(size) { Ok(items) } else { Err(wrong(size)) };
     }
-    Ok(items)
+    let (offsets, items) = lists(array).ok_or_else(|| mismatch(field, array))??;
+    match offsets.lengths().find(|&size| !fits(size)) {
+        Some(size) => Err(wrong(size)),
+        None => Ok(items),
+    }
 }
 
 /// A value or none: a collection that has at most one item.

@@ -179,7 +179,8 @@ impl<'a> Reader<'a> {
             Step::Counted(basic, counter, arrays) => {
                 let count = self.counter(counter, owner)?;
                 // Zero for a null pointer, whatever the counter says.
-                let count = if self.cursor.u8()? == 0 { 0 } else { count };
+                let present = self.cursor.u8()? != 0 || !self.table.null_arrays_flagged;
+                let count = if present { count } else { 0 };
                 let count = count
                     .checked_mul(*arrays)
                     .ok_or_else(|| self.cursor.error(format!("{arrays} arrays of {count}")))?;

@@ -48,6 +48,8 @@ pub(crate) struct Class {
 pub(crate) struct ClassTable {
     classes: Vec<Class>,
     ids: HashMap<Arc<str>, ClassId>,
+    /// Counted arrays that are null say so; in old files what they say means nothing.
+    pub null_arrays_flagged: bool,
 }
 
 /// Name of the member that holds the items of a collection.
@@ -102,7 +104,8 @@ const BUILTINS: &[(&str, Builtin, &[&str])] = &[
 impl ClassTable {
     /// The builtin classes, and layouts of ROOT's most basic ones in case a file leaves them out.
     pub fn new() -> Self {
-        let mut table = Self { classes: Vec::new(), ids: HashMap::new() };
+        let mut table =
+            Self { classes: Vec::new(), ids: HashMap::new(), null_arrays_flagged: true };
         for &(name, builtin, members) in BUILTINS {
             let id = table.id(name);
             let members = members.iter().map(|&name| Member::opaque(name)).collect();
