@@ -40,7 +40,7 @@ def columns(data: Any, record_names: bool = False) -> list[_core.Array]:
     frames, and any table with the Arrow PyCapsule interface (pyarrow, polars, DuckDB, nyssa).
     """
     if isinstance(data, ak.Array):
-        content = _entries(ak.to_layout(data))
+        content = _entries(data.layout)
         if not isinstance(content, RecordArray) or content.is_tuple:
             raise ArgumentError(
                 "an awkward array of records is needed: give its fields names, as in "
@@ -87,7 +87,7 @@ def _entries(content: Content) -> Content:
 def column(name: str, data: Any, record_names: bool = False) -> _core.Array:
     """Return one column."""
     if isinstance(data, ak.Array):
-        return _core.Array.from_layout(name, tree(ak.to_layout(data), name, record_names))
+        return _core.Array.from_layout(name, tree(data.layout, name, record_names))
     if isinstance(data, np.ndarray):
         return _core.Array.from_layout(name, numpy_tree(data, name))
     if type(data).__module__.partition(".")[0] == "pandas":
@@ -120,16 +120,14 @@ def tree(content: Content, name: str, record_names: bool = False) -> Tree:
         inner = content.content[: content.length * content.size]
         return ("fixed", content.size, content.length, below(inner, f"{name}[]"))
     if isinstance(content, (ListOffsetArray, ListArray, RegularArray)):
-        lists = content.to_ListOffsetArray64(True)
-        offsets = _bytes(np.asarray(lists.offsets.data, dtype=np.int64))
+        offsets, inner = _lists(content)
         kind = content.parameter("__array__")
-        inner = lists.content[: int(lists.offsets[-1])]
         if kind in ("string", "bytestring"):
             while isinstance(inner, IndexedArray):
                 inner = inner.project()
             data = _bytes(np.asarray(inner.data, dtype=np.uint8))
-            return ("string" if kind == "string" else "bytes", offsets, data)
-        return ("list", offsets, below(inner, f"{name}[]"))
+            return ("string" if kind == "string" else "bytes", _bytes(offsets), data)
+        return ("list", _bytes(offsets), below(inner, f"{name}[]"))
     if isinstance(content, RecordArray):
         fields = tuple(f"_{i}" if content.is_tuple else f for i, f in enumerate(content.fields))
         parts = [part[: content.length] for part in content.contents]
@@ -148,6 +146,16 @@ def tree(content: Content, name: str, record_names: bool = False) -> Tree:
         ]
         return ("union", _bytes(tags), _bytes(index), tuple(children))
     raise UnsupportedError(f"{name}: nyssa cannot write awkward's {type(content).__name__}")
+
+
+def _lists(content: Content) -> tuple[npt.NDArray[np.int64], Content]:
+    """Return offsets from 0 on, and the items that they count."""
+    # awkward looks twice at everything when it makes new layouts: most need none.
+    if not isinstance(content, ListOffsetArray) or content.offsets.data[0] != 0:
+        content = content.to_ListOffsetArray64(True)
+    offsets = np.asarray(content.offsets.data, dtype=np.int64)
+    items = int(offsets[-1])
+    return offsets, content.content if content.content.length == items else content.content[:items]
 
 
 def _alternative(content: Content, name: str, record_names: bool) -> Tree:
