@@ -56,6 +56,16 @@ impl Offsets {
         Self::Large(std::iter::once(0).chain(ends).collect())
     }
 
+    /// The list that has item `at`, counted from the first item of the first list.
+    pub(super) fn row(&self, at: usize) -> usize {
+        let item = self.get(0).saturating_add_unsigned(at as u64);
+        let ends = match self {
+            Self::Small(offsets) => offsets.partition_point(|&end| i64::from(end) <= item),
+            Self::Large(offsets) => offsets.partition_point(|&end| end <= item),
+        };
+        ends.saturating_sub(1)
+    }
+
     /// Whether no list has more than one item.
     pub(super) fn at_most_one(&self) -> bool {
         match self {
