@@ -126,15 +126,113 @@ def root_convert(source: str, output: str) -> dict:
     return _clock(job)
 
 
-def nyssa_convert(source: str, output: str, threads: str) -> dict:
+def nyssa_convert(source: str, output: str, threads: str, encoding: str = "default") -> dict:
     """nyssa's conversion with its defaults."""
     from nyssa import convert
 
     def job():
-        convert(f"{source}:Events", output, threads=int(threads), force=True)
+        convert(f"{source}:Events", output, threads=int(threads), encoding=encoding, force=True)
         return {"bytes": Path(output).stat().st_size}
 
     return _clock(job)
+
+
+def nyssa_rewrite(source: str, output: str, encoding: str = "default") -> dict:
+    """All fields of one RNTuple written again; bytes of the pages, and those of the input."""
+    from nyssa import rewrite
+
+    def job():
+        [report] = rewrite(source, output, encoding=encoding, only=True, force=True)
+        return {"bytes": report["compressed_bytes"], "input": report["input_bytes"]}
+
+    return _clock(job)
+
+
+def nyssa_slim(source: str, output: str) -> dict:
+    """The muons and jets of events with a muon."""
+    from nyssa import rewrite
+
+    def job():
+        [report] = rewrite(
+            f"{source}:Events",
+            output,
+            fields=["Muon_*", "Jet_*"],
+            cut="sum(Muon_pt > 10) >= 1",
+            only=True,
+            force=True,
+        )
+        return {"bytes": report["output_bytes"], "entries": report["entries"]}
+
+    return _clock(job)
+
+
+def root_slim(source: str, output: str) -> dict:
+    """The same by RDataFrame, from all threads; its compilation is inside the clock."""
+    import ROOT
+
+    def job():
+        options = ROOT.RDF.RSnapshotOptions()
+        options.fOutputFormat = ROOT.RDF.ESnapshotOutputFormat.kRNTuple
+        options.fMode = "RECREATE"
+        frame = ROOT.RDataFrame("Events", source).Filter("Sum(Muon_pt > 10) >= 1")
+        frame.Snapshot("Events", output, "(Muon|Jet)_.*", options)
+        return {"bytes": Path(output).stat().st_size}
+
+    result = _clock(job)
+    return {**result, "entries": ROOT.RNTupleReader.Open("Events", output).GetNEntries()}
+
+
+def make_wide(path: str) -> dict:
+    """Has ROOT write 100 entries of 1,000 fields: 500 of numbers, 500 of vectors."""
+    import ROOT
+
+    def job():
+        ROOT.gInterpreter.Declare("""
+        void nyssa_bench_wide(const char *path) {
+            auto model = ROOT::RNTupleModel::Create();
+            std::vector<std::shared_ptr<float>> numbers;
+            std::vector<std::shared_ptr<std::vector<float>>> vectors;
+            for (int i = 0; i < 500; ++i) {
+                numbers.push_back(model->MakeField<float>("number" + std::to_string(i)));
+                auto name = "vector" + std::to_string(i);
+                vectors.push_back(model->MakeField<std::vector<float>>(name));
+            }
+            auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "Events", path);
+            for (int entry = 0; entry < 100; ++entry) {
+                for (int i = 0; i < 500; ++i) {
+                    *numbers[i] = entry + i;
+                    vectors[i]->assign((entry + i) % 4, entry * i);
+                }
+                writer->Fill();
+            }
+        }""")
+        ROOT.nyssa_bench_wide(path)
+
+    return _clock(job)
+
+
+def nyssa_wide(path: str) -> dict:
+    """Opens a file of many fields and reads them all."""
+    return nyssa_read(path, "1")
+
+
+def uproot_wide(path: str) -> dict:
+    """The same."""
+    return uproot_read(path)
+
+
+def root_wide(path: str) -> dict:
+    """The same, by a reader that loads all entries."""
+    import ROOT
+
+    ROOT.gInterpreter.Declare("""
+    long nyssa_bench_load(const char *path) {
+        auto reader = ROOT::RNTupleReader::Open("Events", path);
+        for (auto i : reader->GetEntryRange()) reader->LoadEntry(i);
+        return reader->GetNEntries();
+    }""")
+    ROOT.nyssa_bench_load  # noqa: B018 - compiled outside the clock
+    return _clock(lambda: {"entries": ROOT.nyssa_bench_load(path)})
 
 
 def root_fill(directory: str, entries: str, output: str, threads: str) -> dict:

@@ -9,11 +9,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-import statistics
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -25,6 +22,7 @@ BUILD = ROOT_DIRECTORY / "build" / "bench"
 TEST_DATA = Path(os.environ.get("NYSSA_TEST_DATA", ROOT_DIRECTORY.parent / "shared" / "data"))
 #: Uses 3.2 GB once.
 TOUCH_MEMORY = "import numpy; numpy.ones(400_000_000)"
+PHYSLITE = TEST_DATA / "rntuple" / "uproot-physlite-rntuple_v1-0-0-0.root"
 TEMPLATE = TEST_DATA / "ttree" / "nanoAOD_2015_CMS_Open_Data_ttbar.root"
 
 
@@ -65,15 +63,6 @@ def job(name: str, *args: str | Path | int) -> list[str]:
     return [sys.executable, "-W", "ignore", str(HERE / "jobs.py"), name, *map(str, args)]
 
 
-def cpu_name() -> str:
-    """What the processor calls itself."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
 def main() -> None:
     """Runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -84,6 +73,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ROOT_DIRECTORY / "docs" / "benchmarks.md")
     arguments = parser.parse_args()
     import fill_data
+    import table
 
     BUILD.mkdir(parents=True, exist_ok=True)
 
@@ -105,6 +95,7 @@ def main() -> None:
         "root convert": job("root_convert", tree, by_root),
         "nyssa convert 1": job("nyssa_convert", tree, by_nyssa, 1),
         "nyssa convert": job("nyssa_convert", tree, by_nyssa, cores),
+        "nyssa auto": job("nyssa_convert", tree, BUILD / "auto.root", cores, "auto"),
         # Reading is measured on the file that ROOT wrote.
         "uproot read": job("uproot_read", by_root),
         "nyssa read 1": job("nyssa_read", by_root, 1),
@@ -122,6 +113,17 @@ def main() -> None:
         "nyssa merge": job("nyssa_merge", *[by_root] * 4, BUILD / "merged_by_nyssa.root"),
         "root merge": job("root_merge", *[by_root] * 4, BUILD / "merged_by_root.root"),
     }
+    wide = BUILD / "wide.root"
+    if not wide.exists():
+        measure(*job("make_wide", wide))
+    for library in ("root", "uproot", "nyssa"):
+        jobs[f"{library} wide"] = job(f"{library}_wide", wide)
+    for library in ("root", "nyssa"):
+        jobs[f"{library} slim"] = job(f"{library}_slim", by_root, BUILD / f"slim_{library}.root")
+    jobs["nyssa rewrite"] = job("nyssa_rewrite", f"{by_root}:Events", BUILD / "again.root")
+    if PHYSLITE.exists():
+        again = BUILD / "physlite.root"
+        jobs["physlite auto"] = job("nyssa_rewrite", f"{PHYSLITE}:EventData", again, "auto")
     for library in ("root", "nyssa"):
         for threads in (1, 2):
             fill_job = job(f"{library}_fill", fill, arguments.fill_entries, filled, threads)
@@ -137,183 +139,25 @@ def main() -> None:
             if round_:
                 results[name].append(result)
 
-    def median(name: str, key: str = "seconds") -> float:
-        return statistics.median(result[key] for result in results[name])
-
-    def row(what: str, ours: float, theirs: float | None, unit: str, goal: str) -> str:
-        ratio = f"{theirs / ours:.1f} ×" if theirs is not None else ""
-        other = f"{theirs:.3g} {unit}" if theirs is not None else ""
-        return f"| {what} | {ours:.3g} {unit} | {other} | {ratio} | {goal} |"
-
-    def share(what: str, ours: float, theirs: float, unit: str, goal: str) -> str:
-        return (
-            f"| {what} | {ours:.4g} {unit} | {theirs:.4g} {unit} | {ours / theirs:.3f} | {goal} |"
-        )
-
     if arguments.only:
         for name in results:
             keys = results[name][0]
-            print(name, *(f"{key} {median(name, key):.4g}" for key in keys))
+            print(name, *(f"{key} {table.median(results, name, key):.4g}" for key in keys))
         return
 
-    size = tree.stat().st_size / 1e6
     sums = {name: results[name][0]["sum"] for name in results if name.endswith("column")}
     if max(sums.values()) - min(sums.values()) > 1e-6 * abs(max(sums.values())):
         sys.exit(f"the libraries read different values: {sums}")
-    decompress, both = median("bound", "decompress_pages"), median("bound", "transcode")
-    reading, converting = median("nyssa read 1"), median("nyssa convert 1")
-    lines = [
-        "# Benchmarks",
-        "",
-        f"Made by `make bench`; do not edit. Medians of {arguments.rounds} rounds, every job in a "
-        "process of its own, all jobs in turn in one run, on memory used just before.",
-        "",
-        f"Machine: {cpu_name()}, {cores} cores, {platform.system()} {platform.machine()}; "
-        f"nyssa {version('nyssa')}, ROOT {version('root')} (wheel), uproot {version('uproot')}, "
-        f"awkward {version('awkward')}, Python {platform.python_version()}.",
-        "",
+    counts = {results[name][0]["entries"] for name in ("nyssa slim", "root slim")}
+    if len(counts) > 1:
+        sys.exit(f"the libraries take different entries: {counts}")
+    data = (
         f"Data: {arguments.entries:,} events of NanoAOD, "
         + ("resampled from CMS open data" if TEMPLATE.exists() else "synthetic")
-        + f", as a zstd TTree of {size:.0f} MB written by ROOT; for filling, "
-        f"{arguments.fill_entries:,} entries of 220 fields (benchmarks/fill_data.py).",
-        "",
-        "| job | nyssa | peer | ratio | wanted |",
-        "|---|---|---|---|---|",
-        row(
-            f"convert, {cores} threads, against ROOT's importer",
-            median("nyssa convert"),
-            median("root convert"),
-            "s",
-            "≥ 10 ×, aim 20 ×",
-        ),
-        row(
-            "convert, 1 thread",
-            median("nyssa convert 1"),
-            median("root convert"),
-            "s",
-            "≥ 6 ×, aim 12 ×",
-        ),
-        share(
-            "output size",
-            median("nyssa convert", "bytes") / 1e6,
-            median("root convert", "bytes") / 1e6,
-            "MB",
-            "≤ 1.00, aim 0.97",
-        ),
-        share(
-            "peak memory of conversion",
-            median("nyssa convert", "rss"),
-            median("root convert", "rss"),
-            "MB",
-            "≤ 0.5, aim 0.3",
-        ),
-        row(
-            "read all columns, 1 thread, against uproot",
-            median("nyssa read 1"),
-            median("uproot read"),
-            "s",
-            "≥ 5 ×",
-        ),
-        row(
-            f"read all columns, {cores} threads, against uproot",
-            median("nyssa read"),
-            median("uproot read"),
-            "s",
-            "≥ 9 ×",
-        ),
-        row(
-            "one column, against ROOT's view loop",
-            median("nyssa column"),
-            median("root column"),
-            "s",
-            "≥ 5 ×",
-        ),
-        row(
-            "one column, against uproot",
-            median("nyssa column"),
-            median("uproot column"),
-            "s",
-            "≥ 5 ×",
-        ),
-        row("opening the file", median("nyssa open"), None, "s", "≤ 0.020 s"),
-        row(
-            "TTree, every branch, 1 thread, against uproot",
-            median("nyssa tree 1"),
-            median("uproot tree"),
-            "s",
-            "≥ 4 ×, aim 8 ×",
-        ),
-        row(
-            f"TTree, every branch, {cores} threads, against uproot",
-            median("nyssa tree"),
-            median("uproot tree"),
-            "s",
-            "",
-        ),
-        row(
-            "fill 220 fields from 2 threads, against ROOT's parallel writer",
-            median("nyssa fill 2"),
-            median("root fill 2"),
-            "s",
-            "≥ 5 ×",
-        ),
-        row(
-            "fill 220 fields from 1 thread, against ROOT's parallel writer",
-            median("nyssa fill 1"),
-            median("root fill 1"),
-            "s",
-            "",
-        ),
-        share(
-            "fill: output size",
-            median("nyssa fill 2", "bytes") / 1e6,
-            median("root fill 2", "bytes") / 1e6,
-            "MB",
-            "≤ 1.00",
-        ),
-        share(
-            "fill: peak memory",
-            median("nyssa fill 2", "rss"),
-            median("root fill 2", "rss"),
-            "MB",
-            "≤ 0.4",
-        ),
-        row(
-            "fill: 2 threads against 1",
-            median("nyssa fill 2"),
-            median("nyssa fill 1"),
-            "s",
-            "≥ 1.8 ×",
-        ),
-        row(
-            "merge 4 files, against copying their bytes",
-            median("nyssa merge"),
-            median("copy"),
-            "s",
-            "the speed of the disk",
-        ),
-        row(
-            "merge 4 files, against ROOT's merger (hadd)",
-            median("nyssa merge"),
-            median("root merge"),
-            "s",
-            "",
-        ),
-        "",
-        "Distance to the bound, one thread:",
-        "",
-        "| job | nyssa | bound | nyssa / bound |",
-        "|---|---|---|---|",
-        "| read all columns, against decompressing the same pages "
-        f"| {reading:.2f} s | {decompress:.2f} s | {reading / decompress:.2f} |",
-        "| convert, against decompressing the same baskets and compressing the same pages with "
-        f"zstd 1 | {converting:.2f} s | {both:.2f} s | {converting / both:.2f} |",
-        "",
-        "Peak memory in MB: "
-        + ", ".join(f"{name} {median(name, 'rss'):.0f}" for name in results if name != "bound")
-        + ".",
-        "",
-    ]
+        + f", as a zstd TTree of {tree.stat().st_size / 1e6:.0f} MB written by ROOT; for filling, "
+        f"{arguments.fill_entries:,} entries of 220 fields (benchmarks/fill_data.py)."
+    )
+    lines = table.lines(results, data, cores)
     arguments.output.write_text("\n".join(lines))
     print("\n".join(lines))
     (BUILD / "results.json").write_text(json.dumps(results, indent=1))
