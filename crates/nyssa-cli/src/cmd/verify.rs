@@ -308,7 +308,8 @@ fn print(document: &Document, app: &mut App<'_>) -> Result<()> {
     }
     for problem in &document.problems {
         let (message, place) = (printable(&problem.message), printable(&problem.place()));
-        writeln!(app.out, "problem: {message} ({place})")?;
+        let place = if place.is_empty() { place } else { format!(" ({place})") };
+        writeln!(app.out, "problem: {message}{place}")?;
     }
     for unchecked in &document.unchecked {
         writeln!(app.out, "not checked: {}", printable(unchecked))?;

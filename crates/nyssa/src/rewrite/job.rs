@@ -1,6 +1,7 @@
 //! From RNTuples in a file to RNTuples in another.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::attributes;
@@ -14,7 +15,7 @@ use super::sizes::Sizes;
 use super::skim;
 use super::target::Target;
 use crate::Context;
-use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
+use crate::dataset::{self, AnyDataset, Dataset, Format, Piece, Ruled, Selected, diff};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::ExtraType;
 use crate::memory::peak_memory;
@@ -137,7 +138,9 @@ fn shown(refused: &Refused) -> String {
 /// One RNTuple.
 struct Job<'a> {
     /// Shows only the fields that stay.
-    reader: Reader,
+    reader: Arc<Reader>,
+    /// The reader, with what rules make.
+    shown: AnyDataset,
     pieces: Vec<Piece>,
     target: Target,
     /// Fields with data of their own: name in the source, id in the output.
@@ -158,11 +161,17 @@ impl<'a> Job<'a> {
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.fields, &options.drop)?;
         let compressed = options.compression.setting() != 0;
-        let target = Target::new(schema, &selection, compressed)?;
+        let mut target = Target::new(schema, &selection, compressed)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
         reader.retain(|id| selection.keeps(id));
-        readable(&reader)?;
+        let reader = Arc::new(reader);
+        let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
+        if !options.rules.is_empty() {
+            shown = Arc::new(Ruled::new(shown, &options.rules)?);
+            target.add_made(&*shown, &options.rules, options.compression)?;
+        }
+        readable(&*shown)?;
         let entries = options.entry_range(reader.num_entries())?;
         let pieces = match &options.cut {
             None => vec![Piece { entries, mask: None }],
@@ -174,11 +183,11 @@ impl<'a> Job<'a> {
         };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        Ok(Self { reader, pieces, target, fields, dropped, options, context })
+        Ok(Self { reader, shown, pieces, target, fields, dropped, options, context })
     }
 
     fn selected(&self) -> Result<Selected<'_>> {
-        Selected::new(&self.reader, self.pieces.clone())
+        Selected::new(&*self.shown, self.pieces.clone())
     }
 
     fn write(&self, output: &Output) -> Result<Report> {
@@ -199,7 +208,7 @@ impl<'a> Job<'a> {
         let selected = self.selected()?;
         if self.options.encodings == Encodings::Auto {
             let look = Look {
-                reader: &self.reader,
+                dataset: &*self.shown,
                 sizes: &sizes,
                 fields: &self.fields,
                 context: self.context,
@@ -280,8 +289,8 @@ impl<'a> Job<'a> {
 }
 
 /// Refuses fields that cannot be read, all of them by name.
-fn readable(reader: &Reader) -> Result<()> {
-    let reasons = reader.items().iter().filter_map(|item| item.field.as_ref().err());
+fn readable(dataset: &dyn Dataset) -> Result<()> {
+    let reasons = dataset.items().iter().filter_map(|item| item.field.as_ref().err());
     let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
     match reasons.len() {
         0 => Ok(()),
