@@ -139,10 +139,10 @@ impl Writer {
         column_types: Vec<(String, String)>,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let streamer_infos = crate::classes::streamer_infos(classes)?;
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let options = Options { description, round_doubles, ..state.options.clone() };
-            let mut builder = SchemaBuilder::new(options.compression);
+            let mut builder = SchemaBuilder::new(state.options.compression);
             add_fields(&mut builder, &fields, &classes)?;
             let choices = column_types.into_iter().map(|(glob, text)| Ok((glob, text.parse()?)));
             choose_columns(builder.schema_mut(), &choices.collect::<Result<Vec<_>>>()?)?;
@@ -150,6 +150,14 @@ impl Writer {
                 builder.project_path(&field, &path)?;
             }
             let schema = builder.finish();
+            if schema.has_streamed_objects() && streamer_infos.is_empty() {
+                return Err(Error::invalid_argument(
+                    "streamed objects need the streamer infos of their class, as in \
+                     classes={\"Hit\": {\":streamed\": \"a file that has them.root\"}}",
+                ));
+            }
+            let options =
+                Options { description, round_doubles, streamer_infos, ..state.options.clone() };
             let writer =
                 TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
             state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
