@@ -23,9 +23,11 @@ mod import;
 mod layout;
 mod merge;
 mod options;
+mod report;
 mod rewrite;
 mod rows;
 mod rules;
+mod shape;
 mod write;
 
 use pyo3::prelude::*;

@@ -1,5 +1,6 @@
 //! Options that come from Python as a dict; what is missing or `None` keeps its default.
 
+use std::ops::Range;
 use std::str::FromStr;
 
 use nyssa::Error;
@@ -39,9 +40,21 @@ pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
+/// A range of entries as Python counts: from the end when negative, all when not given.
+pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range<u64> {
+    let bound = |given: Option<i64>, default| match given {
+        None => default,
+        Some(value) if value < 0 => entries.saturating_sub(value.unsigned_abs()),
+        Some(value) => value.unsigned_abs().min(entries),
+    };
+    let start = bound(start, 0);
+    start..bound(stop, entries).max(start)
+}
+
 /// The options of writing.
 pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    let mut options = Options::default();
+    // Python has no other floats, and NumPy makes them unless told otherwise.
+    let mut options = Options { round_doubles: true, ..Options::default() };
     if let Some(compression) = parse(given, "compression")? {
         options.compression = compression;
     }

@@ -129,6 +129,13 @@ impl Error {
         &self.0.place
     }
 
+    /// Replaces the entry by what it is in a larger range; nothing where none is known.
+    #[must_use]
+    pub(crate) fn move_entry(mut self, place: impl FnOnce(u64) -> Option<u64>) -> Self {
+        self.0.place.entry = self.0.place.entry.and_then(place);
+        self
+    }
+
     /// Fills in parts of the place that are not known yet: the innermost caller wins.
     #[must_use]
     pub fn at(mut self, fill: impl FnOnce(&mut Place)) -> Self {
@@ -144,6 +151,15 @@ impl Error {
         place.basket = place.basket.or(outer.basket);
         place.entry = place.entry.or(outer.entry);
         place.offset = place.offset.or(outer.offset);
+        self
+    }
+
+    /// Where the entry is known as that of something inside, such as the items of lists: as that of the
+    /// whole.
+    #[must_use]
+    pub(crate) fn entry_of(mut self, outer: impl FnOnce(usize) -> usize) -> Self {
+        let inner = self.0.place.entry.and_then(|entry| usize::try_from(entry).ok());
+        self.0.place.entry = inner.map(|entry| outer(entry) as u64);
         self
     }
 }

@@ -239,8 +239,7 @@ fn extra_types(shapes: &[Shape]) -> Result<Vec<ExtraType>> {
         }
     }
     if !infos.is_empty() {
-        let list = infos.serialize(ExtraType::LIST_OFFSET.into())?;
-        out.push(ExtraType::of_streamer_list(&list)?);
+        out.push(ExtraType::of_streamer_list(&infos.serialize(ExtraType::LIST_OFFSET.into())?)?);
     }
     Ok(out)
 }

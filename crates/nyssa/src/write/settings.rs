@@ -64,8 +64,8 @@ impl SealSettings {
             return chooser.codecs().cloned().collect();
         }
         let auto = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
-        if let Some(Codecs { cheap, strong }) = auto {
-            return vec![cheap, strong];
+        if let Some(codecs) = auto {
+            return codecs.into_codecs();
         }
         for column in &self.columns {
             if !known.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
