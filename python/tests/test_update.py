@@ -215,22 +215,21 @@ def test_killed(written_by_root: Path, root: Root) -> None:
     """SIGKILL at moments all over the update: the file is as before, or has all."""
     old = written_by_root.read_bytes()
     before = root.call("entries", str(written_by_root), "Events")
-    start = time.monotonic()
     process = _append(written_by_root)
     start = time.monotonic()
     assert process.wait() == 0
     duration = time.monotonic() - start
-    for part in range(8):
+    for part in range(4):
         written_by_root.write_bytes(old)
         process = _append(written_by_root)
-        time.sleep(duration * part / 6)
+        time.sleep(duration * part / 3)
         process.kill()
         process.communicate()
         assert root.call("entries", str(written_by_root), "Events") == before
         found = nyssa.open(written_by_root)
         if "dir/New" in found:
-            assert found["dir/New"].num_entries == 500_000
-            assert nyssa.verify(written_by_root) if hasattr(nyssa, "verify") else True
+            wanted = np.random.default_rng(1).normal(size=500_000)
+            assert np.array_equal(found["dir/New"]["y"].array(library="np"), wanted)
         else:
             assert written_by_root.read_bytes()[: len(old)] == old
 
@@ -241,8 +240,8 @@ def test_full_disk(written_by_root: Path) -> None:
     process = _append(written_by_root, len(old) + 1_000_000)
     _, talk = process.communicate()
     assert process.returncode == 1
-    assert "FileError" in talk or "OSError" in talk or "nyssa.errors" in talk
-    assert f"write" in talk and str(written_by_root) in talk
+    last = talk.strip().splitlines()[-1]
+    assert f"of {written_by_root}: File too large" in last
     assert written_by_root.read_bytes()[: len(old)] == old
     assert nyssa.open(f"{written_by_root}:Events").num_entries == 50
 
