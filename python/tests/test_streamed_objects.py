@@ -179,3 +179,9 @@ def test_root_reads_streamed_objects_that_were_rewritten(root: Root, tmp_path: P
     for ours, line in zip(entries, texts[0].splitlines(), strict=True):
         assert ours[":_1"] == json.loads(line)["fArray"]
         assert ours[":_0"]["fEntries"] == json.loads(line)["fEntries"]
+    # Their streamer infos become one.
+    for options in ({}, {"recluster": "1 MB"}):
+        merged, out = tmp_path / "merged.root", tmp_path / "merged.json"
+        nyssa.merge([output, source], merged, force=True, **options)
+        root.call("cpp", "", f'read_histograms("{merged}", "{out}")')
+        assert out.read_text() == 2 * texts[0]
