@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 
 use crate::door::Door;
 use crate::file::open_file;
-use crate::options::{get, memory, parse};
+use crate::options::{get, get_by_field, memory, parse};
 
 /// Converts and returns the report as JSON. `progress(done, total)` is called by this thread.
 #[pyfunction]
@@ -76,6 +76,7 @@ fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(bytes) = get(given, "page_size")? {
         options.page_bytes = memory(bytes);
     }
+    options.field_options = get_by_field(given, "field_options")?;
     options.name = get(given, "name")?;
     options.include = get(given, "include")?.unwrap_or_default();
     options.exclude = get(given, "exclude")?.unwrap_or_default();

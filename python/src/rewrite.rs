@@ -13,7 +13,7 @@ use crate::convert::bound;
 use crate::door::Door;
 use crate::errors;
 use crate::file::open_file;
-use crate::options::{get, memory, parse};
+use crate::options::{get, get_by_field, memory, parse};
 
 /// Rewrites one RNTuple, or all of a file, and returns the reports as JSON. `progress(done, total)`
 /// is called by this thread.
@@ -76,6 +76,10 @@ fn rewrite_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
         let mask = EntryCut::from_bits(bits, count);
         options.cut = Some(mask.map_err(|error| errors::to_python(given.py(), &error))?);
     }
+    if let Some(encodings) = parse(given, "encoding")? {
+        options.encodings = encodings;
+    }
+    options.field_options = get_by_field(given, "field_options")?;
     options.name = get(given, "name")?;
     options.fields = get(given, "fields")?.unwrap_or_default();
     options.drop = get(given, "drop")?.unwrap_or_default();

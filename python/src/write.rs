@@ -8,7 +8,7 @@ use arrow_schema::{Field, Schema};
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::schema::{Classes, FieldType, Nullable, SchemaBuilder};
 use nyssa::update::Update;
-use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter, choose_columns};
+use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::array::Array;
 use crate::door::{self, Door};
 use crate::errors;
 use crate::fill::FillContext;
-use crate::options::{get, parse, write_options};
+use crate::options::{ByField, by_field, get, parse, write_options};
 use crate::rows::Rows;
 
 /// A ROOT file that takes RNTuples until it is closed.
@@ -125,7 +125,7 @@ impl Writer {
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
     /// projections: names and paths. Records of the names in `classes` are these classes; with
-    /// `round_doubles` fields of floats take doubles. `column_types` are globs and column types.
+    /// `round_doubles` fields of floats take doubles. `own` are options by glob.
     #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
@@ -136,16 +136,15 @@ impl Writer {
         projections: Vec<(String, String)>,
         classes: &Bound<'_, PyDict>,
         round_doubles: bool,
-        column_types: Vec<(String, String)>,
+        own: ByField,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let options = Options { description, round_doubles, ..state.options.clone() };
+            let mut options = Options { description, round_doubles, ..state.options.clone() };
+            options.fields.extend(by_field(own)?);
             let mut builder = SchemaBuilder::new(options.compression);
             add_fields(&mut builder, &fields, &classes)?;
-            let choices = column_types.into_iter().map(|(glob, text)| Ok((glob, text.parse()?)));
-            choose_columns(builder.schema_mut(), &choices.collect::<Result<Vec<_>>>()?)?;
             for (field, path) in projections {
                 builder.project_path(&field, &path)?;
             }

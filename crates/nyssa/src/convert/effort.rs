@@ -80,12 +80,13 @@ impl Effort<'_> {
         for (unit, choice) in self.units.iter().zip(choices) {
             for column in columns(schema, unit.field) {
                 let codec = if choice.strong { &strong } else { &cheap };
-                if let Some(settings) = settings.columns.get_mut(column.0 as usize) {
+                let Some(settings) = settings.columns.get_mut(column.0 as usize) else { continue };
+                if !settings.own_codec {
                     settings.codec = Arc::clone(codec);
                     settings.setting = codec.setting();
+                    strongly += usize::from(choice.strong);
                 }
-                strongly += usize::from(choice.strong);
-                plain += usize::from(choice.plain && unsplit(schema, column));
+                plain += usize::from(choice.plain && !settings.own_type && unsplit(schema, column));
             }
         }
         Ok(Some(format!(

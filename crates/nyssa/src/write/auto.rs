@@ -73,6 +73,15 @@ pub(crate) struct Chooser {
     candidates: Vec<Candidate>,
 }
 
+/// Which types a column may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Types {
+    /// All that hold the same values.
+    Any,
+    /// Its own.
+    Own,
+}
+
 /// How a column is to be stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
@@ -102,6 +111,11 @@ impl Chooser {
         Some(Self { candidates })
     }
 
+    /// Chooses for pages of one codec.
+    fn only(codec: &Arc<Codec>) -> Self {
+        Self { candidates: vec![Candidate { codec: Arc::clone(codec), cost: 8.0e-9 }] }
+    }
+
     /// All codecs that may be chosen.
     pub(super) fn codecs(&self) -> impl Iterator<Item = &Arc<Codec>> {
         self.candidates.iter().map(|candidate| &candidate.codec)
@@ -115,6 +129,7 @@ impl Chooser {
     pub(crate) fn choose(
         &self,
         encoding: &Encoding,
+        types: Types,
         native: &[u8],
         count: usize,
         scratch: &mut Scratch,
@@ -129,7 +144,7 @@ impl Chooser {
         let limit = size(encoding, root)?;
         let mut best = (encoding.column_type, root, limit);
         let mut unchanged = limit;
-        if let Some(other) = counterpart(encoding.column_type) {
+        if let Some(other) = counterpart(encoding.column_type).filter(|_| types == Types::Any) {
             let other = Encoding::of(other, other.bits(), None)?;
             let stored = size(&other, root)?;
             if (stored as f64) < limit as f64 * (1.0 - LEAST_GAIN) {
@@ -171,12 +186,14 @@ impl Chooser {
         elements: usize,
         scratch: &mut Scratch,
     ) -> Result<Choice> {
-        let encoding = plan.encoding();
+        let (encoding, settings) = (plan.encoding(), plan.settings());
+        let own = settings.own_codec.then(|| Self::only(&settings.codec));
         let count = elements.min(SAMPLE_BYTES / encoding.native_size().max(1));
         let start = (elements - count) / 2;
         let mut buffer = Vec::new();
         let native = data.native(start..start + count, &mut buffer);
-        self.choose(&encoding, native, count, scratch)
+        let types = if settings.own_type { Types::Own } else { Types::Any };
+        own.as_ref().unwrap_or(self).choose(&encoding, types, native, count, scratch)
     }
 
     /// Chooses type and codec of the columns of `field`, and all below it, from `sample`: some of its
@@ -280,7 +297,7 @@ mod tests {
         let chooser = Chooser::of(Compression::DEFAULT, effort).unwrap();
         let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let encoding = Encoding::of(column_type, column_type.bits(), None).unwrap();
-        chooser.choose(&encoding, &native, words.len(), &mut Scratch::new()).unwrap()
+        chooser.choose(&encoding, Types::Any, &native, words.len(), &mut Scratch::new()).unwrap()
     }
 
     /// Whole values that come again in a random order match as they are, not as bytes apart.
@@ -322,7 +339,7 @@ mod tests {
             let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let split = Encoding::of(ColumnType::SplitReal32, 32, None).unwrap();
             let mut scratch = Scratch::new();
-            let choice = chooser.choose(&split, &native, 5000, &mut scratch).unwrap();
+            let choice = chooser.choose(&split, Types::Any, &native, 5000, &mut scratch).unwrap();
             let codec = Arc::new(Codec::from(Compression::DEFAULT));
             let (compressor, _, packed) = scratch.parts(&codec).unwrap();
             let root = page::seal(&native, 5000, &split, compressor, packed).unwrap();

@@ -49,7 +49,8 @@ impl Budget {
         threads: usize,
     ) -> Result<Self> {
         let memory = (options.memory - file_share(options)) / (fillers as u64).max(1);
-        let page = page_size(options, memory);
+        let largest = settings.largest_page(options);
+        let page = page_size(options, largest, memory);
         let lane = PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
         let lanes = usize::try_from(memory / SEALING_SHARE / lane).unwrap_or(usize::MAX);
         let lanes = lanes.clamp(1, threads.max(1));
@@ -61,7 +62,7 @@ impl Budget {
         let least = columns.saturating_mul(2 * options.initial_unzipped_page as u64);
         if room < least {
             let fits = |memory: &u64| {
-                let page = page_size(options, *memory);
+                let page = page_size(options, largest, *memory);
                 let lane = PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
                 memory.saturating_sub(lane + memory / PIECE_SHARE) >= least
             };
@@ -86,9 +87,9 @@ impl Budget {
 }
 
 /// Bytes of the largest page of one who has so much memory.
-fn page_size(options: &Options, memory: u64) -> usize {
+fn page_size(options: &Options, largest: usize, memory: u64) -> usize {
     let page = usize::try_from(memory / PAGE_SHARE).unwrap_or(usize::MAX);
-    page.clamp(options.initial_unzipped_page, options.max_unzipped_page)
+    page.clamp(options.initial_unzipped_page, largest)
 }
 
 /// Bytes for what the file needs.

@@ -506,7 +506,11 @@ impl Filler {
         let mut first = Vec::new();
         for (index, task) in tasks.iter().enumerate() {
             let column = &mut self.columns[task.column];
-            if !std::mem::replace(&mut column.chosen, true) {
+            let chosen = std::mem::replace(&mut column.chosen, true);
+            let own = self.settings.columns.get(task.column).is_none_or(|settings| {
+                settings.own_codec && (settings.own_type || self.chooser.is_none())
+            });
+            if !chosen && !own {
                 first.push(index);
             }
         }

@@ -14,7 +14,7 @@ use arrow_schema::Schema as ArrowSchema;
 use super::filler::Filler;
 use super::outlet::{Outlet, Page, SealedCluster};
 use super::waiting::{Waiting, WaitingRoom};
-use super::{Encodings, Options, Report, SealSettings, SharedFile, Writer};
+use super::{Encodings, Options, Report, SealSettings, SharedFile, Writer, choose_columns};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::page::SealedPage;
@@ -115,11 +115,12 @@ impl ParallelWriter {
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
-        schema: Schema,
+        mut schema: Schema,
         options: Options,
         order: Order,
         context: &Context,
     ) -> Result<Self> {
+        choose_columns(&mut schema, &options.fields, options.compression, 0)?;
         Self::over(Writer::attach(file, path, schema, options)?, order, context)
     }
 

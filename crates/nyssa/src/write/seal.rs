@@ -161,6 +161,11 @@ impl<'a> ColumnPlan<'a> {
             .at(|place| place.column = Some(u64::from(self.column.0)))
     }
 
+    /// How its pages are made.
+    pub(super) fn settings(&self) -> &ColumnSettings {
+        self.settings
+    }
+
     /// The encoding.
     pub(super) fn encoding(&self) -> Encoding {
         self.encoding

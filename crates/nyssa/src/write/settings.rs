@@ -9,6 +9,7 @@ use crate::schema::{ColumnId, FieldId, Schema};
 
 use super::auto::Chooser;
 use super::effort::Codecs;
+use super::field_options::settle;
 use super::{Effort, Encodings, Options};
 
 /// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
@@ -23,6 +24,10 @@ pub struct ColumnSettings {
     pub setting: u32,
     /// Largest page before compression, bytes.
     pub page_bytes: usize,
+    /// The codec was asked for: no other is chosen by looking.
+    pub own_codec: bool,
+    /// So was the type.
+    pub own_type: bool,
 }
 
 /// How the columns of a schema are sealed; index is [`ColumnId`].
@@ -37,18 +42,18 @@ pub struct SealSettings {
 }
 
 impl SealSettings {
-    /// The same for all columns of `schema`.
+    /// The same for all columns of `schema`, but for [`Options::fields`].
     pub fn new(schema: &Schema, options: &Options) -> Self {
         let column = ColumnSettings {
             codec: Arc::new(Codec::from(options.compression)),
             setting: options.compression.setting(),
             page_bytes: options.max_unzipped_page,
+            own_codec: false,
+            own_type: false,
         };
-        Self {
-            columns: vec![column; schema.columns.len()],
-            representations: BTreeMap::new(),
-            round_doubles: options.round_doubles,
-        }
+        let mut columns = vec![column; schema.columns.len()];
+        settle(schema, &options.fields, &mut columns);
+        Self { columns, representations: BTreeMap::new(), round_doubles: options.round_doubles }
     }
 
     /// The representation of a field that is sealed.
@@ -56,22 +61,29 @@ impl SealSettings {
         self.representations.get(&field).copied().unwrap_or(0)
     }
 
+    /// The largest page that a column may have, bytes.
+    pub(super) fn largest_page(&self, options: &Options) -> usize {
+        let own = self.columns.iter().map(|column| column.page_bytes);
+        own.fold(options.initial_unzipped_page, usize::max)
+    }
+
     /// The codecs that a thread may need.
     pub(super) fn codecs(&self, options: &Options) -> Vec<Arc<Codec>> {
-        let mut known: Vec<Arc<Codec>> = Vec::new();
         let chooser = Chooser::of(options.compression, options.effort);
-        if let (Encodings::Auto, Some(chooser)) = (options.encodings, chooser) {
-            return chooser.codecs().cloned().collect();
-        }
+        let chooser = chooser.filter(|_| options.encodings == Encodings::Auto);
         let auto = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
-        if let Some(Codecs { cheap, strong }) = auto {
-            return vec![cheap, strong];
-        }
-        for column in &self.columns {
+        let (mut known, looked) = match (chooser, auto) {
+            (Some(chooser), _) => (chooser.codecs().cloned().collect(), true),
+            (None, Some(Codecs { cheap, strong })) => (vec![cheap, strong], true),
+            (None, None) => (Vec::new(), false),
+        };
+        for column in self.columns.iter().filter(|column| column.own_codec || !looked) {
             if !known.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
                 known.push(Arc::clone(&column.codec));
             }
         }
+        // The largest that may be there at once.
+        known.sort_by_key(|codec| std::cmp::Reverse(codec.memory(options.max_unzipped_page)));
         known.truncate(MAX_COMPRESSORS);
         known
     }
