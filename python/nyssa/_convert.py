@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from nyssa import _core
+from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
@@ -119,15 +117,8 @@ def convert(
         "force": force,
         "reproducible": reproducible,
     }
-    show = _line if progress is True else progress or None
-    text = _core.convert(os.fspath(input), os.fspath(output), options, threads, show)
-    if progress is True:
-        sys.stderr.write("\n")
-    report: dict[str, Any] = json.loads(text)
+    source, target = os.fspath(input), os.fspath(output)
+    report: dict[str, Any] = _job.run(
+        lambda show: _core.convert(source, target, options, threads, show), progress, "converted"
+    )
     return report
-
-
-def _line(done: int, total: int) -> None:
-    """Show progress on stderr."""
-    sys.stderr.write(f"\rconverted {100 * done / max(total, 1):5.1f} %")
-    sys.stderr.flush()

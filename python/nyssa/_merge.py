@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from nyssa import _core
+from nyssa import _core, _job
 from nyssa._steps import bytes_of
 
 __all__ = ["merge"]
@@ -99,16 +97,8 @@ def merge(
         "force": force,
         "reproducible": reproducible,
     }
-    show = _line if progress is True else progress or None
-    paths = [os.fspath(one) for one in inputs]
-    text = _core.merge(paths, os.fspath(output), options, threads, show)
-    if progress is True:
-        sys.stderr.write("\n")
-    report: dict[str, Any] = json.loads(text)
+    sources, target = [os.fspath(one) for one in inputs], os.fspath(output)
+    report: dict[str, Any] = _job.run(
+        lambda show: _core.merge(sources, target, options, threads, show), progress, "merged"
+    )
     return report
-
-
-def _line(done: int, total: int) -> None:
-    """Show progress on stderr."""
-    sys.stderr.write(f"\rmerged {100 * done / max(total, 1):5.1f} %")
-    sys.stderr.flush()

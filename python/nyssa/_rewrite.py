@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from nyssa import _core
+from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
@@ -131,11 +129,10 @@ def rewrite(
         options["ntuple"] = ntuple or dataset.object_path
     elif cut is not None:
         options["cut"] = cut
-    show = _line if progress is True else progress or None
-    text = _core.rewrite(source, os.fspath(output), options, threads, show)
-    if progress is True:
-        sys.stderr.write("\n")
-    reports: list[dict[str, Any]] = json.loads(text)
+    target = os.fspath(output)
+    reports: list[dict[str, Any]] = _job.run(
+        lambda show: _core.rewrite(source, target, options, threads, show), progress, "rewritten"
+    )
     return reports
 
 
@@ -168,9 +165,3 @@ def _mask(
         masks.append(mask)
     bits = np.concatenate(masks)
     return np.packbits(bits, bitorder="little").tobytes(), len(bits)
-
-
-def _line(done: int, total: int) -> None:
-    """Show progress on stderr."""
-    sys.stderr.write(f"\rrewritten {100 * done / max(total, 1):5.1f} %")
-    sys.stderr.flush()

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use nyssa::Error;
 use nyssa::convert::{Options, convert as core_convert};
 use nyssa::dataset::{open_dataset, split_path};
 use pyo3::prelude::*;
@@ -10,7 +9,8 @@ use pyo3::types::PyDict;
 
 use crate::door::Door;
 use crate::file::open_file;
-use crate::options::{get, get_by_field, memory, parse};
+use crate::options::{entry_range, get, get_by_field, memory, parse};
+use crate::report::json;
 
 /// Converts and returns the report as JSON. `progress(done, total)` is called by this thread.
 #[pyfunction]
@@ -32,25 +32,12 @@ pub fn convert<'py>(
         let tree = tree.as_deref().or(object);
         let dataset = open_dataset(&file, tree)?;
         if start.is_some() || stop.is_some() {
-            let entries = dataset.num_entries();
-            let start = bound(start, entries, 0);
-            options.entries = Some(start..bound(stop, entries, entries).max(start));
+            options.entries = Some(entry_range(start, stop, dataset.num_entries()));
         }
         let tree = tree.unwrap_or(dataset.name());
         let report = core_convert(&file, tree, Path::new(&output), &options, context)?;
-        serde_json::to_string(&report).map_err(|error| {
-            Error::invalid_argument("the report has no JSON form").with_source(error)
-        })
+        json(&report)
     })
-}
-
-/// One end of a slice, as Python counts: from the end when negative.
-pub fn bound(given: Option<i64>, entries: u64, default: u64) -> u64 {
-    match given {
-        None => default,
-        Some(value) if value < 0 => entries.saturating_sub(value.unsigned_abs()),
-        Some(value) => value.unsigned_abs().min(entries),
-    }
 }
 
 fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {

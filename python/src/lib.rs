@@ -23,6 +23,7 @@ mod import;
 mod layout;
 mod merge;
 mod options;
+mod report;
 mod rewrite;
 mod rows;
 mod rules;

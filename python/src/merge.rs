@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use nyssa::Error;
 use nyssa::merge::{Options, merge as core_merge};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::door::Door;
 use crate::options::{get, parse};
+use crate::report::json;
 
 /// Merges and returns the report as JSON. `progress(done, total)` is called by this thread.
 #[pyfunction]
@@ -23,9 +23,7 @@ pub fn merge<'py>(
     let options = merge_options(options)?;
     Door::new(threads).progress(progress).run(py, move |context| {
         let report = core_merge(&inputs, Path::new(&output), &options, context)?;
-        serde_json::to_string(&report).map_err(|error| {
-            Error::invalid_argument("the report has no JSON form").with_source(error)
-        })
+        json(&report)
     })
 }
 

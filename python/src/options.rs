@@ -1,5 +1,6 @@
 //! Options that come from Python as a dict; what is missing or `None` keeps its default.
 
+use std::ops::Range;
 use std::str::FromStr;
 
 use nyssa::Error;
@@ -56,6 +57,17 @@ pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
 pub fn get_by_field(options: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<FieldOptions>> {
     let given = get(options, name)?.unwrap_or_default();
     by_field(given).map_err(|error| errors::to_python(options.py(), &error))
+}
+
+/// A range of entries as Python counts: from the end when negative, all when not given.
+pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range<u64> {
+    let bound = |given: Option<i64>, default| match given {
+        None => default,
+        Some(value) if value < 0 => entries.saturating_sub(value.unsigned_abs()),
+        Some(value) => value.unsigned_abs().min(entries),
+    };
+    let start = bound(start, 0);
+    start..bound(stop, entries).max(start)
 }
 
 /// The options of writing.

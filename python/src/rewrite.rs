@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
-use nyssa::Error;
 use nyssa::cut::Cut;
 use nyssa::dataset::{open_dataset, split_path};
 use nyssa::rewrite::{EntryCut, Options, rewrite as core_rewrite, rewrite_all};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::bound;
 use crate::door::Door;
 use crate::errors;
 use crate::file::open_file;
-use crate::options::{get, get_by_field, memory, parse};
+use crate::options::{entry_range, get, get_by_field, memory, parse};
+use crate::report::json;
 
 /// Rewrites one RNTuple, or all of a file, and returns the reports as JSON. `progress(done, total)`
 /// is called by this thread.
@@ -40,17 +39,13 @@ pub fn rewrite<'py>(
             ntuple => {
                 let dataset = open_dataset(&file, ntuple)?;
                 if one {
-                    let entries = dataset.num_entries();
-                    let start = bound(start, entries, 0);
-                    options.entries = Some(start..bound(stop, entries, entries).max(start));
+                    options.entries = Some(entry_range(start, stop, dataset.num_entries()));
                 }
                 let ntuple = ntuple.unwrap_or(dataset.name());
                 vec![core_rewrite(&file, ntuple, output, &options, context)?]
             }
         };
-        serde_json::to_string(&reports).map_err(|error| {
-            Error::invalid_argument("the report has no JSON form").with_source(error)
-        })
+        json(&reports)
     })
 }
 

@@ -129,6 +129,13 @@ impl Error {
         &self.0.place
     }
 
+    /// Replaces the entry by what it is in a larger range; nothing where none is known.
+    #[must_use]
+    pub(crate) fn move_entry(mut self, place: impl FnOnce(u64) -> Option<u64>) -> Self {
+        self.0.place.entry = self.0.place.entry.and_then(place);
+        self
+    }
+
     /// Fills in parts of the place that are not known yet: the innermost caller wins.
     #[must_use]
     pub fn at(mut self, fill: impl FnOnce(&mut Place)) -> Self {

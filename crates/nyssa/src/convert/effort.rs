@@ -16,13 +16,13 @@ use super::clusters::decoded;
 use super::map::{Input, Source, Unit};
 use super::unit::items;
 use crate::Context;
-use crate::compression::{Codec, Compression};
+use crate::compression::Compression;
 use crate::encoding::ColumnType;
 use crate::error::Result;
 use crate::schema::{ColumnId, FieldId, Schema, Structure};
 use crate::ttree::Reader;
 use crate::write::auto::Chooser;
-use crate::write::effort::{CHEAP_COST, Codecs, STRONG_COST, pays};
+use crate::write::effort::{Candidate, Codecs};
 use crate::write::{self, Scratch, SealSettings, seal_field};
 
 /// One byte in this many is sampled, at most.
@@ -45,10 +45,9 @@ pub(super) struct Effort<'a> {
 }
 
 /// What is best for the columns of one unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Choice {
+struct Choice<'a> {
     plain: bool,
-    strong: bool,
+    candidate: &'a Candidate,
 }
 
 impl Effort<'_> {
@@ -62,35 +61,37 @@ impl Effort<'_> {
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Option<String>> {
-        let Some(Codecs { cheap, strong }) = Codecs::of(self.compression) else { return Ok(None) };
-        let sampler = Sampler::new(schema, settings, &cheap, &strong);
-        let choices: Vec<Choice> = self.context.pool().install(|| {
+        let Some(codecs) = Codecs::of(self.compression) else { return Ok(None) };
+        let sampler = Sampler::new(schema, settings, &codecs);
+        let choices: Vec<Choice<'_>> = self.context.pool().install(|| {
             self.units
                 .par_iter()
                 .map_init(Scratch::new, |scratch, unit| {
                     self.context.check()?;
                     match self.sample(unit, &SAMPLE_BYTES)? {
                         Some(sample) => sampler.choose(unit.field, &sample, scratch),
-                        None => Ok(Choice::default()),
+                        None => Ok(Choice { plain: false, candidate: &codecs.cheap }),
                     }
                 })
                 .collect::<Result<_>>()
         })?;
-        let (mut plain, mut strongly) = (0, 0);
+        let (mut plain, mut less, mut more) = (0, 0, 0);
         for (unit, choice) in self.units.iter().zip(choices) {
             for column in columns(schema, unit.field) {
-                let codec = if choice.strong { &strong } else { &cheap };
+                let codec = &choice.candidate.codec;
                 let Some(settings) = settings.columns.get_mut(column.0 as usize) else { continue };
                 if !settings.own_codec {
                     settings.codec = Arc::clone(codec);
                     settings.setting = codec.setting();
-                    strongly += usize::from(choice.strong);
+                    less += usize::from(Arc::ptr_eq(codec, &codecs.entropy.codec));
+                    more += usize::from(Arc::ptr_eq(codec, &codecs.strong.codec));
                 }
                 plain += usize::from(choice.plain && !settings.own_type && unsplit(schema, column));
             }
         }
         Ok(Some(format!(
-            "compression effort: {strongly} of {} columns get more, {plain} are stored unsplit",
+            "compression effort: of {} columns {more} get more and {less} less, {plain} are stored \
+             unsplit",
             schema.columns.len()
         )))
     }
@@ -159,62 +160,69 @@ impl Effort<'_> {
 }
 
 /// Seals samples in every way there is.
-struct Sampler {
+struct Sampler<'a> {
     split: Schema,
     plain: Schema,
-    cheap: SealSettings,
-    strong: SealSettings,
+    entropy: Way<'a>,
+    cheap: Way<'a>,
+    strong: Way<'a>,
 }
 
-impl Sampler {
-    fn new(
-        schema: &Schema,
-        settings: &SealSettings,
-        cheap: &Arc<Codec>,
-        strong: &Arc<Codec>,
-    ) -> Self {
+/// A codec, for all columns.
+struct Way<'a> {
+    candidate: &'a Candidate,
+    settings: SealSettings,
+}
+
+impl<'a> Sampler<'a> {
+    fn new(schema: &Schema, settings: &SealSettings, codecs: &'a Codecs) -> Self {
         let mut plain = schema.clone();
         for column in 0..plain.columns.len() {
             // Columns are counted in 32 bits by the format.
             unsplit(&mut plain, ColumnId(column as u32));
         }
-        let with = |codec: &Arc<Codec>| {
+        let way = |candidate: &'a Candidate| {
             let mut settings = settings.clone();
-            settings.columns.iter_mut().for_each(|column| column.codec = Arc::clone(codec));
-            settings
+            settings.columns.iter_mut().for_each(|c| c.codec = Arc::clone(&candidate.codec));
+            Way { candidate, settings }
         };
-        Self { split: schema.clone(), plain, cheap: with(cheap), strong: with(strong) }
+        let (entropy, cheap) = (way(&codecs.entropy), way(&codecs.cheap));
+        let strong = way(&codecs.strong);
+        Self { split: schema.clone(), plain, entropy, cheap, strong }
     }
 
-    fn choose(&self, field: FieldId, sample: &ArrayRef, scratch: &mut Scratch) -> Result<Choice> {
-        let mut size = |schema: &Schema, settings: &SealSettings| -> Result<(f64, f64)> {
-            let sealed = seal_field(schema, field, sample, settings, scratch)?;
+    fn choose(
+        &self,
+        field: FieldId,
+        sample: &ArrayRef,
+        scratch: &mut Scratch,
+    ) -> Result<Choice<'a>> {
+        let mut size = |plain: bool, way: &Way<'_>| -> Result<(f64, f64)> {
+            let schema = if plain { &self.plain } else { &self.split };
+            let sealed = seal_field(schema, field, sample, &way.settings, scratch)?;
             let pages = sealed.iter().flat_map(|column| &column.pages);
             Ok(pages.fold((0.0, 0.0), |(raw, stored), page| {
                 (raw + page.uncompressed as f64, stored + page.bytes.len() as f64)
             }))
         };
-        let (raw, split) = size(&self.split, &self.cheap)?;
+        let (raw, stored) = size(false, &self.cheap)?;
+        let mut best = Choice { plain: false, candidate: self.cheap.candidate };
+        let mut price = best.candidate.price(true, raw, stored);
         let differs = columns(&self.split, field)
             .iter()
             .any(|&column| self.split.column(column) != self.plain.column(column));
-        let mut best = Choice::default();
-        let mut now = (split, CHEAP_COST.split);
-        let could = |now: (f64, f64), cost: f64| pays(raw, now, (0.0, cost));
-        if differs && could(now, CHEAP_COST.plain) {
-            let (_, plain) = size(&self.plain, &self.cheap)?;
-            best.plain = pays(raw, now, (plain, CHEAP_COST.plain));
-            if best.plain {
-                now = (plain, CHEAP_COST.plain);
+        let unsplit = differs.then_some((Some(true), &self.cheap));
+        let others = [(None, &self.strong), (None, &self.entropy)];
+        for (plain, way) in unsplit.into_iter().chain(others) {
+            let (plain, candidate) = (plain.unwrap_or(best.plain), way.candidate);
+            // What could not pay even with no bytes at all is not tried.
+            if candidate.price(!plain, raw, 0.0) < price {
+                let (_, stored) = size(plain, way)?;
+                let now = candidate.price(!plain, raw, stored);
+                if now < price {
+                    (price, best) = (now, Choice { plain, candidate });
+                }
             }
-        }
-        let (schema, cost) = match best.plain {
-            true => (&self.plain, STRONG_COST.plain),
-            false => (&self.split, STRONG_COST.split),
-        };
-        if could(now, cost) {
-            let (_, stored) = size(schema, &self.strong)?;
-            best.strong = pays(raw, now, (stored, cost));
         }
         Ok(best)
     }
@@ -256,14 +264,16 @@ mod tests {
     use super::*;
     use crate::schema::{FieldType, Leaf, SchemaBuilder};
 
-    fn choose(leaf: Leaf, sample: ArrayRef) -> Choice {
+    /// Whether the bytes stay together, and whether the codec is the one for noise.
+    fn choose(leaf: Leaf, sample: ArrayRef) -> (bool, bool) {
         let mut builder = SchemaBuilder::new(Compression::DEFAULT);
         let field = builder.field(None, "x", &FieldType::Leaf(leaf)).unwrap();
         let schema = builder.finish();
         let settings = SealSettings::new(&schema, &write::Options::default());
-        let Codecs { cheap, strong } = Codecs::of(Compression::DEFAULT).unwrap();
-        let sampler = Sampler::new(&schema, &settings, &cheap, &strong);
-        sampler.choose(field, &sample, &mut Scratch::new()).unwrap()
+        let codecs = Codecs::of(Compression::DEFAULT).unwrap();
+        let sampler = Sampler::new(&schema, &settings, &codecs);
+        let choice = sampler.choose(field, &sample, &mut Scratch::new()).unwrap();
+        (choice.plain, Arc::ptr_eq(&choice.candidate.codec, &codecs.entropy.codec))
     }
 
     fn noise() -> impl Iterator<Item = u64> {
@@ -278,7 +288,7 @@ mod tests {
     fn noise_is_not_worth_effort() {
         let values = noise().take(30_000).map(|bits| bits as f32 / 1e6);
         let sample: ArrayRef = Arc::new(Float32Array::from_iter_values(values));
-        assert_eq!(choose(Leaf::Float, sample), Choice { plain: false, strong: false });
+        assert_eq!(choose(Leaf::Float, sample), (false, true));
     }
 
     #[test]
@@ -290,6 +300,6 @@ mod tests {
         let values = order.flat_map(|start| (0..8).map(move |i| (start + i) % 64));
         let sample: ArrayRef =
             Arc::new(Int32Array::from_iter_values(values.map(|index| table[index])));
-        assert!(choose(Leaf::Int32, sample).plain);
+        assert!(choose(Leaf::Int32, sample).0);
     }
 }

@@ -53,6 +53,7 @@ pub fn merge(
         }
         None => move_all(&survey, &unified, (&target, &name), options, context)?,
     };
+    describe_classes(&survey, &unified, &target)?;
     let mut notes = unified.notes;
     notes.extend(carry(&survey, &target)?);
     let output_bytes = target.finish()?;
@@ -138,6 +139,16 @@ fn create(survey: &Survey, output: &Path, options: &Options) -> Result<Output> {
         reproducible: options.reproducible,
     };
     Output::create(&inputs, output, settings)
+}
+
+/// Takes the streamer infos of the inputs along, where there are streamed objects.
+fn describe_classes(survey: &Survey, unified: &Unified, target: &Output) -> Result<()> {
+    let streamed = unified.schema.has_streamed_objects();
+    for input in survey.inputs.iter().filter(|_| streamed) {
+        let (file, _) = open(input, read::Options::default())?;
+        target.file.add_streamer_infos(&file.streamer_list().in_file(file.name())?)?;
+    }
+    Ok(())
 }
 
 /// Takes the other objects of the first input along; remarks on those that cannot be.

@@ -6,7 +6,7 @@ use super::mapping::Mapping;
 use super::options::Mode;
 use super::survey::{Shape, Survey};
 use crate::error::{Error, Result, ResultExt};
-use crate::format::{CONTENT_STREAMER_INFO, ExtraType};
+use crate::format::ExtraType;
 use crate::rootfile::StreamerList;
 use crate::schema::{AliasColumn, Column, ColumnId, Field, FieldId, Schema, Structure};
 
@@ -222,8 +222,8 @@ fn extra_types(shapes: &[Shape]) -> Result<Vec<ExtraType>> {
     let mut out: Vec<ExtraType> = Vec::new();
     let mut infos = StreamerList::default();
     for extra in shapes.iter().flat_map(|shape| &shape.extra_types) {
-        if extra.content_id == CONTENT_STREAMER_INFO {
-            infos.merge(&StreamerList::parse(&extra.content, 0)?);
+        if let Some(list) = extra.streamer_list()? {
+            infos.merge(&StreamerList::parse(list, ExtraType::LIST_OFFSET)?);
         } else if !out.contains(extra) {
             let same = |other: &ExtraType| {
                 (other.content_id, other.type_version, &other.type_name)
@@ -239,12 +239,7 @@ fn extra_types(shapes: &[Shape]) -> Result<Vec<ExtraType>> {
         }
     }
     if !infos.is_empty() {
-        out.push(ExtraType {
-            content_id: CONTENT_STREAMER_INFO,
-            type_version: 0,
-            type_name: String::new(),
-            content: infos.serialize(0)?,
-        });
+        out.push(ExtraType::of_streamer_list(&infos.serialize(ExtraType::LIST_OFFSET.into())?)?);
     }
     Ok(out)
 }

@@ -20,7 +20,8 @@ use crate::guard::to_usize;
 /// The array of `node` with `length` elements.
 ///
 /// # Errors
-/// `OutOfSpecification` where columns do not agree on the number of elements.
+/// `OutOfSpecification` where columns do not agree on the number of elements; what streamed objects
+/// may be wrong with. An entry in the place counts in this array.
 pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef> {
     match &node.kind {
         NodeKind::Values(slot) => values(slot, streams, length),
@@ -37,12 +38,17 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
             variant(switch, alternatives, streams, length)
         }
         NodeKind::Array { size, item } => {
-            let items = assemble(item, streams, times(length, *size)?)?;
+            let items = assemble(item, streams, times(length, *size)?)
+                .map_err(|error| error.move_entry(|row| row.checked_div(*size)))?;
             fixed_size(item.item_field(), *size, items, length)
         }
         NodeKind::List { offsets, item, form } => {
             let offsets = offsets_of(offsets, streams, length)?;
             let count = to_usize(u64::try_from(offsets.last()).unwrap_or(u64::MAX), "collection")?;
+            let items = || {
+                assemble(item, streams, count)
+                    .map_err(|error| error.move_entry(|row| owner(offsets, row)))
+            };
             match (form, &item.kind) {
                 (Form::String | Form::Streamer(_), NodeKind::Values(slot)) => {
                     let (bytes, _) = buffer(slot, streams, count)?;
@@ -53,11 +59,10 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
                     let (bytes, _) = buffer(slot, streams, count)?;
                     layout.decode(&bytes, offsets)
                 }
-                (Form::Optional, _) => optional(offsets, &assemble(item, streams, count)?),
+                (Form::Optional, _) => optional(offsets, &items()?),
                 _ => {
-                    let items = assemble(item, streams, count)?;
-                    let list =
-                        LargeListArray::try_new(item.item_field(), offsets.clone(), items, None);
+                    let (field, items) = (item.item_field(), items()?);
+                    let list = LargeListArray::try_new(field, offsets.clone(), items, None);
                     Ok(Arc::new(list.map_err(arrow)?))
                 }
             }
@@ -145,14 +150,21 @@ fn variant(
         )));
     }
     let none: ArrayRef = Arc::new(NullArray::new(switches.count(0)));
-    let some = alternatives
-        .iter()
-        .enumerate()
-        .map(|(number, (_, node))| assemble(node, streams, switches.count(number + 1)));
+    let some = alternatives.iter().enumerate().map(|(number, (_, node))| {
+        assemble(node, streams, switches.count(number + 1))
+            .map_err(|error| error.move_entry(|row| switches.owner(number + 1, row)))
+    });
     let children = std::iter::once(Ok(none)).chain(some).collect::<Result<Vec<_>>>()?;
     let (tags, offsets) = (switches.tags.clone(), switches.offsets.clone());
     let union = UnionArray::try_new(union_fields(alternatives), tags, Some(offsets), children);
     Ok(Arc::new(union.map_err(arrow)?))
+}
+
+/// The list that an item is in.
+fn owner(offsets: &OffsetBuffer<i64>, item: u64) -> Option<u64> {
+    let item = i64::try_from(item).ok()?;
+    let after = offsets.partition_point(|&offset| offset <= item);
+    Some(after.checked_sub(1)? as u64)
 }
 
 /// Collections of zero or one values as nullable values.

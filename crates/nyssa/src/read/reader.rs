@@ -395,8 +395,11 @@ impl Dataset for Reader {
         let streams = self.read_nodes(&mut nodes, &entries, context);
         let arrays = streams.and_then(|streams| {
             let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
-            let array =
-                |(node, name): (&Node, &&str)| assemble(node, &streams, length).in_field(name);
+            let array = |(node, name): (&Node, &&str)| {
+                assemble(node, &streams, length)
+                    .map_err(|error| error.move_entry(|row| row.checked_add(entries.start)))
+                    .in_field(name)
+            };
             context.pool().install(|| nodes.par_iter().zip(names).map(array).collect())
         });
         arrays.in_file(self.file()).in_object(&self.path)

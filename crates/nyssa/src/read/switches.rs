@@ -57,6 +57,16 @@ impl Switches {
         self.counts.get(tag).copied().unwrap_or_default()
     }
 
+    /// The entry that holds value `row` of a tag, both counted from 0 over all parts.
+    pub fn owner(&self, tag: usize, row: u64) -> Option<u64> {
+        let mut found = self.tags.iter().zip(&*self.offsets).enumerate();
+        let holds = |known: i8, offset: i32| {
+            usize::try_from(known) == Ok(tag) && u64::try_from(offset) == Ok(row)
+        };
+        let (entry, _) = found.find(|(_, (known, offset))| holds(**known, **offset))?;
+        Some(entry as u64)
+    }
+
     /// Per part the values of an alternative, counted from 0.
     pub fn items(&self, alternative: usize) -> &[(usize, Range<u64>)] {
         self.items.get(alternative).unwrap_or(&self.nothing)

@@ -92,6 +92,10 @@ fn run(
     let target = Output::create(&[input.name()], output, settings)?;
     let mut done = Vec::with_capacity(jobs.len());
     for job in &jobs {
+        if job.target.schema.has_streamed_objects() {
+            // Those in the extra type information may lack classes of empty containers.
+            target.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
+        }
         let report = job.write(&target);
         done.push(report.in_file(input.name()).in_object(job.reader.name())?);
     }

@@ -34,6 +34,11 @@ impl Schema {
         self.top_level().find(|(_, field)| field.name == name).map(|(id, _)| id)
     }
 
+    /// Whether there are fields of objects serialised with ROOT's streamers.
+    pub fn has_streamed_objects(&self) -> bool {
+        self.fields.iter().any(|field| field.structure == Structure::Streamer)
+    }
+
     /// Dotted path of a field, such as `_collection0._0.pt`.
     pub fn path(&self, id: FieldId) -> String {
         let field = self.field(id);

@@ -95,7 +95,7 @@ impl Class {
 }
 
 /// Path of a member, or of one of a base class.
-fn find(members: &[(String, Shape)], name: &str) -> Option<Vec<usize>> {
+pub(super) fn find(members: &[(String, Shape)], name: &str) -> Option<Vec<usize>> {
     let own = members.iter().position(|(member, _)| member == name);
     own.map(|index| vec![index]).or_else(|| {
         members.iter().enumerate().find_map(|(index, (member, shape))| match shape {

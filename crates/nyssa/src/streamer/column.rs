@@ -186,6 +186,20 @@ impl Column {
         }
     }
 
+    /// Number of values, and of lists and the like, that [`Self::push_default`] appends in all.
+    pub fn default_size(&self) -> usize {
+        match self {
+            Self::Number(_) | Self::Bytes { .. } | Self::List { .. } | Self::Union { .. } => 1,
+            Self::Fixed { size, item, .. } => {
+                size.saturating_mul(item.default_size()).saturating_add(1)
+            }
+            Self::Record { members, .. } => {
+                members.iter().fold(1, |sum, member| sum.saturating_add(member.default_size()))
+            }
+            Self::Optional { value, .. } => value.default_size().saturating_add(1),
+        }
+    }
+
     /// Appends zero, an empty list or string, or null.
     pub fn push_default(&mut self) {
         match self {

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::class::{Class, Step, Version};
-use super::node::{Collection, Counted, Node, Pair};
+use super::class::{Class, Step, Version, find};
+use super::column::mismatch;
+use super::node::{Collection, Counted, Node, Pair, Symmetric};
 use super::pointer::Pointer;
-use super::shape::Number;
+use super::shape::{Number, Shape};
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::object::{Basic, ClassId, Item};
 use crate::rootfile::{ClassInfo, Element, StreamerInfos};
@@ -15,6 +16,8 @@ use crate::schema::type_name;
 const ARRAY: i32 = 20;
 /// Added to a type code for counted pointers (`kOffsetP`).
 const COUNTED: i32 = 40;
+/// Objects behind a pointer with a counter (`kStreamLoop`).
+const LOOP: i32 = 501;
 /// Members that a class may have in all, with those of the classes in it.
 const MAX_NODES: usize = 20_000;
 /// Classes that a union may have: its type ids have 8 bits, and more help nobody.
@@ -27,7 +30,7 @@ const MAX_ARRAY: usize = 1 << 24;
 const T_OBJECT: &str = "TObject";
 
 /// Classes whose streaming is fixed in ROOT's own code, besides `TArrayC` to `TArrayD`.
-const BUILTINS: [&str; 13] = [
+const BUILTINS: [&str; 15] = [
     T_OBJECT,
     "TString",
     "string",
@@ -40,6 +43,8 @@ const BUILTINS: [&str; 13] = [
     "TClonesArray",
     "TMap",
     "TRefArray",
+    "TMatrixTSym<float>",
+    "TMatrixTSym<double>",
     "TBasket",
 ];
 
@@ -204,13 +209,26 @@ impl<'a> Compiler<'a> {
                 name: element.count_name.clone(),
                 counter: Vec::new(),
                 dimensions: dimensions.unwrap_or_default(),
-                basic,
-                number: number(basic, code - COUNTED),
+                item: Box::new(Node::Number(basic, number(basic, code - COUNTED))),
+                objects: false,
+            }));
+        }
+        let class = element.type_name.trim_end_matches('*').trim();
+        if code == LOOP || code == LOOP + ARRAY {
+            let item = match element.type_name.trim_end().ends_with("**") {
+                true => self.pointer(class)?,
+                false => self.class(class)?,
+            };
+            return Ok(Node::Counted(Counted {
+                name: element.count_name.clone(),
+                counter: Vec::new(),
+                dimensions: dimensions.unwrap_or_default(),
+                item: Box::new(item),
+                objects: true,
             }));
         }
         // Arrays of pointers have the code of one.
         let code = if (81..=90).contains(&code) { code - ARRAY } else { code };
-        let class = element.type_name.trim_end_matches('*').trim();
         let node = match code {
             7 => Node::CString,
             65 => Node::Text,
@@ -224,6 +242,12 @@ impl<'a> Compiler<'a> {
     /// A standard container or string, or a pointer to one, as a member.
     fn container(&mut self, element: &Element, dimensions: Option<Vec<usize>>) -> Result<Node> {
         let (item, names) = parse(element.type_name.trim_end_matches('*'));
+        if item.as_ref().is_some_and(|item| self.holds_itself(item, &names)) {
+            return match dimensions {
+                None => Ok(Node::Opaque),
+                Some(_) => Err(refused(element)),
+            };
+        }
         let content = match &item {
             // Enums are streamed as numbers; only the code of the items tells them from classes.
             Some(Item::Sequence(inner))
@@ -247,6 +271,21 @@ impl<'a> Compiler<'a> {
             Err(error) => return Err(error),
         };
         Ok(Node::Container(Box::new(content), dimensions))
+    }
+
+    /// Whether a container has items of a class that is being compiled, which have no end as a type.
+    fn holds_itself(&self, item: &Item, names: &[String]) -> bool {
+        match item {
+            Item::Object(class) => {
+                let name = names.get(class.0 as usize).and_then(|name| self.find(name));
+                name.is_some_and(|name| self.stack.iter().any(|outer| outer == name))
+            }
+            Item::Sequence(inner) => self.holds_itself(inner, names),
+            Item::Pair(first, second) | Item::Map(first, second) => {
+                self.holds_itself(first, names) || self.holds_itself(second, names)
+            }
+            _ => false,
+        }
     }
 
     /// Something in a container.
@@ -320,6 +359,9 @@ impl<'a> Compiler<'a> {
             "TString" | "string" | "std::string" => return Ok(Some(Node::Text)),
             "TDatime" => return Ok(Some(Node::Number(Basic::U32, Number::U32))),
             "TRef" => return Ok(Some(Node::TRef)),
+            "TRefArray" => return Ok(Some(Node::TRefArray)),
+            "TMatrixTSym<float>" => return self.symmetric("float", Basic::F32).map(Some),
+            "TMatrixTSym<double>" => return self.symmetric("double", Basic::F64).map(Some),
             "TArrayC" => return numbers(Basic::I8),
             "TArrayS" => return numbers(Basic::I16),
             "TArrayI" => return numbers(Basic::I32),
@@ -329,7 +371,8 @@ impl<'a> Compiler<'a> {
             "TObjArray" => Collection::Array,
             "TList" | "THashList" => Collection::List,
             "TClonesArray" => Collection::Clones,
-            "TMap" | "TRefArray" | "TBasket" => {
+            "TMap" => Collection::Map,
+            "TBasket" => {
                 return Err(Error::unsupported(format!("class {name} is not taken apart")));
             }
             _ => return Ok(None),
@@ -337,6 +380,19 @@ impl<'a> Compiler<'a> {
         let mut items = self.any();
         items.declared = name.to_owned();
         Ok(Some(Node::Collection(kind, Box::new(items))))
+    }
+
+    /// A matrix whose class has a base class with streamer info, and elements streamed by hand.
+    fn symmetric(&mut self, element: &str, basic: Basic) -> Result<Node> {
+        let base = format!("TMatrixTBase<{element}>");
+        let Node::Object(class) = self.class(&base)? else {
+            return Err(Error::unsupported(format!("{base} is no class")));
+        };
+        let Shape::Record(members) = class.shape() else { return Err(mismatch()) };
+        let rows = find(&members, "fNrows")
+            .ok_or_else(|| Error::unsupported(format!("class {base} has no member fNrows")))?;
+        let number = number(basic, 0);
+        Ok(Node::Symmetric(Box::new(Symmetric { base: *class, rows, basic, number })))
     }
 
     /// A pointer to an object of a class or of one derived from it.

@@ -17,14 +17,20 @@
 //! | `TString`, `std::string`, `char*` | a string |
 //! | arrays | `FixedSizeList`, nested for several dimensions |
 //! | pointers with a counter, `TArrayF`, ..., standard containers | `LargeList` |
+//! | containers of the class that has them as a member | their streamed bytes |
 //! | pairs, items of maps | `Struct` of `_0` and `_1` |
 //! | `std::bitset` | `FixedSizeList` of `Boolean`, bit 0 first |
 //! | pointers to objects, `std::unique_ptr` | the object, nullable |
 //! | pointers to `TObject` or to a class with derived classes in the streamer infos | dense `Union`: `none` (null pointers), one child per class, named after it, `other` (below) |
 //! | `TObjArray`, `TList`, `TClonesArray` | `Struct` of `:_0` (`TObject`), `fName`, and `items`, a `LargeList` of such unions |
+//! | `TMap` | the same with items of `_0` and `_1` |
+//! | `TRefArray` | `Struct` of `:_0` (`TObject`), `fName`, `fLowerBound`, `fPID`, `fUIDs` |
+//! | `TMatrixTSym` | `Struct` of `:_0` (`TMatrixTBase`) and `fElements`, all of them |
+//! | `TDatime` | `UInt32`: years since 1995, month, day, hour, minute, second from the highest 6, 4, 5, 5, 6, 6 bits |
 //!
 //! `other` holds the streamed bytes of objects whose class has no child: a class inside itself, and
-//! unions within unions of any `TObject`. What ROOT marks as not persistent is not there.
+//! unions within unions of any `TObject`. A reference to the object that holds it is four bytes there,
+//! the number 1. What ROOT marks as not persistent is not there.
 //!
 //! Objects that several pointers of one entry refer to are repeated in each place.
 
@@ -50,6 +56,16 @@ use compile::Compiler;
 use decode::Decoder;
 use node::Node;
 use shape::Shape;
+
+/// Where the places count from by which an object refers to what was streamed before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// So many bytes before each object: 0 in streamer fields, the size of the key for an object with
+    /// a key of its own.
+    Object(u32),
+    /// So many bytes before the bytes of all objects: the size of the key for a basket.
+    Buffer(u32),
+}
 
 /// How the objects of a class are read: made once, used for any number of entries.
 #[derive(Debug)]
@@ -81,18 +97,27 @@ impl ObjectLayout {
         self.shape.field(name)
     }
 
-    /// Decodes the objects in `bytes`; object `i` lies between `offsets[i]` and `offsets[i + 1]`.
+    /// Decodes the objects in `bytes`; object `i` lies between `offsets[i]` and `offsets[i + 1]`, and
+    /// what refers to something in it counts from its start.
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::decode_from`].
+    pub fn decode(&self, bytes: &[u8], offsets: &[i64]) -> Result<ArrayRef> {
+        self.decode_from(bytes, offsets, Origin::Object(0))
+    }
+
+    /// As [`ObjectLayout::decode`] for objects whose references count from elsewhere.
     ///
     /// # Errors
     /// `OutOfSpecification` naming class, member, entry (counted from 0 here) and byte of the object
     /// when bytes and streamer info disagree; `Unsupported` for class versions without streamer
     /// info; `LimitExceeded` where references make far more of an object than its bytes.
-    pub fn decode(&self, bytes: &[u8], offsets: &[i64]) -> Result<ArrayRef> {
+    pub fn decode_from(&self, bytes: &[u8], offsets: &[i64], origin: Origin) -> Result<ArrayRef> {
         let mut column = Column::new(&self.shape);
         let mut decoder = Decoder::new(bytes.len());
         for (entry, range) in offsets.windows(2).enumerate() {
             decoder
-                .entry(&self.node, bytes, range, &mut column)
+                .object_at(&self.node, bytes, range, origin, &mut column)
                 .map_err(|error| error.at(|place| place.entry = Some(entry as u64)))?;
         }
         column.finish(&self.shape)

@@ -18,12 +18,15 @@ pub(super) enum Node {
     TObject,
     /// `TRef`: a `TObject` and a process id.
     TRef,
+    /// `TRefArray`.
+    TRefArray,
+    /// `TMatrixTSym`.
+    Symmetric(Box<Symmetric>),
     /// Members behind a version header, which in a list streamed member by member base classes lack.
     Object(Box<Class>),
     /// Objects one after the other in an array of these dimensions, outermost first.
     Array(Vec<usize>, Box<Node>),
-    /// A byte that is 0 for a null pointer, then as many numbers as a member says, for each of so
-    /// many pointers.
+    /// As many numbers or objects as a member says, for each of so many pointers.
     Counted(Counted),
     /// A 32-bit count and items.
     Sequence(Box<Node>),
@@ -37,11 +40,13 @@ pub(super) enum Node {
     Pointer(Box<Pointer>),
     /// An item of a class without streamer info, which no entry may have.
     Unknown(String),
-    /// `TObjArray`, `TList`, `TClonesArray`.
+    /// A container as a member, with its version header, that is kept as bytes.
+    Opaque,
+    /// `TObjArray`, `TList`, `TMap`, `TClonesArray`.
     Collection(Collection, Box<Pointer>),
 }
 
-/// Numbers behind a pointer whose length another member holds.
+/// An array behind a pointer whose length another member holds.
 #[derive(Debug)]
 pub(super) struct Counted {
     /// Name of the counter, of this class or a base class.
@@ -50,6 +55,20 @@ pub(super) struct Counted {
     pub counter: Vec<usize>,
     /// Sizes of an array of such pointers.
     pub dimensions: Vec<usize>,
+    pub item: Box<Node>,
+    /// Whether items are objects, behind a version header, or numbers, behind a byte that is 0 for a
+    /// null pointer.
+    pub objects: bool,
+}
+
+/// A symmetric matrix, of which one half is streamed.
+#[derive(Debug)]
+pub(super) struct Symmetric {
+    /// `TMatrixTBase`, with sizes and bounds.
+    pub base: Class,
+    /// Path of the number of rows in it.
+    pub rows: Vec<usize>,
+    /// Elements.
     pub basic: Basic,
     pub number: Number,
 }
@@ -70,6 +89,8 @@ pub(super) enum Collection {
     Array,
     /// `TList` and `THashList`.
     List,
+    /// `TMap`.
+    Map,
     /// `TClonesArray`.
     Clones,
 }
@@ -81,14 +102,23 @@ impl Node {
         match self {
             Self::Number(_, number) => Shape::Number(*number),
             Self::Text | Self::CString => Shape::Text,
-            Self::Unknown(_) => Shape::Raw,
+            Self::Unknown(_) | Self::Opaque => Shape::Raw,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::U16))]),
+            Self::TRefArray => record([
+                (":_0", t_object()),
+                ("fName", Shape::Text),
+                ("fLowerBound", Shape::Number(Number::I32)),
+                ("fPID", Shape::Number(Number::U16)),
+                ("fUIDs", list(Shape::Number(Number::U32))),
+            ]),
+            Self::Symmetric(matrix) => record([
+                (":_0", matrix.base.shape()),
+                ("fElements", list(Shape::Number(matrix.number))),
+            ]),
             Self::Object(class) => class.shape(),
             Self::Array(dimensions, item) => fixed(dimensions, item.shape()),
-            Self::Counted(counted) => {
-                fixed(&counted.dimensions, list(Shape::Number(counted.number)))
-            }
+            Self::Counted(counted) => fixed(&counted.dimensions, list(counted.item.shape())),
             Self::Sequence(item) => list(item.shape()),
             Self::Bitset(size) => Shape::Fixed(*size, Box::new(Shape::Number(Number::Bool))),
             Self::Map(pair) => list(pair.class.shape()),
@@ -96,10 +126,16 @@ impl Node {
             Self::Container(content, Some(dimensions)) => fixed(dimensions, content.shape()),
             Self::Pointer(pointer) => pointer.shape(),
             Self::Collection(kind, items) => {
-                let items = ("items", list(items.shape()));
+                let item = match kind {
+                    Collection::Map => record([("_0", items.shape()), ("_1", items.shape())]),
+                    _ => items.shape(),
+                };
+                let items = ("items", list(item));
                 let name = ("fName", Shape::Text);
                 match kind {
-                    Collection::List => record([(":_0", t_object()), name, items]),
+                    Collection::List | Collection::Map => {
+                        record([(":_0", t_object()), name, items])
+                    }
                     Collection::Array | Collection::Clones => {
                         let lower = ("fLowerBound", Shape::Number(Number::I32));
                         record([(":_0", t_object()), name, lower, items])

@@ -12,7 +12,7 @@ use arrow_array::ArrayRef;
 use zstd::zstd_safe::Strategy;
 
 use super::column_data::ColumnData;
-use super::effort::cheap;
+use super::effort::{cheap, entropy};
 use super::seal::ColumnPlan;
 use super::shred::shred;
 use super::{Effort, Scratch, SealSettings};
@@ -104,6 +104,7 @@ impl Chooser {
         let mut candidates = vec![candidate(Codec::from(compression), 8.0e-9)];
         if compression.algorithm == Algorithm::Zstd && effort == Effort::Auto {
             let Codec::Zstd { level, .. } = Codec::from(compression) else { return None };
+            candidates.push(candidate(entropy(), 0.8e-9));
             candidates.push(candidate(cheap(), 1.5e-9));
             candidates.push(candidate(without_short_matches(level), 7.0e-9));
             candidates.push(candidate(optimal(), 40.0e-9));

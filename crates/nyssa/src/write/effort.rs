@@ -14,7 +14,7 @@ use super::seal::ColumnPlan;
 use crate::compression::{Algorithm, Codec, Compression, ZstdParameter};
 use crate::error::{Error, Result};
 
-use zstd::zstd_safe::Strategy;
+use zstd::zstd_safe::{ParamSwitch, Strategy};
 
 /// How much CPU time goes into compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,20 +49,35 @@ const SAMPLE_SHARE: usize = 4;
 /// and of at most so many elements.
 const SAMPLE_ELEMENTS: usize = 8 << 10;
 
-/// Nominal seconds per byte before compression, on one core.
-pub(crate) struct Cost {
-    pub(crate) split: f64,
-    pub(crate) plain: f64,
+/// A codec and what it costs: nominal seconds per byte before compression, on one core.
+#[derive(Clone)]
+pub(crate) struct Candidate {
+    pub(crate) codec: Arc<Codec>,
+    /// For elements stored as byte planes,
+    split: f64,
+    /// and for others.
+    plain: f64,
 }
 
-pub(crate) const CHEAP_COST: Cost = Cost { split: 1.25e-9, plain: 2.6e-9 };
-pub(crate) const STRONG_COST: Cost = Cost { split: 3.1e-9, plain: 6.2e-9 };
+impl Candidate {
+    fn new(codec: Codec, split: f64, plain: f64) -> Self {
+        Self { codec: Arc::new(codec), split, plain }
+    }
+
+    /// What `stored` bytes of once `raw` ones cost with this codec, in bytes.
+    pub(crate) fn price(&self, split: bool, raw: f64, stored: f64) -> f64 {
+        stored + WORTH * raw * if split { self.split } else { self.plain }
+    }
+}
 
 /// The codecs to choose from.
 #[derive(Clone)]
 pub(crate) struct Codecs {
-    pub(crate) cheap: Arc<Codec>,
-    pub(crate) strong: Arc<Codec>,
+    /// For noise.
+    pub(crate) entropy: Candidate,
+    /// Where nothing is known.
+    pub(crate) cheap: Candidate,
+    pub(crate) strong: Candidate,
 }
 
 impl Codecs {
@@ -70,7 +85,16 @@ impl Codecs {
     /// that was asked for.
     pub(crate) fn of(compression: Compression) -> Option<Self> {
         let zstd = compression.algorithm == Algorithm::Zstd && compression.level > 0;
-        zstd.then(|| Self { cheap: Arc::new(cheap()), strong: Arc::new(strong(compression)) })
+        zstd.then(|| Self {
+            entropy: Candidate::new(entropy(), 0.75e-9, 0.9e-9),
+            cheap: Candidate::new(cheap(), 1.25e-9, 2.6e-9),
+            strong: Candidate::new(strong(compression), 3.1e-9, 6.2e-9),
+        })
+    }
+
+    /// All of them.
+    pub(super) fn into_codecs(self) -> Vec<Arc<Codec>> {
+        vec![self.entropy.codec, self.cheap.codec, self.strong.codec]
     }
 
     /// The codec for a column that begins with the page of `elements` elements of `data`.
@@ -86,22 +110,38 @@ impl Codecs {
     ) -> Result<&Arc<Codec>> {
         let count = (elements / SAMPLE_SHARE).min(SAMPLE_ELEMENTS);
         let start = (elements - count) / 2;
-        let cost = |cost: &Cost| if plan.is_split() { cost.split } else { cost.plain };
-        let (cheap, strong) = (cost(&CHEAP_COST), cost(&STRONG_COST));
-        let page = plan.seal_with(&self.cheap, data, start..start + count, scratch)?;
-        let (raw, now) = (page.uncompressed as f64, (page.bytes.len() as f64, cheap));
-        if count == 0 || !pays(raw, now, (0.0, strong)) {
-            return Ok(&self.cheap);
+        let raw = plan.encoding().packed_size(count) as f64;
+        let mut best = (&self.cheap, f64::INFINITY);
+        for candidate in [&self.cheap, &self.entropy, &self.strong] {
+            let price = |stored| candidate.price(plan.is_split(), raw, stored);
+            if count == 0 || price(0.0) >= best.1 {
+                continue;
+            }
+            let page = plan.seal_with(&candidate.codec, data, start..start + count, scratch)?;
+            let price = price(page.bytes.len() as f64);
+            if price < best.1 {
+                best = (candidate, price);
+            }
         }
-        let page = plan.seal_with(&self.strong, data, start..start + count, scratch)?;
-        let other = (page.bytes.len() as f64, strong);
-        Ok(if pays(raw, now, other) { &self.strong } else { &self.cheap })
+        Ok(&best.0.codec)
     }
 }
 
-/// Are the bytes saved by `other` worth its time? Each is (bytes, seconds per byte of `raw`).
-pub(crate) fn pays(raw: f64, now: (f64, f64), other: (f64, f64)) -> bool {
-    now.0 - other.0 > WORTH * raw * (other.1 - now.1)
+/// Entropy coding of single bytes, with next to no search: in planes of noise matches are chance, and
+/// each costs more than the literals it replaces. Repeated bytes are still found.
+pub(super) fn entropy() -> Codec {
+    Codec::Zstd {
+        level: 1,
+        parameters: vec![
+            ZstdParameter::Strategy(Strategy::ZSTD_fast),
+            ZstdParameter::HashLog(12),
+            ZstdParameter::MinMatch(7),
+            // The step from one place to the next that is looked at,
+            ZstdParameter::TargetLength(128),
+            // with which libzstd would not compress literals.
+            ZstdParameter::LiteralCompressionMode(ParamSwitch::Enable),
+        ],
+    }
 }
 
 /// Two hash tables and long matches only: on planes of noise, short matches cost more than the
@@ -139,12 +179,45 @@ fn strong(compression: Compression) -> Codec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compression::Compressor;
 
     #[test]
     fn effort_pays_by_bytes_per_second() {
-        // 1000 bytes at 1 µs per byte more are 1 ms, worth 3000 bytes.
-        assert!(pays(1000.0, (9000.0, 0.0), (5999.0, 1e-6)));
-        assert!(!pays(1000.0, (9000.0, 0.0), (6001.0, 1e-6)));
+        let Codecs { cheap, strong, .. } = Codecs::of(Compression::DEFAULT).unwrap();
+        // 1 GB takes 1.85 s more, worth 5.55 MB.
+        let cheap = cheap.price(true, 1e9, 500e6);
+        assert!(strong.price(true, 1e9, 494.4e6) < cheap);
+        assert!(strong.price(true, 1e9, 494.5e6) > cheap);
+    }
+
+    fn noise() -> impl Iterator<Item = u64> {
+        let mut state = 1_u64;
+        std::iter::repeat_with(move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 33
+        })
+    }
+
+    /// Sizes of some bytes with each codec: entropy, cheap, strong.
+    fn sizes(bytes: &[u8]) -> [usize; 3] {
+        let Codecs { entropy, cheap, strong } = Codecs::of(Compression::DEFAULT).unwrap();
+        [entropy, cheap, strong].map(|candidate| {
+            let mut out = Vec::new();
+            let mut compressor = Compressor::with_codec(&candidate.codec).unwrap();
+            compressor.compress(bytes, &mut out).unwrap();
+            out.len()
+        })
+    }
+
+    #[test]
+    fn noise_is_for_entropy_coding_alone() {
+        // Four values at random: 2 bits each, and many matches by chance.
+        let bytes: Vec<u8> = noise().take(100_000).map(|bits| (bits >> 7 & 3) as u8).collect();
+        let [entropy, cheap, strong] = sizes(&bytes);
+        assert!(entropy < cheap && entropy < strong, "{entropy} {cheap} {strong}");
+        assert!((25_000..25_500).contains(&entropy), "{entropy}");
+        // One value only takes next to nothing with any.
+        assert!(sizes(&[7; 100_000]).iter().all(|size| *size < 100));
     }
 
     #[test]

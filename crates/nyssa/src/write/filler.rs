@@ -287,7 +287,7 @@ impl Filler {
             column.data = ColumnData::default();
         }
         self.clusters += 1;
-        if self.chooser.is_some() && self.clusters.is_power_of_two() {
+        if self.clusters.is_power_of_two() {
             self.columns.iter_mut().for_each(|column| column.chosen = false);
         }
         let entries = std::mem::take(&mut self.entries);

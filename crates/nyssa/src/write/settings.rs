@@ -74,7 +74,7 @@ impl SealSettings {
         let auto = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
         let (mut known, looked) = match (chooser, auto) {
             (Some(chooser), _) => (chooser.codecs().cloned().collect(), true),
-            (None, Some(Codecs { cheap, strong })) => (vec![cheap, strong], true),
+            (None, Some(codecs)) => (codecs.into_codecs(), true),
             (None, None) => (Vec::new(), false),
         };
         for column in self.columns.iter().filter(|column| column.own_codec || !looked) {

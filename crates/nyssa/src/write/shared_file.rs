@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::rootfile::writer::RootFileWriter;
-use crate::rootfile::{Carry, Refused};
+use crate::rootfile::{Carry, Refused, StreamerList};
 
 /// A ROOT file open for writing that several writers share. Cheap to clone; every write is one short
 /// lock. Nothing is visible before [`SharedFile::finish`].
@@ -56,6 +56,17 @@ impl SharedFile {
     /// As [`Carry::write`]; `InvalidArgument` when the file is finished.
     pub fn carry(&self, carry: &Carry) -> Result<Vec<Refused>> {
         self.with(|file| carry.write(file))
+    }
+
+    /// Adds to the file's list what classes look like.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when the file is finished.
+    pub fn add_streamer_infos(&self, infos: &StreamerList) -> Result<()> {
+        self.with(|file| {
+            file.add_streamer_infos(infos);
+            Ok(())
+        })
     }
 
     /// Runs `write` on the file.

@@ -1,0 +1,130 @@
+//! ROOT's own collections.
+
+use super::header::unknown_version;
+use super::{Decoder, alternative};
+use crate::error::{Error, Result};
+use crate::rootfile::object::Basic;
+use crate::streamer::column::{Column, mismatch};
+use crate::streamer::node::{Collection, Node};
+use crate::streamer::number;
+use crate::streamer::pointer::Pointer;
+
+/// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
+const BYPASS_STREAMER: u32 = 1 << 12;
+
+impl Decoder<'_> {
+    /// A collection, with its items.
+    pub(super) fn collection(
+        &mut self,
+        kind: Collection,
+        items: &Pointer,
+        column: &mut Column,
+    ) -> Result<()> {
+        let start = self.cursor.clone();
+        let header = self.header()?;
+        let Column::Record { len, members } = column else { return Err(mismatch()) };
+        let version = header.version;
+        let (object, rest) = members.split_first_mut().ok_or_else(mismatch)?;
+        let bits = if version > 2 {
+            self.t_object(object)?
+        } else {
+            object.push_default();
+            0
+        };
+        let (name, rest) = rest.split_first_mut().ok_or_else(mismatch)?;
+        if version > 1 {
+            self.text(name)?;
+        } else {
+            name.push_bytes(&[]);
+        }
+        match (kind, rest) {
+            (Collection::List, [list]) => {
+                let count = self.length(4)?;
+                self.push_list(list, |decoder, column| {
+                    (0..count).try_for_each(|_| {
+                        decoder.pointer(items, column)?;
+                        decoder.list_option(version)
+                    })
+                })?;
+            }
+            (Collection::Map, [list]) => {
+                let count = self.length(8)?;
+                self.push_list(list, |decoder, pairs| {
+                    let Column::Record { len, members } = pairs else { return Err(mismatch()) };
+                    let [key, value] = members.as_mut_slice() else { return Err(mismatch()) };
+                    for _ in 0..count {
+                        decoder.pointer(items, key)?;
+                        decoder.pointer(items, value)?;
+                        *len += 1;
+                    }
+                    Ok(())
+                })?;
+            }
+            (Collection::Array, [lower, list]) => {
+                let count = self.length(4)?;
+                number::read(Basic::I32, &mut self.cursor, 1, lower)?;
+                self.push_list(list, |decoder, column| {
+                    (0..count).try_for_each(|_| decoder.pointer(items, column))
+                })?;
+            }
+            (Collection::Clones, [lower, list]) => self.clones(items, lower, list, bits)?,
+            _ => return Err(mismatch()),
+        }
+        *len += 1;
+        self.finish(&items.declared, &header, &start)
+    }
+
+    /// The option with which an item was added to a list.
+    fn list_option(&mut self, version: u16) -> Result<()> {
+        if version > 3 {
+            let short = self.cursor.u8()?;
+            let len =
+                if version > 4 && short == 255 { self.length(1)? } else { usize::from(short) };
+            self.cursor.skip(len)?;
+        }
+        Ok(())
+    }
+
+    /// A `TClonesArray` behind its name.
+    fn clones(
+        &mut self,
+        items: &Pointer,
+        lower: &mut Column,
+        list: &mut Column,
+        bits: u32,
+    ) -> Result<()> {
+        let class_version = self.cursor.root_string()?;
+        let count = self.cursor.be_i32()?.unsigned_abs() as usize;
+        number::read(Basic::I32, &mut self.cursor, 1, lower)?;
+        let (class, version) = class_version.split_once(';').unwrap_or((&class_version, ""));
+        if count == 0 {
+            return self.push_list(list, |_, _| Ok(()));
+        }
+        let known = items.classes.iter().position(|(name, _)| name == class);
+        let known = known.and_then(|index| Some((index, &items.classes.get(index)?.1)));
+        let Some((index, Node::Object(class))) = known else {
+            return Err(Error::unsupported(format!(
+                "a TClonesArray of {class}, which is not read here"
+            )));
+        };
+        let version = version.parse().ok().and_then(|version| class.version(version));
+        let version = version.ok_or_else(|| unknown_version(class, &class_version))?;
+        self.push_list(list, |decoder, column| {
+            let left = decoder.cursor.remaining().len();
+            if count > left {
+                return Err(decoder.cursor.error(format!("{count} items in {left} bytes")));
+            }
+            if bits & BYPASS_STREAMER != 0 {
+                let target = alternative(column, index, count)?;
+                return decoder.many_by_member(class, version, target, count);
+            }
+            (0..count).try_for_each(|_| match decoder.cursor.u8()? {
+                0 => decoder.push_defaults(column, 1),
+                _ => {
+                    let target = alternative(column, index, 1)?;
+                    decoder.object(class, target)
+                }
+            })
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Standard containers as members.
+
+use super::{Decoder, innermost};
+use crate::error::Result;
+use crate::streamer::column::Column;
+use crate::streamer::node::Node;
+
+/// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
+const MEMBER_WISE: u16 = 1 << 14;
+
+impl Decoder<'_> {
+    /// The containers of `count` objects behind one version header.
+    pub(super) fn container(
+        &mut self,
+        content: &Node,
+        dimensions: Option<&[usize]>,
+        column: &mut Column,
+        count: usize,
+    ) -> Result<()> {
+        let start = self.cursor.clone();
+        let header = self.header()?;
+        let class = if header.version & MEMBER_WISE == 0 {
+            None
+        } else {
+            let version = self.cursor.be_u16()?;
+            match items(content) {
+                Some(Node::Object(class)) => Some((&**class, self.class_version(class, version)?)),
+                Some(Node::Map(pair)) => {
+                    Some((&pair.class, self.class_version(&pair.class, version)?))
+                }
+                Some(Node::Unknown(_)) => {
+                    // Its empty containers can be read.
+                    if version.cast_signed() <= 0 {
+                        self.cursor.skip(4)?;
+                    }
+                    None
+                }
+                _ => {
+                    return Err(start.error("a container of no objects, member by member"));
+                }
+            }
+        };
+        for _ in 0..count {
+            let (column, arrays) = innermost(column, dimensions.unwrap_or(&[]))?;
+            for _ in 0..arrays {
+                match class {
+                    None => self.node(content, column)?,
+                    Some((class, version)) => {
+                        let items = self.length(0)?;
+                        self.push_list(column, |decoder, column| {
+                            decoder.many_by_member(class, version, column, items)
+                        })?;
+                    }
+                }
+            }
+        }
+        self.finish("container", &header, &start)
+    }
+
+    /// A container that is not taken apart, with its header, as bytes.
+    pub(super) fn opaque(&mut self, column: &mut Column) -> Result<()> {
+        let start = self.cursor.clone();
+        let end = self.header()?.end;
+        let end = end.ok_or_else(|| start.error("a container without a byte count"))?;
+        let size = end - start.position();
+        column.push_bytes(start.remaining().get(..size).unwrap_or_default());
+        self.cursor.seek(end)
+    }
+}
+
+/// What makes up the items of a container: a class, or for a map itself.
+fn items(content: &Node) -> Option<&Node> {
+    match content {
+        Node::Sequence(item) => Some(item),
+        Node::Map(_) => Some(content),
+        _ => None,
+    }
+}

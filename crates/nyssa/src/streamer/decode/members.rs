@@ -1,0 +1,144 @@
+//! Objects of a class: one, or the members of many in turn.
+
+use super::{Decoder, innermost};
+use crate::error::{Error, Result, ResultExt};
+use crate::streamer::class::{Class, Step, Version};
+use crate::streamer::column::{Column, mismatch};
+use crate::streamer::node::{Counted, Node};
+
+/// How many objects have their members read together.
+#[derive(Clone, Copy)]
+pub(super) enum Rows {
+    /// One, with all its members in turn.
+    One,
+    /// So many, member by member.
+    Many(usize),
+}
+
+impl Rows {
+    fn count(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Many(count) => count,
+        }
+    }
+}
+
+impl Decoder<'_> {
+    /// An object with its version header.
+    pub(super) fn object(&mut self, class: &Class, column: &mut Column) -> Result<()> {
+        let start = self.cursor.clone();
+        let header = self.header()?;
+        let version = self.class_version(class, header.version)?;
+        self.members(class, version, column, Rows::One)?;
+        self.finish(&class.name, &header, &start)
+    }
+
+    /// The members of one object, or of many: the first of all, then the second, ...
+    pub(super) fn members(
+        &mut self,
+        class: &Class,
+        version: &Version,
+        column: &mut Column,
+        rows: Rows,
+    ) -> Result<()> {
+        if let Some(member) = &version.conflict {
+            return Err(Error::unsupported(format!(
+                "{member} has another type in version {} of {} than in the others",
+                version.version, class.name
+            )));
+        }
+        let Column::Record { len, members } = column else { return Err(mismatch()) };
+        let first = *len;
+        let count = rows.count();
+        for step in &version.steps {
+            let read = match (&step.node, step.target) {
+                (Node::Counted(counted), Some(target)) => {
+                    self.counted(counted, members, target, first..first + count)
+                }
+                (_, Some(target)) => match members.get_mut(target) {
+                    Some(member) => self.member(step, member, rows),
+                    None => Err(mismatch()),
+                },
+                // Not in the version that gives the shape: read to get past it.
+                (_, None) => self.member(step, &mut Column::new(&step.node.shape()), rows),
+            };
+            read.in_field(&step.place)?;
+        }
+        for &missing in &version.missing {
+            if let Some(member) = members.get_mut(missing) {
+                self.push_defaults(member, count)?;
+            }
+        }
+        *len += count;
+        Ok(())
+    }
+
+    /// One member of one object or of many.
+    fn member(&mut self, step: &Step, column: &mut Column, rows: Rows) -> Result<()> {
+        let Rows::Many(count) = rows else { return self.node(&step.node, column) };
+        match &step.node {
+            Node::Object(class) if step.base => {
+                let version = class.version(step.base_version).or(class.versions.first());
+                let version = version.ok_or_else(mismatch)?;
+                self.members(class, version, column, rows)
+            }
+            Node::Opaque if count > 1 => Err(Error::unsupported(format!(
+                "the objects of class {} in it are streamed member by member",
+                step.place.rsplit_once("::").map_or("", |(class, _)| class)
+            ))),
+            Node::Container(content, dimensions) => {
+                self.container(content, dimensions.as_deref(), column, count)
+            }
+            node => self.many(node, column, count),
+        }
+    }
+
+    /// What is behind pointers with a counter, for the objects in `rows`.
+    fn counted(
+        &mut self,
+        counted: &Counted,
+        members: &mut [Column],
+        target: usize,
+        rows: std::ops::Range<usize>,
+    ) -> Result<()> {
+        let start = self.cursor.clone();
+        let header = if counted.objects { Some(self.header()?) } else { None };
+        for row in rows {
+            let count = counted
+                .counter
+                .split_first()
+                .and_then(|(first, rest)| members.get(*first)?.count(rest, row))
+                .and_then(|count| usize::try_from(count).ok())
+                .ok_or_else(|| self.cursor.error("the counter of an array is negative"))?;
+            // Numbers have a byte that is zero for a null pointer, whatever the counter says.
+            let null = !counted.objects && self.cursor.u8()? == 0;
+            let count = if null { 0 } else { count };
+            let column = members.get_mut(target).ok_or_else(mismatch)?;
+            let (lists, arrays) = innermost(column, &counted.dimensions)?;
+            for _ in 0..arrays {
+                self.push_list(lists, |decoder, items| decoder.many(&counted.item, items, count))?;
+            }
+        }
+        header.map_or(Ok(()), |header| self.finish("array", &header, &start))
+    }
+
+    /// Items streamed member by member.
+    pub(super) fn many_by_member(
+        &mut self,
+        class: &Class,
+        version: &Version,
+        column: &mut Column,
+        count: usize,
+    ) -> Result<()> {
+        let left = self.cursor.remaining().len();
+        if count > left {
+            return Err(self.cursor.error(format!("{count} items in {left} bytes")));
+        }
+        // Without items not even the headers of their containers are there.
+        if count == 0 {
+            return Ok(());
+        }
+        self.members(class, version, column, Rows::Many(count))
+    }
+}

@@ -1,0 +1,251 @@
+//! Bytes of streamed objects → columns.
+//!
+//! ```text
+//! object          version header, base classes and members in order
+//! version header  [0x40000000 | byte count : u32] version : u16 [checksum : u32 if version ≤ 0]
+//! container       version header; its mark 0x4000 says: member by member, then follows the version
+//!                 of the items' class; count : u32, items
+//! pointer         0, or byte count, class tag, object; or the place of an object seen before
+//! ```
+//!
+//! Member by member (`kStreamedMemberWise`): the first member of all items, then the second, ...;
+//! base classes without a version header, containers behind one for all items.
+
+mod collection;
+mod container;
+mod header;
+mod members;
+mod pointer;
+mod root;
+
+use super::Origin;
+use super::column::{Column, mismatch};
+use super::node::{Node, Pair};
+use super::number;
+use crate::cursor::Cursor;
+use crate::error::{Error, Place, Result};
+use crate::rootfile::object::Basic;
+
+/// Mark of a byte count (`kByteCountMask`).
+const BYTE_COUNT: u32 = 0x4000_0000;
+/// References may repeat so many bytes of objects per byte of input, and some.
+const REPEATED_PER_BYTE: usize = 16;
+const REPEATED_SPARE: usize = 1 << 20;
+/// Null pointers, and members that an old version lacks, may take so many values per byte of input,
+/// and some.
+const DEFAULTS_PER_BYTE: usize = 64;
+const DEFAULTS_SPARE: usize = 1 << 24;
+
+/// Decodes object by object.
+pub(super) struct Decoder<'a> {
+    cursor: Cursor<'a>,
+    /// Bytes before the object at the cursor, in those that references count in.
+    origin: usize,
+    /// Bytes that references may still repeat.
+    repeats: usize,
+    /// Values that may still stand for what is not there.
+    defaults: usize,
+    /// References being followed.
+    depth: usize,
+}
+
+impl<'a> Decoder<'a> {
+    /// For `size` bytes of objects in all.
+    pub fn new(size: usize) -> Self {
+        let room = |per_byte, spare| size.saturating_mul(per_byte).saturating_add(spare);
+        Self {
+            cursor: Cursor::new(&[], 0),
+            origin: 0,
+            repeats: room(REPEATED_PER_BYTE, REPEATED_SPARE),
+            defaults: room(DEFAULTS_PER_BYTE, DEFAULTS_SPARE),
+            depth: 0,
+        }
+    }
+
+    /// The object between two offsets.
+    pub fn object_at(
+        &mut self,
+        node: &Node,
+        bytes: &'a [u8],
+        range: &[i64],
+        origin: Origin,
+        column: &mut Column,
+    ) -> Result<()> {
+        let range = match *range {
+            [start, end] => usize::try_from(start).ok().zip(usize::try_from(end).ok()),
+            _ => None,
+        };
+        let found = range.and_then(|(start, end)| Some((start, bytes.get(start..end)?)));
+        let Some((start, bytes)) = found else {
+            return Err(Error::out_of_spec("offsets of objects are out of order"));
+        };
+        self.cursor = Cursor::new(bytes, 0);
+        self.origin = match origin {
+            Origin::Object(before) => before as usize,
+            Origin::Buffer(before) => start.saturating_add(before as usize),
+        };
+        self.node(node, column)
+            .and_then(|()| match self.cursor.remaining().len() {
+                0 => Ok(()),
+                left => Err(self.cursor.error(format!("{left} bytes behind the object"))),
+            })
+            .map_err(in_object)
+    }
+
+    /// One value.
+    fn node(&mut self, node: &Node, column: &mut Column) -> Result<()> {
+        match node {
+            Node::Number(basic, _) => number::read(*basic, &mut self.cursor, 1, column),
+            Node::Text => self.text(column),
+            Node::CString => {
+                let len = self.length(1)?;
+                column.push_bytes(self.cursor.bytes(len)?);
+                Ok(())
+            }
+            Node::TObject => self.t_object(column).map(|_| ()),
+            Node::TRef => self.t_ref(column),
+            Node::TRefArray => self.t_ref_array(column),
+            Node::Symmetric(matrix) => self.symmetric(matrix, column),
+            Node::Object(class) => self.object(class, column),
+            Node::Array(dimensions, item) => {
+                let (items, count) = innermost(column, dimensions)?;
+                self.many(item, items, count)
+            }
+            Node::Counted(_) => Err(mismatch()),
+            Node::Sequence(item) => {
+                let count = self.length(0)?;
+                self.push_list(column, |decoder, items| decoder.many(item, items, count))
+            }
+            Node::Bitset(size) => self.bitset(*size, column),
+            Node::Map(pair) => self.map(pair, column),
+            Node::Container(content, dimensions) => {
+                self.container(content, dimensions.as_deref(), column, 1)
+            }
+            Node::Pointer(pointer) => self.pointer(pointer, column),
+            Node::Unknown(class) => {
+                Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
+            }
+            Node::Opaque => self.opaque(column),
+            Node::Collection(kind, items) => self.collection(*kind, items, column),
+        }
+    }
+
+    /// `count` values one after the other.
+    fn many(&mut self, node: &Node, column: &mut Column, count: usize) -> Result<()> {
+        if let Node::Number(basic, _) = node {
+            return number::read(*basic, &mut self.cursor, count, column);
+        }
+        for _ in 0..count {
+            // A value takes at least a byte.
+            if self.cursor.remaining().is_empty() {
+                return Err(self.cursor.error(format!("{count} items, but no bytes are left")));
+            }
+            self.node(node, column)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a list with the items that `read` appends.
+    fn push_list(
+        &mut self,
+        column: &mut Column,
+        read: impl FnOnce(&mut Self, &mut Column) -> Result<()>,
+    ) -> Result<()> {
+        let Column::List { offsets, item } = column else { return Err(mismatch()) };
+        read(self, item)?;
+        offsets.push(item.len() as i64);
+        Ok(())
+    }
+
+    /// Appends `count` times zero, nothing, or null.
+    fn push_defaults(&mut self, column: &mut Column, count: usize) -> Result<()> {
+        let values = column.default_size().saturating_mul(count);
+        self.defaults = self.defaults.checked_sub(values).ok_or_else(|| {
+            Error::limit("null pointers and missing members take far more memory than the objects")
+        })?;
+        (0..count).for_each(|_| column.push_default());
+        Ok(())
+    }
+
+    fn text(&mut self, column: &mut Column) -> Result<()> {
+        let len = match self.cursor.u8()? {
+            255 => self.length(1)?,
+            len => usize::from(len),
+        };
+        column.push_bytes(self.cursor.bytes(len)?);
+        Ok(())
+    }
+
+    fn bitset(&mut self, size: usize, column: &mut Column) -> Result<()> {
+        let count = self.length(1)?;
+        if count != size {
+            return Err(self.cursor.error(format!("a bitset of {size} bits has {count}")));
+        }
+        let (bits, _) = innermost(column, &[size])?;
+        number::read(Basic::Bool, &mut self.cursor, size, bits)
+    }
+
+    fn map(&mut self, pair: &Pair, column: &mut Column) -> Result<()> {
+        let count = self.length(2)?;
+        self.push_list(column, |decoder, items| {
+            let Column::Record { len, members } = items else { return Err(mismatch()) };
+            let [key, value] = members.as_mut_slice() else { return Err(mismatch()) };
+            for _ in 0..count {
+                decoder.node(&pair.key, key)?;
+                decoder.node(&pair.value, value)?;
+                *len += 1;
+            }
+            Ok(())
+        })
+    }
+
+    /// A 32-bit number of things of at least `size` bytes each.
+    fn length(&mut self, size: usize) -> Result<usize> {
+        let count = self.cursor.be_i32()?;
+        let left = self.cursor.remaining().len();
+        usize::try_from(count)
+            .ok()
+            .filter(|count| count.checked_mul(size).is_some_and(|bytes| bytes <= left))
+            .ok_or_else(|| self.cursor.error(format!("{count} items in {left} bytes")))
+    }
+}
+
+/// The column of the innermost items of one array, and their number.
+fn innermost<'c>(
+    mut column: &'c mut Column,
+    dimensions: &[usize],
+) -> Result<(&'c mut Column, usize)> {
+    let mut count = 1;
+    for &size in dimensions {
+        let Column::Fixed { len, item, .. } = column else { return Err(mismatch()) };
+        *len += count;
+        count *= size;
+        column = item;
+    }
+    Ok((column, count))
+}
+
+/// The column of child `index` of a union, after `count` values of it are announced.
+fn alternative(column: &mut Column, index: usize, count: usize) -> Result<&mut Column> {
+    let Column::Union { ids, offsets, children, .. } = column else { return Err(mismatch()) };
+    let child = children.get_mut(index).ok_or_else(mismatch)?;
+    let id = i8::try_from(index + 1).map_err(|_| mismatch())?;
+    for row in child.len()..child.len() + count {
+        ids.push(id);
+        offsets.push(i32::try_from(row).map_err(|_| Error::limit("too many objects in a union"))?);
+    }
+    Ok(child)
+}
+
+/// Puts the member and the byte of the object into the message: the place is that of the object.
+fn in_object(error: Error) -> Error {
+    let Place { field, offset, .. } = error.place().clone();
+    let mut message = error.message().to_owned();
+    if let Some(member) = field {
+        message = format!("{message}, in {member}");
+    }
+    if let Some(offset) = offset {
+        message = format!("{message}, at byte {offset} of the object");
+    }
+    Error::new(error.kind(), message)
+}

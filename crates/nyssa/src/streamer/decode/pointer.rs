@@ -1,0 +1,153 @@
+//! Pointers to objects, by tags.
+//!
+//! A tag is 0 for null, a byte count before a new object, or the place of one that was seen before:
+//! 2 more than its offset in the bytes that the origin tells. Classes are referred to alike, with a
+//! mark.
+
+use super::{BYTE_COUNT, Decoder, alternative};
+use crate::cursor::Cursor;
+use crate::error::{Error, Result};
+use crate::streamer::column::{Column, mismatch};
+use crate::streamer::pointer::{Form, Pointer};
+
+/// Class name follows (`kNewClassTag`).
+const NEW_CLASS: u32 = 0xFFFF_FFFF;
+/// Mark of a class tag (`kClassMask`).
+const CLASS: u32 = 0x8000_0000;
+/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
+const TAG_OFFSET: u32 = 2;
+/// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
+const WHOLE: u32 = 1;
+/// References to references nested deeper than this are taken for a damaged file.
+const MAX_DEPTH: usize = 100;
+
+impl Decoder<'_> {
+    /// A pointer: null, a new object, or one seen before.
+    pub(super) fn pointer(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
+        let start = self.cursor.clone();
+        let tag = self.cursor.be_u32()?;
+        if tag == 0 {
+            return self.push_defaults(column, 1);
+        }
+        if tag & BYTE_COUNT == 0 || tag == NEW_CLASS {
+            return self.reference(pointer, column, tag, &start);
+        }
+        let end = self.end_of(tag)?;
+        if self.depth > 0 {
+            self.repeats = self.repeats.checked_sub(end - start.position()).ok_or_else(|| {
+                Error::limit("references repeat objects far beyond the size of their entries")
+            })?;
+        }
+        let class = self.class_name()?;
+        let index = pointer.classes.iter().position(|(name, _)| *name == class);
+        let known = index.and_then(|index| Some((index, &pointer.classes.get(index)?.1)));
+        match (known, pointer.form()) {
+            (Some((_, node)), Form::Nullable) => {
+                let Column::Optional { valid, value } = column else { return Err(mismatch()) };
+                self.node(node, value)?;
+                valid.append(true);
+            }
+            (Some((index, node)), Form::Union) => {
+                let target = alternative(column, index, 1)?;
+                self.node(node, target)?;
+            }
+            _ if pointer.open => {
+                let size = end - start.position();
+                let bytes = start.remaining().get(..size).unwrap_or_default();
+                self.push_raw(pointer, column, bytes)?;
+                self.cursor.seek(end)?;
+            }
+            _ => {
+                return Err(Error::unsupported(format!(
+                    "a pointer to {} leads to an object of class {class}, whose streamer info \
+                     does not say that it is derived from it",
+                    pointer.declared
+                )));
+            }
+        }
+        if self.cursor.position() != end {
+            return Err(start.error(format!(
+                "the pointer says that its object of class {class} ends at byte {end}, its members \
+                 end at byte {}",
+                self.cursor.position()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Bytes of an object that is not taken apart.
+    fn push_raw(&self, pointer: &Pointer, column: &mut Column, bytes: &[u8]) -> Result<()> {
+        match pointer.form() {
+            Form::Union => alternative(column, pointer.classes.len(), 1)?.push_bytes(bytes),
+            _ => column.push_bytes(bytes),
+        }
+        Ok(())
+    }
+
+    /// What a tag before `start` refers to, as a position in the object.
+    fn place(&self, tag: u32, start: &Cursor<'_>) -> Option<usize> {
+        let place = (tag.checked_sub(TAG_OFFSET)? as usize).checked_sub(self.origin)?;
+        (place < start.position()).then_some(place)
+    }
+
+    /// A pointer to an object that an earlier pointer brought.
+    fn reference(
+        &mut self,
+        pointer: &Pointer,
+        column: &mut Column,
+        tag: u32,
+        start: &Cursor<'_>,
+    ) -> Result<()> {
+        if tag == WHOLE && pointer.open {
+            // It cannot be within itself: the tag stands for it.
+            self.push_raw(pointer, column, &tag.to_be_bytes())?;
+            return Ok(());
+        }
+        let place = self.place(tag, start).filter(|_| tag & CLASS == 0);
+        let Some(place) = place else {
+            return Err(start.error(format!("tag {tag:#x} refers to no object before it")));
+        };
+        if self.depth >= MAX_DEPTH {
+            return Err(start.error("objects refer to each other without end"));
+        }
+        let back = self.cursor.clone();
+        self.cursor.seek(place)?;
+        self.depth += 1;
+        let read = self.pointer(pointer, column);
+        self.depth -= 1;
+        self.cursor = back;
+        read
+    }
+
+    /// The class that the next tag names or refers to.
+    fn class_name(&mut self) -> Result<String> {
+        let start = self.cursor.clone();
+        let tag = self.cursor.be_u32()?;
+        if tag == NEW_CLASS {
+            return self.name();
+        }
+        let place = self.place(tag & !CLASS, &start).filter(|_| tag & CLASS != 0);
+        let mut there = self.cursor.clone();
+        match place {
+            Some(place) => there.seek(place)?,
+            None => return Err(start.error(format!("class tag {tag:#x} refers to no class"))),
+        }
+        if there.be_u32()? != NEW_CLASS {
+            return Err(start.error(format!("class tag {tag:#x} refers to no class")));
+        }
+        std::mem::swap(&mut self.cursor, &mut there);
+        let name = self.name();
+        self.cursor = there;
+        name
+    }
+
+    fn name(&mut self) -> Result<String> {
+        let rest = self.cursor.remaining();
+        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
+            return Err(self.cursor.error("class name without an end"));
+        };
+        let name = String::from_utf8_lossy(self.cursor.bytes(len)?).into_owned();
+        self.cursor.skip(1)?;
+        Ok(name)
+    }
+}
