@@ -82,7 +82,6 @@ impl Effort<'_> {
                 let Some(settings) = settings.columns.get_mut(column.0 as usize) else { continue };
                 if !settings.own_codec {
                     settings.codec = Arc::clone(codec);
-                    settings.setting = codec.setting();
                     less += usize::from(Arc::ptr_eq(codec, &codecs.entropy.codec));
                     more += usize::from(Arc::ptr_eq(codec, &codecs.strong.codec));
                 }

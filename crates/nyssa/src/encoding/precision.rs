@@ -5,7 +5,7 @@ use super::{ColumnType, Encoding};
 /// Half of the distance from 1 to the next `float`.
 const FLOAT_ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
 /// Half of the smallest `float`.
-const FLOAT_TINY: f64 = f64::from_bits(0x3690_0000_0000_0000) / 2.0;
+const FLOAT_TINY: f64 = f64::from_bits(0x3690_0000_0000_0000);
 /// More than what is lost in a few steps of double precision.
 const DOUBLE_ROUNDING: f64 = 1.0 / (1_u64 << 50) as f64;
 

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::compression::{Codec, Compressor};
+use crate::encoding::ColumnType;
 use crate::error::Result;
 use crate::schema::{ColumnId, FieldId, Schema};
 
 use super::auto::Chooser;
 use super::effort::Codecs;
 use super::field_options::settle;
-use super::{Effort, Encodings, Options};
+use super::{Effort, Encodings, Options, Writer};
 
 /// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
@@ -20,7 +21,8 @@ const MAX_COMPRESSORS: usize = 8;
 pub struct ColumnSettings {
     /// The codec. Columns with the same codec should share it, so that threads share compressors.
     pub codec: Arc<Codec>,
-    /// ROOT's setting number recorded in the page list.
+    /// ROOT's setting number recorded in the page list: what was asked for, whatever the effort, since
+    /// ROOT's inspector takes no RNTuple with several.
     pub setting: u32,
     /// Largest page before compression, bytes.
     pub page_bytes: usize,
@@ -28,6 +30,15 @@ pub struct ColumnSettings {
     pub own_codec: bool,
     /// So was the type.
     pub own_type: bool,
+    /// What pages are compared with.
+    pub(crate) guard: Option<Guard>,
+}
+
+/// ROOT's own way to store a column that is stored in another: the smaller pages are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Guard {
+    pub(crate) column_type: ColumnType,
+    pub(crate) codec: Arc<Codec>,
 }
 
 /// How the columns of a schema are sealed; index is [`ColumnId`].
@@ -50,10 +61,20 @@ impl SealSettings {
             page_bytes: options.max_unzipped_page,
             own_codec: false,
             own_type: false,
+            guard: None,
         };
         let mut columns = vec![column; schema.columns.len()];
         settle(schema, &options.fields, &mut columns);
         Self { columns, representations: BTreeMap::new(), round_doubles: options.round_doubles }
+    }
+
+    /// The same for the rows of a writer.
+    pub(super) fn of(writer: &Writer, options: &Options) -> Self {
+        let mut settings = Self::new(writer.schema(), options);
+        for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
+            column.own_type |= writer.keeps_type(id);
+        }
+        settings
     }
 
     /// The representation of a field that is sealed.

@@ -169,6 +169,6 @@ impl TableWriter {
 /// A filler for the rows of a writer's schema that has all the memory.
 fn filler(writer: &Writer, options: Arc<Options>, context: &Context) -> Result<Filler> {
     let schema = Arc::new(writer.schema().clone());
-    let settings = SealSettings::new(&schema, &options);
+    let settings = SealSettings::of(writer, &options);
     Filler::new(schema, settings, options, 1, context, true)
 }
