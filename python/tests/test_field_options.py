@@ -70,7 +70,7 @@ def check(path: Path, root: Root) -> None:
         name: max(page[0] for page in one["clusters"][0][1]) for name, (one,) in columns.items()
     }
     assert 900 < most["a"] <= 4096 // 4
-    assert 14_000 < most[f"{jet}.pt"] <= 64_000 // 4
+    assert 13_000 < most[f"{jet}.pt"] <= 64_000 // 4
     assert most["b"] == COUNT
     frame = root.call("numpy", str(path), "Events", ["a", "b"])
     np.testing.assert_array_equal(frame["a"], data()["a"])
@@ -95,11 +95,11 @@ def test_for_all_rntuples_and_late_fields(tmp_path: Path, root: Root) -> None:
     """What `recreate` is given holds for every RNTuple, and for what comes later."""
     path = tmp_path / "all.root"
     with nyssa.recreate(path, fields={"*": {"compression": "lz4"}}) as file:
-        file["One"] = {"x": np.arange(1000)}
+        file["One"] = {"x": np.arange(1000) // 9}
         two = file.mkrntuple("Two", {"x": "int"}, fields={"[xy]": {"column": "unsplit"}})
-        two.extend({"x": np.arange(1000)})
+        two.extend({"x": np.arange(1000) // 9})
         two.add_fields({"y": "int"})
-        two.extend({"x": np.arange(1000), "y": np.arange(1000)})
+        two.extend({"x": np.arange(1000) // 9, "y": np.arange(1000) // 9})
     for name, fields, column in [("One", ["x"], "SplitInt64"), ("Two", ["x", "y"], "Int32")]:
         columns = root.call("columns", str(path), name)
         for field in fields:
@@ -107,7 +107,9 @@ def test_for_all_rntuples_and_late_fields(tmp_path: Path, root: Root) -> None:
             assert one["type"] == column
             assert one["clusters"][-1][0] == 404
             assert kind(path, one["clusters"][-1][1][0][2]) == "lz4"
-    assert root.call("numpy", str(path), "Two", ["y"])["y"].tolist() == [0] * 1000 + [*range(1000)]
+    assert root.call("numpy", str(path), "Two", ["y"])["y"].tolist() == [0] * 1000 + [
+        i // 9 for i in range(1000)
+    ]
 
 
 def test_the_inspector(tmp_path: Path, root: Root) -> None:
@@ -120,7 +122,8 @@ def test_the_inspector(tmp_path: Path, root: Root) -> None:
         file.mkrntuple("Events", data, fields=options)
     found = root.call("inspected", str(path), "Events")
     assert found["Int32"][1:] == (40_000, 40)
-    assert found["Real32Trunc"][1:] == (10_000 * 12 // 8, 1)
+    # In memory; on disk 12 bits each, and compressed.
+    assert found["Real32Trunc"][1:] == (40_000, 1)
     assert found["SplitInt64"][1:] == (80_000, 1)
     columns = root.call("columns", str(path), "Events")
     for (one,) in columns.values():
