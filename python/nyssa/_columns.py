@@ -24,23 +24,29 @@ from awkward.contents import (
     UnmaskedArray,
 )
 
-from nyssa import _core
+from nyssa import _core, _objects
+from nyssa._objects import Shape, Tree, buffer
 from nyssa.errors import ArgumentError, UnsupportedError
 
 _OPTIONS = (BitMaskedArray, ByteMaskedArray, IndexedOptionArray, UnmaskedArray)
-Tree = tuple[Any, ...]
 
 
-def columns(data: Any, record_names: bool = False) -> list[_core.Array]:
+def columns(
+    data: Any,
+    record_names: bool = False,
+    shapes: Mapping[str, Shape | None] | None = None,
+) -> list[_core.Array]:
     """Return the columns of `data`, all of one length.
 
-    With `record_names`, awkward records that have a name are of the class of that name.
+    With `record_names`, awkward records that have a name are of the class of that name. Python
+    objects of fields that are in `shapes` are made into arrays of those; see `_objects`.
 
     Accepted are awkward arrays of records, dicts of arrays, structured NumPy arrays, pandas data
     frames, and any table with the Arrow PyCapsule interface (pyarrow, polars, DuckDB, nyssa).
     """
+    shapes = shapes or {}
     if isinstance(data, ak.Array):
-        content = _entries(ak.to_layout(data))
+        content = _entries(data.layout)
         if not isinstance(content, RecordArray) or content.is_tuple:
             raise ArgumentError(
                 "an awkward array of records is needed: give its fields names, as in "
@@ -51,13 +57,16 @@ def columns(data: Any, record_names: bool = False) -> list[_core.Array]:
         found = [_core.Array.from_layout(n, tree(part, n, record_names)) for n, part in pairs]
     # A dataset is a mapping, too, and a stream.
     elif isinstance(data, Mapping) and not hasattr(data, "__arrow_c_stream__"):
-        found = [column(str(name), value, record_names) for name, value in data.items()]
+        named = [(str(name), value) for name, value in data.items()]
+        found = [column(name, value, record_names, shapes.get(name)) for name, value in named]
     elif isinstance(data, np.ndarray):
         if data.dtype.names is None:
             raise ArgumentError('a NumPy array needs a name, as in {"name": array}')
-        found = [column(name, data[name]) for name in data.dtype.names]
+        found = [column(n, data[n], shape=shapes.get(n)) for n in data.dtype.names]
     elif _is_pandas_frame(data):
-        found = [column(str(name), data[name]) for name in data.columns]
+        found = [
+            column(str(name), data[name], shape=shapes.get(str(name))) for name in data.columns
+        ]
     elif hasattr(data, "__arrow_c_stream__"):
         found = _core.Array.from_arrow_stream("", data.__arrow_c_stream__()).columns()
     elif hasattr(data, "__arrow_c_array__"):
@@ -84,21 +93,23 @@ def _entries(content: Content) -> Content:
     return content
 
 
-def column(name: str, data: Any, record_names: bool = False) -> _core.Array:
-    """Return one column."""
+def column(
+    name: str, data: Any, record_names: bool = False, shape: Shape | None = None
+) -> _core.Array:
+    """Return one column; Python objects become what the `shape` of its field says."""
     if isinstance(data, ak.Array):
-        return _core.Array.from_layout(name, tree(ak.to_layout(data), name, record_names))
+        return _core.Array.from_layout(name, tree(data.layout, name, record_names))
     if isinstance(data, np.ndarray):
-        return _core.Array.from_layout(name, numpy_tree(data, name))
+        return _core.Array.from_layout(name, numpy_tree(data, name, shape))
     if type(data).__module__.partition(".")[0] == "pandas":
-        return _core.Array.from_layout(name, _pandas_tree(data, name))
+        return _core.Array.from_layout(name, _pandas_tree(data, name, shape))
     if hasattr(data, "__arrow_c_array__"):
         return _core.Array.from_arrow_array(name, *data.__arrow_c_array__())
     if hasattr(data, "__arrow_c_stream__"):
         return _core.Array.from_arrow_stream(name, data.__arrow_c_stream__())
     if isinstance(data, (str, bytes)) or not isinstance(data, Sequence):
         raise ArgumentError(f"{name}: an array is needed, not {type(data).__name__}")
-    return _core.Array.from_layout(name, _guessed(list(data), name))
+    return _core.Array.from_layout(name, _guessed(list(data), name, shape))
 
 
 def tree(content: Content, name: str, record_names: bool = False) -> Tree:
@@ -111,7 +122,7 @@ def tree(content: Content, name: str, record_names: bool = False) -> Tree:
         content = content.project()
     if isinstance(content, _OPTIONS):
         mask = np.asarray(content.mask_as_bool(valid_when=True))
-        return ("option", _bytes(mask), below(content.project(), name))
+        return ("option", buffer(mask), below(content.project(), name))
     if isinstance(content, NumpyArray):
         return numpy_tree(np.asarray(content.data), name)
     if isinstance(content, EmptyArray):
@@ -120,16 +131,14 @@ def tree(content: Content, name: str, record_names: bool = False) -> Tree:
         inner = content.content[: content.length * content.size]
         return ("fixed", content.size, content.length, below(inner, f"{name}[]"))
     if isinstance(content, (ListOffsetArray, ListArray, RegularArray)):
-        lists = content.to_ListOffsetArray64(True)
-        offsets = _bytes(np.asarray(lists.offsets.data, dtype=np.int64))
+        offsets, inner = _lists(content)
         kind = content.parameter("__array__")
-        inner = lists.content[: int(lists.offsets[-1])]
         if kind in ("string", "bytestring"):
             while isinstance(inner, IndexedArray):
                 inner = inner.project()
-            data = _bytes(np.asarray(inner.data, dtype=np.uint8))
-            return ("string" if kind == "string" else "bytes", offsets, data)
-        return ("list", offsets, below(inner, f"{name}[]"))
+            data = buffer(np.asarray(inner.data, dtype=np.uint8))
+            return ("string" if kind == "string" else "bytes", buffer(offsets), data)
+        return ("list", buffer(offsets), below(inner, f"{name}[]"))
     if isinstance(content, RecordArray):
         fields = tuple(f"_{i}" if content.is_tuple else f for i, f in enumerate(content.fields))
         parts = [part[: content.length] for part in content.contents]
@@ -146,8 +155,18 @@ def tree(content: Content, name: str, record_names: bool = False) -> Tree:
             _alternative(part, f"{name}._{i}", record_names)
             for i, part in enumerate(content.contents)
         ]
-        return ("union", _bytes(tags), _bytes(index), tuple(children))
+        return ("union", buffer(tags), buffer(index), tuple(children))
     raise UnsupportedError(f"{name}: nyssa cannot write awkward's {type(content).__name__}")
+
+
+def _lists(content: Content) -> tuple[npt.NDArray[np.int64], Content]:
+    """Return offsets from 0 on, and the items that they count."""
+    # awkward looks twice at everything when it makes new layouts: most need none.
+    if not isinstance(content, ListOffsetArray) or content.offsets.data[0] != 0:
+        content = content.to_ListOffsetArray64(True)
+    offsets = np.asarray(content.offsets.data, dtype=np.int64)
+    items = int(offsets[-1])
+    return offsets, content.content if content.content.length == items else content.content[:items]
 
 
 def _alternative(content: Content, name: str, record_names: bool) -> Tree:
@@ -158,8 +177,8 @@ def _alternative(content: Content, name: str, record_names: bool) -> Tree:
     return tree(content, name, record_names)
 
 
-def numpy_tree(data: npt.NDArray[Any], name: str) -> Tree:
-    """Return a NumPy array as a tree of buffers."""
+def numpy_tree(data: npt.NDArray[Any], name: str, shape: Shape | None = None) -> Tree:
+    """Return a NumPy array as a tree of buffers; objects in it are of `shape`."""
     if data.ndim == 0:
         raise ArgumentError(f"{name}: an array with one dimension at least is needed")
     if data.ndim > 1:
@@ -171,9 +190,9 @@ def numpy_tree(data: npt.NDArray[Any], name: str) -> Tree:
         return ("record", data.dtype.names, tuple(children), len(data))
     kind = data.dtype.kind
     if kind == "O":
-        return _guessed(data.tolist(), name)
+        return _guessed(data.tolist(), name, shape)
     if kind in "SUT":
-        return _texts(data.tolist())
+        return _objects.tree(data.tolist(), ("string",), name)
     if kind in "Mm":
         raise UnsupportedError(
             f"{name}: RNTuple has no type for {data.dtype}; write int64, as by astype, and say the "
@@ -182,29 +201,20 @@ def numpy_tree(data: npt.NDArray[Any], name: str) -> Tree:
     if kind not in "biuf" or data.dtype.itemsize > 8:
         raise UnsupportedError(f"{name}: nyssa cannot write numbers of NumPy type {data.dtype}")
     little = data.astype(data.dtype.newbyteorder("<"), copy=False)
-    return ("number", little.dtype.str, _bytes(little))
+    return ("number", little.dtype.str, buffer(little))
 
 
-def _bytes(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    return np.ascontiguousarray(data).view(np.uint8).reshape(-1)
-
-
-def _texts(values: list[Any]) -> Tree:
-    parts = [value.encode() if isinstance(value, str) else bytes(value) for value in values]
-    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
-    return ("string", _bytes(offsets), np.frombuffer(b"".join(parts), dtype=np.uint8))
-
-
-def _guessed(values: list[Any], name: str) -> Tree:
-    """Return a tree for Python objects: strings, or whatever awkward makes of them."""
+def _guessed(values: list[Any], name: str, shape: Shape | None = None) -> Tree:
+    """Return a tree for Python objects: of `shape`, strings, or whatever awkward makes of them."""
+    if shape is not None:
+        return _objects.tree(values, shape, name)
     if values and all(isinstance(value, (str, bytes)) for value in values):
-        return _texts(values)
+        return _objects.tree(values, ("string",), name)
     if values and all(isinstance(value, np.ndarray) for value in values):
         lengths = np.fromiter((len(value) for value in values), np.int64, len(values))
         if all(value.ndim == 1 and value.dtype == values[0].dtype for value in values):
             offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-            return ("list", _bytes(offsets), numpy_tree(np.concatenate(values), f"{name}[]"))
+            return ("list", buffer(offsets), numpy_tree(np.concatenate(values), f"{name}[]"))
     try:
         content = ak.to_layout(ak.from_iter(values))
     except (TypeError, ValueError) as error:
@@ -216,13 +226,16 @@ def _is_pandas_frame(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
 
 
-def _pandas_tree(series: Any, name: str) -> Tree:
+def _pandas_tree(series: Any, name: str, shape: Shape | None = None) -> Tree:
     """Return a series as a tree; what is missing is an option, NaN among floats a value."""
+    present = shape[1] if shape is not None and shape[0] == "optional" else shape
     missing = np.asarray(series.isna())
-    if getattr(series.dtype, "kind", "O") != "f" and missing.any():
-        return ("option", _bytes(~missing), _pandas_tree(series[~missing], name))
+    nan = isinstance(series.dtype, np.dtype) and series.dtype.kind == "f"
+    if missing.any() and not nan:
+        return ("option", buffer(~missing), _pandas_tree(series[~missing], name, present))
     kind = getattr(series.dtype, "kind", "O")
     values = series.to_numpy(dtype=object if kind not in "biufM" else None)
-    if len(values) and values.dtype == object and isinstance(values[0], (bool, int, np.generic)):
-        values = np.array(values.tolist())
-    return numpy_tree(np.asarray(values), name)
+    if shape is None and len(values) and values.dtype == object:
+        numbers = all(isinstance(value, (bool, int, np.generic)) for value in values)
+        values = np.array(values.tolist()) if numbers else values
+    return numpy_tree(np.asarray(values), name, shape)

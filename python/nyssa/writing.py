@@ -16,6 +16,7 @@ from nyssa import _awkward, _columns, _core
 from nyssa._attributes import AttributeSetWriter
 from nyssa._field_options import FieldOptions, field_options
 from nyssa._filter import not_found
+from nyssa._objects import Shape
 from nyssa._steps import bytes_of
 from nyssa.errors import ArgumentError, UnsupportedError
 
@@ -111,8 +112,8 @@ class WritableFile:
             columns = _columns.columns(types_or_data, record_names or bool(classes))
         projected = list((projections or {}).items())
         chosen = field_options(fields)
-        self._open().table(name, columns, description, projected, classes, not initial, chosen)
-        writer = NTupleWriter(self, name, [column.name for column in columns])
+        types = self._open().table(name, columns, description, projected, classes, chosen)
+        writer = NTupleWriter(self, name, types)
         self._writers[name] = writer
         if initial:
             writer._extend(columns)
@@ -170,9 +171,11 @@ class WritableFile:
 class NTupleWriter:
     """Writes entries to one RNTuple of a `WritableFile`."""
 
-    def __init__(self, file: WritableFile, name: str, fields: list[str]) -> None:
+    def __init__(
+        self, file: WritableFile, name: str, fields: list[tuple[str, Shape | None]]
+    ) -> None:
         self._file = file
-        self._fields = fields
+        self._shapes = dict(fields)
         self._entries = 0
         self.name = name
 
@@ -189,14 +192,19 @@ class NTupleWriter:
         array, a pandas or polars data frame, or an Arrow table. They are copied, and written to
         disk whenever a cluster is full.
 
+        Values become those of the field's type: integers of any width where each fits, doubles
+        rounded to ``float``; lists of Python objects may also hold `None` for optional values,
+        dicts for maps and records, tuples, sets, and any of the types of a variant.
+
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when fields are missing, too many, or of another type than before.
+            (a `ValueError`) when fields are missing or too many, or a value does not fit its field:
+            the message names the field and the entry, counted in `data`.
         nyssa.UnsupportedError
-            (a `NotImplementedError`) for missing values and types that RNTuple does not have.
+            (a `NotImplementedError`) for types that RNTuple does not have.
         """
-        self._extend(_columns.columns(data))
+        self._extend(self._columns(data))
 
     def fill_context(self) -> FillContext:
         """Return a context through which one thread adds entries, beside others.
@@ -229,8 +237,7 @@ class NTupleWriter:
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
         columns = _types(types, "add_fields")
-        self._file._open().add_fields(self.name, columns)
-        self._fields += [column.name for column in columns]
+        self._shapes = dict(self._file._open().add_fields(self.name, columns))
 
     def attribute_set(self, name: str, types: Mapping[str, Any]) -> AttributeSetWriter:
         """Begin an attribute set: data about ranges of entries, such as runs or conditions.
@@ -254,20 +261,20 @@ class NTupleWriter:
         )
 
     def _extend(self, columns: list[_core.Array]) -> None:
-        ordered = self._ordered(columns)
-        self._file._open().extend(self.name, ordered)
+        self._file._open().extend(self.name, columns)
         self._entries += len(columns[0]) if columns else 0
 
-    def _ordered(self, columns: list[_core.Array]) -> list[_core.Array]:
-        given = {column.name: column for column in columns}
-        if set(given) != set(self._fields):
-            missing = [name for name in self._fields if name not in given]
-            unknown = [name for name in given if name not in self._fields]
+    def _columns(self, data: Any) -> list[_core.Array]:
+        """Return data as columns in the order of the fields."""
+        given = {one.name: one for one in _columns.columns(data, shapes=self._shapes)}
+        if set(given) != set(self._shapes):
+            missing = [name for name in self._shapes if name not in given]
+            unknown = [name for name in given if name not in self._shapes]
             raise ArgumentError(
                 f"the data do not have the fields of {self.name!r}: "
                 f"missing {missing or 'none'}, unknown {unknown or 'none'}"
             )
-        return [given[name] for name in self._fields]
+        return [given[name] for name in self._shapes]
 
     def __repr__(self) -> str:
         """Return name and entries."""
@@ -302,8 +309,8 @@ class FillContext:
         Data that do not fit are refused and nothing of them is taken; this context and all others
         go on. After any other error the file is not written.
         """
-        columns = _columns.columns(data)
-        self._core.extend(self._writer._ordered(columns))
+        columns = self._writer._columns(data)
+        self._core.extend(columns)
         self._entries += len(columns[0]) if columns else 0
 
     def flush(self) -> None:

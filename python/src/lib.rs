@@ -27,6 +27,7 @@ mod report;
 mod rewrite;
 mod rows;
 mod rules;
+mod shape;
 mod write;
 
 use pyo3::prelude::*;

@@ -72,7 +72,8 @@ pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range
 
 /// The options of writing.
 pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    let mut options = Options::default();
+    // Python has no other floats, and NumPy makes them unless told otherwise.
+    let mut options = Options { round_doubles: true, ..Options::default() };
     if let Some(compression) = parse(given, "compression")? {
         options.compression = compression;
     }

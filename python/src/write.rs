@@ -20,6 +20,10 @@ use crate::errors;
 use crate::fill::FillContext;
 use crate::options::{ByField, by_field, get, parse, write_options};
 use crate::rows::Rows;
+use crate::shape::{Shape, shapes};
+
+/// Names of the fields that rows have, and what they look like; see [`crate::shape`].
+type Fields = Vec<(String, Option<Shape>)>;
 
 /// A ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -107,16 +111,15 @@ impl Writer {
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
     }
 
-    /// Goes on with the RNTuple `name` of a file that is added to; the names of the fields that rows
-    /// have, and the number of its entries.
-    fn append(&self, py: Python<'_>, name: String) -> PyResult<(Vec<String>, u64)> {
+    /// Goes on with the RNTuple `name` of a file that is added to; the fields that rows have, and the
+    /// number of its entries.
+    fn append(&self, py: Python<'_>, name: String) -> PyResult<(Fields, u64)> {
         self.run(py, move |state| {
             let update = state.update.as_ref();
             let update = update
                 .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
             let writer = update.append(&name, state.options.clone(), &state.context)?;
-            let fields = writer.schema().top_level().filter(|(_, field)| field.source.is_none());
-            let fields = fields.map(|(_, field)| field.name.clone()).collect();
+            let fields = shapes(writer.schema());
             let entries = writer.entries();
             state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
             Ok((fields, entries))
@@ -124,8 +127,8 @@ impl Writer {
     }
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
-    /// projections: names and paths. Records of the names in `classes` are these classes; with
-    /// `round_doubles` fields of floats take doubles. `own` are options by glob.
+    /// projections: names and paths; the fields that rows have. Records of the names in `classes` are
+    /// these classes. `own` are options by glob.
     #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
@@ -135,13 +138,12 @@ impl Writer {
         description: String,
         projections: Vec<(String, String)>,
         classes: &Bound<'_, PyDict>,
-        round_doubles: bool,
         own: ByField,
-    ) -> PyResult<()> {
+    ) -> PyResult<Fields> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let mut options = Options { description, round_doubles, ..state.options.clone() };
+            let mut options = Options { description, ..state.options.clone() };
             options.fields.extend(by_field(own)?);
             let mut builder = SchemaBuilder::new(options.compression);
             add_fields(&mut builder, &fields, &classes)?;
@@ -151,8 +153,9 @@ impl Writer {
             let schema = builder.finish();
             let writer =
                 TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
+            let fields = shapes(writer.schema());
             state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
-            Ok(())
+            Ok(fields)
         })
     }
 
@@ -162,20 +165,19 @@ impl Writer {
         self.run(py, move |state| state.table(&name)?.rows.table()?.extend(&arrays))
     }
 
-    /// Adds fields to the RNTuple `name`, of the types of `columns`; entries before have zeros.
+    /// Adds fields to the RNTuple `name`, of the types of `columns`; entries before have zeros. The
+    /// fields that rows have.
     fn add_fields(
         &self,
         py: Python<'_>,
         name: String,
         columns: Vec<PyRef<'_, Array>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Fields> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            state
-                .table(&name)?
-                .rows
-                .table()?
-                .extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))
+            let table = state.table(&name)?.rows.table()?;
+            table.extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))?;
+            Ok(shapes(table.schema()))
         })
     }
 

@@ -153,6 +153,15 @@ impl Error {
         place.offset = place.offset.or(outer.offset);
         self
     }
+
+    /// Where the entry is known as that of something inside, such as the items of lists: as that of the
+    /// whole.
+    #[must_use]
+    pub(crate) fn entry_of(mut self, outer: impl FnOnce(usize) -> usize) -> Self {
+        let inner = self.0.place.entry.and_then(|entry| usize::try_from(entry).ok());
+        self.0.place.entry = inner.map(|entry| outer(entry) as u64);
+        self
+    }
 }
 
 /// Adds the place to a failed result.

@@ -211,11 +211,13 @@ impl<'a> Sampler<'a> {
             .iter()
             .any(|&column| self.split.column(column) != self.plain.column(column));
         let unsplit = differs.then_some((Some(true), &self.cheap));
-        let others = [(None, &self.strong), (None, &self.entropy)];
+        let others = [(None, &self.entropy), (None, &self.strong)];
         for (plain, way) in unsplit.into_iter().chain(others) {
             let (plain, candidate) = (plain.unwrap_or(best.plain), way.candidate);
-            // What could not pay even with no bytes at all is not tried.
-            if candidate.price(!plain, raw, 0.0) < price {
+            // What could not pay even with no bytes at all is not tried, and what finds nothing with
+            // less effort will find next to nothing with more.
+            let noise = Arc::ptr_eq(&best.candidate.codec, &self.entropy.candidate.codec);
+            if !noise && candidate.price(!plain, raw, 0.0) < price {
                 let (_, stored) = size(plain, way)?;
                 let now = candidate.price(!plain, raw, stored);
                 if now < price {

@@ -32,8 +32,8 @@ impl Offsets {
     /// arrays that came over the C interface were never checked.
     pub(super) fn checked(self, values: usize) -> Result<Self> {
         let (len, grows) = match &self {
-            Self::Small(offsets) => (offsets.len(), offsets.windows(2).all(|w| w[0] <= w[1])),
-            Self::Large(offsets) => (offsets.len(), offsets.windows(2).all(|w| w[0] <= w[1])),
+            Self::Small(offsets) => (offsets.len(), grow(offsets)),
+            Self::Large(offsets) => (offsets.len(), grow(offsets)),
         };
         let (first, last) = (self.get(0), self.get(len.saturating_sub(1)));
         let inside = first >= 0 && u64::try_from(last).is_ok_and(|last| last <= values as u64);
@@ -54,6 +54,16 @@ impl Offsets {
             end
         });
         Self::Large(std::iter::once(0).chain(ends).collect())
+    }
+
+    /// The list that has item `at`, counted from the first item of the first list.
+    pub(super) fn row(&self, at: usize) -> usize {
+        let item = self.get(0).saturating_add_unsigned(at as u64);
+        let ends = match self {
+            Self::Small(offsets) => offsets.partition_point(|&end| i64::from(end) <= item),
+            Self::Large(offsets) => offsets.partition_point(|&end| end <= item),
+        };
+        ends.saturating_sub(1)
     }
 
     /// Whether no list has more than one item.
@@ -88,6 +98,12 @@ impl Offsets {
         let index = |at| usize::try_from(self.get(at)).unwrap_or(0);
         index(0)..index(self.len().saturating_sub(1))
     }
+}
+
+/// Is no offset smaller than the one before? All are looked at, which is faster than to stop at the
+/// first one that is: the compiler takes many at once.
+fn grow<T: PartialOrd>(offsets: &[T]) -> bool {
+    offsets.windows(2).fold(true, |grow, pair| grow & (pair[0] <= pair[1]))
 }
 
 impl Elements {

@@ -121,7 +121,7 @@ impl Number<'_> {
         if self.column_type == ColumnType::Bit {
             return Ok(Elements::Bits(bits.clone()));
         }
-        if self.type_name != "bool" {
+        if !matches!(self.values(), Values::Integers(_)) {
             return Err(self.mismatch(&DataType::Boolean));
         }
         self.integers_of(bits.iter().map(i128::from))
@@ -226,9 +226,10 @@ impl Number<'_> {
         match outside.next() {
             None => Ok(()),
             Some((index, value)) => Err(Error::invalid_argument(format!(
-                "value {value} (number {index}) is outside the range {min} to {max} of its \
-                 quantized column: widen the range or clip the values"
-            ))),
+                "value {value} is outside the range {min} to {max} of its quantized column: widen \
+                 the range or clip the values"
+            ))
+            .at(|place| place.entry = Some(index as u64))),
         }
     }
 
@@ -242,10 +243,11 @@ impl Number<'_> {
 
     fn misfit(&self, value: impl std::fmt::Display, index: usize) -> Error {
         Error::invalid_argument(format!(
-            "value {value} (number {index}) does not fit a column of type {} of a field of type {}",
+            "value {value} does not fit a column of type {} of a field of type {}",
             self.column_type.name(),
             self.type_name
         ))
+        .at(|place| place.entry = Some(index as u64))
     }
 }
 

@@ -12,6 +12,9 @@
 //! | variant | unions, dense or sparse |
 //! | enum, atomic | those of the subfield |
 //!
+//! An array without values fits every field: Python and NumPy cannot know its type. Errors name the row
+//! of the array as the entry.
+//!
 //! Slices of arrays are honoured: offsets start at zero for the first row of the slice, and only the
 //! items that the rows cover are taken. Dictionaries are decoded.
 
@@ -88,8 +91,7 @@ impl<'a> Shredder<'a> {
         let array = &decoded(array)?;
         let columns = self.columns(id);
         match (field.structure, columns, &field.children[..]) {
-            // Without rows there is nothing to look at, whatever the array's type.
-            (_, _, children) if array.is_empty() && array.data_type() == &DataType::Null => {
+            (_, _, children) if array.is_empty() && says_nothing(array.data_type()) => {
                 columns.iter().try_for_each(|&column| self.nothing(column))?;
                 children.iter().try_for_each(|&child| self.field(child, array))
             }
@@ -100,18 +102,23 @@ impl<'a> Shredder<'a> {
                 let nullable = |at: usize| is_optional(self.schema.field(children[at]));
                 let found = variant::alternatives(array, children.len(), nullable)?;
                 let (tags, values) = found.ok_or_else(|| mismatch(field, array))?;
+                let at = self.out.len();
                 self.out.push(Shred { column, elements: Elements::Tags(tags) });
-                let mut pairs = children.iter().zip(&values);
-                pairs.try_for_each(|(&child, values)| self.field(child, values))
+                for (tag, (&child, values)) in (1u8..).zip(children.iter().zip(&values)) {
+                    self.field(child, values).map_err(|error| self.of_tag(error, at, tag))?;
+                }
+                Ok(())
             }
             _ if array.logical_null_count() != 0 => Err(nulls(field, array)),
             (Structure::Leaf, _, children) if field.array_size.is_some() => {
                 let items = fixed_items(field, array)?;
-                match (columns, children) {
+                let done = match (columns, children) {
                     (&[column], []) => self.numbers(column, &items),
                     ([], &[child]) => self.field(child, &items),
                     _ => Err(self.wrong_columns(id)),
-                }
+                };
+                let size = items.len().checked_div(array.len()).unwrap_or(1).max(1);
+                done.map_err(|error| error.entry_of(|at| at / size))
             }
             (Structure::Leaf, &[column], []) => self.numbers(column, array),
             (Structure::Leaf, [], &[child]) => self.field(child, array),
@@ -142,7 +149,9 @@ impl<'a> Shredder<'a> {
                 .map(|row| usize::from(nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))));
             self.index(column, Offsets::of_lengths(lengths))?;
             return match &nulls {
-                Some(nulls) => self.field(child, &valid(array, nulls)?),
+                Some(nulls) => self.field(child, &valid(array, nulls)?).map_err(|error| {
+                    error.entry_of(|at| nulls.valid_indices().nth(at).unwrap_or(at))
+                }),
                 None => self.field(child, array),
             };
         }
@@ -156,8 +165,28 @@ impl<'a> Shredder<'a> {
         if !offsets.at_most_one() {
             return Err(Error::invalid_argument("an optional value has more than one value"));
         }
-        self.index(column, offsets)?;
-        self.field(child, &items)
+        self.items(column, child, offsets, &items)
+    }
+
+    /// The items of lists.
+    fn items(
+        &mut self,
+        column: ColumnId,
+        child: FieldId,
+        offsets: Offsets,
+        items: &ArrayRef,
+    ) -> Result<()> {
+        self.index(column, offsets.clone())?;
+        self.field(child, items).map_err(|error| error.entry_of(|at| offsets.row(at)))
+    }
+
+    /// An error in the values of one type of a variant, whose tags are the elements `at`.
+    fn of_tag(&self, error: Error, at: usize, tag: u8) -> Error {
+        let Some(Shred { elements: Elements::Tags(tags), .. }) = self.out.get(at) else {
+            return error;
+        };
+        let mut rows = tags.iter().enumerate().filter(|(_, other)| **other == tag);
+        error.entry_of(|at| rows.nth(at).map_or(at, |(row, _)| row))
     }
 
     fn collection(
@@ -179,8 +208,7 @@ impl<'a> Shredder<'a> {
             return Ok(());
         }
         let (offsets, items) = lists(array).ok_or_else(|| mismatch(field, array))??;
-        self.index(column, offsets)?;
-        self.field(child, &items)
+        self.items(column, child, offsets, &items)
     }
 
     fn record(&mut self, field: &Field, children: &[FieldId], record: &StructArray) -> Result<()> {
@@ -342,10 +370,15 @@ fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
         return if fits(size) { Ok(items) } else { Err(wrong(size)) };
     }
     let (offsets, items) = lists(array).ok_or_else(|| mismatch(field, array))??;
-    match offsets.lengths().find(|&size| !fits(size)) {
-        Some(size) => Err(wrong(size)),
+    match offsets.lengths().enumerate().find(|(_, size)| !fits(*size)) {
+        Some((row, size)) => Err(wrong(size).at(|place| place.entry = Some(row as u64))),
         None => Ok(items),
     }
+}
+
+/// Whether an empty array of this type may be of any: what awkward and NumPy make of no values.
+fn says_nothing(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Null | DataType::Float64)
 }
 
 /// A value or none: a collection that has at most one item.
@@ -373,4 +406,9 @@ fn nulls(field: &Field, array: &ArrayRef) -> Error {
         array.len(),
         field.type_name
     ))
+    .at(|place| {
+        let nulls = array.logical_nulls();
+        place.entry =
+            nulls.and_then(|nulls| nulls.iter().position(|valid| !valid)).map(|at| at as u64);
+    })
 }

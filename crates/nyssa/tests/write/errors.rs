@@ -29,14 +29,14 @@ fn nulls() {
     assert_eq!(
         refused(DataType::Int32, array),
         "2 of 3 values are null, which a field of type \"std::int32_t\" cannot hold: fill or drop \
-         them first (field x)"
+         them first (field x, entry 1)"
     );
     let lists = ListArray::from_iter_primitive::<types::Int8Type, _, _>([Some([Some(1), None])]);
     let data_type = lists.data_type().clone();
     assert_eq!(
         refused(data_type, Arc::new(lists)),
         "1 of 2 values are null, which a field of type \"std::int8_t\" cannot hold: fill or drop \
-         them first (field x._0)"
+         them first (field x._0, entry 0)"
     );
 }
 
@@ -45,8 +45,8 @@ fn wrong_types() {
     let array: ArrayRef = Arc::new(Int64Array::from(vec![1, 1 << 31]));
     assert_eq!(
         refused(DataType::Int32, array.clone()),
-        "value 2147483648 (number 1) does not fit a column of type SplitInt32 of a field of type \
-         std::int32_t (field x)"
+        "value 2147483648 does not fit a column of type SplitInt32 of a field of type \
+         std::int32_t (field x, entry 1)"
     );
     let doubles: ArrayRef = Arc::new(Float64Array::from(vec![0.1]));
     assert_eq!(

@@ -1,0 +1,222 @@
+"""Plain Python objects, awkward, pandas and Arrow into fields of given types, by every writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import nyssa
+from nyssa.errors import ArgumentError
+from root_oracle import Root
+
+TYPES = {
+    "x": "float",
+    "n": "std::int16_t",
+    "big": "std::uint64_t",
+    "flag": "bool",
+    "text": "std::string",
+    "lists": "std::vector<float>",
+    "words": "std::vector<std::vector<std::string>>",
+    "maybe": "std::optional<float>",
+    "name": "std::optional<std::string>",
+    "fixed": "std::array<double,2>",
+    "bits": "std::bitset<3>",
+    "map": "std::map<std::string,std::int32_t>",
+    "set": "std::set<std::int32_t>",
+    "pair": "std::pair<std::int32_t,std::string>",
+    "either": "std::variant<std::int32_t,std::string,std::vector<float>>",
+    "atomic": "std::atomic<std::int32_t>",
+}
+ENTRIES = {
+    "x": [1.5, 2, np.float64(-0.5)],
+    "n": [1, np.int64(-2), True],
+    "big": [0, 2**64 - 1, 2**63],
+    "flag": [True, False, 1],
+    "text": ["", "ä", np.str_("z")],
+    "lists": [[], [1, 2.5], np.array([3.5])],
+    "words": [[[]], [], [["a", "b"], []]],
+    "maybe": [None, 1, 2.5],
+    "name": ["a", None, ""],
+    "fixed": [[1, 2], (3.5, 4), np.array([5, 6])],
+    "bits": [[True, False, False], [0, 1, 1], np.zeros(3, bool)],
+    "map": [{}, {"a": 1, "b": 2}, [("c", 3)]],
+    "set": [{1, 2}, set(), [3]],
+    "pair": [(1, "a"), [2, "b"], {"_0": 3, "_1": "c"}],
+    "either": [1, "a", [1.5]],
+    "atomic": [1, -2, 3],
+}
+# Bits from the lowest; maps as pairs; variants as index and value.
+READ = {
+    "x": [1.5, 2, -0.5],
+    "n": [1, -2, 1],
+    "big": [0, 2**64 - 1, 2**63],
+    "flag": [True, False, True],
+    "text": ["", "ä", "z"],
+    "lists": [[], [1, 2.5], [3.5]],
+    "words": [[[]], [], [["a", "b"], []]],
+    "maybe": [None, 1, 2.5],
+    "name": ["a", None, ""],
+    "fixed": [[1, 2], [3.5, 4], [5, 6]],
+    "bits": [[True, False, False], [False, True, True], [False] * 3],
+    "map": [[], [["a", 1], ["b", 2]], [["c", 3]]],
+    "set": [[1, 2], [], [3]],
+    "pair": [[1, "a"], [2, "b"], [3, "c"]],
+    "either": [[0, 1], [1, "a"], [2, [1.5]]],
+    "atomic": [1, -2, 3],
+}
+NOTHING = {name: [] for name in TYPES}
+
+
+def by_extend(path: Path) -> None:
+    """One call for all entries, and one without any."""
+    with nyssa.recreate(path) as file:
+        writer = file.mkrntuple("Events", TYPES)
+        writer.extend(NOTHING)
+        writer.extend(ENTRIES)
+
+
+def by_update(path: Path) -> None:
+    """Behind the entries of a file that is there."""
+    with nyssa.recreate(path) as file:
+        file.mkrntuple("Events", TYPES)
+    with nyssa.update(path) as file:
+        for row in range(3):
+            file["Events"].extend({name: [values[row]] for name, values in ENTRIES.items()})
+
+
+def by_fill_context(path: Path) -> None:
+    """Through a context."""
+    with nyssa.recreate(path) as file, file.mkrntuple("Events", TYPES).fill_context() as context:
+        context.extend(ENTRIES)
+
+
+def by_late_fields(path: Path) -> None:
+    """Fields that were added."""
+    with nyssa.recreate(path) as file:
+        writer = file.mkrntuple("Events", {"x": "float"})
+        writer.add_fields({name: of for name, of in TYPES.items() if name != "x"})
+        writer.extend(ENTRIES)
+
+
+def by_data_frame(path: Path) -> None:
+    """Objects in columns of pandas."""
+    with nyssa.recreate(path) as file:
+        frame = {name: pd.Series(values, dtype=object) for name, values in ENTRIES.items()}
+        file.mkrntuple("Events", TYPES).extend(pd.DataFrame(frame))
+
+
+@pytest.mark.parametrize(
+    "write", [by_extend, by_update, by_fill_context, by_late_fields, by_data_frame]
+)
+def test_python_objects(write: Callable[[Path], None], tmp_path: Path, root: Root) -> None:
+    """ROOT reads the values of the types, whoever writes them."""
+    path = tmp_path / "objects.root"
+    write(path)
+    assert root.call("typed_views", str(path), "Events", list(TYPES.items())) == READ
+
+
+def test_classes_with_bases(tmp_path: Path) -> None:
+    """Members of a base class stand beside those of the class, or in a dict of their own."""
+    path = tmp_path / "classes.root"
+    classes = {"Base": {"id": "int"}, "Jet": {":bases": ["Base"], "pt": "float"}}
+    with nyssa.recreate(path) as file:
+        writer = file.mkrntuple("Events", {"jets": "std::vector<Jet>"}, classes=classes)
+        writer.extend({"jets": [[{"id": 1, "pt": 2}], [], [{":_0": {"id": 3}, "pt": 4.5}]]})
+    jets = nyssa.open(f"{path}:Events").arrays()["jets"]
+    assert jets["pt"].to_list() == [[2], [], [4.5]]
+    assert jets[":_0", "id"].to_list() == [[1], [], [3]]
+
+
+def test_arrays_without_values(tmp_path: Path, root: Root) -> None:
+    """What awkward and NumPy make of no values fits every type."""
+    path = tmp_path / "empty.root"
+    with nyssa.recreate(path) as file:
+        writer = file.mkrntuple("Events", {"words": TYPES["words"], "map": TYPES["map"]})
+        writer.extend({"words": np.empty(0), "map": ak.Array([])})
+        writer.extend({"words": ak.Array([[[]], []]), "map": ak.Array([[], []])})
+        writer.extend(pa.table({"words": [[]], "map": [[]]}))
+    read = root.call("typed_views", str(path), "Events", [(n, TYPES[n]) for n in ("words", "map")])
+    assert read == {"words": [[[]], [], []], "map": [[], [], []]}
+
+
+def test_arrays_of_other_widths(tmp_path: Path, root: Root) -> None:
+    """Nullable columns of pandas, options of awkward, and Arrow, whose numbers are wider."""
+    path = tmp_path / "arrays.root"
+    types = {name: TYPES[name] for name in ("x", "n", "maybe", "name")}
+    columns: list[Any] = [
+        pd.DataFrame(
+            {
+                "x": pd.array([1.5, 2.5], dtype="Float64"),
+                "n": pd.array([1, 2], dtype="Int64"),
+                "maybe": pd.array([None, 1.5], dtype="Float64"),
+                "name": pd.array(["a", None], dtype="string"),
+            }
+        ),
+        {
+            "x": ak.Array([1.5, 2.5]),
+            "n": ak.Array([1, 2]),
+            "maybe": ak.Array([None, 1.5]),
+            "name": ak.Array(["a", None]),
+        },
+        pa.table({"x": [1.5, 2.5], "n": [1, 2], "maybe": [None, 1.5], "name": ["a", None]}),
+    ]
+    with nyssa.recreate(path) as file:
+        writer = file.mkrntuple("Events", types)
+        for one in columns:
+            writer.extend(one)
+    assert root.call("typed_views", str(path), "Events", list(types.items())) == {
+        "x": [1.5, 2.5] * 3,
+        "n": [1, 2] * 3,
+        "maybe": [None, 1.5] * 3,
+        "name": ["a", None] * 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("of", "data", "message"),
+    [
+        ("std::uint8_t", [1, 300], r"value 300 does not fit.*\(field x, entry 1\)"),
+        ("std::uint8_t", np.array([1, -1]), r"value -1 does not fit.*\(field x, entry 1\)"),
+        ("std::vector<std::uint8_t>", [[1], [], [2, 300]], r"value 300.*\(field x._0, entry 2\)"),
+        ("std::vector<short>", ak.Array([[1], [2, 1 << 20]]), r"1048576.*\(field x._0, entry 1\)"),
+        ("float", [1.0, 1e300], r"value 1\d+ does not fit.*\(field x, entry 1\)"),
+        ("float", [2**24 + 1], r"value 16777217 does not fit.*\(field x, entry 0\)"),
+        (
+            "int",
+            [1, float("nan")],
+            r"value nan where the field is of integers \(field x, entry 1\)",
+        ),
+        ("int", np.array([1.0, np.nan]), r"Float64 cannot fill.*\(field x\)"),
+        ("int", [1, 2**70], r"value \d+.* does not fit 64 bits.*\(field x, entry 1\)"),
+        ("int", [1, "two"], r"'two' where a number belongs \(field x, entry 1\)"),
+        ("int", [1, None], r"None where the type .* a value \(field x, entry 1\)"),
+        ("int", pd.Series([1, None], dtype="Int64"), r"1 of 2 values are null.*entry 1\)"),
+        ("int", [[1]], r"\[1\] where a number belongs \(field x, entry 0\)"),
+        ("std::string", ["a", 1], r"1 where text belongs \(field x, entry 1\)"),
+        ("std::vector<int>", [[1], 2], r"2 where a list belongs \(field x, entry 1\)"),
+        ("std::vector<int>", ["12"], r"'12' where a list belongs"),
+        ("std::array<int,2>", [[1, 2], [3]], r"1 items where.* has 2 \(field x, entry 1\)"),
+        ("std::optional<char>", [None, 1, 200], r"value 200.*\(field x._0, entry 2\)"),
+        ("std::pair<int,int>", [(1, 2, 3)], r"3 values where the type of the field has 2"),
+        ("std::map<int,char>", [{1: 2}, {3: 400}], r"value 400.*\(field x._0._1, entry 1\)"),
+        ("std::variant<char,float>", [1, "a"], r"'a' is of none of the 2 types.*entry 1\)"),
+        ("std::variant<char,std::vector<int>>", [1, [1 << 40]], r"is of none.*entry 1\)"),
+        ("Point", [{"x": 1, "y": 2}, {"x": 1, "z": 2}], r"no member 'z'.*\(field x, entry 1\)"),
+        ("Point", [{"x": 1}], r"member 'y' is missing: there are \['x'\] \(field x, entry 0\)"),
+    ],
+)
+def test_refused(of: str, data: Any, message: str, tmp_path: Path) -> None:
+    """What does not fit is refused by field and entry, and nothing of it is written."""
+    path = tmp_path / "refused.root"
+    with nyssa.recreate(path) as file:
+        writer = file.mkrntuple("E", {"x": of}, classes={"Point": {"x": "float", "y": "float"}})
+        with pytest.raises(ArgumentError, match=message):
+            writer.extend({"x": data})
+    assert nyssa.open(f"{path}:E").num_entries == 0
