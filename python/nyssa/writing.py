@@ -385,7 +385,9 @@ def recreate(
     encoding
         ``"default"``: column types as ROOT has them. ``"auto"``: for each column what is smallest
         on a sample of its data, split or unsplit, with a compression effort chosen for size more
-        than for time; looked at again in later clusters. Not with `NTupleWriter.fill_context`.
+        than for time; looked at again in later clusters. What is stored so is compared with
+        ROOT's way for all its data, and the smaller one is kept; the types are ROOT's where
+        `buffered` is false, since these are compared cluster by cluster.
     cluster_size
         Compressed bytes of a cluster to aim at, such as ``"50 MB"``; smaller where memory is short.
     max_unzipped_cluster_size

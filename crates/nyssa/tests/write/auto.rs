@@ -95,7 +95,7 @@ fn fill_contexts_choose_for_themselves() {
                 contexts[index].flush().unwrap();
             }
         }
-        contexts.map(|context| context.finish().unwrap());
+        contexts.into_iter().for_each(|context| context.finish().unwrap());
         writer.finish().unwrap();
         file.finish().unwrap();
         handle.take()
