@@ -141,9 +141,10 @@ impl Writer {
         own: ByField,
     ) -> PyResult<Fields> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let streamer_infos = crate::classes::streamer_infos(classes)?;
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let mut options = Options { description, ..state.options.clone() };
+            let mut options = Options { description, streamer_infos, ..state.options.clone() };
             options.fields.extend(by_field(own)?);
             let mut builder = SchemaBuilder::new(options.compression);
             add_fields(&mut builder, &fields, &classes)?;
@@ -151,6 +152,12 @@ impl Writer {
                 builder.project_path(&field, &path)?;
             }
             let schema = builder.finish();
+            if schema.has_streamed_objects() && options.streamer_infos.is_empty() {
+                return Err(Error::invalid_argument(
+                    "streamed objects need the streamer infos of their class, as in \
+                     classes={\"Hit\": {\":streamed\": \"a file that has them.root\"}}",
+                ));
+            }
             let writer =
                 TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
             let fields = shapes(writer.schema());
