@@ -79,7 +79,10 @@ class WritableFile:
             Types of your own by name, each a dict: the members of a class and their types, with
             ``":bases"`` (a list of names), ``":version"`` and ``":checksum"`` where ROOT's
             dictionary has them; ``{":enum": "short"}`` for an enum, ``{":items": "float"}`` for a
-            class that ROOT knows as a collection.
+            class that ROOT knows as a collection. ``{":streamed": "file.root"}`` is a class whose
+            objects are given as bytes that ROOT's streamer made of them (as `nyssa.open` reads them
+            with ``streamer="raw"``); the streamer infos are those of that file, or those in bytes
+            that ``TBufferFile.WriteObject`` made of a list of them.
         record_names
             Whether awkward records with a name are written as the class of that name.
         fields

@@ -141,9 +141,10 @@ impl Writer {
         column_types: Vec<(String, String)>,
     ) -> PyResult<Fields> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let streamer_infos = crate::classes::streamer_infos(classes)?;
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let options = Options { description, ..state.options.clone() };
+            let options = Options { description, streamer_infos, ..state.options.clone() };
             let mut builder = SchemaBuilder::new(options.compression);
             add_fields(&mut builder, &fields, &classes)?;
             let choices = column_types.into_iter().map(|(glob, text)| Ok((glob, text.parse()?)));
@@ -152,6 +153,12 @@ impl Writer {
                 builder.project_path(&field, &path)?;
             }
             let schema = builder.finish();
+            if schema.has_streamed_objects() && options.streamer_infos.is_empty() {
+                return Err(Error::invalid_argument(
+                    "streamed objects need the streamer infos of their class, as in \
+                     classes={\"Hit\": {\":streamed\": \"a file that has them.root\"}}",
+                ));
+            }
             let writer =
                 TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
             let fields = shapes(writer.schema());

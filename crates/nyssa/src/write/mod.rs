@@ -15,6 +15,7 @@ mod attributes;
 pub(crate) mod auto;
 mod blocks;
 mod budget;
+mod classes;
 mod column_choice;
 mod column_data;
 pub(crate) mod effort;

@@ -3,6 +3,7 @@
 use super::{Effort, Encodings};
 use crate::compression::Compression;
 use crate::error::{Error, Result};
+use crate::rootfile::StreamerList;
 
 /// Compressed size that a cluster aims at, bytes (ROOT's approximate zipped cluster size).
 pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
@@ -69,6 +70,9 @@ pub struct Options {
     pub contexts: Option<usize>,
     /// Clusters per page list.
     pub clusters_per_group: usize,
+    /// What the classes of streamed objects look like, for the extra type information and for the list
+    /// of the file.
+    pub streamer_infos: StreamerList,
     /// Description of the RNTuple, free text.
     pub description: String,
     /// The program that writes, recorded in the header.
@@ -93,6 +97,7 @@ impl Default for Options {
             memory: DEFAULT_MEMORY,
             contexts: None,
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,
+            streamer_infos: StreamerList::default(),
             description: String::new(),
             writer: concat!("nyssa ", env!("CARGO_PKG_VERSION")).to_owned(),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::classes;
 use super::extension::{self, Progress};
 use super::known_pages::{KnownPages, PageKey};
 use super::open_cluster::{OpenCluster, Stored, complete};
@@ -105,14 +106,23 @@ impl Writer {
         file: &SharedFile,
         path: String,
         name: String,
-        schema: Schema,
+        mut schema: Schema,
         options: Options,
     ) -> Result<Self> {
         options.validate()?;
         check_schema(&schema)?;
+        let infos = &options.streamer_infos;
+        let described = schema.has_streamed_objects() && !infos.is_empty();
+        let extra_types = match described {
+            true => vec![classes::describe(&mut schema, infos)?],
+            false => Vec::new(),
+        };
         let max_key_size = file.with(|file| Ok(file.options().max_key_size))?;
         let compressor = Compressor::new(options.compression)?;
         file.begin(&path)?;
+        if described {
+            file.add_streamer_infos(infos)?;
+        }
         Ok(Self {
             file: file.clone(),
             owns_file: false,
@@ -121,7 +131,7 @@ impl Writer {
             max_key_size,
             elements: vec![0; schema.columns.len()],
             schema,
-            extra_types: Vec::new(),
+            extra_types,
             header: None,
             open: None,
             clusters: Vec::new(),
