@@ -22,11 +22,13 @@ pub(crate) mod effort;
 mod elements;
 mod estimate;
 mod extension;
+mod field_options;
 mod filler;
 mod gather;
 mod known_pages;
 mod lanes;
 mod lists;
+pub(crate) mod loss;
 mod numbers;
 mod open_cluster;
 mod options;
@@ -47,9 +49,11 @@ mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use auto::Encodings;
-pub use column_choice::{ColumnChoice, choose_columns};
+pub use column_choice::ColumnChoice;
+pub(crate) use column_choice::choose_columns;
 pub use effort::Effort;
 pub use estimate::{MemoryEstimate, estimate};
+pub use field_options::FieldOptions;
 pub use options::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_INITIAL_UNZIPPED_PAGE,
     DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES,

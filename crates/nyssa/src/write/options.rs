@@ -1,6 +1,6 @@
 //! What a writer may choose, with ROOT's defaults by name.
 
-use super::{Effort, Encodings};
+use super::{Effort, Encodings, FieldOptions};
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rootfile::StreamerList;
@@ -40,6 +40,8 @@ pub struct Options {
     pub effort: Effort,
     /// How column types are chosen.
     pub encodings: Encodings,
+    /// What holds for some fields instead, by glob; the last that match win. Not for attribute sets.
+    pub fields: Vec<FieldOptions>,
     /// Compressed cluster size to aim at, bytes. Clusters are smaller where memory is short.
     pub approx_zipped_cluster: u64,
     /// Uncompressed cluster size to stay under, bytes.
@@ -85,6 +87,7 @@ impl Default for Options {
             compression: Compression::DEFAULT,
             effort: Effort::default(),
             encodings: Encodings::default(),
+            fields: Vec::new(),
             approx_zipped_cluster: DEFAULT_APPROX_ZIPPED_CLUSTER,
             max_unzipped_cluster: DEFAULT_MAX_UNZIPPED_CLUSTER,
             initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE,
@@ -147,6 +150,6 @@ impl Options {
                 self.initial_unzipped_page, self.max_unzipped_page
             ));
         }
-        Ok(())
+        self.fields.iter().try_for_each(FieldOptions::validate)
     }
 }

@@ -19,6 +19,7 @@ use crate::schema::{
     Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
 };
 
+mod represent;
 mod resume;
 
 pub use resume::Existing;
@@ -60,6 +61,7 @@ pub struct Writer {
     page_records: u64,
     compressor: Compressor,
     report: Report,
+    represented: represent::Represented,
     /// For an RNTuple that was in the file before.
     resumed: Option<Resumed>,
 }
@@ -142,13 +144,9 @@ impl Writer {
             compressor,
             options,
             report: Report::default(),
+            represented: represent::Represented::default(),
             resumed: None,
         })
-    }
-
-    /// Is the header written, so that the schema can only grow?
-    pub(super) fn has_header(&self) -> bool {
-        self.header.is_some()
     }
 
     /// The file, and the path in it.
@@ -429,6 +427,7 @@ impl Writer {
         if self.clusters.len() >= self.options.clusters_per_group
             || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_SHARE
         {
+            self.represent_rest()?;
             self.commit_group()?;
         }
         Ok(())
