@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use crate::door::Door;
 use crate::errors;
 use crate::file::open_file;
-use crate::options::{entry_range, get, memory, parse};
+use crate::options::{entry_range, get, get_by_field, memory, parse};
 use crate::report::json;
 use crate::rules::rules;
 
@@ -76,6 +76,7 @@ fn rewrite_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
         options.encodings = encodings;
     }
     options.rules = rules(given.get_item("rules")?)?;
+    options.field_options = get_by_field(given, "field_options")?;
     options.name = get(given, "name")?;
     options.fields = get(given, "fields")?.unwrap_or_default();
     options.drop = get(given, "drop")?.unwrap_or_default();
