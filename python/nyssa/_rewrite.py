@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from nyssa import _core, _job
+from nyssa._field_options import FieldOptions
+from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
 from nyssa.file import open_dataset
 
@@ -22,6 +24,8 @@ def rewrite(
     *,
     name: str | None = None,
     compression: int | str = 505,
+    encoding: str = "default",
+    field_options: FieldOptions | None = None,
     fields: str | Iterable[str] = (),
     drop: str | Iterable[str] = (),
     cut: str | Callable[[Any], Any] | None = None,
@@ -54,6 +58,11 @@ def rewrite(
         Name of the new RNTuple; default that of the old one.
     compression
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+    encoding
+        As in `nyssa.convert`.
+    field_options
+        How some fields are stored, by pattern of their paths, as the `fields` of
+        `WritableFile.mkrntuple`. Where that loses precision, the report has the bound of the error.
     fields, drop
         Globs of field paths to take and to leave out, such as ``"Muon_*"`` or ``"jets._0.pt"``.
     cut
@@ -99,6 +108,8 @@ def rewrite(
         "ntuple": ntuple,
         "name": name,
         "compression": compression,
+        "encoding": encoding,
+        "field_options": by_field(field_options),
         "fields": _globs(fields),
         "drop": _globs(drop),
         "entry_start": entry_start,

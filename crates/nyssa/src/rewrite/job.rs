@@ -22,6 +22,7 @@ use crate::output::{self, Output};
 use crate::read::{self, Reader, StreamerForm};
 use crate::rootfile::{Carry, Refused, RootFile};
 use crate::schema::{FieldId, Schema};
+use crate::write::loss::{check_exact, losses};
 use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, Encodings, SealSettings, Writer};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
@@ -158,7 +159,9 @@ impl<'a> Job<'a> {
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.fields, &options.drop)?;
         let compressed = options.compression.setting() != 0;
-        let target = Target::new(schema, &selection, compressed)?;
+        let mut target = Target::new(schema, &selection, compressed)?;
+        let (by_field, compression) = (&options.field_options, options.compression);
+        write::choose_columns(&mut target.schema, by_field, compression, 0)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
         reader.retain(|id| selection.keeps(id));
@@ -174,7 +177,23 @@ impl<'a> Job<'a> {
         };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        Ok(Self { reader, pieces, target, fields, dropped, options, context })
+        let job = Self { reader, pieces, target, fields, dropped, options, context };
+        if options.verify {
+            let settings = SealSettings::new(&job.target.schema, &job.write_options());
+            check_exact(&job.target.schema, &settings)?;
+        }
+        Ok(job)
+    }
+
+    fn write_options(&self) -> write::Options {
+        write::Options {
+            compression: self.options.compression,
+            fields: self.options.field_options.clone(),
+            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.options.page_bytes),
+            max_unzipped_page: self.options.page_bytes,
+            description: self.reader.header().description.clone(),
+            ..write::Options::default()
+        }
     }
 
     fn selected(&self) -> Result<Selected<'_>> {
@@ -186,14 +205,9 @@ impl<'a> Job<'a> {
         let Target { schema, sources, notes } = &self.target;
         let mut notes = notes.clone();
         let mut schema = schema.clone();
-        let write_options = write::Options {
-            compression: self.options.compression,
-            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.options.page_bytes),
-            max_unzipped_page: self.options.page_bytes,
-            description: self.reader.header().description.clone(),
-            ..write::Options::default()
-        };
+        let write_options = self.write_options();
         let mut settings = SealSettings::new(&schema, &write_options);
+        notes.extend(losses(&schema, &settings));
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
         let selected = self.selected()?;

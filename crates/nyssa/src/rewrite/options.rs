@@ -7,7 +7,9 @@ use arrow_buffer::BooleanBuffer;
 use crate::compression::Compression;
 use crate::cut::Cut;
 use crate::error::{Error, Result};
-use crate::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
+use crate::write::{
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, FieldOptions,
+};
 
 /// Bytes of decoded and sealed data in flight.
 pub const MEMORY_BUDGET: u64 = 512 << 20;
@@ -50,6 +52,8 @@ pub struct Options {
     pub page_bytes: usize,
     /// Bytes of decoded and sealed data in flight.
     pub memory_budget: u64,
+    /// What holds for some fields instead, by glob; the last that match win.
+    pub field_options: Vec<FieldOptions>,
     /// Globs of field paths to take, such as `Muon_*` or `jets._0.pt`; empty takes all.
     pub fields: Vec<String>,
     /// Globs of field paths to leave out, stronger than `fields`.
@@ -79,6 +83,7 @@ impl Default for Options {
             cluster_bytes: DEFAULT_APPROX_ZIPPED_CLUSTER,
             page_bytes: DEFAULT_MAX_UNZIPPED_PAGE,
             memory_budget: MEMORY_BUDGET,
+            field_options: Vec::new(),
             fields: Vec::new(),
             drop: Vec::new(),
             entries: None,
