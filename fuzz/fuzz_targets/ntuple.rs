@@ -1,8 +1,9 @@
 //! A whole file with one uncompressed RNTuple whose checksums are made right: opened, planned,
-//! read, verified.
+//! read, verified, with its attribute sets.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use nyssa::Dataset;
 use nyssa::read::{Options, Reader};
 use nyssa_fuzz::{context, open, read_all, repair};
 
@@ -14,5 +15,13 @@ fuzz_target!(|data: &[u8]| {
     let options = Options { verify_checksums: false, ..Options::default() };
     let Ok(reader) = Reader::open_with(&file, &name, options) else { return };
     read_all(&reader);
+    for link in reader.attribute_links() {
+        if let Ok(set) = reader.open_attribute_set(&link.name) {
+            read_all(&set);
+            if set.num_entries() <= nyssa_fuzz::MAX_ENTRIES {
+                let _ = set.attribute_ranges(context());
+            }
+        }
+    }
     let _ = nyssa::read::verify(&reader, context());
 });

@@ -1,8 +1,10 @@
 //! What the fuzz targets share. A target passes when it returns: an error is a right answer to bad
 //! input; a panic, an overflow, a hang or memory beyond the limit is not.
 
+pub mod folder;
 mod limit;
 pub mod repair;
+pub mod sink;
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,7 +12,7 @@ use nyssa::rootfile::RootFile;
 use nyssa::{Context, Dataset};
 
 /// Entries that are read at most: a few bytes of metadata may claim any number.
-const MAX_ENTRIES: u64 = 10_000;
+pub const MAX_ENTRIES: u64 = 10_000;
 
 static CONTEXT: LazyLock<Context> = LazyLock::new(|| match Context::new(Some(1)) {
     Ok(context) => context,

@@ -2,6 +2,7 @@
 //! reached: without it nearly every change ends at the first checksum.
 
 use nyssa::format::{Anchor, EnvelopePosition, Footer, checksum};
+use nyssa::read::{Options, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 
 /// Start of the checksummed fields in the payload of an anchor.
@@ -9,11 +10,32 @@ const ANCHOR_FIELDS: usize = 6;
 /// Size of the checksummed fields of an anchor.
 const ANCHOR_SIZE: usize = 64;
 
+/// How RNTuples are read of which nothing shall be decoded.
+const RAW: Options = Options { verify_checksums: false, streamer: StreamerForm::Raw };
+
+/// The file in `data` with all checksums of its first RNTuple made right, and the RNTuple's path.
+pub fn repaired(data: &[u8]) -> Option<(String, Vec<u8>)> {
+    let name = first_name(&crate::open(data).ok()?)?;
+    let mut bytes = data.to_vec();
+    repair(&mut bytes, &name);
+    repair_pages(&mut bytes, &name);
+    Some((name, bytes))
+}
+
 /// Sets the checksums of the anchor, header, footer and page lists of the uncompressed RNTuple
-/// `name`, as far as they can be found.
+/// `name` and its attribute sets, as far as they can be found.
 pub fn repair(bytes: &mut [u8], name: &str) -> Option<()> {
     let key = crate::open(bytes).ok()?.find(name).ok()?;
     let payload = usize::try_from(key.seek.checked_add(u64::from(key.keylen))?).ok()?;
+    for set in repair_at(bytes, payload)? {
+        repair_at(bytes, usize::try_from(set).ok()?);
+    }
+    Some(())
+}
+
+/// Sets the checksums of the RNTuple whose anchor has its payload at a place; the places of the
+/// anchors of its attribute sets.
+fn repair_at(bytes: &mut [u8], payload: usize) -> Option<Vec<u64>> {
     repair_anchor(bytes.get_mut(payload..)?)?;
     let anchor = Anchor::parse(bytes.get(payload..)?).ok()?;
     repair_envelope(bytes, anchor.header);
@@ -34,6 +56,20 @@ pub fn repair(bytes: &mut [u8], name: &str) -> Option<()> {
         let start = range(place, bytes.len())?.start;
         set(bytes, start, 8, &header);
         repair_envelope(bytes, place);
+    }
+    Some(footer.attribute_sets.iter().map(|link| link.locator.offset).collect())
+}
+
+/// Sets the checksums of all pages of the RNTuple `name`.
+fn repair_pages(bytes: &mut [u8], name: &str) -> Option<()> {
+    let reader = Reader::open_with(&crate::open(bytes).ok()?, name, RAW).ok()?;
+    for page in reader.clusters_info().iter().flat_map(|c| &c.columns).flat_map(|c| &c.pages) {
+        let start = usize::try_from(page.locator.offset).ok()?;
+        let end = start.checked_add(usize::try_from(page.locator.size).ok()?)?;
+        if let (true, Some(page)) = (page.checksummed, bytes.get(start..end)) {
+            let sum = checksum(page).to_le_bytes();
+            set(bytes, end, 0, &sum);
+        }
     }
     Some(())
 }
@@ -66,14 +102,17 @@ fn envelope(bytes: &[u8], place: EnvelopePosition) -> Option<&[u8]> {
 }
 
 fn repair_envelope(bytes: &mut [u8], place: EnvelopePosition) {
-    let Some(range) = range(place, bytes.len()) else { return };
+    let Some(range) = range(place, bytes.len()).filter(|_| place.nbytes == place.len) else {
+        return;
+    };
     let end = range.end - 8;
     let sum = checksum(&bytes[range.start..end]);
     bytes[end..range.end].copy_from_slice(&sum.to_le_bytes());
 }
 
 fn set(bytes: &mut [u8], start: usize, at: usize, value: &[u8]) {
-    if let Some(place) = bytes.get_mut(start + at..start + at + value.len()) {
+    let place = start.saturating_add(at);
+    if let Some(place) = bytes.get_mut(place..place.saturating_add(value.len())) {
         place.copy_from_slice(value);
     }
 }

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nyssa._iterate import concatenate, iterate
     from nyssa._join import join
     from nyssa._merge import merge
+    from nyssa._precision import Precision, column_precision
     from nyssa._rewrite import rewrite
     from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
@@ -62,12 +63,14 @@ _HOMES = {
     "File": "file",
     "FillContext": "writing",
     "NTupleWriter": "writing",
+    "Precision": "_precision",
     "RNTuple": "dataset",
     "ReadRules": "rules",
     "TTree": "dataset",
     "UpdatableFile": "writing",
     "WritableFile": "writing",
     "chain": "_chain",
+    "column_precision": "_precision",
     "concatenate": "_iterate",
     "convert": "_convert",
     "estimate_write_memory": "writing",
@@ -96,6 +99,7 @@ __all__ = [
     "NTupleWriter",
     "NotFoundError",
     "NyssaError",
+    "Precision",
     "RNTuple",
     "ReadRules",
     "TTree",
@@ -104,6 +108,7 @@ __all__ = [
     "WritableFile",
     "__version__",
     "chain",
+    "column_precision",
     "concatenate",
     "convert",
     "errors",

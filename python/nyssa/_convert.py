@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nyssa import _core, _job
+from nyssa._field_options import FieldOptions
+from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
 
 __all__ = ["convert"]
@@ -21,6 +23,7 @@ def convert(
     compression: int | str = 505,
     effort: str = "auto",
     encoding: str = "default",
+    field_options: FieldOptions | None = None,
     layout: str = "importer",
     threads: int | None = None,
     memory: int | str | None = None,
@@ -55,6 +58,9 @@ def convert(
     encoding
         ``"default"``: column types as ROOT has them. ``"auto"``: for each column what a sample
         shows to be smallest, split or unsplit, with an effort chosen for size more than for time.
+    field_options
+        How some fields of the output are stored, by pattern of their paths, as the `fields` of
+        `WritableFile.mkrntuple`. Where that loses precision, the report has the bound of the error.
     layout
         ``"importer"``: the fields ROOT's importer makes, branches with a common count sharing
         one collection. ``"vectors"``: each jagged branch a ``std::vector`` of its own.
@@ -97,6 +103,7 @@ def convert(
         "compression": compression,
         "effort": effort,
         "encoding": encoding,
+        "field_options": by_field(field_options),
         "layout": layout,
         "memory": None if memory is None else bytes_of(memory, "memory"),
         "cluster_size": None if cluster_size is None else bytes_of(cluster_size, "cluster_size"),

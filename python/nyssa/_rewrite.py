@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from nyssa import _core, _job
+from nyssa._field_options import FieldOptions
+from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
 from nyssa.file import open_dataset
+from nyssa.rules import ReadRules
 
 __all__ = ["rewrite"]
 
@@ -22,6 +25,9 @@ def rewrite(
     *,
     name: str | None = None,
     compression: int | str = 505,
+    encoding: str = "default",
+    rules: ReadRules | None = None,
+    field_options: FieldOptions | None = None,
     fields: str | Iterable[str] = (),
     drop: str | Iterable[str] = (),
     cut: str | Callable[[Any], Any] | None = None,
@@ -54,6 +60,15 @@ def rewrite(
         Name of the new RNTuple; default that of the old one.
     compression
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+    encoding
+        As in `nyssa.convert`.
+    rules
+        `ReadRules` for the classes of the fields: the members that they make are written as members
+        of these classes, whose version is then the `target_version` of the rule. A cut sees the
+        members that are in the file.
+    field_options
+        How some fields are stored, by pattern of their paths, as the `fields` of
+        `WritableFile.mkrntuple`. Where that loses precision, the report has the bound of the error.
     fields, drop
         Globs of field paths to take and to leave out, such as ``"Muon_*"`` or ``"jets._0.pt"``.
     cut
@@ -99,6 +114,9 @@ def rewrite(
         "ntuple": ntuple,
         "name": name,
         "compression": compression,
+        "encoding": encoding,
+        "rules": None if rules is None else rules._core,
+        "field_options": by_field(field_options),
         "fields": _globs(fields),
         "drop": _globs(drop),
         "entry_start": entry_start,

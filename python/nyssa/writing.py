@@ -14,6 +14,7 @@ import numpy as np
 
 from nyssa import _awkward, _columns, _core
 from nyssa._attributes import AttributeSetWriter
+from nyssa._field_options import FieldOptions, field_options
 from nyssa._filter import not_found
 from nyssa._objects import Shape
 from nyssa._steps import bytes_of
@@ -52,7 +53,7 @@ class WritableFile:
         projections: Mapping[str, str] | None = None,
         classes: Mapping[str, Mapping[str, Any]] | None = None,
         record_names: bool = False,
-        fields: Mapping[str, Mapping[str, str]] | None = None,
+        fields: FieldOptions | None = None,
     ) -> NTupleWriter:
         """Add an RNTuple and return its writer.
 
@@ -79,16 +80,23 @@ class WritableFile:
             Types of your own by name, each a dict: the members of a class and their types, with
             ``":bases"`` (a list of names), ``":version"`` and ``":checksum"`` where ROOT's
             dictionary has them; ``{":enum": "short"}`` for an enum, ``{":items": "float"}`` for a
-            class that ROOT knows as a collection.
+            class that ROOT knows as a collection. ``{":streamed": "file.root"}`` is a class whose
+            objects are given as bytes that ROOT's streamer made of them (as `nyssa.open` reads them
+            with ``streamer="raw"``); the streamer infos are those of that file, or those in bytes
+            that ``TBufferFile.WriteObject`` made of a list of them.
         record_names
             Whether awkward records with a name are written as the class of that name.
         fields
-            Column types by pattern of field paths, such as ``{"Jet_*": {"column":
-            "Real32Trunc:16"}}``; the last pattern that matches wins. ``"split"`` and ``"unsplit"``,
-            a column type of the specification (``"Int16"``, ``"SplitIndex32"``), or one of low
-            precision: ``"Real16"`` (relative error up to 2^-11), ``"Real32Trunc:BITS"`` (relative
-            error below 2^-(BITS - 9)), ``"Real32Quant:BITS:MIN:MAX"`` (absolute error up to half of
-            (MAX - MIN) / (2^BITS - 1); values outside the range are refused).
+            How some fields are stored, by pattern of their paths, such as ``{"Jet_*": {"column":
+            "Real32Trunc:16", "compression": "zstd:9", "page_size": "64 kB"}}``. For each of the
+            three, the last pattern that matches wins; what is below a field that matches is meant
+            too, and so are fields added later. ``"compression"`` and ``"page_size"`` are as in
+            `recreate`, the compression at exactly this level. ``"column"`` is ``"split"`` or
+            ``"unsplit"``, a column type of the specification (``"Int16"``, ``"SplitIndex32"``), or
+            one of low precision (`column_precision` has the bounds): ``"Real16"`` (relative error
+            up to 2^-11), ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
+            ``"Real32Quant:BITS:MIN:MAX"`` (absolute error up to half of (MAX - MIN) / (2^BITS - 1);
+            values outside the range are refused).
 
         Raises
         ------
@@ -106,7 +114,7 @@ class WritableFile:
         if columns is None:
             columns = _columns.columns(types_or_data, record_names or bool(classes))
         projected = list((projections or {}).items())
-        chosen = [_column_type(pattern, options) for pattern, options in (fields or {}).items()]
+        chosen = field_options(fields)
         types = self._open().table(name, columns, description, projected, classes, chosen)
         writer = NTupleWriter(self, name, types)
         self._writers[name] = writer
@@ -353,6 +361,7 @@ def recreate(
     checksums: bool = True,
     same_page_merging: bool = True,
     memory: int | str | None = None,
+    fields: FieldOptions | None = None,
     fill_contexts: int | None = None,
     fill_order: str = "completion",
     force: bool = True,
@@ -379,7 +388,9 @@ def recreate(
     encoding
         ``"default"``: column types as ROOT has them. ``"auto"``: for each column what is smallest
         on a sample of its data, split or unsplit, with a compression effort chosen for size more
-        than for time; looked at again in later clusters. Not with `NTupleWriter.fill_context`.
+        than for time; looked at again in later clusters. What is stored so is compared with
+        ROOT's way for all its data, and the smaller one is kept; the types are ROOT's where
+        `buffered` is false, since these are compared cluster by cluster.
     cluster_size
         Compressed bytes of a cluster to aim at, such as ``"50 MB"``; smaller where memory is short.
     max_unzipped_cluster_size
@@ -399,6 +410,9 @@ def recreate(
     memory
         Budget for all that is held while an RNTuple is written, of all fill contexts together; see
         `estimate_write_memory`.
+    fields
+        Options by field for every RNTuple of the file; those of `WritableFile.mkrntuple`, where
+        they are explained, come after them. Each pattern has to match a field of each RNTuple.
     fill_contexts
         How many `NTupleWriter.fill_context` there may be at once, who share the memory; default the
         number of `threads`.
@@ -429,6 +443,7 @@ def recreate(
         checksums=checksums,
         same_page_merging=same_page_merging,
         memory=memory,
+        fields=fields,
         fill_contexts=fill_contexts,
         fill_order=fill_order,
         threads=threads,
@@ -550,17 +565,13 @@ def _options(**given: Any) -> dict[str, Any]:
     allowed = set(inspect.signature(recreate).parameters) - {"path", "force"}
     if unknown := set(given) - allowed:
         raise ArgumentError(f"unknown options: {', '.join(sorted(unknown))}")
+    if "fields" in given:
+        given["fields"] = field_options(given["fields"])
     return {
         name: bytes_of(value, name) if name in sizes else value
         for name, value in given.items()
         if value is not None
     }
-
-
-def _column_type(pattern: str, options: Mapping[str, str]) -> tuple[str, str]:
-    if set(options) != {"column"}:
-        raise ArgumentError(f'fields[{pattern!r}] has {sorted(options)} where "column" belongs')
-    return pattern, options["column"]
 
 
 def _empty(

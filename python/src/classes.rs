@@ -5,13 +5,23 @@
 //! | `"Jet": {"pt": "float", ":bases": ["Base"], ":version": 2, ":checksum": 7}` | a class |
 //! | `"Color": {":enum": "short"}` | an enum |
 //! | `"Hits": {":items": "float"}` | a class that ROOT knows as a collection |
+//! | `"Hit": {":streamed": "file.root"}` | a class whose objects are bytes, with its streamer infos |
+
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use nyssa::Error;
+use nyssa::format::{CONTENT_STREAMER_INFO, ExtraType};
+use nyssa::rootfile::{RootFile, StreamerList};
 use nyssa::schema::{Class, Classes, Definition};
+use nyssa_io::LocalSource;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors;
+
+/// Where the streamer infos of a class are.
+const STREAMED: &str = ":streamed";
 
 /// The definitions in `given`.
 pub fn classes(given: &Bound<'_, PyDict>) -> PyResult<Classes> {
@@ -22,6 +32,31 @@ pub fn classes(given: &Bound<'_, PyDict>) -> PyResult<Classes> {
         classes.define(&name, definition).map_err(|error| errors::to_python(given.py(), &error))?;
     }
     Ok(classes)
+}
+
+/// The streamer infos that the definitions in `given` name: those of the list of a file, given by its
+/// path, or of a list as `TBufferFile::WriteObject` streams it.
+pub fn streamer_infos(given: &Bound<'_, PyDict>) -> PyResult<StreamerList> {
+    let mut all = StreamerList::default();
+    for (_, entries) in given.iter() {
+        let Some(source) = entries.cast::<PyDict>()?.get_item(STREAMED)? else { continue };
+        let list = match source.cast::<PyBytes>() {
+            Ok(bytes) => given_list(bytes.as_bytes()),
+            Err(_) => list_of(source.extract()?),
+        };
+        all.merge(&list.map_err(|error| errors::to_python(given.py(), &error))?);
+    }
+    Ok(all)
+}
+
+fn given_list(bytes: &[u8]) -> nyssa::Result<StreamerList> {
+    let content_id = CONTENT_STREAMER_INFO;
+    let extra = ExtraType { content_id, content: bytes.to_vec(), ..ExtraType::default() };
+    StreamerList::parse(extra.streamer_list()?.unwrap_or_default(), ExtraType::LIST_OFFSET)
+}
+
+fn list_of(path: PathBuf) -> nyssa::Result<StreamerList> {
+    RootFile::open(Arc::new(LocalSource::open(path)?))?.streamer_list()
 }
 
 fn definition(name: &str, entries: &Bound<'_, PyDict>) -> PyResult<Definition> {
@@ -35,6 +70,12 @@ fn definition(name: &str, entries: &Bound<'_, PyDict>) -> PyResult<Definition> {
         let of = of.extract()?;
         return Ok(if kind { Definition::Enum(of) } else { Definition::Collection(of) });
     }
+    if entries.contains(STREAMED)? {
+        if entries.len() > 1 {
+            return refuse(format!("{name}: beside {STREAMED:?} nothing else can stand"));
+        }
+        return Ok(Definition::Streamed);
+    }
     let (mut bases, mut members) = (Vec::new(), Vec::new());
     let (mut version, mut checksum) = (Class::NO_VERSION, None);
     for (key, value) in entries.iter() {
@@ -46,7 +87,7 @@ fn definition(name: &str, entries: &Bound<'_, PyDict>) -> PyResult<Definition> {
             other if other.starts_with(':') => {
                 return refuse(format!(
                     "{name}: {other:?} is none of \":bases\", \":version\", \":checksum\", \
-                     \":enum\" and \":items\""
+                     \":enum\", \":items\" and \":streamed\""
                 ));
             }
             _ => members.push((key, value.extract()?)),

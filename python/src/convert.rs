@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::door::Door;
 use crate::file::open_file;
-use crate::options::{entry_range, get, memory, parse};
+use crate::options::{entry_range, get, get_by_field, memory, parse};
 use crate::report::json;
 
 /// Converts and returns the report as JSON. `progress(done, total)` is called by this thread.
@@ -63,6 +63,7 @@ fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(bytes) = get(given, "page_size")? {
         options.page_bytes = memory(bytes);
     }
+    options.field_options = get_by_field(given, "field_options")?;
     options.name = get(given, "name")?;
     options.include = get(given, "include")?.unwrap_or_default();
     options.exclude = get(given, "exclude")?.unwrap_or_default();

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::Schema as ArrowSchema;
+use nyssa::encoding::Precision;
 use nyssa::schema::Schema;
-use nyssa::write::{self, FillContext as Core};
+use nyssa::write::{self, ColumnChoice, FillContext as Core};
 use nyssa::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -75,6 +76,25 @@ impl FillContext {
 
 fn finished() -> Error {
     Error::invalid_argument("the fill context is closed")
+}
+
+/// Relative and absolute error of a column type for floats or doubles, and the least and the largest
+/// value.
+#[pyfunction]
+pub fn column_precision(
+    py: Python<'_>,
+    column: &str,
+    double: bool,
+) -> PyResult<(f64, f64, f64, f64)> {
+    let precision = || match column.parse()? {
+        ColumnChoice::Encoding(encoding) => encoding.precision(double).ok_or_else(|| {
+            Error::invalid_argument(format!("{column:?} holds no floating-point numbers"))
+        }),
+        ColumnChoice::Split | ColumnChoice::Unsplit => Ok(Precision::EXACT),
+    };
+    let Precision { relative, absolute, range: (min, max) } =
+        precision().map_err(|error: Error| errors::to_python(py, &error))?;
+    Ok((relative, absolute, min, max))
 }
 
 /// What writing entries with the types of `columns` takes, as JSON.

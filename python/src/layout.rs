@@ -36,6 +36,15 @@ pub enum Tree {
     Nothing { length: usize },
 }
 
+/// Which nulls are options.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// Those that the field may have, whether there are any or not.
+    declared: bool,
+    /// A null is above: one in a field that has none only fills the place below it.
+    below_nulls: bool,
+}
+
 impl Tree {
     /// The tree of `array`, which is of `field`. Shares its memory, except that of booleans. There is
     /// an option where there are nulls; with `declared` wherever there may be, so that the shape of the
@@ -44,9 +53,16 @@ impl Tree {
     /// # Errors
     /// `Unsupported` for Arrow types that nyssa does not read.
     pub fn new(array: &ArrayRef, field: &Field, declared: bool) -> Result<Self> {
-        let tree = Self::bare(array, field, declared)?;
-        let mask = match array.nulls() {
-            Some(nulls) if nulls.null_count() > 0 => bytes_of_bits(nulls.inner()),
+        Self::part(array, field, Shown { declared, below_nulls: false })
+    }
+
+    fn part(array: &ArrayRef, field: &Field, shown: Shown) -> Result<Self> {
+        let Shown { declared, below_nulls } = shown;
+        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+        let below = Shown { below_nulls: below_nulls || nulls.is_some(), ..shown };
+        let tree = Self::bare(array, field, below)?;
+        let mask = match nulls {
+            Some(nulls) if field.is_nullable() || !below_nulls => bytes_of_bits(nulls.inner()),
             _ if declared && field.is_nullable() && !matches!(tree, Self::Union { .. }) => {
                 vec![1u8; array.len()].into()
             }
@@ -55,8 +71,8 @@ impl Tree {
         Ok(Self::Option { mask, child: Box::new(tree) })
     }
 
-    fn bare(array: &ArrayRef, field: &Field, declared: bool) -> Result<Self> {
-        let child = |array, field| Self::new(array, field, declared).map(Box::new);
+    fn bare(array: &ArrayRef, field: &Field, below: Shown) -> Result<Self> {
+        let child = |array, field| Self::part(array, field, below).map(Box::new);
         Ok(match field.data_type() {
             DataType::Boolean => {
                 Self::Number { dtype: "|b1", data: bytes_of_bits(array.as_boolean().values()) }
@@ -84,7 +100,7 @@ impl Tree {
                 let record = array.as_struct();
                 let names = fields.iter().map(|field| field.name().clone()).collect();
                 let pairs = fields.iter().zip(record.columns());
-                let children = pairs.map(|(field, array)| Self::new(array, field, declared));
+                let children = pairs.map(|(field, array)| Self::part(array, field, below));
                 Self::Record {
                     names,
                     children: children.collect::<Result<_>>()?,
@@ -101,7 +117,7 @@ impl Tree {
                     return Err(unsupported(field));
                 }
                 let children =
-                    fields.iter().map(|(id, field)| Self::new(union.child(id), field, declared));
+                    fields.iter().map(|(id, field)| Self::part(union.child(id), field, below));
                 Self::Union {
                     tags: union.type_ids().inner().clone(),
                     index: union.offsets().map(|index| index.inner().clone()),

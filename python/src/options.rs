@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use nyssa::Error;
-use nyssa::write::Options;
+use nyssa::Result;
+use nyssa::write::{FieldOptions, Options};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -38,6 +39,24 @@ pub fn parse<T: FromStr<Err = Error>>(
 /// A number of bytes, at most what memory can hold.
 pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// Globs, each with names and values of options.
+pub type ByField = Vec<(String, Vec<(String, String)>)>;
+
+/// Options by field.
+pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
+    let parse = |(glob, options): (String, Vec<(String, String)>)| {
+        let none = FieldOptions::new(&glob)?;
+        options.iter().try_fold(none, |options, (name, value)| options.with(name, value))
+    };
+    given.into_iter().map(parse).collect()
+}
+
+/// The option `name`, options by field.
+pub fn get_by_field(options: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<FieldOptions>> {
+    let given = get(options, name)?.unwrap_or_default();
+    by_field(given).map_err(|error| errors::to_python(options.py(), &error))
 }
 
 /// A range of entries as Python counts: from the end when negative, all when not given.
@@ -92,6 +111,7 @@ pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(bytes) = get(given, "memory")? {
         options.memory = bytes;
     }
+    options.fields = get_by_field(given, "fields")?;
     options.contexts = get(given, "fill_contexts")?;
     Ok(options)
 }

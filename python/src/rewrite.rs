@@ -11,8 +11,9 @@ use pyo3::types::PyDict;
 use crate::door::Door;
 use crate::errors;
 use crate::file::open_file;
-use crate::options::{entry_range, get, memory, parse};
+use crate::options::{entry_range, get, get_by_field, memory, parse};
 use crate::report::json;
+use crate::rules::rules;
 
 /// Rewrites one RNTuple, or all of a file, and returns the reports as JSON. `progress(done, total)`
 /// is called by this thread.
@@ -71,6 +72,11 @@ fn rewrite_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
         let mask = EntryCut::from_bits(bits, count);
         options.cut = Some(mask.map_err(|error| errors::to_python(given.py(), &error))?);
     }
+    if let Some(encodings) = parse(given, "encoding")? {
+        options.encodings = encodings;
+    }
+    options.rules = rules(given.get_item("rules")?)?;
+    options.field_options = get_by_field(given, "field_options")?;
     options.name = get(given, "name")?;
     options.fields = get(given, "fields")?.unwrap_or_default();
     options.drop = get(given, "drop")?.unwrap_or_default();

@@ -8,7 +8,7 @@ use arrow_schema::{Field, Schema};
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::schema::{Classes, FieldType, Nullable, SchemaBuilder};
 use nyssa::update::Update;
-use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter, choose_columns};
+use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::array::Array;
 use crate::door::{self, Door};
 use crate::errors;
 use crate::fill::FillContext;
-use crate::options::{get, parse, write_options};
+use crate::options::{ByField, by_field, get, parse, write_options};
 use crate::rows::Rows;
 use crate::shape::{Shape, shapes};
 
@@ -128,7 +128,7 @@ impl Writer {
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
     /// projections: names and paths; the fields that rows have. Records of the names in `classes` are
-    /// these classes. `column_types` are globs and column types.
+    /// these classes. `own` are options by glob.
     #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
@@ -138,20 +138,26 @@ impl Writer {
         description: String,
         projections: Vec<(String, String)>,
         classes: &Bound<'_, PyDict>,
-        column_types: Vec<(String, String)>,
+        own: ByField,
     ) -> PyResult<Fields> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let streamer_infos = crate::classes::streamer_infos(classes)?;
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let options = Options { description, ..state.options.clone() };
+            let mut options = Options { description, streamer_infos, ..state.options.clone() };
+            options.fields.extend(by_field(own)?);
             let mut builder = SchemaBuilder::new(options.compression);
             add_fields(&mut builder, &fields, &classes)?;
-            let choices = column_types.into_iter().map(|(glob, text)| Ok((glob, text.parse()?)));
-            choose_columns(builder.schema_mut(), &choices.collect::<Result<Vec<_>>>()?)?;
             for (field, path) in projections {
                 builder.project_path(&field, &path)?;
             }
             let schema = builder.finish();
+            if schema.has_streamed_objects() && options.streamer_infos.is_empty() {
+                return Err(Error::invalid_argument(
+                    "streamed objects need the streamer infos of their class, as in \
+                     classes={\"Hit\": {\":streamed\": \"a file that has them.root\"}}",
+                ));
+            }
             let writer =
                 TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
             let fields = shapes(writer.schema());

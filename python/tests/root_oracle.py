@@ -334,6 +334,104 @@ def write_events(path: str, names: list[str], count: int) -> None:
     file.Close()
 
 
+def columns(path: str, name: str) -> dict[str, list[dict[str, Any]]]:
+    """Return what ROOT's descriptor says of the columns of each field.
+
+    For each representation: type, stored bytes of all pages, and for each cluster that has it the
+    compression setting, and of each page elements, stored bytes and file offset.
+    """
+    import ROOT
+
+    descriptor = ROOT.RNTupleReader.Open(name, path).GetDescriptor()
+    element = ROOT.Internal.RColumnElementBase
+    out: dict[str, list[dict[str, Any]]] = {}
+
+    def describe(column: Any) -> dict[str, Any]:
+        number = column.GetPhysicalId()
+        clusters = []
+        for cluster in descriptor.GetClusterIterable():
+            if not cluster.ContainsColumn(number):
+                continue
+            known = cluster.GetColumnRange(number)
+            if known.IsSuppressed():
+                continue
+            pages = [
+                (
+                    int(page.GetNElements()),
+                    int(page.GetLocator().GetNBytesOnStorage()),
+                    int(page.GetLocator().GetPosition["std::uint64_t"]()),
+                )
+                for page in cluster.GetPageRange(number).GetPageInfos()
+                # Not the zeros of entries before the field.
+                if page.GetLocator().GetType() == ROOT.RNTupleLocator.kTypeFile
+            ]
+            setting = known.GetCompressionSettings()
+            clusters.append((int(setting.value()) if setting.has_value() else None, pages))
+        return {
+            "type": str(element.GetColumnTypeName(column.GetType())),
+            "stored": sum(page[1] for _, pages in clusters for page in pages),
+            "clusters": clusters,
+        }
+
+    def walk(parent: int, prefix: str) -> None:
+        for field in descriptor.GetFieldIterable(parent):
+            known = prefix + str(field.GetFieldName())
+            found = [describe(column) for column in descriptor.GetColumnIterable(field)]
+            if found:
+                out[known] = found
+            walk(field.GetId(), known + ".")
+
+    walk(descriptor.GetFieldZeroId(), "")
+    return out
+
+
+def inspected(path: str, name: str) -> dict[str, tuple[int, int, int]]:
+    """Return stored and packed bytes and pages of the columns by ROOT's inspector, by type.
+
+    It takes only RNTuples with one compression setting.
+    """
+    import ROOT
+
+    inspector = ROOT.Experimental.RNTupleInspector.Create(name, path)
+    element = ROOT.Internal.RColumnElementBase
+    out = {}
+    for number in range(inspector.GetDescriptor().GetNPhysicalColumns()):
+        info = inspector.GetColumnInspector(number)
+        sizes = (info.GetCompressedSize(), info.GetUncompressedSize(), info.GetNPages())
+        out[str(element.GetColumnTypeName(info.GetType()))] = tuple(map(int, sizes))
+    return out
+
+
+def low_precision(
+    path: str, field: str, column: str, numbers: list[float], values: list[float]
+) -> None:
+    """Write the RNTuple Events with one field x in a column type of low precision."""
+    import ROOT
+
+    set_type = {
+        "Real16": "SetHalfPrecision()",
+        "Real32Trunc": "SetTruncated({0:.0f})",
+        "Real32Quant": "SetQuantized({1}, {2}, {0:.0f})",
+    }
+    name = f"nyssa_low_{abs(hash((field, column, *numbers)))}"
+    ROOT.gInterpreter.Declare(f"""
+    void {name}(const std::string &path, const std::vector<double> &values) {{
+        auto field = std::make_unique<ROOT::RField<{field}>>("x");
+        field->{set_type[column].format(*numbers)};
+        auto model = ROOT::RNTupleModel::Create();
+        model->AddField(std::move(field));
+        auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "Events", path);
+        auto entry = writer->CreateEntry();
+        auto x = entry->GetPtr<{field}>("x");
+        for (double value : values) {{
+            *x = value;
+            writer->Fill(*entry);
+        }}
+    }}
+    """)
+    getattr(ROOT, name)(path, ROOT.std.vector["double"](values))
+
+
 def add_histogram(path: str, directory: str, name: str) -> None:
     """Add a histogram with three entries in the second of its three bins to a file."""
     import ROOT

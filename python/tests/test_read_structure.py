@@ -467,3 +467,49 @@ def test_attribute_sets(tmp_path: Path, structure: Root) -> None:
         "ntpl, attribute set runs",
         "ntpl, attribute set empty",
     ]
+
+
+PROJECTIONS = r"""
+#include <ROOT/RNTupleModel.hxx>
+#include <ROOT/RNTupleWriter.hxx>
+#include <bitset>
+void nyssa_projections(const char *path) {
+  auto model = ROOT::RNTupleModel::Create();
+  auto bits = model->MakeField<std::bitset<9>>("bits");
+  auto lists = model->MakeField<std::vector<std::vector<float>>>("lists");
+  auto text = model->MakeField<std::string>("text");
+  auto project = [&](const char *type, const char *name, std::map<std::string, std::string> at) {
+    auto field = ROOT::RFieldBase::Create(name, type).Unwrap();
+    model->AddProjectedField(std::move(field), [&](const std::string &to) { return at.at(to); });
+  };
+  project("std::bitset<9>", "p_bits", {{"p_bits", "bits"}});
+  project("std::string", "p_text", {{"p_text", "text"}});
+  project("std::vector<ROOT::RNTupleCardinality<std::uint32_t>>", "p_sizes",
+          {{"p_sizes", "lists"}, {"p_sizes._0", "lists._0"}});
+  auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "ntpl", path);
+  for (int i = 0; i < 20; ++i) {
+    *bits = std::bitset<9>(i * 37);
+    lists->assign(i % 3, std::vector<float>(i % 5, i));
+    *text = std::string(i % 4, 'x');
+    writer->Fill();
+    if (i % 7 == 6) writer->CommitCluster();
+  }
+}
+"""
+
+
+def test_projections_of_bitsets_texts_and_inner_sizes(tmp_path: Path, root: Root) -> None:
+    """Whatever ROOT projects reads as its source, also once it is written again."""
+    path, again = tmp_path / "projections.root", tmp_path / "again.root"
+    root.call("cpp", PROJECTIONS, f'nyssa_projections("{path}")')
+    nyssa.rewrite(path, again)
+    for file in (path, again):
+        events = nyssa.open(f"{file}:ntpl").arrays()
+        expected = [[bool(i * 37 >> bit & 1) for bit in range(9)] for i in range(20)]
+        assert events["bits"].to_list() == events["p_bits"].to_list() == expected
+        assert events["p_text"].to_list() == ["x" * (i % 4) for i in range(20)]
+        assert events["p_sizes"].to_list() == [[i % 5] * (i % 3) for i in range(20)]
+    described = root.call("described", str(again), "ntpl")
+    assert ("p_bits", "std::bitset<9>", "bits") in [(one[0], one[1], one[-1]) for one in described]
+    views = root.call("typed_views", str(again), "ntpl", [("p_bits", "std::bitset<9>")])
+    assert views["p_bits"] == expected

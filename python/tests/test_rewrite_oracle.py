@@ -137,3 +137,60 @@ def test_cat_is_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
                 assert nyssa._core.run_cli(arguments) == 0
                 shown.append(capfd.readouterr().out)
             assert shown[0] == shown[1]
+
+
+def test_attribute_sets_of_what_is_taken(tmp_path: Path, root: Root) -> None:
+    """Ranges are those of the entries that are left; attributes of none of them go."""
+    path, output = tmp_path / "in.root", tmp_path / "out.root"
+    with nyssa.recreate(path) as file:
+        events = file.mkrntuple("Events", {"x": "int64", "y": "float32"})
+        meta = events.attribute_set("meta", {"run": "int32"})
+        events.extend({"x": np.arange(10), "y": np.arange(10, dtype=np.float32)})
+        meta.extend([0, 4, 2, 5], [4, 10, 2, 6], {"run": [1, 2, 3, 4]})
+    whole = [[0, 4, {"run": 1}], [2, 2, {"run": 3}], [4, 10, {"run": 2}], [5, 6, {"run": 4}]]
+    for options, wanted in [
+        # Entries 3, 4, 6, 7, 8, 9 stay: 5 was all that run 4 had.
+        (
+            {"cut": "x >= 3 && x != 5"},
+            [[0, 0, {"run": 3}], [0, 1, {"run": 1}], [1, 6, {"run": 2}]],
+        ),
+        ({"fields": "x"}, whole),
+        (
+            {"entry_start": 2, "entry_stop": 5},
+            [[0, 0, {"run": 3}], [0, 2, {"run": 1}], [2, 3, {"run": 2}]],
+        ),
+    ]:
+        nyssa.rewrite(path, output, force=True, **options)
+        found = root.call("attributes", str(output), "Events", "meta", ["run"])
+        assert sorted(found, key=str) == sorted(wanted, key=str)
+
+
+_TREE = """
+void beside_tree(const char *path) {
+  TFile file(path, "UPDATE");
+  TTree tree("tree", "beside");
+  int number = 0;
+  tree.Branch("number", &number);
+  tree.Fill();
+  tree.Write();
+}
+"""
+
+
+def test_other_objects_in_root(tmp_path: Path, root: Root) -> None:
+    """A histogram in a directory comes along, with rewrite and with merge; a TTree is named."""
+    path = tmp_path / "in.root"
+    root.call("write_events", str(path), ["Events"], 20)
+    root.call("add_histogram", str(path), "deep/er", "h")
+    root.call("cpp", _TREE, f'beside_tree("{path}")')
+    events = root.call("entries", str(path), "Events")
+    [report] = nyssa.rewrite(path, tmp_path / "rewritten.root")
+    assert report["carried"] == ["deep/er/h;1 (TH1F)"]
+    [left_out] = report["left_out"]
+    assert left_out.startswith("tree;1 (TTree): it holds positions in its file")
+    merged = nyssa.merge([path, tmp_path / "rewritten.root"], tmp_path / "merged.root")
+    assert any(note.startswith("left out TTree tree;1") for note in merged["notes"])
+    for name, wanted in (("rewritten", events), ("merged", 2 * events)):
+        output = str(tmp_path / f"{name}.root")
+        assert root.call("entries", output, "Events") == wanted
+        assert root.call("histogram", output, "deep/er/h") == [0.0, 3.0, 0.0]

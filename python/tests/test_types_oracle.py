@@ -256,3 +256,35 @@ def test_column_types(column: str, bound: float, tmp_path: Path, root: Root) -> 
     assert np.max(np.abs(read - values)) <= bound
     ours = nyssa.open(f"{path}:Events").arrays(library="np")["x"]
     np.testing.assert_array_equal(ours, read)
+
+
+def test_variants_find_their_alternatives(tmp_path: Path, root: Root) -> None:
+    """The types of a union in any order, or values of one type alone."""
+    path = tmp_path / "variants.root"
+    types = {"v": "std::variant<std::int32_t,std::string>", "w": "std::variant<float,std::int64_t>"}
+    with nyssa.recreate(path) as file:
+        writer = file.mkrntuple("Events", types)
+        writer.extend({"v": ak.Array(["a", 1]), "w": np.array([2**40, 2])})
+        writer.extend({"v": ak.Array([3]), "w": np.array([1.5], np.float32)})
+        writer.extend({"v": ak.Array(["b"]), "w": ak.Array([7])})
+    views = root.call("typed_views", str(path), "Events", list(types.items()))
+    assert views["v"] == [[1, "a"], [0, 1], [0, 3], [1, "b"]]
+    assert views["w"] == [[1, 2**40], [1, 2], [0, 1.5], [1, 7]]
+
+
+def test_members_of_optional_values_are_not_optional(tmp_path: Path) -> None:
+    """Whatever is missing, the members of a class stay what they are, also when read lazily."""
+    path = tmp_path / "optional.root"
+    types = {
+        "pair": "std::optional<std::pair<std::int32_t,std::vector<std::string>>>",
+        "bits": "std::vector<std::unique_ptr<std::bitset<2>>>",
+    }
+    data = {"pair": [(1, ["a"]), None, (3, [])], "bits": [[None, [True, False]], [], [None]]}
+    with nyssa.recreate(path) as file:
+        file.mkrntuple("Events", types).extend(data)
+    for lazy in (False, True):
+        arrays = nyssa.open(f"{path}:Events").arrays(lazy=lazy)
+        assert arrays["pair"].to_list() == [{"_0": 1, "_1": ["a"]}, None, {"_0": 3, "_1": []}]
+        assert arrays["bits"].to_list() == data["bits"]
+        assert str(arrays["pair"].type) == "3 * ?{_0: int32, _1: var * string}"
+        assert str(arrays["bits"].type) == "3 * var * option[2 * bool]"

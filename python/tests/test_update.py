@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import awkward as ak
@@ -152,3 +155,104 @@ def test_real_files(data: Path, tmp_path: Path) -> None:
             assert str(ak.to_list(both[-len(arrays) :])) == str(ak.to_list(arrays))
             tried += 1
     assert tried >= 5, tried
+
+
+def test_root_reads_every_state_of_a_crash(written_by_root: Path, root: Root) -> None:
+    """The new bytes behind the old end, in part or all; then the header; then the directory."""
+    path = str(written_by_root)
+    old = written_by_root.read_bytes()
+    before = root.call("entries", path, "dir/Events")
+    with nyssa.update(path) as file:
+        file["dir/Events"].extend(events(50, 20))
+    new = written_by_root.read_bytes()
+    after = root.call("entries", path, "dir/Events")
+    assert (len(before), len(after)) == (50, 70)
+    changed = [place for place in range(len(old)) if old[place] != new[place]]
+    in_header = [place for place in changed if place < 100]
+    tail = new[len(old) :]
+    states = [old + tail[: len(tail) * part // 5] for part in range(6)]
+    header = bytearray(states[-1])
+    for place in in_header:
+        header[place] = new[place]
+    states.append(bytes(header))
+    for state in states:
+        written_by_root.write_bytes(state)
+        assert root.call("entries", path, "dir/Events") == before
+        assert root.call("entries", path, "Events") == before
+        assert root.call("histogram", path, "other/h") == [0.0, 3.0, 0.0]
+        # The file can be added to as if nothing had happened.
+        with nyssa.update(path) as file:
+            file["dir/Events"].extend(events(50, 20))
+        assert root.call("entries", path, "dir/Events") == after
+    # What is changed last is the place of one key list.
+    assert 0 < len(set(changed) - set(in_header)) <= 16
+
+
+_APPEND = """
+import resource, signal, sys
+import numpy as np
+import nyssa
+path, limit = sys.argv[1], int(sys.argv[2])
+if limit:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+with nyssa.update(path) as file:
+    print("open", flush=True)
+    file["dir/New"] = {"y": np.random.default_rng(1).normal(size=500_000)}
+"""
+
+
+def _append(path: Path, limit: int = 0) -> subprocess.Popen[str]:
+    """Add an RNTuple of 4 MB in a process whose files may have `limit` bytes."""
+    command = [sys.executable, "-c", _APPEND, str(path), str(limit)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+def test_killed(written_by_root: Path, root: Root) -> None:
+    """SIGKILL at moments all over the update: the file is as before, or has all."""
+    old = written_by_root.read_bytes()
+    before = root.call("entries", str(written_by_root), "Events")
+    process = _append(written_by_root)
+    start = time.monotonic()
+    assert process.wait() == 0
+    duration = time.monotonic() - start
+    for part in range(4):
+        written_by_root.write_bytes(old)
+        process = _append(written_by_root)
+        time.sleep(duration * part / 3)
+        process.kill()
+        process.communicate()
+        assert root.call("entries", str(written_by_root), "Events") == before
+        found = nyssa.open(written_by_root)
+        if "dir/New" in found:
+            wanted = np.random.default_rng(1).normal(size=500_000)
+            assert np.array_equal(found["dir/New"]["y"].array(library="np"), wanted)
+        else:
+            assert written_by_root.read_bytes()[: len(old)] == old
+
+
+def test_full_disk(written_by_root: Path) -> None:
+    """The error names the file, which is as before."""
+    old = written_by_root.read_bytes()
+    process = _append(written_by_root, len(old) + 1_000_000)
+    _, talk = process.communicate()
+    assert process.returncode == 1
+    last = talk.strip().splitlines()[-1]
+    assert f"of {written_by_root}: File too large" in last
+    assert written_by_root.read_bytes()[: len(old)] == old
+    assert nyssa.open(f"{written_by_root}:Events").num_entries == 50
+
+
+def test_two_at_once(written_by_root: Path) -> None:
+    """A second process is refused while the first has the file, and welcome after."""
+    with nyssa.update(written_by_root):
+        process = _append(written_by_root)
+        _, talk = process.communicate()
+        assert process.returncode == 1
+        assert "another program is writing to it" in talk
+    process = _append(written_by_root)
+    _, talk = process.communicate()
+    assert process.returncode == 0, talk

@@ -6,15 +6,17 @@ use clap::Args;
 use nyssa::Kind;
 use nyssa::compression::Compression;
 use nyssa::convert::{
-    self, CLUSTER_BYTES, Effort, Encodings, Layout, MEMORY_BUDGET, Options, PAGE_BYTES, Report,
+    self, CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options,
+    PAGE_BYTES, Report,
 };
 use nyssa::dataset::Format;
 
 use crate::FINE;
 use crate::app::App;
+use crate::cmd::field_options;
 use crate::data::{find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, printable};
+use crate::output::{Columns, closing, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
 
 /// Convert a TTree to an RNTuple
@@ -24,7 +26,8 @@ use crate::units::{Entries, count, parse_size, ratio, size};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa convert run3.root:Events out.root --verify\n  \
     nyssa convert run3.root out.root --all --compression zstd:7 --effort full\n  \
-    nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000")]
+    nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
+    nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'")]
 pub struct Convert {
     /// FILE or FILE:PATH with the TTree
     input: String,
@@ -55,6 +58,10 @@ pub struct Convert {
     /// Memory for data in flight [default: 512MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
+    /// How some fields are stored, by glob of their paths: column type (unsplit, Real32Trunc:16,
+    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last that matches wins)
+    #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = field_options::parse)]
+    field_options: Vec<FieldOptions>,
     /// Convert only branches that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
@@ -101,7 +108,17 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     } else {
         let key = match path {
             Some(path) => find(&file, path)?,
-            None => only(&file, |format| format == Format::TTree)?,
+            None => {
+                only(&file, |format| format == Format::TTree).map_err(|failure| {
+                    match only(&file, |format| format == Format::RNTuple) {
+                        Ok(ntuple) => Failure::Usage(
+                            format!("{} is an RNTuple already", ntuple.path),
+                            Some("`nyssa rewrite` writes it again with other options".to_owned()),
+                        ),
+                        Err(_) => failure,
+                    }
+                })?
+            }
         };
         let tree = path_of(&file, &key);
         if let Some(entries) = args.entries {
@@ -132,6 +149,7 @@ fn options(args: &Convert) -> Result<Options> {
         encodings: args.encoding,
         cluster_bytes: args.cluster_size.unwrap_or(CLUSTER_BYTES),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
+        field_options: args.field_options.clone(),
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
         include: args.include.clone(),
         exclude: args.exclude.clone(),
@@ -176,14 +194,8 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
     }
     table.print(app)?;
     if let Some(last) = reports.last() {
-        write!(app.out, "\nfile {}, {} threads", size(last.output_bytes), last.threads)?;
-        if let Some(peak) = last.peak_memory_bytes {
-            write!(app.out, ", peak memory {}", size(peak))?;
-        }
-        if last.verified {
-            write!(app.out, ", every value verified")?;
-        }
-        writeln!(app.out)?;
+        let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
+        closing(app, bytes, last.threads, peak, last.verified)?;
     }
     reports.iter().try_for_each(|report| remarks(report, app))
 }

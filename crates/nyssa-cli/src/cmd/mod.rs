@@ -3,6 +3,7 @@
 pub mod cat;
 pub mod convert;
 pub mod diff;
+mod field_options;
 pub mod inspect;
 pub mod ls;
 pub mod merge;

@@ -9,13 +9,16 @@ use nyssa::cut::Cut;
 use nyssa::dataset::Dataset;
 use nyssa::read::Reader;
 use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
-use nyssa::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
+use nyssa::write::{
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, FieldOptions,
+};
 
 use crate::FINE;
 use crate::app::App;
+use crate::cmd::field_options;
 use crate::data::{find, open_file, path_of};
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, printable};
+use crate::output::{Columns, closing, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
 
 /// Decode an RNTuple and write it again
@@ -29,7 +32,8 @@ use crate::units::{Entries, count, parse_size, ratio, size};
     after_help = "Examples:\n  nyssa rewrite run3.root out.root --compression zstd:7 --verify\n  \
     nyssa rewrite run3.root:Events slim.root --fields 'Muon_*' --fields 'jets._0.pt'\n  \
     nyssa rewrite run3.root:Events skim.root --cut 'nMuon >= 2 && Muon_pt[0] > 20'\n  \
-    nyssa rewrite run3.root:Events out.root --drop '*_trigger' --entries 0:1000\n\n\
+    nyssa rewrite run3.root:Events out.root --drop '*_trigger' --entries 0:1000\n  \
+    nyssa rewrite run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n\n\
     Cuts know numbers, fields (jets.pt), + - * / %, < <= > >= == !=, && || !, items (pt[0], pt[-1]) and \
     abs sqrt min max sum any all count len. What is done with a list is done with each of its items; \
     a comparison with an item that is not there is false."
@@ -54,6 +58,10 @@ pub struct Rewrite {
     /// Memory for data in flight [default: 512MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
+    /// How some fields are stored, by glob of their paths: column type (unsplit, Real32Trunc:16,
+    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last that matches wins)
+    #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = field_options::parse)]
+    field_options: Vec<FieldOptions>,
     /// Take only fields whose path matches a glob, such as 'Muon_*' or 'jets._0.pt' (repeatable)
     #[arg(long, value_name = "GLOB")]
     fields: Vec<String>,
@@ -133,16 +141,17 @@ fn options(args: &Rewrite) -> Result<Options> {
         encodings: args.encoding,
         cluster_bytes: args.cluster_size.unwrap_or(DEFAULT_APPROX_ZIPPED_CLUSTER),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
+        field_options: args.field_options.clone(),
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
         fields: args.fields.clone(),
         drop: args.drop.clone(),
-        entries: None,
         cut: args.cut.clone().map(EntryCut::Expression),
         only: args.only,
         force: args.force,
         verify: args.verify,
         name: args.name.clone(),
         reproducible: args.reproducible,
+        ..Options::default()
     })
 }
 
@@ -187,14 +196,8 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
     }
     table.print(app)?;
     if let Some(last) = reports.last() {
-        write!(app.out, "\nfile {}, {} threads", size(last.output_bytes), last.threads)?;
-        if let Some(peak) = last.peak_memory_bytes {
-            write!(app.out, ", peak memory {}", size(peak))?;
-        }
-        if last.verified {
-            write!(app.out, ", every value verified")?;
-        }
-        writeln!(app.out)?;
+        let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
+        closing(app, bytes, last.threads, peak, last.verified)?;
     }
     reports.iter().try_for_each(|report| remarks(report, app))?;
     reports.last().map_or(Ok(()), |report| others(report, app))

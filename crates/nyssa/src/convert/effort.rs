@@ -79,13 +79,13 @@ impl Effort<'_> {
         for (unit, choice) in self.units.iter().zip(choices) {
             for column in columns(schema, unit.field) {
                 let codec = &choice.candidate.codec;
-                if let Some(settings) = settings.columns.get_mut(column.0 as usize) {
+                let Some(settings) = settings.columns.get_mut(column.0 as usize) else { continue };
+                if !settings.own_codec {
                     settings.codec = Arc::clone(codec);
-                    settings.setting = codec.setting();
+                    less += usize::from(Arc::ptr_eq(codec, &codecs.entropy.codec));
+                    more += usize::from(Arc::ptr_eq(codec, &codecs.strong.codec));
                 }
-                less += usize::from(Arc::ptr_eq(codec, &codecs.entropy.codec));
-                more += usize::from(Arc::ptr_eq(codec, &codecs.strong.codec));
-                plain += usize::from(choice.plain && unsplit(schema, column));
+                plain += usize::from(choice.plain && !settings.own_type && unsplit(schema, column));
             }
         }
         Ok(Some(format!(

@@ -18,6 +18,7 @@ use crate::output::{self, Output};
 use crate::read;
 use crate::rootfile::RootFile;
 use crate::ttree::Reader;
+use crate::write::loss::{check_exact, losses};
 use crate::write::{self, Encodings, SealSettings, Writer};
 
 /// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple of the same
@@ -145,11 +146,18 @@ impl Job<'_> {
         let clusters = clusters::plan(tree, &self.inputs, &taken, &self.entries, self.options);
         let write_options = write::Options {
             compression: self.options.compression,
+            fields: self.options.field_options.clone(),
             max_unzipped_page: self.options.page_bytes,
             description: tree.title.clone(),
             ..write::Options::default()
         };
+        let compression = write_options.compression;
+        write::choose_columns(&mut self.map.schema, &write_options.fields, compression, 0)?;
         let mut settings = SealSettings::new(&self.map.schema, &write_options);
+        if self.options.verify {
+            check_exact(&self.map.schema, &settings)?;
+        }
+        self.map.notes.extend(losses(&self.map.schema, &settings));
         let effort = effort::Effort {
             reader: self.reader,
             inputs: &self.inputs,

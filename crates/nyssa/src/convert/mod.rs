@@ -22,6 +22,8 @@ mod verify;
 
 pub use job::{convert, convert_all, inputs};
 pub use map::{FieldMap, Input, Map, Rules, Source, Unit, map};
-pub use options::{CLUSTER_BYTES, Effort, Encodings, Layout, MEMORY_BUDGET, Options, PAGE_BYTES};
+pub use options::{
+    CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options, PAGE_BYTES,
+};
 pub use report::{FieldReport, Renamed, Report, Skipped};
 pub use verify::compare;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
-pub use crate::write::{Effort, Encodings};
+pub use crate::write::{Effort, Encodings, FieldOptions};
 
 /// Zipped bytes of a cluster, approximately; ROOT's default for RNTuple.
 pub const CLUSTER_BYTES: u64 = 128 << 20;
@@ -44,6 +44,8 @@ pub struct Options {
     pub page_bytes: usize,
     /// Bytes of decoded and sealed data in flight.
     pub memory_budget: u64,
+    /// What holds for some fields of the output instead, by glob; the last that match win.
+    pub field_options: Vec<FieldOptions>,
     /// Globs of branch names to take; empty takes all. Counters of taken branches come along.
     pub include: Vec<String>,
     /// Globs of branch names to leave out, stronger than `include`.
@@ -73,6 +75,7 @@ impl Default for Options {
             cluster_bytes: CLUSTER_BYTES,
             page_bytes: PAGE_BYTES,
             memory_budget: MEMORY_BUDGET,
+            field_options: Vec::new(),
             include: Vec::new(),
             exclude: Vec::new(),
             entries: None,

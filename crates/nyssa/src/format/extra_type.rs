@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 pub const CONTENT_STREAMER_INFO: u32 = 0;
 
 /// One record; records with unknown content identifiers are kept and not interpreted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtraType {
     /// What `content` is.
     pub content_id: u32,

@@ -1,6 +1,7 @@
 //! From RNTuples in a file to RNTuples in another.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::attributes;
@@ -14,7 +15,7 @@ use super::sizes::Sizes;
 use super::skim;
 use super::target::Target;
 use crate::Context;
-use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
+use crate::dataset::{self, AnyDataset, Dataset, Format, Piece, Ruled, Selected, diff};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::ExtraType;
 use crate::memory::peak_memory;
@@ -22,6 +23,7 @@ use crate::output::{self, Output};
 use crate::read::{self, Reader, StreamerForm};
 use crate::rootfile::{Carry, Refused, RootFile};
 use crate::schema::{FieldId, Schema};
+use crate::write::loss::{check_exact, losses};
 use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, Encodings, SealSettings, Writer};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
@@ -137,7 +139,9 @@ fn shown(refused: &Refused) -> String {
 /// One RNTuple.
 struct Job<'a> {
     /// Shows only the fields that stay.
-    reader: Reader,
+    reader: Arc<Reader>,
+    /// The reader, with what rules make.
+    shown: AnyDataset,
     pieces: Vec<Piece>,
     target: Target,
     /// Fields with data of their own: name in the source, id in the output.
@@ -158,11 +162,19 @@ impl<'a> Job<'a> {
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.fields, &options.drop)?;
         let compressed = options.compression.setting() != 0;
-        let target = Target::new(schema, &selection, compressed)?;
+        let mut target = Target::new(schema, &selection, compressed)?;
+        let (by_field, compression) = (&options.field_options, options.compression);
+        write::choose_columns(&mut target.schema, by_field, compression, 0)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
         reader.retain(|id| selection.keeps(id));
-        readable(&reader)?;
+        let reader = Arc::new(reader);
+        let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
+        if !options.rules.is_empty() {
+            shown = Arc::new(Ruled::new(shown, &options.rules)?);
+            target.add_made(&*shown, &options.rules, options.compression)?;
+        }
+        readable(&*shown)?;
         let entries = options.entry_range(reader.num_entries())?;
         let pieces = match &options.cut {
             None => vec![Piece { entries, mask: None }],
@@ -174,11 +186,27 @@ impl<'a> Job<'a> {
         };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        Ok(Self { reader, pieces, target, fields, dropped, options, context })
+        let job = Self { reader, shown, pieces, target, fields, dropped, options, context };
+        if options.verify {
+            let settings = SealSettings::new(&job.target.schema, &job.write_options());
+            check_exact(&job.target.schema, &settings)?;
+        }
+        Ok(job)
+    }
+
+    fn write_options(&self) -> write::Options {
+        write::Options {
+            compression: self.options.compression,
+            fields: self.options.field_options.clone(),
+            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.options.page_bytes),
+            max_unzipped_page: self.options.page_bytes,
+            description: self.reader.header().description.clone(),
+            ..write::Options::default()
+        }
     }
 
     fn selected(&self) -> Result<Selected<'_>> {
-        Selected::new(&self.reader, self.pieces.clone())
+        Selected::new(&*self.shown, self.pieces.clone())
     }
 
     fn write(&self, output: &Output) -> Result<Report> {
@@ -186,20 +214,15 @@ impl<'a> Job<'a> {
         let Target { schema, sources, notes } = &self.target;
         let mut notes = notes.clone();
         let mut schema = schema.clone();
-        let write_options = write::Options {
-            compression: self.options.compression,
-            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.options.page_bytes),
-            max_unzipped_page: self.options.page_bytes,
-            description: self.reader.header().description.clone(),
-            ..write::Options::default()
-        };
+        let write_options = self.write_options();
         let mut settings = SealSettings::new(&schema, &write_options);
+        notes.extend(losses(&schema, &settings));
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
         let selected = self.selected()?;
         if self.options.encodings == Encodings::Auto {
             let look = Look {
-                reader: &self.reader,
+                dataset: &*self.shown,
                 sizes: &sizes,
                 fields: &self.fields,
                 context: self.context,
@@ -280,8 +303,8 @@ impl<'a> Job<'a> {
 }
 
 /// Refuses fields that cannot be read, all of them by name.
-fn readable(reader: &Reader) -> Result<()> {
-    let reasons = reader.items().iter().filter_map(|item| item.field.as_ref().err());
+fn readable(dataset: &dyn Dataset) -> Result<()> {
+    let reasons = dataset.items().iter().filter_map(|item| item.field.as_ref().err());
     let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
     match reasons.len() {
         0 => Ok(()),

@@ -6,8 +6,11 @@ use arrow_buffer::BooleanBuffer;
 
 use crate::compression::Compression;
 use crate::cut::Cut;
+use crate::dataset::ReadRule;
 use crate::error::{Error, Result};
-use crate::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings};
+use crate::write::{
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, FieldOptions,
+};
 
 /// Bytes of decoded and sealed data in flight.
 pub const MEMORY_BUDGET: u64 = 512 << 20;
@@ -50,6 +53,8 @@ pub struct Options {
     pub page_bytes: usize,
     /// Bytes of decoded and sealed data in flight.
     pub memory_budget: u64,
+    /// What holds for some fields instead, by glob; the last that match win.
+    pub field_options: Vec<FieldOptions>,
     /// Globs of field paths to take, such as `Muon_*` or `jets._0.pt`; empty takes all.
     pub fields: Vec<String>,
     /// Globs of field paths to leave out, stronger than `fields`.
@@ -58,6 +63,9 @@ pub struct Options {
     pub entries: Option<Range<u64>>,
     /// Which of these entries to take; `None` takes all.
     pub cut: Option<EntryCut>,
+    /// Rules for the classes of the fields: the members that they make are written as well. Cuts do
+    /// not see them.
+    pub rules: Vec<ReadRule>,
     /// Leaves out the other objects of the file; else they are carried over.
     pub only: bool,
     /// Replaces an existing output.
@@ -79,10 +87,12 @@ impl Default for Options {
             cluster_bytes: DEFAULT_APPROX_ZIPPED_CLUSTER,
             page_bytes: DEFAULT_MAX_UNZIPPED_PAGE,
             memory_budget: MEMORY_BUDGET,
+            field_options: Vec::new(),
             fields: Vec::new(),
             drop: Vec::new(),
             entries: None,
             cut: None,
+            rules: Vec::new(),
             only: false,
             force: false,
             verify: false,

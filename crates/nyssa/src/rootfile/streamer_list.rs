@@ -107,8 +107,8 @@ impl StreamerList {
         self.entries.push(Entry { object, option: vec![0] });
     }
 
-    /// The uncompressed list for a key of `keylen` bytes; for one without a key, as in RNTuple's
-    /// extra type information, `keylen` is 0.
+    /// The uncompressed list behind a key of `keylen` bytes, or behind as many bytes in RNTuple's extra
+    /// type information.
     ///
     /// # Errors
     /// `LimitExceeded` beyond 1 GiB.

@@ -28,6 +28,8 @@ pub enum Definition {
     Enum(String),
     /// A class that ROOT knows as a collection of such items.
     Collection(String),
+    /// A class whose objects are stored as the bytes that ROOT's streamer makes of them.
+    Streamed,
 }
 
 /// Definitions by normalised name.
@@ -172,6 +174,7 @@ impl Builder<'_> {
                     "enum {name} needs an integer type, not {underlying}"
                 ))),
             },
+            Definition::Streamed => Ok(FieldType::Streamed(name.to_owned())),
             Definition::Collection(item) => {
                 let item = Box::new(self.text(item, depth + 1)?);
                 Ok(FieldType::Collection(name.to_owned(), item))

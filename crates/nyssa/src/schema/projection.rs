@@ -94,7 +94,8 @@ impl Schema {
                 self.path(id)
             )));
         }
-        if field.array_size.is_some() || field.structure == Structure::Variant {
+        let array = field.array_size.is_some() && !field.children.is_empty();
+        if array || field.structure == Structure::Variant {
             return Err(Error::unsupported(format!(
                 "{} cannot be projected: RNTuple has no projections of fixed-size arrays and \
                  variants",

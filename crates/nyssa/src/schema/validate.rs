@@ -157,8 +157,7 @@ impl Schema {
         if source.source.is_some() {
             return Err(wrong("a projection of a projection"));
         }
-        let fixed = |field: &Field| field.array_size.is_some();
-        if fixed(field) || fixed(source) || field.structure == Structure::Variant {
+        if is_array(field) || is_array(source) || field.structure == Structure::Variant {
             return Err(wrong("a projection of a variant or an array"));
         }
         let cardinality = rules::is_cardinality(&field.type_name);
@@ -174,35 +173,43 @@ impl Schema {
         }
         let same_type = !matches!(field.structure, Structure::Leaf | Structure::Streamer)
             || cardinality
-            || source.type_name == field.type_name;
+            || source.type_name == field.type_name && source.array_size == field.array_size;
         if !same_type {
             return Err(wrong(format!(
                 "a projection of type {} as {}",
                 source.type_name, field.type_name
             )));
         }
-        if self.collections_above(id) != self.collections_above(source_id) {
+        if self.counted_by(id) != self.counted_by(source_id) {
             return Err(wrong(format!(
-                "a projection from {}, which lies in other collections",
+                "a projection from {}, which lies in other collections, arrays or variants",
                 self.path(source_id)
             )));
         }
         Ok(())
     }
 
-    /// The collections that hold a field, outermost last; projected ones count as their source.
-    fn collections_above(&self, id: FieldId) -> Vec<FieldId> {
+    /// The collections, arrays and variants above a field, outermost last: they say how many values
+    /// it has. Projected ones count as their source.
+    fn counted_by(&self, id: FieldId) -> Vec<FieldId> {
         let mut above = Vec::new();
         let mut next = self.field(id).parent;
         while let Some(id) = next {
             let field = self.field(id);
-            if field.structure == Structure::Collection {
+            if matches!(field.structure, Structure::Collection | Structure::Variant)
+                || is_array(field)
+            {
                 above.push(field.source.unwrap_or(id));
             }
             next = field.parent;
         }
         above
     }
+}
+
+/// Whether a field is a fixed-size array of its subfield; bitsets have a size too, and no subfield.
+fn is_array(field: &Field) -> bool {
+    field.array_size.is_some() && !field.children.is_empty()
 }
 
 /// The columns of a leaf: those of its type; none for arrays, atomics and enums, which have a

@@ -140,11 +140,24 @@ fn each_rule_is_checked() {
         ("schema: a projection of type double as float (field p._0)", |s| {
             s.fields[2].type_name = "double".into();
         }),
-        ("schema: a projection from v._0.x, which lies in other collections (field q)", |s| {
-            let q = field("q", "float", Structure::Leaf, None);
-            let field = s.add_field(Field { source: Some(FieldId(2)), ..q });
-            s.add_alias(AliasColumn { physical: ColumnId(1), field });
-        }),
+        (
+            "schema: a projection from v._0.x, which lies in other collections, arrays or variants \
+             (field q)",
+            |s| {
+                let q = field("q", "float", Structure::Leaf, None);
+                let field = s.add_field(Field { source: Some(FieldId(2)), ..q });
+                s.add_alias(AliasColumn { physical: ColumnId(1), field });
+            },
+        ),
+        (
+            "schema: a projection from a._0, which lies in other collections, arrays or variants \
+             (field q)",
+            |s| {
+                let q = field("q", "std::int32_t", Structure::Leaf, None);
+                let field = s.add_field(Field { source: Some(FieldId(4)), ..q });
+                s.add_alias(AliasColumn { physical: ColumnId(2), field });
+            },
+        ),
         ("schema: a projection of a projection (field q)", |s| {
             let q = field("q", "std::vector<float>", Structure::Record, None);
             s.add_field(Field { source: Some(FieldId(5)), ..q });

@@ -65,11 +65,8 @@ impl Shape {
         match self {
             Self::Text => arrow::field(name, DataType::LargeBinary),
             Self::Raw => arrow::streamer_field(name, "").with_nullable(true),
-            _ => Field::new(
-                name,
-                self.data_type(),
-                matches!(self, Self::Optional(_) | Self::Union(_)),
-            ),
+            Self::Optional(value) => value.field(name).with_nullable(true),
+            _ => Field::new(name, self.data_type(), matches!(self, Self::Union(_))),
         }
     }
 

@@ -83,6 +83,7 @@ impl AttributeSetWriter {
                 "an attribute set cannot have the name {RESERVED}, which is ROOT's own"
             )));
         }
+        let options = Options { fields: Vec::new(), ..options };
         let (file, path) = main.place();
         let path = format!("{path}:{name}");
         let writer = Writer::begin(file, path, name.to_owned(), schema, options.clone())?;

@@ -2,8 +2,9 @@
 //!
 //! A sample of a column is sealed as ROOT would do it, and in the other ways that every reader reads:
 //! split or unsplit, with more or less compression effort. The smallest is taken, with a price on time.
-//! What is not smaller than ROOT's own way on the sample is never taken. Times are nominal, so the
-//! choice depends on the data alone.
+//! What is not smaller than ROOT's own way on the sample is never taken, and every page that is stored
+//! in another way is sealed in ROOT's too, so that the smaller one is kept whatever comes after the
+//! sample. Times are nominal, so the choice depends on the data alone.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use zstd::zstd_safe::Strategy;
 use super::column_data::ColumnData;
 use super::effort::{cheap, entropy};
 use super::seal::ColumnPlan;
+use super::settings::Guard;
 use super::shred::shred;
 use super::{Effort, Scratch, SealSettings};
 use crate::compression::{Algorithm, Codec, Compression, ZstdParameter};
@@ -54,11 +56,6 @@ const SAMPLE_BYTES: usize = 256 << 10;
 /// A type other than ROOT's has to save at least this share of the sample.
 const LEAST_GAIN: f64 = 0.01;
 
-/// From one cluster to the next, another type has to save this share of the sample,
-const SWITCH_GAIN: f64 = 0.1;
-/// and so many bytes.
-const SWITCH_BYTES: usize = 1 << 10;
-
 /// A codec and its nominal seconds per byte of one core.
 #[derive(Clone, Debug)]
 struct Candidate {
@@ -73,15 +70,25 @@ pub(crate) struct Chooser {
     candidates: Vec<Candidate>,
 }
 
+/// Which types a column may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Types {
+    /// All that hold the same values.
+    Any,
+    /// Its own.
+    Own,
+}
+
 /// How a column is to be stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(crate) column_type: ColumnType,
     pub(crate) codec: Arc<Codec>,
-    /// Bytes of the sample stored so.
-    pub(crate) size: usize,
-    /// Bytes of the sample in the type it has now, with the best codec.
-    pub(crate) unchanged: usize,
+    /// ROOT's own way, if it is another.
+    root: Option<Guard>,
+    /// Bytes of the sample stored as chosen, and in ROOT's own way.
+    #[cfg(test)]
+    sizes: (usize, usize),
 }
 
 impl Chooser {
@@ -103,19 +110,25 @@ impl Chooser {
         Some(Self { candidates })
     }
 
+    /// Chooses for pages of one codec.
+    fn only(codec: &Arc<Codec>) -> Self {
+        Self { candidates: vec![Candidate { codec: Arc::clone(codec), cost: 8.0e-9 }] }
+    }
+
     /// All codecs that may be chosen.
     pub(super) fn codecs(&self) -> impl Iterator<Item = &Arc<Codec>> {
         self.candidates.iter().map(|candidate| &candidate.codec)
     }
 
     /// The best way to store `count` elements like those of `native`, which are in the layout of
-    /// [`Encoding::decode`], in the type that `encoding` has or another that holds the same values.
+    /// [`Encoding::decode`], in a type with the same values as that of `encoding`.
     ///
     /// # Errors
     /// As [`page::seal`].
     pub(crate) fn choose(
         &self,
         encoding: &Encoding,
+        types: Types,
         native: &[u8],
         count: usize,
         scratch: &mut Scratch,
@@ -127,10 +140,14 @@ impl Chooser {
             let (compressor, _, packed) = scratch.parts(&candidate.codec)?;
             Ok(page::seal(native, count, encoding, compressor, packed)?.bytes.len())
         };
-        let limit = size(encoding, root)?;
-        let mut best = (encoding.column_type, root, limit);
-        let mut unchanged = limit;
-        if let Some(other) = counterpart(encoding.column_type) {
+        let column_type = match types {
+            Types::Any => default_type(encoding.column_type),
+            Types::Own => encoding.column_type,
+        };
+        let encoding = Encoding { column_type, ..*encoding };
+        let limit = size(&encoding, root)?;
+        let mut best = (column_type, root, limit);
+        if let Some(other) = counterpart(column_type).filter(|_| types == Types::Any) {
             let other = Encoding::of(other, other.bits(), None)?;
             let stored = size(&other, root)?;
             if (stored as f64) < limit as f64 * (1.0 - LEAST_GAIN) {
@@ -150,14 +167,15 @@ impl Chooser {
                 best.2 = stored;
             }
         }
-        if best.0 == encoding.column_type {
-            unchanged = best.2;
-        }
+        let codec = Arc::clone(&best.1.codec);
+        let same = best.0 == column_type && Arc::ptr_eq(&codec, &root.codec);
+        let root = (!same).then(|| Guard { column_type, codec: Arc::clone(&root.codec) });
         Ok(Choice {
             column_type: best.0,
-            codec: Arc::clone(&best.1.codec),
-            size: best.2,
-            unchanged,
+            codec,
+            root,
+            #[cfg(test)]
+            sizes: (best.2, limit),
         })
     }
 
@@ -172,12 +190,14 @@ impl Chooser {
         elements: usize,
         scratch: &mut Scratch,
     ) -> Result<Choice> {
-        let encoding = plan.encoding();
+        let (encoding, settings) = (plan.encoding(), plan.settings());
+        let own = settings.own_codec.then(|| Self::only(&settings.codec));
         let count = elements.min(SAMPLE_BYTES / encoding.native_size().max(1));
         let start = (elements - count) / 2;
         let mut buffer = Vec::new();
         let native = data.native(start..start + count, &mut buffer);
-        self.choose(&encoding, native, count, scratch)
+        let types = if settings.own_type { Types::Own } else { Types::Any };
+        own.as_ref().unwrap_or(self).choose(&encoding, types, native, count, scratch)
     }
 
     /// Chooses type and codec of the columns of `field`, and all below it, from `sample`: some of its
@@ -205,10 +225,16 @@ impl Chooser {
 }
 
 impl Choice {
-    /// Does another type save so much that a field should change its representation for it?
-    pub(super) fn pays_to_switch(&self) -> bool {
-        let saved = self.unchanged.saturating_sub(self.size);
-        saved >= SWITCH_BYTES && saved as f64 >= SWITCH_GAIN * self.unchanged as f64
+    /// ROOT's own way, if this one may be compared with it.
+    pub(super) fn root(guard: Guard) -> Self {
+        let Guard { column_type, codec } = guard;
+        Self {
+            column_type,
+            codec,
+            root: None,
+            #[cfg(test)]
+            sizes: (0, 0),
+        }
     }
 
     /// Makes it so, in a schema that is not written yet.
@@ -219,8 +245,8 @@ impl Choice {
             column.set_type(self.column_type);
         }
         if let Some(settings) = settings.columns.get_mut(column.0 as usize) {
-            settings.setting = self.codec.setting();
             settings.codec = Arc::clone(&self.codec);
+            settings.guard.clone_from(&self.root);
         }
     }
 }
@@ -228,8 +254,23 @@ impl Choice {
 /// The type with the same values, split if this one is not and the other way round (specification,
 /// "Fundamental Types"). Offsets stay split: their differences are always smaller.
 fn counterpart(column_type: ColumnType) -> Option<ColumnType> {
+    PAIRS.iter().find_map(|&(split, plain)| match column_type {
+        known if known == split => Some(plain),
+        known if known == plain => Some(split),
+        _ => None,
+    })
+}
+
+/// ROOT's type where pages are compressed, of those with the same values.
+pub(super) fn default_type(column_type: ColumnType) -> ColumnType {
+    let pair = PAIRS.iter().find(|(_, plain)| *plain == column_type);
+    pair.map_or(column_type, |(split, _)| *split)
+}
+
+/// Split types and others with the same values.
+const PAIRS: [(ColumnType, ColumnType); 8] = {
     use ColumnType as T;
-    const PAIRS: [(ColumnType, ColumnType); 8] = [
+    [
         (T::SplitInt16, T::Int16),
         (T::SplitUInt16, T::UInt16),
         (T::SplitInt32, T::Int32),
@@ -238,13 +279,8 @@ fn counterpart(column_type: ColumnType) -> Option<ColumnType> {
         (T::SplitUInt64, T::UInt64),
         (T::SplitReal32, T::Real32),
         (T::SplitReal64, T::Real64),
-    ];
-    PAIRS.iter().find_map(|&(split, plain)| match column_type {
-        known if known == split => Some(plain),
-        known if known == plain => Some(split),
-        _ => None,
-    })
-}
+    ]
+};
 
 /// A level that does not spend literals on short matches, which are chance in planes of noise.
 fn without_short_matches(level: i32) -> Codec {
@@ -281,7 +317,7 @@ mod tests {
         let chooser = Chooser::of(Compression::DEFAULT, effort).unwrap();
         let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let encoding = Encoding::of(column_type, column_type.bits(), None).unwrap();
-        chooser.choose(&encoding, &native, words.len(), &mut Scratch::new()).unwrap()
+        chooser.choose(&encoding, Types::Any, &native, words.len(), &mut Scratch::new()).unwrap()
     }
 
     /// Whole values that come again in a random order match as they are, not as bytes apart.
@@ -296,14 +332,14 @@ mod tests {
         for effort in [Effort::Auto, Effort::Full] {
             let choice = choose(ColumnType::SplitUInt32, &repeated(), effort);
             assert_eq!(choice.column_type, ColumnType::UInt32);
-            assert!(choice.size < choice.unchanged / 2);
+            assert!(choice.sizes.0 < choice.sizes.1 / 2);
             // Small numbers of noise: only one plane has anything in it.
             let small: Vec<u32> = noise().take(20_000).map(|bits| (bits % 300) as u32).collect();
             let choice = choose(ColumnType::UInt32, &small, effort);
             assert_eq!(choice.column_type, ColumnType::SplitUInt32);
             let choice = choose(ColumnType::SplitUInt32, &small, effort);
             assert_eq!(choice.column_type, ColumnType::SplitUInt32);
-            assert_eq!(choice.size, choice.unchanged);
+            assert!(choice.sizes.0 <= choice.sizes.1);
         }
     }
 
@@ -323,11 +359,11 @@ mod tests {
             let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let split = Encoding::of(ColumnType::SplitReal32, 32, None).unwrap();
             let mut scratch = Scratch::new();
-            let choice = chooser.choose(&split, &native, 5000, &mut scratch).unwrap();
+            let choice = chooser.choose(&split, Types::Any, &native, 5000, &mut scratch).unwrap();
             let codec = Arc::new(Codec::from(Compression::DEFAULT));
             let (compressor, _, packed) = scratch.parts(&codec).unwrap();
             let root = page::seal(&native, 5000, &split, compressor, packed).unwrap();
-            assert!(choice.size <= root.bytes.len(), "{modulus}");
+            assert!(choice.sizes.0 <= root.bytes.len(), "{modulus}");
         }
     }
 

@@ -9,6 +9,8 @@ use crate::schema::Schema;
 const FILE_SHARE: u64 = 8;
 /// A page takes at most one part in so many of its filler's memory.
 const PAGE_SHARE: u64 = 64;
+/// Pages are smaller when sealing one would take more than one part in so many.
+const LANE_SHARE: u64 = 2;
 /// Threads that seal take at most one part in so many of their filler's memory.
 const SEALING_SHARE: u64 = 4;
 /// Rows are looked at in pieces of one part in so many.
@@ -49,8 +51,7 @@ impl Budget {
         threads: usize,
     ) -> Result<Self> {
         let memory = (options.memory - file_share(options)) / (fillers as u64).max(1);
-        let page = page_size(options, memory);
-        let lane = PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
+        let (page, lane) = page_and_lane(settings, options, memory);
         let lanes = usize::try_from(memory / SEALING_SHARE / lane).unwrap_or(usize::MAX);
         let lanes = lanes.clamp(1, threads.max(1));
         let piece = (memory / PIECE_SHARE).max(1);
@@ -61,8 +62,7 @@ impl Budget {
         let least = columns.saturating_mul(2 * options.initial_unzipped_page as u64);
         if room < least {
             let fits = |memory: &u64| {
-                let page = page_size(options, *memory);
-                let lane = PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
+                let (_, lane) = page_and_lane(settings, options, *memory);
                 memory.saturating_sub(lane + memory / PIECE_SHARE) >= least
             };
             let larger = std::iter::successors(Some(least), |memory| Some(memory / 4 * 5 + 4096));
@@ -85,10 +85,17 @@ impl Budget {
     }
 }
 
-/// Bytes of the largest page of one who has so much memory.
-fn page_size(options: &Options, memory: u64) -> usize {
+/// Bytes of the largest page of one who has so much memory, and of what a thread needs to seal it:
+/// compressors of high levels take less for smaller pages.
+fn page_and_lane(settings: &SealSettings, options: &Options, memory: u64) -> (usize, u64) {
     let page = usize::try_from(memory / PAGE_SHARE).unwrap_or(usize::MAX);
-    page.clamp(options.initial_unzipped_page, options.max_unzipped_page)
+    let least = options.initial_unzipped_page;
+    let mut page = page.clamp(least, settings.largest_page(options));
+    let lane = |page: usize| PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
+    while page > least && lane(page) > memory / LANE_SHARE {
+        page = (page / 2).max(least);
+    }
+    (page, lane(page))
 }
 
 /// Bytes for what the file needs.

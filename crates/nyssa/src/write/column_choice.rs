@@ -10,12 +10,12 @@
 
 use std::str::FromStr;
 
-use globset::GlobBuilder;
-
+use super::FieldOptions;
+use crate::compression::Compression;
 use crate::encoding::{ColumnType, Encoding};
 use crate::error::{Error, Result};
 use crate::guard::did_you_mean;
-use crate::schema::{ColumnId, FieldId, Schema};
+use crate::schema::{ColumnId, Schema};
 
 /// A choice for columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,50 +69,57 @@ impl FromStr for ColumnChoice {
     }
 }
 
-/// Changes the column types of fields: each choice holds for the fields whose dotted path matches its
-/// glob (`Jet_*`, `jets._0.pt`) and what is below them, as far as their type allows it. The last
-/// choice that matches wins.
+/// Changes the column types of fields as their options say: each choice holds for the fields that its
+/// glob matches and what is below them, as far as their type allows it, and the last that matches
+/// wins. Without a choice, the columns of fields with a compression of their own are split when
+/// compressed and unsplit when not. Columns before `first` have been written and stay.
 ///
 /// # Errors
 /// `InvalidArgument` for a glob that matches no field, with the nearest paths, and for a choice that
-/// none of the fields it matches can have.
-pub fn choose_columns(schema: &mut Schema, choices: &[(String, ColumnChoice)]) -> Result<()> {
-    for (glob, choice) in choices {
-        let matcher = GlobBuilder::new(glob).build().map_err(|error| {
-            Error::invalid_argument(format!("{glob:?} is not a pattern")).with_source(error)
-        })?;
-        let matcher = matcher.compile_matcher();
-        let ids = (0..schema.fields.len() as u32).map(FieldId);
-        let matched: Vec<FieldId> = ids
-            .filter(|&id| ancestry(schema, id).any(|id| matcher.is_match(schema.path(id))))
-            .collect();
-        if matched.is_empty() {
-            let paths: Vec<String> =
-                (0..schema.fields.len() as u32).map(|id| schema.path(FieldId(id))).collect();
-            let near = did_you_mean(glob, paths.iter().map(String::as_str));
-            return Err(Error::invalid_argument(format!("no field matches {glob:?}{near}")));
+/// none of the fields it matches can have; not when only later columns are looked at.
+pub(crate) fn choose_columns(
+    schema: &mut Schema,
+    fields: &[FieldOptions],
+    compression: Compression,
+    first: usize,
+) -> Result<()> {
+    let mut matched = Vec::with_capacity(fields.len());
+    for options in fields {
+        options.validate()?;
+        matched.push(match first {
+            0 => options.matches_some(schema)?,
+            _ => options.matches(schema),
+        });
+    }
+    let ids = |matched: &[bool], schema: &Schema| -> Vec<ColumnId> {
+        let columns = (0u32..).map(ColumnId).zip(&schema.columns).skip(first);
+        let ids = columns.filter(|(_, column)| matched.get(column.field.0 as usize) == Some(&true));
+        ids.map(|(id, _)| id).collect()
+    };
+    let compressed = |compression: Compression| compression.setting() != 0;
+    let mut own = fields.iter().filter_map(|options| options.compression);
+    let differ = own.any(|own| compressed(own) != compressed(compression));
+    for (options, matched) in fields.iter().zip(&matched) {
+        let Some(own) = options.compression.filter(|_| differ) else { continue };
+        let split = if own.setting() == 0 { ColumnChoice::Unsplit } else { ColumnChoice::Split };
+        for id in ids(matched, schema) {
+            apply(schema, id, split);
         }
-        let columns: Vec<ColumnId> = matched
-            .iter()
-            .filter(|&&id| schema.field(id).source.is_none())
-            .flat_map(|&id| schema.field(id).columns.clone())
-            .collect();
+    }
+    for (options, matched) in fields.iter().zip(&matched) {
+        let Some(choice) = options.column else { continue };
         let mut chosen = 0;
-        for id in columns {
-            chosen += usize::from(apply(schema, id, *choice));
+        for id in ids(matched, schema) {
+            chosen += usize::from(apply(schema, id, choice));
         }
-        if chosen == 0 {
+        if chosen == 0 && first == 0 {
             return Err(Error::invalid_argument(format!(
-                "none of the fields that {glob:?} matches can have such columns"
+                "none of the fields that {:?} matches can have such columns",
+                options.glob()
             )));
         }
     }
     Ok(())
-}
-
-/// A field and all above it.
-fn ancestry(schema: &Schema, id: FieldId) -> impl Iterator<Item = FieldId> + '_ {
-    std::iter::successors(Some(id), |&id| schema.field(id).parent)
 }
 
 /// Changes one column where the specification allows it; whether it is as chosen.
@@ -168,7 +175,6 @@ fn split(column_type: ColumnType, split: bool) -> ColumnType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compression::Compression;
     use crate::schema::{Classes, FieldType, SchemaBuilder};
 
     fn schema() -> Schema {
@@ -182,8 +188,10 @@ mod tests {
 
     fn types(choices: &[(&str, &str)]) -> Result<Vec<(&'static str, u16)>> {
         let mut schema = schema();
-        let choices = choices.iter().map(|(glob, text)| Ok(((*glob).to_owned(), text.parse()?)));
-        choose_columns(&mut schema, &choices.collect::<Result<Vec<_>>>()?)?;
+        let choices =
+            choices.iter().map(|(glob, text)| FieldOptions::new(glob)?.with("column", text));
+        let choices = choices.collect::<Result<Vec<_>>>()?;
+        choose_columns(&mut schema, &choices, Compression::DEFAULT, 0)?;
         schema.validate()?;
         let columns = schema.columns.iter();
         Ok(columns.map(|column| (column.column_type.unwrap().name(), column.bits)).collect())
@@ -199,6 +207,19 @@ mod tests {
             types(&[("*", "Index32"), ("r*", "Real32Quant:12:-1:1"), ("Jet_n", "Int16")]).unwrap(),
             [("Index32", 32), ("SplitReal32", 32), ("Int16", 16), ("Real32Quant", 12)]
         );
+    }
+
+    /// As ROOT does for the whole: split where it is compressed.
+    #[test]
+    fn compression_alone_splits_or_not() {
+        let mut schema = schema();
+        let options =
+            |glob, name| FieldOptions::new(glob).unwrap().with("compression", name).unwrap();
+        let fields = [options("Jet_*", "none"), options("Jet_n", "lz4")];
+        choose_columns(&mut schema, &fields, Compression::DEFAULT, 0).unwrap();
+        let types = schema.columns.iter().map(|column| column.column_type.unwrap().name());
+        let expected = ["Index64", "Real32", "SplitInt32", "SplitReal64"];
+        assert_eq!(types.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 
-use super::auto::{Choice, Chooser};
+use super::auto::{Choice, Chooser, default_type};
 use super::budget::Budget;
 use super::column_data::ColumnData;
 use super::effort::Codecs;
@@ -64,6 +64,8 @@ struct Column {
     /// Elements that are sealed.
     elements: u64,
     pages: Vec<Page>,
+    /// The same elements in ROOT's own type, where that is another.
+    others: Vec<Page>,
     /// The codec has been chosen.
     chosen: bool,
 }
@@ -104,7 +106,7 @@ impl Filler {
     /// # Errors
     /// `LimitExceeded` when the memory is too little for so many columns.
     pub(super) fn new(
-        schema: Arc<Schema>,
+        mut schema: Arc<Schema>,
         mut settings: SealSettings,
         options: Arc<Options>,
         fillers: usize,
@@ -115,6 +117,8 @@ impl Filler {
         let budget = Budget::new(&schema, &settings, &options, fillers, threads)?;
         for column in &mut settings.columns {
             column.page_bytes = column.page_bytes.min(budget.page);
+            // What is stored at once cannot be compared over a cluster.
+            column.own_type |= !options.buffered;
         }
         let fields = schema
             .top_level()
@@ -124,6 +128,18 @@ impl Filler {
         let columns = schema.columns.iter().map(|_| Column::default()).collect();
         let auto = options.encodings == Encodings::Auto;
         let chooser = Chooser::of(options.compression, options.effort).filter(|_| auto);
+        if chooser.is_some() {
+            let columns = &mut Arc::make_mut(&mut schema).columns;
+            for (column, _) in
+                columns.iter_mut().zip(&settings.columns).filter(|(_, s)| !s.own_type)
+            {
+                // What ROOT would do comes first.
+                let root = column.column_type.map(default_type);
+                if let Some(root) = root.filter(|root| column.column_type != Some(*root)) {
+                    column.set_type(root);
+                }
+            }
+        }
         let codecs = Codecs::of(options.compression)
             .filter(|_| options.effort == Effort::Auto && chooser.is_none());
         Ok(Self {
@@ -156,11 +172,18 @@ impl Filler {
     pub(super) fn following(mut self, old: &Self) -> Self {
         for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
             (column.codec, column.setting) = (Arc::clone(&old.codec), old.setting);
+            column.guard.clone_from(&old.guard);
+        }
+        let columns = &mut Arc::make_mut(&mut self.schema).columns;
+        for (column, old) in columns.iter_mut().zip(&old.schema.columns) {
+            if let Some(column_type) = old.column_type.filter(|_| column.type_code != old.type_code)
+            {
+                column.set_type(column_type);
+            }
         }
         for (column, old) in self.columns.iter_mut().zip(&old.columns) {
             column.chosen = old.chosen;
         }
-        self.settings.representations.clone_from(&old.settings.representations);
         (self.committed, self.totals) = (old.committed, old.totals);
         self.clusters = old.clusters;
         self
@@ -268,21 +291,27 @@ impl Filler {
             return Ok(());
         }
         self.seal_rest(0..self.columns.len(), outlet)?;
+        let others: Vec<_> = self.plans()?.iter().map(ColumnPlan::other_type).collect();
         let mut columns = Vec::with_capacity(self.columns.len());
         for ((id, column), settings) in (0u32..).zip(&mut self.columns).zip(&self.settings.columns)
         {
             let id = ColumnId(id);
             let stored = self.schema.column(id);
-            // The other representations are suppressed.
-            if stored.representation != self.settings.representation(stored.field) {
+            // The writer knows when another representation is needed.
+            let Some(column_type) = stored.column_type.filter(|_| stored.representation == 0)
+            else {
                 continue;
-            }
+            };
+            let pages = std::mem::take(&mut column.others);
+            let other = others.get(id.0 as usize).copied().flatten().filter(|_| !pages.is_empty());
             columns.push(WaitingColumn {
                 column: id,
+                column_type,
                 elements: std::mem::take(&mut column.elements),
                 last_offset: column.data.last_offset(),
                 compression: settings.setting,
                 pages: std::mem::take(&mut column.pages),
+                other: other.map(|other| (other, pages)),
             });
             column.data = ColumnData::default();
         }
@@ -435,8 +464,7 @@ impl Filler {
 
     /// Seals pages, those of a column in order, and lets their elements go.
     fn seal(&mut self, tasks: Vec<Task>, outlet: &mut dyn Outlet) -> Result<()> {
-        let mut tasks = tasks;
-        self.choose(&mut tasks, outlet)?;
+        self.choose(&tasks)?;
         // Elements of a wave go when all its pages are sealed, so memory holds a wave twice.
         let mut rest = &tasks[..];
         while !rest.is_empty() {
@@ -457,9 +485,12 @@ impl Filler {
         let columns = &self.columns;
         let pages = self.lanes.map(wave, |task, scratch| {
             let column = &columns[task.column];
-            plans[task.column].seal(&column.data, column.range(task), scratch)
+            let (plan, range) = (&plans[task.column], column.range(task));
+            let page = plan.seal(&column.data, range.clone(), scratch)?;
+            Ok((page, plan.seal_other(&column.data, range, scratch)?))
         })?;
         drop(plans);
+        let (pages, others): (Vec<_>, Vec<_>) = pages.into_iter().unzip();
         for page in &pages {
             self.totals.0 += page.uncompressed as u64;
             self.totals.1 += page.bytes.len() as u64;
@@ -469,9 +500,11 @@ impl Filler {
         } else {
             outlet.store(pages)?
         };
-        for (task, page) in wave.iter().zip(pages) {
-            self.sealed += page.bytes();
+        for ((task, page), other) in wave.iter().zip(pages).zip(others) {
+            let other = other.map(Page::Sealed);
+            self.sealed += page.bytes() + other.as_ref().map_or(0, Page::bytes);
             self.columns[task.column].pages.push(page);
+            self.columns[task.column].others.extend(other);
         }
         for (index, task) in wave.iter().enumerate() {
             if wave.get(index + 1).is_none_or(|next| next.column != task.column) {
@@ -489,7 +522,15 @@ impl Filler {
         if self.sealed <= self.budget.room {
             return Ok(());
         }
-        for column in &mut self.columns {
+        let schema = Arc::make_mut(&mut self.schema);
+        for (id, column) in (0u32..).map(ColumnId).zip(&mut self.columns) {
+            // Not stored twice: the rest of the cluster is in ROOT's own type too.
+            if !column.others.is_empty()
+                && let Some(guard) = self.settings.column(id).and_then(|all| all.guard.clone())
+            {
+                column.pages = std::mem::take(&mut column.others);
+                Choice::root(guard).apply(id, schema, &mut self.settings);
+            }
             let pages = std::mem::take(&mut column.pages);
             column.pages = outlet.store_waiting(pages)?;
         }
@@ -499,14 +540,18 @@ impl Filler {
 
     /// Chooses how columns are sealed whose first pages these are, of all or (with encodings chosen by
     /// looking) of this cluster.
-    fn choose(&mut self, tasks: &mut [Task], outlet: &mut dyn Outlet) -> Result<()> {
+    fn choose(&mut self, tasks: &[Task]) -> Result<()> {
         if self.codecs.is_none() && self.chooser.is_none() {
             return Ok(());
         }
         let mut first = Vec::new();
         for (index, task) in tasks.iter().enumerate() {
             let column = &mut self.columns[task.column];
-            if !std::mem::replace(&mut column.chosen, true) {
+            let chosen = std::mem::replace(&mut column.chosen, true);
+            let own = self.settings.columns.get(task.column).is_none_or(|settings| {
+                settings.own_codec && (settings.own_type || self.chooser.is_none())
+            });
+            if !chosen && !own {
                 first.push(index);
             }
         }
@@ -514,7 +559,7 @@ impl Filler {
             return Ok(());
         }
         if self.chooser.is_some() {
-            return self.choose_encodings(&first, tasks, outlet);
+            return self.choose_encodings(&first, tasks);
         }
         self.choose_codecs(&first, tasks)
     }
@@ -532,21 +577,15 @@ impl Filler {
         drop(plans);
         for (&index, codec) in first.iter().zip(chosen) {
             if let Some(settings) = self.settings.columns.get_mut(tasks[index].column) {
-                settings.setting = codec.setting();
                 settings.codec = codec;
             }
         }
         Ok(())
     }
 
-    /// Chooses types and codecs by looking. Types change in place before the header is written;
-    /// after it, another representation takes over where that pays clearly.
-    fn choose_encodings(
-        &mut self,
-        first: &[usize],
-        tasks: &mut [Task],
-        outlet: &mut dyn Outlet,
-    ) -> Result<()> {
+    /// Chooses types and codecs by looking. The schema here says what is sealed; the writer decides
+    /// with each cluster what is stored, and how the file's schema shows it.
+    fn choose_encodings(&mut self, first: &[usize], tasks: &[Task]) -> Result<()> {
         let Some(chooser) = self.chooser.clone() else { return Ok(()) };
         let plans = plans(&self.schema, &self.settings)?;
         let columns = &self.columns;
@@ -558,55 +597,10 @@ impl Filler {
         })?;
         drop(plans);
         let schema = Arc::make_mut(&mut self.schema);
-        let mut changes = Vec::new();
         for (&index, choice) in first.iter().zip(&choices) {
-            let column = ColumnId(tasks[index].column as u32);
-            if schema.column(column).column_type == Some(choice.column_type) {
-                choice.apply(column, schema, &mut self.settings);
-            } else {
-                changes.push((index, column, choice));
-            }
-        }
-        let types: Vec<_> =
-            changes.iter().map(|(_, id, choice)| (*id, choice.column_type)).collect();
-        if types.is_empty() {
-            return Ok(());
-        }
-        if outlet.retype(&types)? {
-            for (_, column, choice) in changes {
-                choice.apply(column, schema, &mut self.settings);
-            }
-            return Ok(());
-        }
-        for (index, column, choice) in changes {
-            if choice.pays_to_switch()
-                && let Some((to, schema)) = outlet.represent(column, choice.column_type)?
-            {
-                tasks[index].column = to.0 as usize;
-                self.switch(column, to, schema, choice);
-                // The other first pages of this column in the wave.
-                for task in
-                    tasks[index..].iter_mut().filter(|task| task.column == column.0 as usize)
-                {
-                    task.column = to.0 as usize;
-                }
-            }
+            choice.apply(ColumnId(tasks[index].column as u32), schema, &mut self.settings);
         }
         Ok(())
-    }
-
-    /// From now on a field is stored in another representation, of which `to` is the only column.
-    /// Nothing of the open cluster is sealed yet.
-    fn switch(&mut self, from: ColumnId, to: ColumnId, schema: Schema, choice: &Choice) {
-        let (from, field) = (from.0 as usize, schema.column(to).field);
-        let representation = schema.column(to).representation;
-        let like = self.settings.columns[from].clone();
-        self.settings.columns.resize(schema.columns.len(), like);
-        self.columns.resize_with(schema.columns.len(), Column::default);
-        self.schema = Arc::new(schema);
-        self.columns[to.0 as usize] = std::mem::take(&mut self.columns[from]);
-        self.settings.representations.insert(field, representation);
-        choice.apply(to, Arc::make_mut(&mut self.schema), &mut self.settings);
     }
 
     /// Copies what is still borrowed.

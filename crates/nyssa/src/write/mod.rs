@@ -15,17 +15,20 @@ mod attributes;
 pub(crate) mod auto;
 mod blocks;
 mod budget;
+mod classes;
 mod column_choice;
 mod column_data;
 pub(crate) mod effort;
 mod elements;
 mod estimate;
 mod extension;
+mod field_options;
 mod filler;
 mod gather;
 mod known_pages;
 mod lanes;
 mod lists;
+pub(crate) mod loss;
 mod numbers;
 mod open_cluster;
 mod options;
@@ -46,9 +49,11 @@ mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use auto::Encodings;
-pub use column_choice::{ColumnChoice, choose_columns};
+pub use column_choice::ColumnChoice;
+pub(crate) use column_choice::choose_columns;
 pub use effort::Effort;
 pub use estimate::{MemoryEstimate, estimate};
+pub use field_options::FieldOptions;
 pub use options::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_INITIAL_UNZIPPED_PAGE,
     DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES,

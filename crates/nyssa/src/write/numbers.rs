@@ -73,6 +73,31 @@ pub(super) fn is_number(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || data_type.is_numeric() && !data_type.is_decimal() && !time
 }
 
+/// How like the values of C++ type `type_name` numbers of an Arrow type are: 3 for the same type, 2 for
+/// the same kind, else 1.
+pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
+    let kind = match type_name {
+        "bool" => DataType::Boolean,
+        "char" | "std::int8_t" => DataType::Int8,
+        "std::byte" | "std::uint8_t" => DataType::UInt8,
+        "std::int16_t" => DataType::Int16,
+        "std::uint16_t" => DataType::UInt16,
+        "std::uint32_t" => DataType::UInt32,
+        "std::int64_t" => DataType::Int64,
+        "std::uint64_t" => DataType::UInt64,
+        "float" => DataType::Float32,
+        "double" => DataType::Float64,
+        _ => DataType::Int32,
+    };
+    let same_kind = kind.is_floating() == data_type.is_floating()
+        && kind.is_integer() == data_type.is_integer();
+    match (kind == *data_type, same_kind) {
+        (true, _) => 3,
+        (_, true) => 2,
+        _ => 1,
+    }
+}
+
 struct Number<'a> {
     column: &'a Column,
     column_type: ColumnType,

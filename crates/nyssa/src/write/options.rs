@@ -1,8 +1,9 @@
 //! What a writer may choose, with ROOT's defaults by name.
 
-use super::{Effort, Encodings};
+use super::{Effort, Encodings, FieldOptions};
 use crate::compression::Compression;
 use crate::error::{Error, Result};
+use crate::rootfile::StreamerList;
 
 /// Compressed size that a cluster aims at, bytes (ROOT's approximate zipped cluster size).
 pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
@@ -39,6 +40,8 @@ pub struct Options {
     pub effort: Effort,
     /// How column types are chosen.
     pub encodings: Encodings,
+    /// What holds for some fields instead, by glob; the last that match win. Not for attribute sets.
+    pub fields: Vec<FieldOptions>,
     /// Compressed cluster size to aim at, bytes. Clusters are smaller where memory is short.
     pub approx_zipped_cluster: u64,
     /// Uncompressed cluster size to stay under, bytes.
@@ -69,6 +72,9 @@ pub struct Options {
     pub contexts: Option<usize>,
     /// Clusters per page list.
     pub clusters_per_group: usize,
+    /// What the classes of streamed objects look like, for the extra type information and for the list
+    /// of the file.
+    pub streamer_infos: StreamerList,
     /// Description of the RNTuple, free text.
     pub description: String,
     /// The program that writes, recorded in the header.
@@ -81,6 +87,7 @@ impl Default for Options {
             compression: Compression::DEFAULT,
             effort: Effort::default(),
             encodings: Encodings::default(),
+            fields: Vec::new(),
             approx_zipped_cluster: DEFAULT_APPROX_ZIPPED_CLUSTER,
             max_unzipped_cluster: DEFAULT_MAX_UNZIPPED_CLUSTER,
             initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE,
@@ -93,6 +100,7 @@ impl Default for Options {
             memory: DEFAULT_MEMORY,
             contexts: None,
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,
+            streamer_infos: StreamerList::default(),
             description: String::new(),
             writer: concat!("nyssa ", env!("CARGO_PKG_VERSION")).to_owned(),
         }
@@ -142,6 +150,6 @@ impl Options {
                 self.initial_unzipped_page, self.max_unzipped_page
             ));
         }
-        Ok(())
+        self.fields.iter().try_for_each(FieldOptions::validate)
     }
 }

@@ -3,9 +3,9 @@
 use super::Writer;
 use super::writer::StoredColumn;
 use crate::encoding::ColumnType;
-use crate::error::{Kind, Result};
+use crate::error::Result;
 use crate::page::SealedPage;
-use crate::schema::{Column, ColumnId, PageInfo, Schema};
+use crate::schema::{ColumnId, PageInfo};
 
 /// A page of the open cluster.
 pub(super) enum Page {
@@ -27,11 +27,17 @@ impl Page {
 
 /// A column of a complete cluster.
 pub(super) struct WaitingColumn {
+    /// Of the first representation of its field.
     pub(super) column: ColumnId,
+    /// What its pages hold; if that is not the type of `column`, they belong to a column of another
+    /// representation.
+    pub(super) column_type: ColumnType,
     pub(super) elements: u64,
     pub(super) last_offset: Option<u64>,
     pub(super) compression: u32,
     pub(super) pages: Vec<Page>,
+    /// The same elements in another type, to choose from.
+    pub(super) other: Option<(ColumnType, Vec<Page>)>,
 }
 
 /// A complete cluster.
@@ -57,27 +63,6 @@ pub(super) trait Outlet {
     /// Whatever the sink says.
     fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>>;
 
-    /// Changes the types of columns, if nothing has been written that names them; else `false`.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for types that the fields cannot have.
-    fn retype(&mut self, _types: &[(ColumnId, ColumnType)]) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// The only column of that type in a representation of the field that `column` belongs to, added
-    /// when there is none yet, and the schema that has it; `None` when it cannot be.
-    ///
-    /// # Errors
-    /// As [`Writer::extend_schema`].
-    fn represent(
-        &mut self,
-        _column: ColumnId,
-        _column_type: ColumnType,
-    ) -> Result<Option<(ColumnId, Schema)>> {
-        Ok(None)
-    }
-
     /// Stores those pages of a column that are in memory.
     ///
     /// # Errors
@@ -100,10 +85,11 @@ pub(super) trait Outlet {
 }
 
 impl Outlet for Writer {
-    fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
+    fn commit(&mut self, mut cluster: SealedCluster) -> Result<()> {
+        self.represent(&mut cluster.columns)?;
         self.begin_cluster(cluster.entries)?;
         for column in cluster.columns {
-            let WaitingColumn { column, elements, last_offset, compression, pages } = column;
+            let WaitingColumn { column, elements, last_offset, compression, pages, .. } = column;
             let pages = self.store_waiting(pages)?.into_iter().filter_map(|page| match page {
                 Page::Stored(page) => Some(page),
                 Page::Sealed(_) => None,
@@ -112,39 +98,6 @@ impl Outlet for Writer {
             self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })?;
         }
         self.commit_cluster()
-    }
-
-    fn retype(&mut self, types: &[(ColumnId, ColumnType)]) -> Result<bool> {
-        if self.has_header() {
-            return Ok(false);
-        }
-        self.extend_schema(|builder| {
-            let columns = &mut builder.schema_mut().columns;
-            for (id, column_type) in types {
-                if let Some(column) = columns.get_mut(id.0 as usize) {
-                    column.set_type(*column_type);
-                }
-            }
-            Ok(true)
-        })
-    }
-
-    fn represent(
-        &mut self,
-        column: ColumnId,
-        column_type: ColumnType,
-    ) -> Result<Option<(ColumnId, Schema)>> {
-        let field = self.schema().column(column).field;
-        let is_it = |ids: &&[ColumnId]| matches!(ids, [id] if self.schema().column(*id).column_type == Some(column_type));
-        if let Some(&[known]) = self.schema().representations(field).find(is_it) {
-            return Ok(Some((known, self.schema().clone())));
-        }
-        match self.add_representation(field, [Column::new(field, column_type)]) {
-            Ok(ids) => Ok(ids.first().map(|&id| (id, self.schema().clone()))),
-            // Too late, or a field of several columns.
-            Err(error) if error.kind() == Kind::InvalidArgument => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>> {

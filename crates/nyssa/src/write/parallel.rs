@@ -14,7 +14,7 @@ use arrow_schema::Schema as ArrowSchema;
 use super::filler::Filler;
 use super::outlet::{Outlet, Page, SealedCluster};
 use super::waiting::{Waiting, WaitingRoom};
-use super::{Encodings, Options, Report, SealSettings, SharedFile, Writer};
+use super::{Options, Report, SealSettings, SharedFile, Writer, choose_columns};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::page::SealedPage;
@@ -111,33 +111,29 @@ impl ParallelWriter {
     ///
     /// # Errors
     /// As [`Writer::attach`]; `InvalidArgument` for unbuffered writing in a fixed order, which
-    /// contradict each other; `Unsupported` for [`Encodings::Auto`].
+    /// contradict each other.
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
-        schema: Schema,
+        mut schema: Schema,
         options: Options,
         order: Order,
         context: &Context,
     ) -> Result<Self> {
+        choose_columns(&mut schema, &options.fields, options.compression, 0)?;
         Self::over(Writer::attach(file, path, schema, options)?, order, context)
     }
 
     /// Goes on with a writer between clusters.
     pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
         let (schema, options) = (writer.schema().clone(), writer.options().clone());
-        if options.encodings == Encodings::Auto {
-            return Err(Error::unsupported(
-                "encodings chosen by looking cannot be written from several fill contexts: use one \
-                 writer of rows, or the default encodings",
-            ));
-        }
         if order == Order::RoundRobin && !options.buffered {
             return Err(Error::invalid_argument(
                 "unbuffered pages are written as they come, so a fixed order of clusters needs \
                  buffered writing",
             ));
         }
+        let settings = SealSettings::of(&writer, &options);
         let state = State {
             writer: Some(writer),
             failed: None,
@@ -147,7 +143,7 @@ impl ParallelWriter {
             begun: false,
         };
         let shared = Shared {
-            settings: SealSettings::new(&schema, &options),
+            settings,
             schema: Arc::new(schema),
             order,
             most: options.contexts.unwrap_or_else(|| context.threads()),
@@ -158,7 +154,7 @@ impl ParallelWriter {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The schema.
+    /// The schema, with column types as they were before any were chosen by looking.
     pub fn schema(&self) -> &Schema {
         &self.shared.schema
     }

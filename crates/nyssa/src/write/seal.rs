@@ -77,6 +77,8 @@ pub(super) struct ColumnPlan<'a> {
     column: ColumnId,
     encoding: Encoding,
     settings: &'a ColumnSettings,
+    /// Another type with the same values, in which pages are sealed too.
+    other: Option<Encoding>,
 }
 
 impl<'a> ColumnPlan<'a> {
@@ -93,7 +95,10 @@ impl<'a> ColumnPlan<'a> {
             Error::unsupported(format!("columns of type {type_code:#x} cannot be written"))
         })?;
         let encoding = Encoding::of(column_type, bits, value_range)?;
-        Ok(Self { column, encoding, settings })
+        let other = settings.guard.as_ref().map(|guard| guard.column_type);
+        let other = other.filter(|&other| other != column_type);
+        let other = other.map(|other| Encoding::of(other, bits, None)).transpose()?;
+        Ok(Self { column, encoding, settings, other })
     }
 
     /// Refuses what the column's type cannot store.
@@ -136,14 +141,32 @@ impl<'a> ColumnPlan<'a> {
         (self.settings.page_bytes / width).clamp(1, MAX_PAGE_ELEMENTS)
     }
 
-    /// Seals one page.
+    /// Seals one page; where ROOT's codec would make it smaller, with that.
     pub(super) fn seal(
         &self,
         data: &ColumnData,
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<SealedPage> {
-        self.seal_with(&self.settings.codec, data, range, scratch)
+        let page = self.seal_with(&self.settings.codec, data, range.clone(), scratch)?;
+        let Some(guard) = self.settings.guard.as_ref().filter(|_| self.other.is_none()) else {
+            return Ok(page);
+        };
+        let root = self.seal_with(&guard.codec, data, range, scratch)?;
+        Ok(if root.bytes.len() < page.bytes.len() { root } else { page })
+    }
+
+    /// Seals one page in ROOT's own type, where that is another.
+    pub(super) fn seal_other(
+        &self,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<SealedPage>> {
+        let (Some(encoding), Some(guard)) = (&self.other, &self.settings.guard) else {
+            return Ok(None);
+        };
+        self.seal_as(encoding, &guard.codec, data, range, scratch).map(Some)
     }
 
     /// Seals one page with another codec.
@@ -154,11 +177,32 @@ impl<'a> ColumnPlan<'a> {
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<SealedPage> {
+        self.seal_as(&self.encoding, codec, data, range, scratch)
+    }
+
+    fn seal_as(
+        &self,
+        encoding: &Encoding,
+        codec: &Arc<Codec>,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<SealedPage> {
         let (compressor, native, packed) = scratch.parts(codec)?;
         let count = range.len();
         let native = data.native(range, native);
-        page::seal(native, count, &self.encoding, compressor, packed)
+        page::seal(native, count, encoding, compressor, packed)
             .at(|place| place.column = Some(u64::from(self.column.0)))
+    }
+
+    /// How its pages are made.
+    pub(super) fn settings(&self) -> &ColumnSettings {
+        self.settings
+    }
+
+    /// The type of [`ColumnPlan::seal_other`].
+    pub(super) fn other_type(&self) -> Option<ColumnType> {
+        self.other.map(|other| other.column_type)
     }
 
     /// The encoding.

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::compression::{Codec, Compressor};
+use crate::encoding::ColumnType;
 use crate::error::Result;
 use crate::schema::{ColumnId, FieldId, Schema};
 
 use super::auto::Chooser;
 use super::effort::Codecs;
-use super::{Effort, Encodings, Options};
+use super::field_options::settle;
+use super::{Effort, Encodings, Options, Writer};
 
 /// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
@@ -19,10 +21,24 @@ const MAX_COMPRESSORS: usize = 8;
 pub struct ColumnSettings {
     /// The codec. Columns with the same codec should share it, so that threads share compressors.
     pub codec: Arc<Codec>,
-    /// ROOT's setting number recorded in the page list.
+    /// ROOT's setting number recorded in the page list: what was asked for, whatever the effort, since
+    /// ROOT's inspector takes no RNTuple with several.
     pub setting: u32,
     /// Largest page before compression, bytes.
     pub page_bytes: usize,
+    /// The codec was asked for: no other is chosen by looking.
+    pub own_codec: bool,
+    /// So was the type.
+    pub own_type: bool,
+    /// What pages are compared with.
+    pub(crate) guard: Option<Guard>,
+}
+
+/// ROOT's own way to store a column that is stored in another: the smaller pages are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Guard {
+    pub(crate) column_type: ColumnType,
+    pub(crate) codec: Arc<Codec>,
 }
 
 /// How the columns of a schema are sealed; index is [`ColumnId`].
@@ -37,18 +53,28 @@ pub struct SealSettings {
 }
 
 impl SealSettings {
-    /// The same for all columns of `schema`.
+    /// The same for all columns of `schema`, but for [`Options::fields`].
     pub fn new(schema: &Schema, options: &Options) -> Self {
         let column = ColumnSettings {
             codec: Arc::new(Codec::from(options.compression)),
             setting: options.compression.setting(),
             page_bytes: options.max_unzipped_page,
+            own_codec: false,
+            own_type: false,
+            guard: None,
         };
-        Self {
-            columns: vec![column; schema.columns.len()],
-            representations: BTreeMap::new(),
-            round_doubles: options.round_doubles,
+        let mut columns = vec![column; schema.columns.len()];
+        settle(schema, &options.fields, &mut columns);
+        Self { columns, representations: BTreeMap::new(), round_doubles: options.round_doubles }
+    }
+
+    /// The same for the rows of a writer.
+    pub(super) fn of(writer: &Writer, options: &Options) -> Self {
+        let mut settings = Self::new(writer.schema(), options);
+        for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
+            column.own_type |= writer.keeps_type(id);
         }
+        settings
     }
 
     /// The representation of a field that is sealed.
@@ -56,22 +82,29 @@ impl SealSettings {
         self.representations.get(&field).copied().unwrap_or(0)
     }
 
+    /// The largest page that a column may have, bytes.
+    pub(super) fn largest_page(&self, options: &Options) -> usize {
+        let own = self.columns.iter().map(|column| column.page_bytes);
+        own.fold(options.initial_unzipped_page, usize::max)
+    }
+
     /// The codecs that a thread may need.
     pub(super) fn codecs(&self, options: &Options) -> Vec<Arc<Codec>> {
-        let mut known: Vec<Arc<Codec>> = Vec::new();
         let chooser = Chooser::of(options.compression, options.effort);
-        if let (Encodings::Auto, Some(chooser)) = (options.encodings, chooser) {
-            return chooser.codecs().cloned().collect();
-        }
+        let chooser = chooser.filter(|_| options.encodings == Encodings::Auto);
         let auto = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
-        if let Some(codecs) = auto {
-            return codecs.into_codecs();
-        }
-        for column in &self.columns {
+        let (mut known, looked) = match (chooser, auto) {
+            (Some(chooser), _) => (chooser.codecs().cloned().collect(), true),
+            (None, Some(codecs)) => (codecs.into_codecs(), true),
+            (None, None) => (Vec::new(), false),
+        };
+        for column in self.columns.iter().filter(|column| column.own_codec || !looked) {
             if !known.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
                 known.push(Arc::clone(&column.codec));
             }
         }
+        // The largest that may be there at once.
+        known.sort_by_key(|codec| std::cmp::Reverse(codec.memory(options.max_unzipped_page)));
         known.truncate(MAX_COMPRESSORS);
         known
     }

@@ -9,7 +9,7 @@
 //! | optional, unique_ptr | the values with nulls, or lists of at most one |
 //! | fixed-size array, bitset | fixed-size lists, fixed-size binaries |
 //! | record, class | structs, members by name (by place for pairs and tuples) |
-//! | variant | unions, dense or sparse |
+//! | variant | unions, dense or sparse, whose types find their alternatives; values of one alternative |
 //! | enum, atomic | those of the subfield |
 //!
 //! An array without values fits every field: Python and NumPy cannot know its type. Errors name the row
@@ -100,7 +100,9 @@ impl<'a> Shredder<'a> {
             }
             (Structure::Variant, &[column], children) => {
                 let nullable = |at: usize| is_optional(self.schema.field(children[at]));
-                let found = variant::alternatives(array, children.len(), nullable)?;
+                let rank = |at: usize, data_type: &DataType| self.rank(children[at], data_type);
+                let place = |types: &[&DataType]| variant::place(types, children.len(), rank);
+                let found = variant::alternatives(array, children.len(), nullable, place)?;
                 let (tags, values) = found.ok_or_else(|| mismatch(field, array))?;
                 let at = self.out.len();
                 self.out.push(Shred { column, elements: Elements::Tags(tags) });
@@ -212,9 +214,7 @@ impl<'a> Shredder<'a> {
     }
 
     fn record(&mut self, field: &Field, children: &[FieldId], record: &StructArray) -> Result<()> {
-        let by_place =
-            ["std::pair<", "std::tuple<"].iter().any(|prefix| field.type_name.starts_with(prefix));
-        if by_place && record.num_columns() == children.len() {
+        if is_by_place(field) && record.num_columns() == children.len() {
             let mut pairs = children.iter().zip(record.columns());
             return pairs.try_for_each(|(&child, member)| self.field(child, member));
         }
@@ -327,6 +327,36 @@ impl<'a> Shredder<'a> {
         }
     }
 
+    /// How well an Arrow type fits a field, of several that it might go to; 0 when it does not.
+    fn rank(&self, id: FieldId, data_type: &DataType) -> u8 {
+        let field = self.schema.field(id);
+        let item = |child| item_type(data_type).map_or(0, |item| self.rank(child, item));
+        match (field.structure, &field.children[..], data_type) {
+            _ if !self.fits(id, data_type) => 0,
+            (.., DataType::Null) => 1,
+            (_, _, DataType::Dictionary(_, values)) => self.rank(id, values),
+            (Structure::Leaf, &[], _) if numbers::is_number(data_type) => {
+                numbers::likeness(&field.type_name, data_type)
+            }
+            (Structure::Leaf, &[child], _) if field.array_size.is_none() => {
+                self.rank(child, data_type)
+            }
+            (Structure::Leaf, &[child], DataType::FixedSizeList(..)) => item(child),
+            (Structure::Collection, &[child], _) if is_optional(field) => {
+                item(child).max(self.rank(child, data_type))
+            }
+            // Bytes may be the items of a collection, but are a string before that.
+            (Structure::Collection, &[child], _) => item(child).max(1),
+            (Structure::Record, children, DataType::Struct(members)) => {
+                let names = self.member_names(children);
+                let known = members.iter().all(|one| names.contains(&one.name().as_str()));
+                let by_place = is_by_place(field) && members.len() == children.len();
+                if known || by_place { 3 } else { 0 }
+            }
+            _ => 3,
+        }
+    }
+
     /// Columns of the active representation.
     fn columns(&self, id: FieldId) -> &'a [ColumnId] {
         if self.schema.fields.get(id.0 as usize).is_none() {
@@ -384,6 +414,11 @@ fn says_nothing(data_type: &DataType) -> bool {
 /// A value or none: a collection that has at most one item.
 fn is_optional(field: &Field) -> bool {
     ["std::optional<", "std::unique_ptr<"].iter().any(|name| field.type_name.starts_with(name))
+}
+
+/// Whether the members of a record go by their places, whatever their names.
+fn is_by_place(field: &Field) -> bool {
+    ["std::pair<", "std::tuple<"].iter().any(|name| field.type_name.starts_with(name))
 }
 
 /// A base class as a subfield of a class (specification, "User-defined classes").

@@ -188,7 +188,30 @@ fn variants_of_dense_and_sparse_unions() {
     let fields: UnionFields = [(0i8, Arc::new(child("n", DataType::Int32)))].into_iter().collect();
     let one: ArrayRef = Arc::new(Int32Array::from(vec![1]));
     let one = UnionArray::try_new(fields, vec![0i8].into(), None, vec![one]).unwrap();
-    assert_eq!(refused(&variant(), one), "a union of 1 types cannot fill a variant of 2 (field v)");
+    // Types find their alternatives, whatever their order; one alone does not need a union.
+    let ones = [switches(&[(0, 1)]), ints(&[1]), ends(&[]), vec![]];
+    assert_eq!(elements(&variant(), &[Arc::new(one)]), ones);
+    assert_eq!(elements(&variant(), &[Arc::new(Int32Array::from(vec![1]))]), ones);
+    let fields: UnionFields =
+        [(0i8, Arc::new(child("s", DataType::Utf8))), (1, Arc::new(child("n", DataType::Int32)))]
+            .into_iter()
+            .collect();
+    let children: Vec<ArrayRef> =
+        vec![Arc::new(StringArray::from(vec!["x", ""])), Arc::new(Int32Array::from(vec![0, 4]))];
+    let turned = UnionArray::try_new(fields, vec![0i8, 1].into(), None, children).unwrap();
+    assert_eq!(
+        elements(&variant(), &[Arc::new(turned)]),
+        [switches(&[(0, 2), (0, 1)]), ints(&[4]), ends(&[1]), b"x".to_vec()]
+    );
+    let booleans: UnionFields =
+        (0i8..3).map(|id| (id, Arc::new(child("b", DataType::Boolean)))).collect();
+    let columns: Vec<ArrayRef> =
+        (0..3).map(|_| Arc::new(BooleanArray::from(vec![true])) as ArrayRef).collect();
+    let three = UnionArray::try_new(booleans, vec![0i8].into(), None, columns).unwrap();
+    assert_eq!(
+        refused(&variant(), three),
+        "a union of 3 types cannot fill a variant of 2 (field v)"
+    );
 }
 
 #[test]

@@ -6,7 +6,10 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
-use super::{Existing, Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer};
+use super::{
+    Existing, Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer,
+    choose_columns,
+};
 use crate::Context;
 use crate::error::Result;
 use crate::schema::{Schema, SchemaBuilder};
@@ -41,10 +44,11 @@ impl TableWriter {
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
-        schema: Schema,
+        mut schema: Schema,
         options: Options,
         context: &Context,
     ) -> Result<Self> {
+        choose_columns(&mut schema, &options.fields, options.compression, 0)?;
         Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
     }
 
@@ -79,7 +83,14 @@ impl TableWriter {
         extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
     ) -> Result<T> {
         self.flush()?;
-        let value = self.writer.extend_schema(extend)?;
+        let options = self.filler.options();
+        let first = self.schema().columns.len();
+        let value = self.writer.extend_schema(|builder| {
+            let value = extend(builder)?;
+            let schema = builder.schema_mut();
+            choose_columns(schema, &options.fields, options.compression, first)?;
+            Ok(value)
+        })?;
         let next = filler(&self.writer, self.filler.options(), &self.context)?;
         self.filler = next.following(&self.filler);
         Ok(value)
@@ -158,6 +169,6 @@ impl TableWriter {
 /// A filler for the rows of a writer's schema that has all the memory.
 fn filler(writer: &Writer, options: Arc<Options>, context: &Context) -> Result<Filler> {
     let schema = Arc::new(writer.schema().clone());
-    let settings = SealSettings::new(&schema, &options);
+    let settings = SealSettings::of(writer, &options);
     Filler::new(schema, settings, options, 1, context, true)
 }

@@ -1,52 +1,81 @@
 //! Arrow unions → tags and the values of each alternative (specification, "std::variant").
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, UnionArray};
+use arrow_array::{Array, ArrayRef, NullArray};
+use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
-use super::gather::gather;
+use super::gather::{gather, valid};
 use crate::error::{Error, Result};
 
-/// The tags of the rows of a union (0 for none, from 1 the alternatives in order) and the values of
-/// each of `count` alternatives, in order of the rows. A dense or sparse union has `count` children, or
-/// one of type `Null` before them. Rows whose value is null have none, unless the alternative is
-/// `nullable` itself.
+/// The tags of the rows (0 for none, from 1 the alternatives in order) and the values of each of `count`
+/// alternatives, in order of the rows. The children of a union, dense or sparse, go where `place` says;
+/// a first one of type `Null` more than there are alternatives stands for none. Any other array holds
+/// values of one alternative. Rows whose value is null have none, unless the alternative is `nullable`
+/// itself.
 ///
 /// # Errors
-/// `InvalidArgument` for a union of another number of children, or one that is damaged.
+/// `InvalidArgument` for a union of more children, or one that is damaged; `None` when the types do not
+/// fit.
 pub(super) fn alternatives(
     array: &ArrayRef,
     count: usize,
     nullable: impl Fn(usize) -> bool,
+    place: impl Fn(&[&DataType]) -> Option<Vec<usize>>,
 ) -> Result<Option<(Vec<u8>, Vec<ArrayRef>)>> {
-    let Some(union) = array.as_union_opt() else { return Ok(None) };
-    let Some(children) = children(union, count) else {
+    let empty = || Arc::new(NullArray::new(0)) as ArrayRef;
+    let mut values: Vec<ArrayRef> = (0..count).map(|_| empty()).collect();
+    let Some(union) = array.as_union_opt() else {
+        let Some(places) = place(&[array.data_type()]) else { return Ok(None) };
+        let at = places.first().copied().unwrap_or_default();
+        let nulls = array.logical_nulls().filter(|_| !nullable(at));
+        let (tags, some) = only_alternative(array, at, nulls.as_ref())?;
+        values[at] = some;
+        return Ok(Some((tags, values)));
+    };
+    let children: Vec<(i8, &ArrayRef)> =
+        union.fields().iter().map(|(id, _)| (id, union.child(id))).collect();
+    let skip = usize::from(alternative_count(union.data_type()) == Some(count));
+    let skip = skip * children.len().saturating_sub(count);
+    if children.len() - skip > count {
         return Err(Error::invalid_argument(format!(
             "a union of {} types cannot fill a variant of {count}",
-            union.fields().len()
+            children.len()
         )));
-    };
-    let nulls = children.iter().enumerate().map(|(index, child)| {
-        child.and_then(|child| child.logical_nulls()).filter(|_| index == 0 || !nullable(index - 1))
-    });
-    let nulls: Vec<_> = nulls.collect();
+    }
+    let types: Vec<_> = children[skip..].iter().map(|(_, child)| child.data_type()).collect();
+    let Some(places) = place(&types) else { return Ok(None) };
+    // By child: its tag, and where it is null.
+    let tags_of = std::iter::repeat_n(0, skip).chain(places.iter().map(|place| place + 1));
+    let tags_of: Vec<u8> = tags_of.map(|tag| u8::try_from(tag).unwrap_or_default()).collect();
+    let nulls: Vec<_> = std::iter::zip(&children, &tags_of)
+        .map(|((_, child), &tag)| {
+            child.logical_nulls().filter(|_| tag == 0 || !nullable(usize::from(tag) - 1))
+        })
+        .collect();
+    let mut by_id = [None; 128];
+    for (index, (id, _)) in children.iter().enumerate() {
+        if let Some(slot) = usize::try_from(*id).ok().and_then(|id| by_id.get_mut(id)) {
+            *slot = Some(index);
+        }
+    }
     let mut rows: Vec<Vec<Range<usize>>> = vec![Vec::new(); children.len()];
     let mut tags = Vec::with_capacity(union.len());
-    let by_id = tags_by_id(union, count);
     for row in 0..union.len() {
         let id = union.type_ids().get(row).copied().unwrap_or(-1);
-        let tag = usize::try_from(id).ok().and_then(|id| by_id[id]);
-        let tag = tag.ok_or_else(|| {
+        let child = usize::try_from(id).ok().and_then(|id| by_id.get(id).copied().flatten());
+        let child = child.ok_or_else(|| {
             Error::invalid_argument(format!("a union without a type {id} has a value of it"))
         })?;
         let at = match union.offsets() {
             Some(offsets) => offsets.get(row).and_then(|&at| usize::try_from(at).ok()),
             None => Some(row),
         };
-        let child = usize::from(tag);
-        let inside = |at: &usize| children[child].is_none_or(|values| *at < values.len());
+        let tag = tags_of[child];
+        let inside = |at: &usize| tag == 0 || *at < children[child].1.len();
         let at = at.filter(inside).ok_or_else(|| {
             Error::invalid_argument("a union refers to values that its child does not have")
         })?;
@@ -60,9 +89,39 @@ pub(super) fn alternatives(
             _ => rows[child].push(at..at + 1),
         }
     }
-    let values = children.iter().zip(&rows).skip(1);
-    let values = values.filter_map(|(child, ranges)| child.map(|child| gather(child, ranges)));
-    Ok(Some((tags, values.collect::<Result<_>>()?)))
+    for ((child, rows), &tag) in children[skip..].iter().zip(&rows[skip..]).zip(&tags_of[skip..]) {
+        values[usize::from(tag) - 1] = gather(child.1, rows)?;
+    }
+    Ok(Some((tags, values)))
+}
+
+/// The tags of the rows and the values of an array that holds values of the alternative `at` alone.
+fn only_alternative(
+    array: &ArrayRef,
+    at: usize,
+    nulls: Option<&NullBuffer>,
+) -> Result<(Vec<u8>, ArrayRef)> {
+    let some = u8::try_from(at + 1).unwrap_or_default();
+    let Some(nulls) = nulls else { return Ok((vec![some; array.len()], array.clone())) };
+    let tags = nulls.iter().map(|valid| if valid { some } else { 0 }).collect();
+    Ok((tags, valid(array, nulls)?))
+}
+
+/// Which of `count` alternatives each type is: of those that are left the one of the highest rank, at
+/// equal rank the one at its own place, then the first. `None` where nothing is left that fits: rank 0.
+pub(super) fn place(
+    types: &[&DataType],
+    count: usize,
+    rank: impl Fn(usize, &DataType) -> u8,
+) -> Option<Vec<usize>> {
+    let mut places = Vec::with_capacity(types.len());
+    for (own, data_type) in types.iter().enumerate() {
+        let free = (0..count).filter(|at| !places.contains(at));
+        let ranked = free.map(|at| (rank(at, data_type), at == own, std::cmp::Reverse(at)));
+        let (_, _, best) = ranked.filter(|(rank, ..)| *rank > 0).max()?;
+        places.push(best.0);
+    }
+    Some(places)
 }
 
 /// Number of alternatives of a union type: `Null` at the first place is no alternative.
@@ -70,27 +129,4 @@ pub fn alternative_count(data_type: &DataType) -> Option<usize> {
     let DataType::Union(fields, _) = data_type else { return None };
     let none = fields.iter().next().is_some_and(|(_, child)| child.data_type() == &DataType::Null);
     Some(fields.len() - usize::from(none))
-}
-
-/// The children by tag; the first is that of "none", where there is one.
-fn children(union: &UnionArray, count: usize) -> Option<Vec<Option<&ArrayRef>>> {
-    let ids = union.fields().iter().map(|(id, _)| id);
-    let skip = union.fields().len().checked_sub(count)?;
-    match (skip, alternative_count(union.data_type())) {
-        (0, _) => Some(std::iter::once(None).chain(ids.map(|id| Some(union.child(id)))).collect()),
-        (1, Some(found)) if found == count => Some(ids.map(|id| Some(union.child(id))).collect()),
-        _ => None,
-    }
-}
-
-/// The tag of each type id.
-fn tags_by_id(union: &UnionArray, count: usize) -> [Option<u8>; 128] {
-    let mut tags = [None; 128];
-    let first = if union.fields().len() == count { 1 } else { 0 };
-    for (tag, (id, _)) in (first..).zip(union.fields().iter()) {
-        if let Some(slot) = usize::try_from(id).ok().and_then(|id| tags.get_mut(id)) {
-            *slot = Some(tag);
-        }
-    }
-    tags
 }

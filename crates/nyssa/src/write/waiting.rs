@@ -2,7 +2,7 @@
 
 use nyssa_io::Spill;
 
-use super::outlet::{Page, SealedCluster};
+use super::outlet::{Page, SealedCluster, WaitingColumn};
 use crate::error::Result;
 
 /// A cluster that waits.
@@ -66,17 +66,23 @@ impl WaitingRoom {
 
 /// The bytes of all pages that are not in the file yet.
 fn pages(cluster: &mut SealedCluster) -> impl Iterator<Item = &mut Vec<u8>> {
-    let pages = cluster.columns.iter_mut().flat_map(|column| &mut column.pages);
+    let pages = cluster.columns.iter_mut().flat_map(all);
     pages.filter_map(|page| match page {
         Page::Sealed(page) => Some(&mut page.bytes),
         Page::Stored(_) => None,
     })
 }
 
+/// Those of a column, in all its types.
+fn all(column: &mut WaitingColumn) -> impl Iterator<Item = &mut Page> {
+    let WaitingColumn { pages, other, .. } = column;
+    pages.iter_mut().chain(other.iter_mut().flat_map(|(_, pages)| pages))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::outlet::WaitingColumn;
     use super::*;
+    use crate::encoding::ColumnType;
     use crate::page::SealedPage;
     use crate::schema::ColumnId;
 
@@ -87,10 +93,12 @@ mod tests {
         };
         let column = |id: usize, pages: &[usize]| WaitingColumn {
             column: ColumnId(id as u32),
+            column_type: ColumnType::Byte,
             elements: pages.len() as u64,
             last_offset: None,
             compression: 505,
             pages: pages.iter().map(page).collect(),
+            other: pages.first().map(|size| (ColumnType::Char, vec![page(&(size + 1))])),
         };
         let columns = sizes.chunks(2).enumerate().map(|(id, pages)| column(id, pages));
         let bytes = sizes.iter().sum::<usize>() as u64;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::classes;
 use super::extension::{self, Progress};
 use super::known_pages::{KnownPages, PageKey};
 use super::open_cluster::{OpenCluster, Stored, complete};
@@ -18,6 +19,7 @@ use crate::schema::{
     Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
 };
 
+mod represent;
 mod resume;
 
 pub use resume::Existing;
@@ -59,6 +61,7 @@ pub struct Writer {
     page_records: u64,
     compressor: Compressor,
     report: Report,
+    represented: represent::Represented,
     /// For an RNTuple that was in the file before.
     resumed: Option<Resumed>,
 }
@@ -105,14 +108,23 @@ impl Writer {
         file: &SharedFile,
         path: String,
         name: String,
-        schema: Schema,
+        mut schema: Schema,
         options: Options,
     ) -> Result<Self> {
         options.validate()?;
         check_schema(&schema)?;
+        let infos = &options.streamer_infos;
+        let described = schema.has_streamed_objects() && !infos.is_empty();
+        let extra_types = match described {
+            true => vec![classes::describe(&mut schema, infos)?],
+            false => Vec::new(),
+        };
         let max_key_size = file.with(|file| Ok(file.options().max_key_size))?;
         let compressor = Compressor::new(options.compression)?;
         file.begin(&path)?;
+        if described {
+            file.add_streamer_infos(infos)?;
+        }
         Ok(Self {
             file: file.clone(),
             owns_file: false,
@@ -121,7 +133,7 @@ impl Writer {
             max_key_size,
             elements: vec![0; schema.columns.len()],
             schema,
-            extra_types: Vec::new(),
+            extra_types,
             header: None,
             open: None,
             clusters: Vec::new(),
@@ -132,13 +144,9 @@ impl Writer {
             compressor,
             options,
             report: Report::default(),
+            represented: represent::Represented::default(),
             resumed: None,
         })
-    }
-
-    /// Is the header written, so that the schema can only grow?
-    pub(super) fn has_header(&self) -> bool {
-        self.header.is_some()
     }
 
     /// The file, and the path in it.
@@ -419,6 +427,7 @@ impl Writer {
         if self.clusters.len() >= self.options.clusters_per_group
             || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_SHARE
         {
+            self.represent_rest()?;
             self.commit_group()?;
         }
         Ok(())

@@ -1,44 +1,95 @@
 //! Damaged files end as errors or as the right values, never as panics or wrong numbers.
 
+use std::path::Path;
+
 use crate::common::{context, data, memory, read_all, readable};
 use arrow_array::ArrayRef;
 use nyssa::read::{Options, Reader, verify};
+use nyssa::rootfile::RootFile;
 use nyssa::{Dataset, Kind, Result};
 
 /// Checksummed files of ROOT 6.40 that are small enough to damage at every byte.
 const FILES: [&str; 3] =
     ["types.vector.nested", "projections.cardinality", "compression.block.short"];
 
+/// Uncompressed files, one for each thing that files can have besides plain fields.
+const SEEDS: [(&str, &str); 7] = [
+    ("attributes", "n"),
+    ("groups", "n"),
+    ("keys", "n"),
+    ("late", "n"),
+    ("pointers", "ntpl"),
+    ("representations", "n"),
+    ("types", "n"),
+];
+
 fn bytes(name: &str) -> Option<Vec<u8>> {
     let path = data()?.join(format!("rntuple-validation/write/{name}.root"));
     Some(std::fs::read(path).unwrap())
 }
 
-/// Opens and reads everything readable.
-fn read(bytes: Vec<u8>, names: Option<&[&str]>) -> Result<Vec<ArrayRef>> {
-    let reader = Reader::open(&memory(bytes)?, "ntpl")?;
-    let all = readable(&reader);
-    reader.read(names.unwrap_or(&all), 0..reader.num_entries(), &context())
+/// A file to damage.
+pub struct Case {
+    pub name: &'static str,
+    /// Path of its RNTuple.
+    pub path: &'static str,
+    pub bytes: Vec<u8>,
+    /// Readable columns.
+    pub columns: Vec<String>,
 }
 
-fn check(damaged: Vec<u8>, sound: &[ArrayRef], names: &[&str], what: &str) {
-    if let Ok(arrays) = read(damaged, Some(names)) {
-        assert_eq!(arrays, sound, "{what}");
+impl Case {
+    fn new(name: &'static str, path: &'static str, bytes: Vec<u8>) -> Self {
+        let reader = Reader::open(&memory(bytes.clone()).unwrap(), path).unwrap();
+        let columns = readable(&reader).into_iter().map(str::to_owned).collect();
+        Self { name, path, bytes, columns }
     }
+
+    pub fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(String::as_str).collect()
+    }
+
+    pub fn open(&self, file: &RootFile) -> Result<Reader> {
+        Reader::open(file, self.path)
+    }
+}
+
+/// All files at hand.
+pub fn cases() -> Vec<Case> {
+    let of_root = FILES.iter().filter_map(|name| Some(Case::new(name, "ntpl", bytes(name)?)));
+    of_root.chain(seeds()).collect()
+}
+
+/// The files that do not need the folder of test data.
+pub fn seeds() -> impl Iterator<Item = Case> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/ntuple"));
+    SEEDS.iter().map(move |(name, path)| {
+        Case::new(name, path, std::fs::read(folder.join(format!("{name}.root"))).unwrap())
+    })
+}
+
+/// The readable columns, and all of the attribute sets.
+pub fn values(file: &RootFile, case: &Case) -> Result<Vec<ArrayRef>> {
+    let reader = case.open(file)?;
+    let mut arrays = reader.read(&case.names(), 0..reader.num_entries(), &context())?;
+    for link in reader.attribute_links() {
+        let set = reader.open_attribute_set(&link.name)?;
+        arrays.extend(set.read(&readable(&set), 0..set.num_entries(), &context())?);
+    }
+    Ok(arrays)
 }
 
 #[test]
 fn a_flipped_byte_is_found_or_harmless() {
-    for file in FILES {
-        let Some(bytes) = bytes(file) else { return };
-        let reader = Reader::open(&memory(bytes.clone()).unwrap(), "ntpl").unwrap();
-        let names = readable(&reader);
-        let sound = read_all(&reader, &names);
-        for position in 0..bytes.len() {
+    for case in cases() {
+        let sound = values(&memory(case.bytes.clone()).unwrap(), &case).unwrap();
+        for position in 0..case.bytes.len() {
             for pattern in [0xFF, 0x01, 0x80] {
-                let mut damaged = bytes.clone();
+                let mut damaged = case.bytes.clone();
                 damaged[position] ^= pattern;
-                check(damaged, &sound, &names, &format!("{file}, byte {position} ^ {pattern}"));
+                if let Ok(arrays) = memory(damaged).and_then(|file| values(&file, &case)) {
+                    assert_eq!(arrays, sound, "{}, byte {position} ^ {pattern}", case.name);
+                }
             }
         }
     }
@@ -46,13 +97,13 @@ fn a_flipped_byte_is_found_or_harmless() {
 
 #[test]
 fn a_truncated_file_is_found_or_harmless() {
-    for file in FILES {
-        let Some(bytes) = bytes(file) else { return };
-        let reader = Reader::open(&memory(bytes.clone()).unwrap(), "ntpl").unwrap();
-        let names = readable(&reader);
-        let sound = read_all(&reader, &names);
-        for length in 0..bytes.len() {
-            check(bytes[..length].to_vec(), &sound, &names, &format!("{file}, {length} bytes"));
+    for case in cases() {
+        let sound = values(&memory(case.bytes.clone()).unwrap(), &case).unwrap();
+        for length in 0..case.bytes.len() {
+            let damaged = case.bytes[..length].to_vec();
+            if let Ok(arrays) = memory(damaged).and_then(|file| values(&file, &case)) {
+                assert_eq!(arrays, sound, "{}, {length} bytes", case.name);
+            }
         }
     }
 }

@@ -9,6 +9,7 @@
 mod common;
 mod crafted;
 mod damage;
+mod damage_jobs;
 mod dataset;
 mod files;
 mod pairs;

@@ -79,15 +79,35 @@ fn the_same_bytes_for_any_number_of_threads() {
     assert!(one.len() < default.len());
 }
 
+/// Two contexts with different data: in a fixed order, the file depends on the data alone.
 #[test]
-fn fill_contexts_take_the_default() {
-    let (file, _handle) = file();
-    let schema = arrow_schema(&[("x", small())]);
-    let writer =
-        ParallelWriter::create(&file, "Events", &schema, auto(), Order::default(), &context(2));
-    assert_eq!(
-        writer.err().unwrap().to_string(),
-        "encodings chosen by looking cannot be written from several fill contexts: use one writer of \
-         rows, or the default encodings"
-    );
+fn fill_contexts_choose_for_themselves() {
+    let fill = |first: usize| {
+        let (file, handle) = file();
+        let schema = arrow_schema(&[("x", repeated())]);
+        let order = Order::RoundRobin;
+        let writer =
+            ParallelWriter::create(&file, "Events", &schema, auto(), order, &context(2)).unwrap();
+        let mut contexts = [writer.context().unwrap(), writer.context().unwrap()];
+        for index in [first, 1 - first] {
+            for rows in [[small(), repeated()], [repeated(), small()]] {
+                contexts[index].extend(&rows[index..=index]).unwrap();
+                contexts[index].flush().unwrap();
+            }
+        }
+        contexts.into_iter().for_each(|context| context.finish().unwrap());
+        writer.finish().unwrap();
+        file.finish().unwrap();
+        handle.take()
+    };
+    let bytes = fill(0);
+    assert!(bytes == fill(1));
+    let reader = reader(bytes, "Events");
+    let types = reader.header().records.columns.iter().map(|c| c.column_type.unwrap());
+    assert_eq!(types.collect::<Vec<_>>(), [ColumnType::SplitUInt32]);
+    let expected = [small(), repeated(), repeated(), small()];
+    for (cluster, rows) in expected.iter().enumerate() {
+        assert_eq!(read(&reader)[0].slice(8000 * cluster, 8000).to_data(), rows.to_data());
+    }
+    assert_eq!(reader.footer().extension.columns.len(), 1);
 }

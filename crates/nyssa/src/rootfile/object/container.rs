@@ -53,7 +53,8 @@ impl Item {
         if name == "TString" {
             return Some(Self::RootText);
         }
-        if name == "string" || name.starts_with("basic_string<char") {
+        // Behind a pointer a string is streamed no otherwise; one for null is empty.
+        if matches!(name, "string" | "string*") || name.starts_with("basic_string<char") {
             return Some(Self::Text);
         }
         if let Some(pointee) = name.strip_suffix('*') {
@@ -73,7 +74,7 @@ impl Item {
             }
             "pair" => Some(Self::Pair(nested(0)?, nested(1)?)),
             "bitset" => arguments.first()?.parse().ok().map(Self::Bitset),
-            "array" | "tuple" => None,
+            // Arrays and tuples inside containers have streamer infos of their own.
             _ => Some(Self::Object(class(name))),
         }
     }
@@ -116,6 +117,7 @@ mod tests {
             ("string", Some(Item::Text)),
             ("vector<float>", Some(Item::Sequence(float()))),
             ("std::vector<float,std::allocator<float> >", Some(Item::Sequence(float()))),
+            ("vector<string*>", Some(Item::Sequence(Box::new(Item::Text)))),
             ("vector<vector<float> >", Some(Item::Sequence(Box::new(Item::Sequence(float()))))),
             (
                 "map<string,vector<float>>",
@@ -126,7 +128,7 @@ mod tests {
             ("vector<My<float,int> >", Some(Item::Sequence(Box::new(Item::Object(ClassId(13)))))),
             ("bitset<8>", Some(Item::Bitset(8))),
             ("pair<float,float>", Some(Item::Pair(float(), float()))),
-            ("vector<tuple<int,int> >", None),
+            ("vector<array<int,3> >", Some(Item::Sequence(Box::new(Item::Object(ClassId(12)))))),
             ("vector", None),
         ] {
             assert_eq!(parse(name), expected, "{name}");

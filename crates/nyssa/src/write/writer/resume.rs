@@ -76,6 +76,7 @@ impl Writer {
                 clusters: clusters.len() as u64,
                 ..Report::default()
             },
+            represented: super::represent::Represented::default(),
             resumed: Some(Resumed {
                 cycle,
                 version: anchor.version,

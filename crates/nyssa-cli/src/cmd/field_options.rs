@@ -1,0 +1,58 @@
+//! `--field-options GLOB:NAME=VALUE,...` of the commands that write.
+
+use nyssa::write::FieldOptions;
+
+use crate::units::parse_size;
+
+/// Parses one: `Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB`.
+pub fn parse(text: &str) -> Result<FieldOptions, String> {
+    let wrong = || {
+        format!(
+            "{text:?} is not GLOB:NAME=VALUE,..., such as \
+             'Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB'"
+        )
+    };
+    // Paths may have colons: those of base classes begin with one.
+    let (head, _) = text.split_once('=').ok_or_else(wrong)?;
+    let (glob, _) = head.rsplit_once(':').ok_or_else(wrong)?;
+    let options = FieldOptions::new(glob).map_err(|error| error.message().to_owned())?;
+    text[glob.len() + 1..].split(',').try_fold(options, |options, pair| {
+        let (name, value) = pair.split_once('=').ok_or_else(wrong)?;
+        let done = match name {
+            "page-size" => options.with("page_size", &parse_size(value)?.to_string()),
+            "column" | "compression" => options.with(name, value),
+            _ => return Err(format!("{name:?} is not column, compression or page-size")),
+        };
+        done.map_err(|error| error.message().to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_by_glob() {
+        let options =
+            parse("{a,b}.:_0.x:column=Real32Quant:12:0:1,compression=lz4,page-size=64kB").unwrap();
+        assert_eq!(options.glob(), "{a,b}.:_0.x");
+        assert_eq!(options.column, Some("Real32Quant:12:0:1".parse().unwrap()));
+        assert_eq!(options.compression, Some("lz4".parse().unwrap()));
+        assert_eq!(options.page_bytes, Some(64_000));
+    }
+
+    #[test]
+    fn what_is_no_option() {
+        for (text, message) in [
+            ("Jet_*", "\"Jet_*\" is not GLOB:NAME=VALUE"),
+            ("Jet_*=4", "\"Jet_*=4\" is not GLOB:NAME=VALUE"),
+            ("x:size=4", "\"size\" is not column, compression or page-size"),
+            ("x:page-size=big", "\"big\" is not a size"),
+            ("x:page-size=1", "a page size of 1 bytes, for the fields \"x\", is outside"),
+            ("x:column=Int7", "\"Int7\" is not a column type"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+}

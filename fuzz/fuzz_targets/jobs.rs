@@ -1,0 +1,98 @@
+//! What makes files of files, from a damaged file whose checksums are made right: rewrite, merge and
+//! append fail, or the values are those that are read from the input.
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use nyssa::dataset::{Dataset, diff};
+use nyssa::read::Reader;
+use nyssa::rootfile::RootFile;
+use nyssa::rootfile::writer::Options as FileOptions;
+use nyssa::update::Update;
+use nyssa::{Context, merge, rewrite, write};
+use nyssa_fuzz::sink::InPlace;
+use nyssa_fuzz::{context, folder, open, repair};
+
+/// Entries of inputs at most: a few bytes of metadata may claim any number, which takes its time.
+const MAX_ENTRIES: u64 = 1000;
+/// Entries appended.
+const APPENDED: u64 = 2;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((name, bytes)) = repair::repaired(data) else { return };
+    let Ok(file) = open(&bytes) else { return };
+    let Ok(input) = Reader::open(&file, &name) else { return };
+    if input.num_entries() > MAX_ENTRIES {
+        return;
+    }
+    let quiet = context().quiet();
+    let output = folder::path("output.root");
+    let options = rewrite::Options { force: true, ..Default::default() };
+    if rewrite::rewrite(&file, &name, &output, &options, &quiet).is_ok() {
+        same(&input, &output_file(&output), &name, &quiet);
+    }
+    let path = format!("{}:{name}", folder::file("input.root", &bytes).display());
+    let options = merge::Options { force: true, name: Some("n".into()), ..Default::default() };
+    if let Ok(report) = merge::merge(&[path.clone(), path], &output, &options, &quiet) {
+        assert_eq!(report.entries, 2 * input.num_entries());
+        same(&input, &output_file(&output), "n", &quiet);
+    }
+    if let Ok(after) = append(&file, &bytes, &name, &input, &quiet) {
+        let Ok(file) = open(&after) else { panic!("the file cannot be opened") };
+        same(&input, &file, &name, &quiet);
+    }
+});
+
+/// The first entries of an RNTuple behind its last.
+fn append(
+    file: &RootFile,
+    bytes: &[u8],
+    name: &str,
+    input: &Reader,
+    context: &Context,
+) -> nyssa::Result<Vec<u8>> {
+    let physical = input.schema().top_level().filter(|(_, field)| field.source.is_none());
+    let names: Vec<_> = physical.map(|(_, field)| field.name.as_str()).collect();
+    let arrays = input.read(&names, 0..input.num_entries().min(APPENDED), context)?;
+    let sink = InPlace::new(bytes.to_vec());
+    let update = Update::over(file.clone(), Box::new(sink.clone()), FileOptions::default())?;
+    let mut table = update.append(name, write::Options::default(), context)?;
+    table.extend(&arrays)?;
+    table.finish()?;
+    update.finish()?;
+    Ok(sink.bytes())
+}
+
+fn output_file(path: &Path) -> RootFile {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    match open(&bytes) {
+        Ok(file) => file,
+        Err(error) => panic!("the output cannot be opened: {error}"),
+    }
+}
+
+/// What can be read of the input is in the output, which can have more entries.
+fn same(input: &Reader, output: &RootFile, name: &str, context: &Context) {
+    let output = match Reader::open(output, name) {
+        Ok(reader) => reader,
+        Err(error) => panic!("the RNTuple written cannot be opened: {error}"),
+    };
+    let names = |reader: &Reader| -> Vec<String> {
+        reader.items().iter().map(|item| item.name.clone()).collect()
+    };
+    assert_eq!(names(input), names(&output));
+    for item in input.items() {
+        let pair = (item.name.clone(), item.name.clone());
+        let entries = Some(0..input.num_entries());
+        let options = diff::Options { entries, ..Default::default() };
+        let readable = input.read(&[&item.name], 0..input.num_entries(), context).is_ok();
+        match diff::diff_pairs(input, &output, &[pair], &options, context) {
+            Ok(report) => {
+                let same = |it: &diff::Compared| it.different_entries == 0;
+                assert!(report.compared.iter().all(same), "{report:?}");
+            }
+            Err(error) => assert!(!readable, "{error}"),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+"""Options by field, as writers take them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nyssa._steps import bytes_of
+from nyssa.errors import ArgumentError
+
+__all__ = ["FieldOptions", "field_options"]
+
+FieldOptions = Mapping[str, Mapping[str, Any]]
+
+
+def field_options(given: FieldOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return globs and their options as text, sizes in bytes."""
+    chosen = []
+    for glob, options in (given or {}).items():
+        if not isinstance(options, Mapping):
+            raise ArgumentError(f"the options of the fields {glob!r} are no dict: {options!r}")
+        chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
+    return chosen
+
+
+def _text(name: str, value: Any) -> str:
+    return str(bytes_of(value, name) if name == "page_size" else value)

@@ -1,0 +1,52 @@
+"""How precise column types are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nyssa import _core
+from nyssa.errors import ArgumentError
+
+__all__ = ["Precision", "column_precision"]
+
+
+class Precision(NamedTuple):
+    """A bound of the error of stored numbers.
+
+    For every ``x`` from `minimum` to `maximum`, what is read back differs from ``x`` by at most
+    ``max(relative * abs(x), absolute)``.
+    """
+
+    relative: float
+    absolute: float
+    minimum: float
+    maximum: float
+
+
+def column_precision(column: str, field: str = "float") -> Precision:
+    """Return the precision of floating-point numbers in a column type.
+
+    >>> nyssa.column_precision("Real32Trunc:16").relative
+    0.0078125
+
+    Follows from the specification of RNTuple ("Column Description"): ``Real16`` rounds to the
+    nearest, ``Real32Trunc`` cuts off low bits, ``Real32Quant`` rounds to the nearest of equal
+    steps.
+
+    Parameters
+    ----------
+    column
+        As in the `fields` of `WritableFile.mkrntuple`: ``"Real16"``, ``"Real32Trunc:12"``,
+        ``"Real32Quant:8:-1:1"``, ``"Real32"``.
+    field
+        C++ type of the field: ``"float"`` or ``"double"``. Values of ``"float"`` are taken to be
+        such before they are stored.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) when `column` is no type of floating-point numbers.
+    """
+    if field not in ("float", "double"):
+        raise ArgumentError(f'field is {field!r} where "float" or "double" belongs')
+    return Precision(*_core.column_precision(column, field == "double"))
