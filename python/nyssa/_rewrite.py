@@ -13,6 +13,7 @@ from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
 from nyssa.file import open_dataset
+from nyssa.rules import ReadRules
 
 __all__ = ["rewrite"]
 
@@ -25,6 +26,7 @@ def rewrite(
     name: str | None = None,
     compression: int | str = 505,
     encoding: str = "default",
+    rules: ReadRules | None = None,
     field_options: FieldOptions | None = None,
     fields: str | Iterable[str] = (),
     drop: str | Iterable[str] = (),
@@ -60,6 +62,10 @@ def rewrite(
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
     encoding
         As in `nyssa.convert`.
+    rules
+        `ReadRules` for the classes of the fields: the members that they make are written as members
+        of these classes, whose version is then the `target_version` of the rule. A cut sees the
+        members that are in the file.
     field_options
         How some fields are stored, by pattern of their paths, as the `fields` of
         `WritableFile.mkrntuple`. Where that loses precision, the report has the bound of the error.
@@ -109,6 +115,7 @@ def rewrite(
         "name": name,
         "compression": compression,
         "encoding": encoding,
+        "rules": None if rules is None else rules._core,
         "field_options": by_field(field_options),
         "fields": _globs(fields),
         "drop": _globs(drop),

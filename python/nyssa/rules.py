@@ -43,6 +43,7 @@ class ReadRules:
         sources: str | Iterable[str],
         target: str | Iterable[str] | Mapping[str, Any],
         versions: Versions = None,
+        target_version: int | None = None,
         function: Callable[..., Any] | None = None,
     ) -> Any:
         """Add a rule; without `function`, return a decorator that adds it.
@@ -59,6 +60,9 @@ class ReadRules:
             the function is called with empty arrays.
         versions
             Class version, or first and last one, or a `range`; default all.
+        target_version
+            Version that the class has when `nyssa.rewrite` writes it with the targets; default that
+            which it had. With one outside `versions` the rule does not apply to the new file again.
         function
             Makes the values of the target from those of the sources.
 
@@ -71,15 +75,20 @@ class ReadRules:
 
             def decorate(given: Callable[..., Any]) -> Callable[..., Any]:
                 self.add(
-                    class_name, sources=sources, target=target, versions=versions, function=given
+                    class_name,
+                    sources=sources,
+                    target=target,
+                    versions=versions,
+                    target_version=target_version,
+                    function=given,
                 )
                 return given
 
             return decorate
-        first, last = _versions(versions)
+        covered = (*_versions(versions), target_version)
         names = [sources] if isinstance(sources, str) else list(sources)
         targets = _targets(target)
-        self._core.append((class_name, first, last, names, targets, _adapt(function, targets)))
+        self._core.append((class_name, covered, names, targets, _adapt(function, targets)))
         return function
 
     def __len__(self) -> int:
@@ -88,7 +97,7 @@ class ReadRules:
 
     def __repr__(self) -> str:
         """Return the classes and targets."""
-        rules = [f"{rule[0]}: {', '.join(name for name, _ in rule[4])}" for rule in self._core]
+        rules = [f"{rule[0]}: {', '.join(name for name, _ in rule[3])}" for rule in self._core]
         return f"<ReadRules {'; '.join(rules) or 'none'}>"
 
 

@@ -13,6 +13,7 @@ use crate::errors;
 use crate::file::open_file;
 use crate::options::{entry_range, get, get_by_field, memory, parse};
 use crate::report::json;
+use crate::rules::rules;
 
 /// Rewrites one RNTuple, or all of a file, and returns the reports as JSON. `progress(done, total)`
 /// is called by this thread.
@@ -74,6 +75,7 @@ fn rewrite_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(encodings) = parse(given, "encoding")? {
         options.encodings = encodings;
     }
+    options.rules = rules(given.get_item("rules")?)?;
     options.field_options = get_by_field(given, "field_options")?;
     options.name = get(given, "name")?;
     options.fields = get(given, "fields")?.unwrap_or_default();

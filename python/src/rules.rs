@@ -13,17 +13,22 @@ use crate::dataset::Dataset;
 use crate::door::Door;
 use crate::errors;
 
-/// Class or glob, first and last version, source members, target members with an empty column of their
-/// type or `None`, and the function from columns to columns.
-type Given<'py> =
-    (String, u32, u32, Vec<String>, Vec<(String, Option<PyRef<'py, Array>>)>, Py<PyAny>);
+/// Class or glob; first and last version, and that with the targets or `None`; source members; target
+/// members with an empty column of their type or `None`; and the function from columns to columns.
+type Given<'py> = (
+    String,
+    (u32, u32, Option<u32>),
+    Vec<String>,
+    Vec<(String, Option<PyRef<'py, Array>>)>,
+    Py<PyAny>,
+);
 
 /// The rules that Python describes as tuples, see [`Given`].
 pub fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
     let py = given.py();
     let given: Vec<Given<'_>> = given.extract()?;
-    let rule = |(class, first, last, sources, targets, function): Given<'_>| {
+    let rule = |(class, (first, last, made), sources, targets, function): Given<'_>| {
         let target = |(name, of): (String, Option<PyRef<'_, Array>>)| RuleTarget {
             name,
             field: of.map(|of| of.field().as_ref().clone()),
@@ -31,6 +36,7 @@ pub fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
         let targets = targets.into_iter().map(target).collect();
         let function = call(class.clone(), function);
         ReadRule::new(&class, first..=last, sources, targets, function)
+            .map(|rule| rule.with_target_version(made))
             .map_err(|error| errors::to_python(py, &error))
     };
     given.into_iter().map(rule).collect()

@@ -241,3 +241,57 @@ def test_what_rules_make_can_be_written(
     assert [[jet["pz"] for jet in entry["jets"]] for entry in back] == [
         [momentum(jet) for jet in entry["jets"]] for entry in entries[2]
     ]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("encoding", ["default", "auto"])
+def test_rewrite(
+    version: int,
+    encoding: str,
+    files: dict[int, Path],
+    entries: dict[int, list[Any]],
+    root: Root,
+    tmp_path: Path,
+) -> None:
+    """The members become members of the class, of the version that the rule states."""
+    path = tmp_path / "rewritten.root"
+    rules = nyssa.ReadRules()
+    rules.add(
+        "Jet",
+        versions=(2, 3),
+        sources=["pt", "eta"],
+        target=["pz", "eta"],
+        target_version=7,
+        function=lambda pt, eta: (
+            pt.astype(np.float64) * np.sinh(eta.astype(np.float64)),
+            eta + np.float32(1),
+        ),
+    )
+    nyssa.rewrite(files[version], path, rules=rules, encoding=encoding, verify=True)
+
+    def made(jet: dict[str, Any]) -> dict[str, Any]:
+        return {**jet, "eta": jet["eta"] + 1, "pz": momentum(jet)}
+
+    assert root.call("entries", str(path), "Events") == [
+        {
+            "jets": [made(jet) for jet in entry["jets"]],
+            "event": {
+                "jets": [made(jet) for jet in entry["event"]["jets"]],
+                "lead": made(entry["event"]["lead"]),
+            },
+            "best": entry["best"] and made(entry["best"]),
+        }
+        for entry in entries[version]
+    ]
+    described = {field[0]: field for field in root.call("described", str(path), "Events")}
+    jets = ["jets._0", "event.jets._0", "event.lead", "best._0"]
+    # The sixth is the version of the class, the seventh its checksum.
+    assert [described[jet][5:7] for jet in jets] == [(7, None)] * 4
+    assert described["event"][5] == 1
+    # Not once more.
+    arrays = nyssa.open(path)["Events"].arrays("jets", rules=rules)
+    assert arrays.jets.eta.to_list() == [
+        [jet["eta"] + 1 for jet in entry["jets"]] for entry in entries[version]
+    ]
+    with pytest.raises(nyssa.errors.UnsupportedError, match='needs the member "pt"'):
+        nyssa.rewrite(files[version], path, rules=rules, drop="jets.pt", force=True)

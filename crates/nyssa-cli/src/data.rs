@@ -1,10 +1,10 @@
-//! `FILE` and `FILE:PATH` arguments.
+//! `FILE`, `FILE:PATH` and arguments that name several.
 
 use std::sync::Arc;
 
-use nyssa::dataset::{self, Dataset, Format};
+use nyssa::dataset::{self, Chain, ChainOptions, Dataset, Format, Link};
 use nyssa::rootfile::{KeyEntry, RootFile};
-use nyssa::{Error, read, ttree};
+use nyssa::{Context, Error, read, ttree};
 
 use crate::failure::{Failure, Result};
 
@@ -42,6 +42,47 @@ impl Data {
             None => only(&file, |_| true)?,
         };
         Self::of_key(&file, &key)
+    }
+}
+
+/// The entries of one dataset, or of several one after the other.
+pub enum Entries {
+    One(Data),
+    /// The chain, and its first dataset.
+    Many(Box<Chain>, Data),
+}
+
+impl Entries {
+    /// Opens what arguments name: files, lists, folders and globs, see [`dataset::files`].
+    pub fn open(arguments: &[String], options: &ChainOptions, context: &Context) -> Result<Self> {
+        let found =
+            arguments.iter().map(|one| dataset::files(one)).collect::<nyssa::Result<Vec<_>>>()?;
+        let files = found.concat();
+        match &files[..] {
+            [only] => Ok(Self::One(Data::open(only)?)),
+            files => {
+                let first = files.first().map(|first| Data::open(first)).transpose()?;
+                let links = files.iter().map(Link::path).collect();
+                let chain = Chain::new(links, options, context)?;
+                let first = first.ok_or_else(|| Error::not_found("no files are named"))?;
+                Ok(Self::Many(Box::new(chain), first))
+            }
+        }
+    }
+
+    /// All entries.
+    pub fn dataset(&self) -> &dyn Dataset {
+        match self {
+            Self::One(data) => data.dataset(),
+            Self::Many(chain, _) => chain.as_ref(),
+        }
+    }
+
+    /// The first dataset, or the only one.
+    pub fn first(&self) -> &Data {
+        match self {
+            Self::One(data) | Self::Many(_, data) => data,
+        }
     }
 }
 

@@ -87,7 +87,9 @@ fn split_suggestion(error: &Error) -> (String, Vec<String>) {
         return (full, Vec::new());
     };
     let place = full.strip_prefix(error.message()).unwrap_or_default();
-    (format!("{message}{place}"), vec![format!("did you mean {names}")])
+    // A piece of an expression, and where in it, belong to the message.
+    let (names, shown) = names.split_at(names.find('\n').unwrap_or(names.len()));
+    (format!("{message}{place}{shown}"), vec![format!("did you mean {names}")])
 }
 
 /// What helps with every error of a kind.

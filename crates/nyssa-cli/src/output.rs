@@ -4,6 +4,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::app::App;
 use crate::failure::Result;
+use crate::units::size;
 
 /// Blanks between columns.
 const GAP: (u16, u16) = (0, 2);
@@ -57,4 +58,22 @@ pub fn printable(text: &str) -> String {
             plain.into_iter().chain(escaped.into_iter().flatten())
         })
         .collect()
+}
+
+/// The last line about a job: size of the file, threads, memory, and whether it was read back.
+pub fn closing(
+    app: &mut App<'_>,
+    output_bytes: u64,
+    threads: usize,
+    peak_memory_bytes: Option<u64>,
+    verified: bool,
+) -> Result<()> {
+    write!(app.out, "\nfile {}, {threads} threads", size(output_bytes))?;
+    if let Some(peak) = peak_memory_bytes {
+        write!(app.out, ", peak memory {}", size(peak))?;
+    }
+    if verified {
+        write!(app.out, ", every value verified")?;
+    }
+    Ok(writeln!(app.out)?)
 }

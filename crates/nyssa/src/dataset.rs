@@ -4,6 +4,7 @@ mod chain;
 pub mod diff;
 pub mod evolve;
 mod evolved;
+mod files;
 mod filter;
 mod join;
 mod rules;
@@ -27,6 +28,7 @@ use crate::ttree;
 
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use evolved::Evolved;
+pub use files::files;
 pub use filter::Filter;
 pub use join::{Join, Right};
 pub use rules::{ReadRule, RuleFunction, Ruled, Target as RuleTarget};

@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
 use clap::Args;
-use nyssa::dataset::{Dataset, Filter};
+use nyssa::dataset::{ChainOptions, Dataset, Filter};
 use nyssa::error::ResultExt;
 use nyssa::{Context, Error};
 
 use crate::FINE;
 use crate::app::App;
-use crate::data::Data;
+use crate::data::{self, Data};
 use crate::failure::{Failure, Result};
 use crate::json_value::{self, Form, Notation};
 use crate::units::Entries;
@@ -29,7 +29,7 @@ const STEP_BYTES: u64 = 64 << 20;
 
 /// Print entries as JSON lines
 ///
-/// One JSON object per entry. Integers are exact and floats are the shortest numbers that read back to
+/// One JSON object per entry; those of several files one after the other, with the columns of the first. Integers are exact and floats are the shortest numbers that read back to
 /// the same value; "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is printed as an
 /// object with its bytes: {"bytes": [195, 40]}. Maps with strings as keys are objects, pairs and tuples
 /// are arrays.
@@ -42,10 +42,12 @@ const STEP_BYTES: u64 = 64 << 20;
 /// values alone.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa cat run3.root:Events -n 3\n  \
-    nyssa cat run3.root:Events --entries 100:110 --filter 'Muon_*' | jq .Muon_pt")]
+    nyssa cat run3.root:Events --entries 100:110 --filter 'Muon_*' | jq .Muon_pt\n  \
+    nyssa cat 'run*.root:Events' --entries 1000000:1000010")]
 pub struct Cat {
-    /// FILE or FILE:PATH
-    data: String,
+    /// FILE or FILE:PATH; also globs, folders, and @LIST for the lines of a file
+    #[arg(required = true)]
+    data: Vec<String>,
     /// Entries A up to, not including, B; A: and :B reach to the end and from the start
     #[arg(long, value_name = "A:B", value_parser = Entries::parse, conflicts_with = "number")]
     entries: Option<Entries>,
@@ -63,7 +65,13 @@ pub struct Cat {
 pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
-    let data = Data::open(&args.data)?;
+    let data = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;
+    if args.attributes && matches!(data, data::Entries::Many(..)) {
+        return Err(Failure::Usage(
+            "--attributes is for one file: ranges of entries are those of the file".to_owned(),
+            None,
+        ));
+    }
     let dataset = data.dataset();
     let columns = columns(&data, &filter, app)?;
     let total = dataset.num_entries();
@@ -78,7 +86,7 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
         write!(app.out, "[")?;
     }
     print(dataset, entries.clone(), &context, &mut printer, app)?;
-    if let (true, Data::NTuple(reader)) = (args.attributes, &data) {
+    if let (true, Data::NTuple(reader)) = (args.attributes, data.first()) {
         attributes::print(reader, &entries, &context, &mut printer, app)?;
     }
     if app.json {
@@ -109,7 +117,7 @@ struct Column {
 }
 
 /// The readable columns that the filter takes; says which cannot be read.
-fn columns(data: &Data, filter: &Filter, app: &mut App<'_>) -> Result<Vec<Column>> {
+fn columns(data: &data::Entries, filter: &Filter, app: &mut App<'_>) -> Result<Vec<Column>> {
     let dataset = data.dataset();
     let taken: Vec<_> = dataset.items().iter().filter(|item| filter.takes(&item.name)).collect();
     if taken.is_empty() && !dataset.items().is_empty() {
@@ -124,7 +132,7 @@ fn columns(data: &Data, filter: &Filter, app: &mut App<'_>) -> Result<Vec<Column
         match &item.field {
             Ok(field) => columns.push(Column {
                 name: item.name.clone(),
-                notation: match data {
+                notation: match data.first() {
                     Data::Tree(_) => Notation::default(),
                     Data::NTuple(reader) => reader
                         .schema()

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::cmd::field_options;
 use crate::data::{find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, printable};
+use crate::output::{Columns, closing, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
 
 /// Convert a TTree to an RNTuple
@@ -108,7 +108,17 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     } else {
         let key = match path {
             Some(path) => find(&file, path)?,
-            None => only(&file, |format| format == Format::TTree)?,
+            None => {
+                only(&file, |format| format == Format::TTree).map_err(|failure| {
+                    match only(&file, |format| format == Format::RNTuple) {
+                        Ok(ntuple) => Failure::Usage(
+                            format!("{} is an RNTuple already", ntuple.path),
+                            Some("`nyssa rewrite` writes it again with other options".to_owned()),
+                        ),
+                        Err(_) => failure,
+                    }
+                })?
+            }
         };
         let tree = path_of(&file, &key);
         if let Some(entries) = args.entries {
@@ -184,14 +194,8 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
     }
     table.print(app)?;
     if let Some(last) = reports.last() {
-        write!(app.out, "\nfile {}, {} threads", size(last.output_bytes), last.threads)?;
-        if let Some(peak) = last.peak_memory_bytes {
-            write!(app.out, ", peak memory {}", size(peak))?;
-        }
-        if last.verified {
-            write!(app.out, ", every value verified")?;
-        }
-        writeln!(app.out)?;
+        let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
+        closing(app, bytes, last.threads, peak, last.verified)?;
     }
     reports.iter().try_for_each(|report| remarks(report, app))
 }

@@ -2,11 +2,12 @@
 
 use clap::Args;
 use nyssa::dataset::diff::{self, Options, Report};
-use nyssa::dataset::{Dataset, Filter, Format};
+use nyssa::dataset::evolve::{self, Missing};
+use nyssa::dataset::{ChainOptions, Dataset, Filter, Format, Target};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::data::Data;
+use crate::data::Entries;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::count;
@@ -20,12 +21,16 @@ const COLLECTION: &str = "_collection";
 /// Each is a TTree or an RNTuple. Columns are matched by name; the collections that ROOT's importer
 /// writes are compared through the fields that show them under the names of the branches. Floats are
 /// compared bit by bit. Exit code 1 when anything is different.
+///
+/// Several files on a side are compared as one, their entries one after the other: so a merge can be
+/// verified. They have the columns of all, of which those that a file lacks are zero or empty in it.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  nyssa diff run3.root:Events out.root:Events")]
+#[command(after_help = "Examples:\n  nyssa diff run3.root:Events out.root:Events\n  \
+    nyssa diff 'run*.root' merged.root")]
 pub struct Diff {
-    /// FILE or FILE:PATH
+    /// FILE or FILE:PATH; also a glob in quotes, a folder, or @LIST for the lines of a file
     a: String,
-    /// FILE or FILE:PATH
+    /// As A
     b: String,
     /// Columns that only one side has are no difference
     #[arg(long)]
@@ -46,7 +51,13 @@ struct Document<'a> {
 pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     Filter::new(&args.filter, &[])?;
     let context = app.context()?;
-    let (a, b) = (Data::open(&args.a)?, Data::open(&args.b)?);
+    let chain = ChainOptions {
+        target: Target::Union,
+        evolution: evolve::Options { missing: Missing::Default, ..evolve::Options::default() },
+        ..ChainOptions::default()
+    };
+    let open = |argument: &String| Entries::open(std::slice::from_ref(argument), &chain, &context);
+    let (a, b) = (open(&args.a)?, open(&args.b)?);
     let (a, b) = (a.dataset(), b.dataset());
     let mut exclude = collections(a, b);
     exclude.extend(collections(b, a));

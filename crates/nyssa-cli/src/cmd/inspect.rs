@@ -7,7 +7,7 @@ use crate::FINE;
 use crate::app::App;
 use crate::data::Data;
 use crate::failure::Result;
-use crate::output::Columns;
+use crate::output::{Columns, printable};
 use crate::units::{count, ratio, share, size};
 
 /// Show where the bytes are
@@ -88,7 +88,11 @@ fn overview(found: &Inspection, app: &mut App<'_>) -> Result<()> {
     if found.format == "RNTuple" {
         write!(app.out, ", metadata of the RNTuple {}", size(metadata_bytes))?;
     }
-    writeln!(app.out, ", everything else {}\n", size(rest))?;
+    writeln!(app.out, ", everything else {}", size(rest))?;
+    if let Some(layout) = &found.layout {
+        writeln!(app.out, "{}", printable(&layout.to_string()))?;
+    }
+    writeln!(app.out)?;
     let (name, parts, elements) = match found.format {
         "RNTuple" => ("field", ">pages", ">elements"),
         _ => ("branch", ">baskets", ">entries"),

@@ -4,13 +4,14 @@ use clap::Args;
 use nyssa::dataset;
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::ttree::Branch;
+use nyssa::tune::inspect::Layout;
 use serde::Serialize;
 
 use crate::FINE;
 use crate::app::App;
 use crate::data::{Data, open_file};
 use crate::failure::Result;
-use crate::output::Columns;
+use crate::output::{Columns, printable};
 use crate::units::{count, size};
 
 /// List what a file holds
@@ -48,6 +49,9 @@ struct Row {
     object_bytes: u32,
     date: String,
     position: u64,
+    /// Of an RNTuple.
+    #[serde(flatten)]
+    layout: Option<Layout>,
 }
 
 pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
@@ -64,12 +68,25 @@ pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
         app.print_json(&listing)?;
         return Ok(FINE);
     }
+    let special = special(&keys);
     if args.long {
         long(keys, app)?
     } else {
         short(keys, app)?
     }
+    for line in special {
+        writeln!(app.out, "{}", printable(&line))?;
+    }
     Ok(FINE)
+}
+
+/// What is said below the table about RNTuples that are more than fields and clusters.
+fn special(rows: &[Row]) -> Vec<String> {
+    let line = |row: &Row| {
+        let layout = row.layout.as_ref().filter(|layout| layout.is_special())?;
+        Some(format!("{};{}: {layout}", row.path, row.cycle))
+    };
+    rows.iter().filter_map(line).collect()
 }
 
 fn row(file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Row {
@@ -84,12 +101,16 @@ fn row(file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Row {
         object_bytes: key.objlen,
         date: format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
         position: key.seek,
+        layout: None,
     };
     if dataset::format_of(key).is_some() {
         match Data::of_key(file, key) {
             Ok(data) => {
                 row.entries = Some(data.dataset().num_entries());
                 row.bytes = row.bytes.saturating_add(stored(&data));
+                if let Data::NTuple(reader) = &data {
+                    row.layout = Some(Layout::of(reader));
+                }
             }
             Err(failure) => app.talk(&format!("warning: {}", failure.message())),
         }

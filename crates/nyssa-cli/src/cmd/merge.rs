@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nyssa::compression::Compression;
+use nyssa::dataset;
 use nyssa::merge::{self, MEMORY_BUDGET, Mode, Options, Report};
 
 use crate::FINE;
 use crate::app::App;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, parse_size, size};
 
@@ -23,7 +24,8 @@ use crate::units::{count, parse_size, size};
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
     nyssa merge @files.txt -o all.root --recluster 200MB")]
 pub struct Merge {
-    /// FILE or FILE:PATH with the RNTuples, in order; @LIST takes them from the lines of a file
+    /// FILE or FILE:PATH with the RNTuples, in order; also globs, folders, and @LIST for the lines of a
+    /// file
     #[arg(required = true)]
     inputs: Vec<String>,
     /// File to write
@@ -67,7 +69,8 @@ fn parse(text: &str) -> std::result::Result<Compression, String> {
 
 pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
-    let inputs = inputs(&args.inputs)?;
+    let inputs = args.inputs.iter().map(|one| dataset::files(one));
+    let inputs = inputs.collect::<nyssa::Result<Vec<_>>>()?.concat();
     let options = Options {
         mode: match (args.union, args.filter) {
             (true, _) => Mode::Union,
@@ -92,23 +95,6 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     }
     print(&report, app)?;
     Ok(FINE)
-}
-
-/// The inputs, with the lines of lists in their places.
-fn inputs(given: &[String]) -> Result<Vec<String>> {
-    let mut all = Vec::with_capacity(given.len());
-    for input in given {
-        let Some(list) = input.strip_prefix('@') else {
-            all.push(input.clone());
-            continue;
-        };
-        let text = std::fs::read_to_string(list).map_err(|error| {
-            Failure::Usage(format!("cannot read the list {list}: {error}"), None)
-        })?;
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        all.extend(lines.map(str::to_owned));
-    }
-    Ok(all)
 }
 
 fn print(report: &Report, app: &mut App<'_>) -> Result<()> {

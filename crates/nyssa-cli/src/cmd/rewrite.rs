@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::cmd::field_options;
 use crate::data::{find, open_file, path_of};
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, printable};
+use crate::output::{Columns, closing, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
 
 /// Decode an RNTuple and write it again
@@ -145,13 +145,13 @@ fn options(args: &Rewrite) -> Result<Options> {
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
         fields: args.fields.clone(),
         drop: args.drop.clone(),
-        entries: None,
         cut: args.cut.clone().map(EntryCut::Expression),
         only: args.only,
         force: args.force,
         verify: args.verify,
         name: args.name.clone(),
         reproducible: args.reproducible,
+        ..Options::default()
     })
 }
 
@@ -196,14 +196,8 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
     }
     table.print(app)?;
     if let Some(last) = reports.last() {
-        write!(app.out, "\nfile {}, {} threads", size(last.output_bytes), last.threads)?;
-        if let Some(peak) = last.peak_memory_bytes {
-            write!(app.out, ", peak memory {}", size(peak))?;
-        }
-        if last.verified {
-            write!(app.out, ", every value verified")?;
-        }
-        writeln!(app.out)?;
+        let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
+        closing(app, bytes, last.threads, peak, last.verified)?;
     }
     reports.iter().try_for_each(|report| remarks(report, app))?;
     reports.last().map_or(Ok(()), |report| others(report, app))

@@ -4,7 +4,7 @@ use clap::Args;
 use nyssa::dataset;
 use nyssa::error::{Error, Kind};
 use nyssa::rootfile::{KeyEntry, RootFile};
-use nyssa::{Context, read, ttree};
+use nyssa::{Context, Problem, read, ttree};
 use serde::Serialize;
 
 use crate::app::App;
@@ -56,20 +56,6 @@ struct Checked {
     bytes: u64,
     /// What nyssa cannot read as values; its bytes were checked.
     unreadable: Vec<String>,
-}
-
-/// One broken rule.
-#[derive(Default, Serialize)]
-struct Problem {
-    kind: String,
-    message: String,
-    object: Option<String>,
-    field: Option<String>,
-    column: Option<u64>,
-    cluster: Option<u64>,
-    page: Option<u64>,
-    basket: Option<u64>,
-    offset: Option<u64>,
 }
 
 pub fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
@@ -168,15 +154,7 @@ fn check_data(
         Data::NTuple(reader) => check_ntuple(reader, path, key, object, context, document)?,
         Data::Tree(reader) => {
             let report = ttree::verify(reader, context)?;
-            document.problems.extend(report.problems.into_iter().map(|it| Problem {
-                kind: it.kind,
-                message: it.message,
-                object: object.clone(),
-                field: it.field,
-                basket: it.basket,
-                offset: it.offset,
-                ..Problem::default()
-            }));
+            document.add(object.as_deref(), report.problems);
             Checked {
                 path,
                 cycle,
@@ -200,17 +178,7 @@ fn check_ntuple(
     document: &mut Document,
 ) -> Result<Checked> {
     let report = read::verify(reader, context)?;
-    document.problems.extend(report.problems.into_iter().map(|it| Problem {
-        kind: it.kind,
-        message: it.message,
-        object: object.clone(),
-        field: it.field,
-        column: it.column,
-        cluster: it.cluster,
-        page: it.page,
-        basket: None,
-        offset: it.offset,
-    }));
+    document.add(object.as_deref(), report.problems);
     Ok(Checked {
         path,
         cycle: key.cycle,
@@ -246,23 +214,20 @@ fn check_attributes(
 }
 
 impl Document {
+    /// Notes what is wrong with an object.
+    fn add(&mut self, object: Option<&str>, problems: Vec<Problem>) {
+        let object = || object.map(str::to_owned);
+        self.problems.extend(problems.into_iter().map(|it| Problem { object: object(), ..it }));
+    }
+
     /// Notes damage; passes on what is not the file's fault.
     fn record(&mut self, key: Option<&KeyEntry>, result: nyssa::Result<()>) -> Result<()> {
         let Err(error) = result else { return Ok(()) };
-        let place = error.place();
         let object = key.map(|key| format!("{};{}", key.path, key.cycle));
         if is_damage(&error) {
-            self.problems.push(Problem {
-                kind: format!("{:?}", error.kind()),
-                message: error.message().to_owned(),
-                object: object.or_else(|| place.object.clone()),
-                field: place.field.clone(),
-                column: place.column,
-                cluster: place.cluster,
-                page: place.page,
-                basket: place.basket,
-                offset: place.offset,
-            });
+            let problem = Problem::from(&error);
+            let object = object.or_else(|| problem.object.clone());
+            self.problems.push(Problem { object, ..problem });
         } else if error.kind() == Kind::Unsupported {
             let object = object.map(|object| format!("{object}: ")).unwrap_or_default();
             self.unchecked.push(format!("{object}{}", error.message()));
@@ -273,20 +238,19 @@ impl Document {
     }
 }
 
-impl Problem {
-    fn place(&self) -> String {
-        let number = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
-        let parts = [
-            self.object.clone(),
-            self.field.clone(),
-            number("column", self.column),
-            number("cluster", self.cluster),
-            number("page", self.page),
-            number("basket", self.basket),
-            number("byte", self.offset),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
+/// The place in words.
+fn place(problem: &Problem) -> String {
+    let number = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
+    let parts = [
+        problem.object.clone(),
+        problem.field.clone(),
+        number("column", problem.column),
+        number("cluster", problem.cluster),
+        number("page", problem.page),
+        number("basket", problem.basket),
+        number("byte", problem.offset),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn print(document: &Document, app: &mut App<'_>) -> Result<()> {
@@ -307,8 +271,9 @@ fn print(document: &Document, app: &mut App<'_>) -> Result<()> {
         table.print(app)?;
     }
     for problem in &document.problems {
-        let (message, place) = (printable(&problem.message), printable(&problem.place()));
-        writeln!(app.out, "problem: {message} ({place})")?;
+        let (message, place) = (printable(&problem.message), printable(&place(problem)));
+        let place = if place.is_empty() { place } else { format!(" ({place})") };
+        writeln!(app.out, "problem: {message}{place}")?;
     }
     for unchecked in &document.unchecked {
         writeln!(app.out, "not checked: {}", printable(unchecked))?;

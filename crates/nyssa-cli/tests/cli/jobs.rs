@@ -150,3 +150,43 @@ fn merging() {
     let ran = nyssa(&["merge", "-o", &output]);
     assert_eq!(ran.code, 2);
 }
+
+#[test]
+fn several_files_are_one() {
+    let Some(input) = file(STAFF) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for name in ["in1.root", "in2.root"] {
+        std::fs::copy(&input, path(name)).unwrap();
+    }
+    let merged = path("merged.root");
+    fine(&["merge", &path("in*.root"), "-o", &merged]);
+    assert_eq!(
+        fine(&["diff", &path("in?.root"), &merged]),
+        "equal: 11 columns, 6,708 entries compared\n"
+    );
+    let one = nyssa(&["diff", &merged, &input]);
+    assert_eq!(one.code, 1);
+    assert!(one.out.contains("entries: 6,708 in a, 3,354 in b"), "{}", one.out);
+    std::fs::write(path("list"), format!("{input}\n{merged}:Staff\n")).unwrap();
+    let list = format!("@{}", path("list"));
+    let second = |data: &[&str], first: u64| {
+        let entries = format!("{first}:{}", first + 3);
+        fine(&[&["cat"], data, &["--entries", &entries]].concat())
+    };
+    let expected = second(&[&input], 0);
+    assert_eq!(expected.lines().count(), 3);
+    assert_eq!(second(&[&input, &input], 3354), expected);
+    assert_eq!(second(&[&list], 2 * 3354), expected);
+    assert_eq!(second(&[&path("in[12].root:Staff")], 3354), expected);
+    let all = json(&["cat", &list]);
+    assert_eq!(all.as_array().unwrap().len(), 3 * 3354);
+    let beyond = nyssa(&["cat", &input, &input, "--entries", "6708:6709"]);
+    assert_eq!(beyond.code, 2);
+    assert!(beyond.err.contains("which has 6708 entries"), "{}", beyond.err);
+    let none = nyssa(&["cat", &path("on*.root")]);
+    assert_eq!(none.code, 2);
+    assert!(none.err.starts_with("error: no file matches"), "{}", none.err);
+    let attributes = nyssa(&["cat", &input, &input, "--attributes"]);
+    assert_eq!(attributes.code, 2);
+}

@@ -117,3 +117,26 @@ fn inspect_of_a_tree() {
     assert_eq!((run["pages"].as_u64(), run["stored_bytes"].as_u64()), (Some(1), Some(121)));
     assert_eq!(run["uncompressed_bytes"], 9288);
 }
+
+/// Cluster groups and late fields are those that ROOT's descriptor tells.
+#[test]
+fn what_else_an_rntuple_has() {
+    let Some(groups) = file("rntuple/test_multiple_cluster_groups_rntuple_v1-0-0-0.root") else {
+        return;
+    };
+    let inspected = json(&["inspect", &groups]);
+    let count = inspected["cluster_groups"].as_u64().unwrap();
+    assert_eq!(count, 3);
+    assert_eq!(json(&["ls", &groups])["keys"][0]["cluster_groups"], count);
+    let said = format!("{count} cluster groups");
+    assert!(fine(&["ls", &groups]).ends_with(&format!(": {said}\n")));
+    assert!(fine(&["inspect", &groups]).contains(&format!("\n{said}\n")));
+    let Some(late) = file("rntuple/test_extension_columns_rntuple_v1-0-0-0.root") else { return };
+    let inspected = json(&["inspect", &late]);
+    assert_eq!(inspected["late_fields"], serde_json::json!(["float_field", "intvec_field"]));
+    assert_eq!(inspected["attribute_sets"], serde_json::json!([]));
+    let said = ": 1 cluster group, late fields float_field intvec_field\n";
+    assert!(fine(&["ls", &late]).ends_with(said));
+    let Some(tree) = file(ZMUMU) else { return };
+    assert!(json(&["ls", &tree])["keys"][0].get("cluster_groups").is_none());
+}

@@ -25,6 +25,8 @@ pub struct LocalUpdate {
     size: u64,
     /// End of the old content.
     keep: u64,
+    /// End of the file with what was added.
+    end: u64,
     /// The first bytes when the file was opened.
     head: Vec<u8>,
     /// The old content was written to.
@@ -49,7 +51,7 @@ impl LocalUpdate {
         lock(&file).map_err(failed)?;
         let size = file.metadata().map_err(failed)?.len();
         let head = head(&file, size).map_err(failed)?;
-        Ok(Self { name, file, size, keep: size, head, changed: false })
+        Ok(Self { name, file, size, keep: size, end: size, head, changed: false })
     }
 
     /// The file for reading, as it is now.
@@ -70,9 +72,10 @@ impl LocalUpdate {
         self
     }
 
-    /// Refuses to go on when somebody else has changed the file.
+    /// Refuses to go on when somebody else has changed the file: its first bytes or its end.
     fn check_unchanged(&self) -> io::Result<()> {
-        if head(&self.file, self.size)? == self.head {
+        let is_ours = self.file.metadata()?.len() <= self.end;
+        if is_ours && head(&self.file, self.size)? == self.head {
             return Ok(());
         }
         Err(io::Error::other("another program has changed it meanwhile"))
@@ -89,10 +92,12 @@ impl Sink for LocalUpdate {
             let action = format!("write {} bytes at byte {offset} of", data.len());
             Error::new(&self.name, action, error)
         };
-        if offset < self.keep && !self.changed {
+        if !self.changed {
+            // Also before something is added: it could lie where the other program has written.
             self.check_unchanged().map_err(failed)?;
         }
         self.changed |= offset < self.keep;
+        self.end = self.end.max(offset.saturating_add(data.len() as u64));
         write_all_at(&self.file, data, offset).map_err(failed)
     }
 
@@ -110,8 +115,9 @@ impl Sink for LocalUpdate {
 
 impl Drop for LocalUpdate {
     fn drop(&mut self) {
-        if !self.changed {
-            // What was added is unused; that it cannot be cut off harms nobody.
+        // What was added is unused; that it cannot be cut off harms nobody. What another program has
+        // added is not ours to cut off.
+        if !self.changed && self.check_unchanged().is_ok() {
             let _ = self.file.set_len(self.size);
         }
     }

@@ -13,6 +13,8 @@
 //! | `std::variant` | dense `Union`: type id 0 is the child [`NONE`], type id n the n-th alternative, named as its subfield |
 //! | objects serialised by ROOT's streamer | `LargeBinary` whose field carries the metadata [`STREAMER`] |
 //!
+//! An optional variant stays a list of 0 or 1 unions: [`NONE`] is the variant without a value, which is
+//! not the same as no variant.
 //! Nothing else is nullable, except that unions are marked so for the sake of [`NONE`]. List items are named `item`.
 
 use std::sync::Arc;

@@ -34,4 +34,4 @@ pub use element::Element;
 pub use options::{Options, StreamerForm};
 pub use plan::Plan;
 pub use reader::{CLASS, Reader};
-pub use verify::{Problem, VerifyReport, verify};
+pub use verify::{VerifyReport, verify};

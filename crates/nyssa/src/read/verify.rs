@@ -18,6 +18,7 @@ use crate::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::error::{Error, Place, Result, ResultExt};
 use crate::guard::try_vec;
 use crate::page;
+use crate::problem::Problem;
 use crate::schema::{ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 
 /// Most bytes of one column that are in memory at a time, unless one page is larger.
@@ -44,37 +45,10 @@ pub struct VerifyReport {
     pub problems: Vec<Problem>,
 }
 
-/// One broken rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// Kind of the error, such as `Checksum`.
-    pub kind: String,
-    /// What is wrong.
-    pub message: String,
-    /// Field path.
-    pub field: Option<String>,
-    /// Physical column id.
-    pub column: Option<u64>,
-    /// Cluster number.
-    pub cluster: Option<u64>,
-    /// Page number in its column and cluster.
-    pub page: Option<u64>,
-    /// Byte offset in the file.
-    pub offset: Option<u64>,
-}
-
 impl VerifyReport {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
-    }
-}
-
-impl From<&Error> for Problem {
-    fn from(error: &Error) -> Self {
-        let Place { field, column, cluster, page, offset, .. } = error.place().clone();
-        let message = error.message().to_owned();
-        Self { kind: format!("{:?}", error.kind()), message, field, column, cluster, page, offset }
     }
 }
 

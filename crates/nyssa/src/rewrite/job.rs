@@ -1,6 +1,7 @@
 //! From RNTuples in a file to RNTuples in another.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::attributes;
@@ -14,7 +15,7 @@ use super::sizes::Sizes;
 use super::skim;
 use super::target::Target;
 use crate::Context;
-use crate::dataset::{self, Dataset, Format, Piece, Selected, diff};
+use crate::dataset::{self, AnyDataset, Dataset, Format, Piece, Ruled, Selected, diff};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::ExtraType;
 use crate::memory::peak_memory;
@@ -138,7 +139,9 @@ fn shown(refused: &Refused) -> String {
 /// One RNTuple.
 struct Job<'a> {
     /// Shows only the fields that stay.
-    reader: Reader,
+    reader: Arc<Reader>,
+    /// The reader, with what rules make.
+    shown: AnyDataset,
     pieces: Vec<Piece>,
     target: Target,
     /// Fields with data of their own: name in the source, id in the output.
@@ -165,7 +168,13 @@ impl<'a> Job<'a> {
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
         reader.retain(|id| selection.keeps(id));
-        readable(&reader)?;
+        let reader = Arc::new(reader);
+        let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
+        if !options.rules.is_empty() {
+            shown = Arc::new(Ruled::new(shown, &options.rules)?);
+            target.add_made(&*shown, &options.rules, options.compression)?;
+        }
+        readable(&*shown)?;
         let entries = options.entry_range(reader.num_entries())?;
         let pieces = match &options.cut {
             None => vec![Piece { entries, mask: None }],
@@ -177,7 +186,7 @@ impl<'a> Job<'a> {
         };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        let job = Self { reader, pieces, target, fields, dropped, options, context };
+        let job = Self { reader, shown, pieces, target, fields, dropped, options, context };
         if options.verify {
             let settings = SealSettings::new(&job.target.schema, &job.write_options());
             check_exact(&job.target.schema, &settings)?;
@@ -197,7 +206,7 @@ impl<'a> Job<'a> {
     }
 
     fn selected(&self) -> Result<Selected<'_>> {
-        Selected::new(&self.reader, self.pieces.clone())
+        Selected::new(&*self.shown, self.pieces.clone())
     }
 
     fn write(&self, output: &Output) -> Result<Report> {
@@ -213,7 +222,7 @@ impl<'a> Job<'a> {
         let selected = self.selected()?;
         if self.options.encodings == Encodings::Auto {
             let look = Look {
-                reader: &self.reader,
+                dataset: &*self.shown,
                 sizes: &sizes,
                 fields: &self.fields,
                 context: self.context,
@@ -294,8 +303,8 @@ impl<'a> Job<'a> {
 }
 
 /// Refuses fields that cannot be read, all of them by name.
-fn readable(reader: &Reader) -> Result<()> {
-    let reasons = reader.items().iter().filter_map(|item| item.field.as_ref().err());
+fn readable(dataset: &dyn Dataset) -> Result<()> {
+    let reasons = dataset.items().iter().filter_map(|item| item.field.as_ref().err());
     let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
     match reasons.len() {
         0 => Ok(()),

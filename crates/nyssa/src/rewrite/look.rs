@@ -7,7 +7,6 @@ use crate::Context;
 use crate::compression::Compression;
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::read::Reader;
 use crate::schema::{FieldId, Schema};
 use crate::write::auto::Chooser;
 use crate::write::{Effort, Scratch, SealSettings};
@@ -17,7 +16,7 @@ const SAMPLE_BYTES: u64 = 4 << 20;
 
 /// What is looked at.
 pub(super) struct Look<'a> {
-    pub reader: &'a Reader,
+    pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,
     /// As those of the batches.
     pub fields: &'a [(String, FieldId)],
@@ -36,7 +35,7 @@ impl Look<'_> {
         settings: &mut SealSettings,
     ) -> Result<()> {
         let Some(chooser) = Chooser::of(compression, Effort::Auto) else { return Ok(()) };
-        let Some(cluster) = self.reader.clusters().first().cloned() else { return Ok(()) };
+        let Some(cluster) = self.dataset.clusters().first().cloned() else { return Ok(()) };
         let decoded = self.sizes.decoded(&cluster);
         let quiet = self.context.quiet();
         let choices = self.context.pool().install(|| {
@@ -47,7 +46,7 @@ impl Look<'_> {
                 let share = u128::from(SAMPLE_BYTES) * u128::from(total);
                 let count = u64::try_from(share / u128::from(bytes.max(1))).unwrap_or(u64::MAX);
                 let end = cluster.start + count.clamp(1, total.max(1)).min(total);
-                let arrays = self.reader.read(&[name], cluster.start..end, &quiet)?;
+                let arrays = self.dataset.read(&[name], cluster.start..end, &quiet)?;
                 match arrays.first() {
                     Some(array) => chooser.choose_field(schema, *field, array, settings, scratch),
                     None => Ok(Vec::new()),

@@ -17,6 +17,7 @@ mod job;
 mod look;
 mod options;
 mod report;
+mod ruled;
 mod select;
 mod sizes;
 mod skim;

@@ -6,6 +6,7 @@ use arrow_buffer::BooleanBuffer;
 
 use crate::compression::Compression;
 use crate::cut::Cut;
+use crate::dataset::ReadRule;
 use crate::error::{Error, Result};
 use crate::write::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, FieldOptions,
@@ -62,6 +63,9 @@ pub struct Options {
     pub entries: Option<Range<u64>>,
     /// Which of these entries to take; `None` takes all.
     pub cut: Option<EntryCut>,
+    /// Rules for the classes of the fields: the members that they make are written as well. Cuts do
+    /// not see them.
+    pub rules: Vec<ReadRule>,
     /// Leaves out the other objects of the file; else they are carried over.
     pub only: bool,
     /// Replaces an existing output.
@@ -88,6 +92,7 @@ impl Default for Options {
             drop: Vec::new(),
             entries: None,
             cut: None,
+            rules: Vec::new(),
             only: false,
             force: false,
             verify: false,

@@ -15,7 +15,7 @@
 //! | `TObject` | `Struct` of `fUniqueID` and `fBits`, `UInt32` |
 //! | numbers, enums | the same width; `Double32_t` is `Float64`, `Float16_t` is `Float32` |
 //! | `TString`, `std::string`, `char*` | a string |
-//! | arrays | `FixedSizeList`, nested for several dimensions |
+//! | arrays | `FixedSizeList`, nested for several dimensions; `std::array` in containers as the class that ROOT sees |
 //! | pointers with a counter, `TArrayF`, ..., standard containers | `LargeList` |
 //! | containers of the class that has them as a member | their streamed bytes |
 //! | pairs, items of maps | `Struct` of `_0` and `_1` |

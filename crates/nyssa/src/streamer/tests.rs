@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{Array, ArrayRef};
 
-use super::ObjectLayout;
+use super::{ObjectLayout, Origin};
 use crate::error::Kind;
 use crate::rootfile::{ClassInfo, Element, StreamerInfos};
 
@@ -243,4 +243,115 @@ fn classes_that_cannot_be_compiled_name_class_and_member() {
         info(&name, 1, i, vec![next(), next()])
     });
     assert!(refused(chain.collect()).starts_with("class C is nested too deep or has too many"));
+}
+
+/// References in objects with a key count from its start: a class by its place, the object itself by 1.
+#[test]
+fn references_count_from_the_origin() {
+    let first = new_object("A", &versioned(1, &[0, 0, 0, 5]));
+    let object = |place: u8| versioned(1, &[&first[..], &[0, 0, 0, place]].concat());
+    let layout = ObjectLayout::compile(&StreamerInfos::new(two_pointers()), &["P"]).unwrap();
+    let seconds = |bytes: &[u8], offsets: &[i64], origin| {
+        let array = layout.decode_from(bytes, offsets, origin)?;
+        let second = array.as_struct().column(1).as_struct();
+        Ok::<_, crate::Error>(second.column(0).as_primitive::<Int32Type>().values().to_vec())
+    };
+    // The first pointer lies 6 bytes into its object; tags add 2.
+    let size = i64::try_from(object(0).len()).unwrap();
+    let both = [object(8 + 64), object(8 + 64)].concat();
+    assert_eq!(seconds(&both, &[0, size, 2 * size], Origin::Object(64)).unwrap(), [5, 5]);
+    let both = [object(8 + 64), object(8 + 64 + u8::try_from(size).unwrap())].concat();
+    assert_eq!(seconds(&both, &[0, size, 2 * size], Origin::Buffer(64)).unwrap(), [5, 5]);
+    let error = seconds(&object(8), &[0, size], Origin::Object(64)).unwrap_err();
+    assert!(error.message().starts_with("tag 0x8 refers to no object before it"), "{error}");
+    let error = seconds(&object(1), &[0, size], Origin::Object(64)).unwrap_err();
+    assert!(error.message().starts_with("tag 0x1 refers to no object before it"), "{error}");
+    // Where an object may stand in itself, it is that number.
+    let classes = vec![info("L", 1, 7, vec![element("TStreamerObjectAnyPointer", "p", "L*", 69)])];
+    let array = decode(classes, "L", &[&versioned(1, &[0, 0, 0, 1])]).unwrap();
+    assert_eq!(array.as_struct().column(0).as_binary::<i64>().value(0), [0, 0, 0, 1]);
+}
+
+/// `C { int n; A* a; //[n] }`: objects behind one version header for all.
+#[test]
+fn counted_arrays_of_objects() {
+    let mut counted = element("TStreamerLoop", "a", "A*", 501);
+    counted.count_name = "n".to_owned();
+    let classes = || {
+        let members = vec![basic("n", "int", 6), counted.clone()];
+        vec![info("A", 1, 7, vec![basic("i", "int", 3)]), info("C", 1, 9, members)]
+    };
+    let object = |count: i32, items: &[i32]| {
+        let items = items.iter().map(|item| versioned(1, &item.to_be_bytes()));
+        let array = versioned(1, &items.collect::<Vec<_>>().concat());
+        versioned(1, &[&count.to_be_bytes()[..], &array].concat())
+    };
+    let array = decode(classes(), "C", &[&object(2, &[5, 6]), &object(0, &[])]).unwrap();
+    let lists = array.as_struct().column(1).as_list::<i64>();
+    assert_eq!(lists.value(0).as_struct().column(0).as_primitive::<Int32Type>().values(), &[5, 6]);
+    assert_eq!(lists.value(1).len(), 0);
+    for (count, message) in [
+        (1, "array says that it ends"),
+        (3, "3 items, but no bytes are left"),
+        (i32::MAX, "2147483647 items, but no bytes are left"),
+        (-1, "the counter of an array is negative"),
+    ] {
+        let error = decode(classes(), "C", &[&object(count, &[5, 6])]).unwrap_err();
+        assert!(error.message().starts_with(message), "{error}");
+    }
+}
+
+#[test]
+fn collections_with_absurd_counts_are_refused() {
+    let huge = [0x7F, 0xFF, 0xFF, 0xFF];
+    let object = versioned(1, &[&[0, 1][..], &[0; 8]].concat());
+    // `TObject`: version, identifier, bits; then an empty name.
+    let head = [&[0, 1][..], &[0; 8], &[0]].concat();
+    assert_eq!(object.len(), 16);
+    let members = ["fNrows", "fNcols"].map(|name| basic(name, "int", 3));
+    let classes = || vec![info("TMatrixTBase<double>", 5, 7, members.to_vec())];
+    let map = versioned(3, &[&head[..], &huge].concat());
+    let references = versioned(1, &[&head[..], &huge, &[0; 6]].concat());
+    let matrix = |rows: [u8; 4]| [&versioned(5, &[rows, rows].concat())[..], &[0; 8]].concat();
+    for (class, object, message) in [
+        ("TMap", &map, "2147483647 items in 0 bytes"),
+        ("TRefArray", &references, "2147483647 items in 6 bytes"),
+        ("TMatrixTSym<double>", &matrix(huge), "2147483647 rows of a matrix in 8 bytes"),
+        ("TMatrixTSym<double>", &matrix([0xFF; 4]), "a matrix of a negative size"),
+        ("TMatrixTSym<double>", &matrix([0, 0, 0, 2]), "needs 8 bytes where 0 are left"),
+    ] {
+        let error = decode(classes(), class, &[object]).unwrap_err();
+        assert_eq!(error.kind(), Kind::OutOfSpecification, "{class}: {error}");
+        assert!(error.message().starts_with(message), "{class}: {error}");
+    }
+    let one = decode(classes(), "TMatrixTSym<double>", &[&matrix([0, 0, 0, 1])]).unwrap();
+    assert_eq!(one.as_struct().column(1).as_list::<i64>().value(0).len(), 1);
+}
+
+/// A null pointer reads as a whole object under a null: not when that is far larger than the bytes.
+#[test]
+fn null_pointers_to_huge_objects_are_refused() {
+    let mut array = basic("a", "int", 23);
+    array.array_length = 1 << 24;
+    let classes = vec![
+        info("A", 1, 7, vec![array]),
+        info("P", 1, 9, vec![element("TStreamerSTL", "v", "vector<A*>", 300)]),
+    ];
+    let object = versioned(1, &versioned(9, &[&[0, 0, 0, 9][..], &[0; 36]].concat()));
+    let error = decode(classes, "P", &[&object]).unwrap_err();
+    assert_eq!(error.kind(), Kind::LimitExceeded, "{error}");
+}
+
+/// `N { int i; vector<N> below; }`: the container as it is streamed.
+#[test]
+fn a_container_of_the_class_itself_is_kept_as_bytes() {
+    let below = element("TStreamerSTL", "below", "vector<N>", 300);
+    let classes = vec![info("N", 1, 7, vec![basic("i", "int", 3), below])];
+    let container = versioned(9, &[0, 0, 0, 0]);
+    let object = versioned(1, &[&[0, 0, 0, 5][..], &container].concat());
+    let array = decode(classes.clone(), "N", &[&object]).unwrap();
+    assert_eq!(array.as_struct().column(1).as_binary::<i64>().value(0), container);
+    let error =
+        decode(classes, "N", &[&versioned(1, &[0, 0, 0, 5, 0, 9, 0, 0, 0, 0])]).unwrap_err();
+    assert!(error.message().starts_with("a container without a byte count"), "{error}");
 }

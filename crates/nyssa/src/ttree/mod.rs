@@ -23,4 +23,4 @@ pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;
 pub use tree::load;
-pub use verify::{Problem, VerifyReport, verify};
+pub use verify::{VerifyReport, verify};

@@ -9,7 +9,8 @@ use super::basket::{Contents, Expected};
 use super::{Basket, Branch, Reader, fetch, is_elsewhere};
 use crate::Context;
 use crate::dataset::Dataset;
-use crate::error::{Error, Kind, Place, Result, ResultExt};
+use crate::error::{Error, Kind, Result, ResultExt};
+use crate::problem::Problem;
 use crate::rootfile::KeyEntry;
 
 /// What was checked and what is wrong.
@@ -27,29 +28,6 @@ pub struct VerifyReport {
     pub unreadable: Vec<String>,
     /// What is wrong, in the order of branches.
     pub problems: Vec<Problem>,
-}
-
-/// One broken rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// Kind of the error, such as `OutOfSpecification`.
-    pub kind: String,
-    /// What is wrong.
-    pub message: String,
-    /// Branch.
-    pub field: Option<String>,
-    /// Basket number of its branch.
-    pub basket: Option<u64>,
-    /// Byte offset in the file.
-    pub offset: Option<u64>,
-}
-
-impl From<&Error> for Problem {
-    fn from(error: &Error) -> Self {
-        let Place { field, basket, offset, .. } = error.place().clone();
-        let message = error.message().to_owned();
-        Self { kind: format!("{:?}", error.kind()), message, field, basket, offset }
-    }
 }
 
 /// Reads every basket of every branch: its key, its compressed data, and, where nyssa can read the

@@ -2,11 +2,13 @@
 //!
 //! No page or basket is decompressed: sizes come from metadata, and for TTrees from basket keys.
 
+mod layout;
 mod ntuple;
 mod tree;
 
 use serde::Serialize;
 
+pub use layout::Layout;
 pub use ntuple::inspect as inspect_ntuple;
 pub use tree::inspect as inspect_tree;
 
@@ -29,6 +31,9 @@ pub struct Inspection {
     pub uncompressed_bytes: u64,
     /// Bytes of the dataset's own metadata on storage: header, footer, page lists.
     pub metadata_bytes: u64,
+    /// How an RNTuple is put together.
+    #[serde(flatten)]
+    pub layout: Option<Layout>,
     /// Fields or branches in the order of the schema.
     pub fields: Vec<Part>,
     /// Physical columns of an RNTuple in order of their ids.

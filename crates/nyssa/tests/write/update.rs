@@ -259,6 +259,15 @@ fn local_files() {
     let error = update.finish().unwrap_err();
     assert!(error.to_string().contains("another program has changed it"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), changed);
+    // Added to meanwhile, by a program that has not come to the header yet.
+    std::fs::write(&path, &old).unwrap();
+    let update = Update::open(&path, FileOptions::default()).unwrap();
+    append(&update, "Other", 1100);
+    let longer = [&old[..], &[0xCD; 5000]].concat();
+    std::fs::write(&path, &longer).unwrap();
+    let error = update.finish().unwrap_err();
+    assert!(error.to_string().contains("another program has changed it"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), longer);
     // Done.
     std::fs::write(&path, &old).unwrap();
     let update = Update::open(&path, FileOptions::default()).unwrap();

@@ -8,8 +8,9 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, UnionArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, UnionArray};
 use arrow_schema::{DataType, FieldRef};
+use arrow_select::filter::filter;
 
 /// How two types relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,10 +76,19 @@ fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, Binary | LargeBinary | Utf8 | LargeUtf8)
 }
 
-/// Are all values the same? False for types that are not comparable.
+/// Are all values the same? What lies where a value is null does not matter. False for types that are
+/// not comparable.
 pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
-    if a.len() != b.len() || a.nulls() != b.nulls() {
-        return false;
+    let nulls = |array: &dyn Array| array.nulls().filter(|n| n.null_count() > 0).cloned();
+    match (nulls(a), nulls(b)) {
+        _ if a.len() != b.len() => return false,
+        (None, None) => {}
+        (Some(mine), Some(others)) if mine == others => {
+            let mask = BooleanArray::new(mine.into_inner(), None);
+            let valid = |array: &dyn Array| filter(array, &mask);
+            return valid(a).is_ok_and(|a| valid(b).is_ok_and(|b| same(&a, &b)));
+        }
+        _ => return false,
     }
     match (a.data_type(), b.data_type()) {
         (DataType::Boolean, DataType::Boolean) => {

@@ -246,3 +246,18 @@ fn a_slice_counts_from_zero() {
     assert!(Slice::new(&whole, 2..8).is_err());
     assert!(slice.read(&["x"], 0..5, &context()).is_err());
 }
+
+#[test]
+fn what_lies_behind_nulls_does_not_matter() {
+    use arrow_buffer::NullBuffer;
+    let record = |values: Vec<i32>, nulls: Vec<bool>| {
+        let fields = vec![Field::new("x", DataType::Int32, false)].into();
+        let values: ArrayRef = Arc::new(Int32Array::from(values));
+        StructArray::new(fields, vec![values], Some(NullBuffer::from(nulls)))
+    };
+    let plain = record(vec![0, 1], vec![false, true]);
+    assert!(same(&plain, &record(vec![7, 1], vec![false, true])));
+    assert!(!same(&plain, &record(vec![0, 2], vec![false, true])));
+    assert!(!same(&plain, &record(vec![0, 1], vec![true, false])));
+    assert!(same(&plain.slice(1, 1), &record(vec![1], vec![true])));
+}

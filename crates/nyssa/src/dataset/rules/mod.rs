@@ -30,7 +30,14 @@ pub struct ReadRule {
     versions: RangeInclusive<u32>,
     sources: Vec<String>,
     targets: Vec<Target>,
+    target_version: Option<u32>,
     function: RuleFunction,
+}
+
+impl std::fmt::Debug for ReadRule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReadRule({} {:?}: {:?})", self.class, self.versions, self.targets)
+    }
 }
 
 /// A member that a rule makes.
@@ -62,10 +69,23 @@ impl ReadRule {
             return Err(Error::invalid_argument(format!("the rule for {class} has no target")));
         }
         let (class, glob) = (class.to_owned(), glob.compile_matcher());
-        Ok(Self { class, glob, versions, sources, targets, function })
+        Ok(Self { class, glob, versions, sources, targets, target_version: None, function })
     }
 
-    fn applies(&self, class: &str, version: u32) -> bool {
+    /// States the version that the class has once it has the targets, for when it is written.
+    #[must_use]
+    pub fn with_target_version(mut self, version: Option<u32>) -> Self {
+        self.target_version = version;
+        self
+    }
+
+    /// The version of the class with the targets; `None` for that which it had.
+    pub fn target_version(&self) -> Option<u32> {
+        self.target_version
+    }
+
+    /// Whether the rule is for a class of this name and version.
+    pub(crate) fn applies(&self, class: &str, version: u32) -> bool {
         let named = self.class == class || self.glob.is_match(class);
         !class.is_empty() && named && self.versions.contains(&version)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ColumnPart, Distribution, Groups, Inspection, Part};
+use super::{ColumnPart, Distribution, Groups, Inspection, Layout, Part};
 use crate::dataset::Dataset;
 use crate::read::Reader;
 use crate::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
@@ -61,6 +61,7 @@ pub fn inspect(reader: &Reader) -> Inspection {
         stored_bytes: pages.total,
         uncompressed_bytes: columns.iter().map(|column| column.part.uncompressed_bytes).sum(),
         metadata_bytes: reader.anchor().header.nbytes + reader.anchor().footer.nbytes + lists,
+        layout: Some(Layout::of(reader)),
         fields: fields(schema, &columns),
         columns,
         encodings: encodings.largest_first(),

@@ -1,12 +1,15 @@
 //! Streamer info → nodes.
 
-use std::collections::{HashMap, HashSet};
+mod builtin;
+mod pointer;
 
-use super::class::{Class, Step, Version, find};
-use super::column::mismatch;
-use super::node::{Collection, Counted, Node, Pair, Symmetric};
-use super::pointer::Pointer;
-use super::shape::{Number, Shape};
+use std::collections::HashMap;
+
+use builtin::{BUILTINS, by_heart};
+
+use super::class::{Class, Step, Version};
+use super::node::{Counted, Node, Pair};
+use super::shape::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::object::{Basic, ClassId, Item};
 use crate::rootfile::{ClassInfo, Element, StreamerInfos};
@@ -20,33 +23,12 @@ const COUNTED: i32 = 40;
 const LOOP: i32 = 501;
 /// Members that a class may have in all, with those of the classes in it.
 const MAX_NODES: usize = 20_000;
-/// Classes that a union may have: its type ids have 8 bits, and more help nobody.
-const MAX_CLASSES: usize = 64;
 /// Classes inside classes deeper than this are refused.
 const MAX_DEPTH: usize = 60;
 /// Elements of a fixed array beyond which it is taken for a damaged file.
 const MAX_ARRAY: usize = 1 << 24;
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
-
-/// Classes whose streaming is fixed in ROOT's own code, besides `TArrayC` to `TArrayD`.
-const BUILTINS: [&str; 15] = [
-    T_OBJECT,
-    "TString",
-    "string",
-    "std::string",
-    "TDatime",
-    "TRef",
-    "TObjArray",
-    "TList",
-    "THashList",
-    "TClonesArray",
-    "TMap",
-    "TRefArray",
-    "TMatrixTSym<float>",
-    "TMatrixTSym<double>",
-    "TBasket",
-];
 
 /// Makes nodes of the classes of one file.
 pub(super) struct Compiler<'a> {
@@ -347,126 +329,6 @@ impl<'a> Compiler<'a> {
         class.align();
         Ok(class)
     }
-
-    /// Classes whose streaming is fixed in ROOT's own code.
-    fn builtin(&mut self, name: &str) -> Result<Option<Node>> {
-        let numbers = |basic| {
-            let node = Node::Number(basic, number(basic, 0));
-            Ok(Some(Node::Sequence(Box::new(node))))
-        };
-        let kind = match name {
-            T_OBJECT => return Ok(Some(Node::TObject)),
-            "TString" | "string" | "std::string" => return Ok(Some(Node::Text)),
-            "TDatime" => return Ok(Some(Node::Number(Basic::U32, Number::U32))),
-            "TRef" => return Ok(Some(Node::TRef)),
-            "TRefArray" => return Ok(Some(Node::TRefArray)),
-            "TMatrixTSym<float>" => return self.symmetric("float", Basic::F32).map(Some),
-            "TMatrixTSym<double>" => return self.symmetric("double", Basic::F64).map(Some),
-            "TArrayC" => return numbers(Basic::I8),
-            "TArrayS" => return numbers(Basic::I16),
-            "TArrayI" => return numbers(Basic::I32),
-            "TArrayL" | "TArrayL64" => return numbers(Basic::I64),
-            "TArrayF" => return numbers(Basic::F32),
-            "TArrayD" => return numbers(Basic::F64),
-            "TObjArray" => Collection::Array,
-            "TList" | "THashList" => Collection::List,
-            "TClonesArray" => Collection::Clones,
-            "TMap" => Collection::Map,
-            "TBasket" => {
-                return Err(Error::unsupported(format!("class {name} is not taken apart")));
-            }
-            _ => return Ok(None),
-        };
-        let mut items = self.any();
-        items.declared = name.to_owned();
-        Ok(Some(Node::Collection(kind, Box::new(items))))
-    }
-
-    /// A matrix whose class has a base class with streamer info, and elements streamed by hand.
-    fn symmetric(&mut self, element: &str, basic: Basic) -> Result<Node> {
-        let base = format!("TMatrixTBase<{element}>");
-        let Node::Object(class) = self.class(&base)? else {
-            return Err(Error::unsupported(format!("{base} is no class")));
-        };
-        let Shape::Record(members) = class.shape() else { return Err(mismatch()) };
-        let rows = find(&members, "fNrows")
-            .ok_or_else(|| Error::unsupported(format!("class {base} has no member fNrows")))?;
-        let number = number(basic, 0);
-        Ok(Node::Symmetric(Box::new(Symmetric { base: *class, rows, basic, number })))
-    }
-
-    /// A pointer to an object of a class or of one derived from it.
-    fn pointer(&mut self, declared: &str) -> Result<Node> {
-        let declared = declared.strip_prefix("const ").unwrap_or(declared).trim();
-        if declared == T_OBJECT {
-            return Ok(Node::Pointer(Box::new(self.any())));
-        }
-        let own = self.find(declared).unwrap_or(declared);
-        let derived: Vec<&str> =
-            self.order.iter().copied().filter(|name| self.is_derived(name, own)).collect();
-        let inside = |name: &str| self.stack.iter().any(|outer| outer == name);
-        let open = !derived.is_empty() || inside(own);
-        let names: Vec<&str> =
-            [own].into_iter().chain(derived).filter(|name| !inside(name)).collect();
-        let mut classes = Vec::new();
-        if names.len() <= MAX_CLASSES {
-            for name in names {
-                // A pointer that is always null leads to nothing that has streamer info.
-                if self.knows(name) {
-                    classes.push((name.to_owned(), self.class(name)?));
-                }
-            }
-        }
-        let open = open || classes.is_empty();
-        Ok(Node::Pointer(Box::new(Pointer { declared: declared.to_owned(), classes, open })))
-    }
-
-    /// A pointer to any object.
-    fn any(&mut self) -> Pointer {
-        let mut classes = Vec::new();
-        let names: Vec<&str> = self
-            .order
-            .iter()
-            .copied()
-            .filter(|name| self.is_derived(name, T_OBJECT))
-            .filter(|name| !self.stack.iter().any(|outer| outer == name))
-            .collect();
-        if !self.in_any && names.len() <= MAX_CLASSES {
-            self.in_any = true;
-            for name in names {
-                let nodes = self.nodes;
-                match self.class(name) {
-                    Ok(node) => classes.push((name.to_owned(), node)),
-                    // Its objects are kept as bytes.
-                    Err(_) => self.nodes = nodes,
-                }
-            }
-            self.in_any = false;
-        }
-        Pointer { declared: T_OBJECT.to_owned(), classes, open: true }
-    }
-
-    /// Whether class `name` has `base` as a base class.
-    fn is_derived(&self, name: &str, base: &str) -> bool {
-        let mut seen = HashSet::new();
-        let mut next = vec![name];
-        while let Some(name) = next.pop() {
-            if !seen.insert(name) {
-                continue;
-            }
-            let infos = self.classes.get(name).map_or(&[][..], Vec::as_slice);
-            let elements = infos.iter().flat_map(|info| &info.elements);
-            for element in elements.filter(|element| element.class == "TStreamerBase") {
-                // ROOT's `TNamed` derives from `TObject` also where the file leaves it out.
-                let named = element.name == "TNamed" && base == T_OBJECT;
-                if element.name == base || named {
-                    return true;
-                }
-                next.push(&element.name);
-            }
-        }
-        false
-    }
 }
 
 /// The content of a type name, and the classes in it by their number.
@@ -521,30 +383,6 @@ fn number(basic: Basic, code: i32) -> Number {
             }
         }
     }
-}
-
-/// Classes of ROOT that files may leave out of their streamer info.
-fn by_heart(name: &str) -> Option<Node> {
-    let texts: &[&str] = match name {
-        "TNamed" => &["fName", "fTitle"],
-        "TObjString" => &["fString"],
-        _ => return None,
-    };
-    let base = [(":_0", Node::TObject)].into_iter();
-    let members = base.chain(texts.iter().map(|&member| (member, Node::Text)));
-    let steps = members.map(|(member, node)| Step {
-        place: format!("{name}::{member}"),
-        name: member.to_owned(),
-        node,
-        base: false,
-        base_version: 0,
-        target: None,
-    });
-    let steps = steps.collect();
-    let version = Version { version: 1, checksum: 0, steps, missing: Vec::new(), conflict: None };
-    let mut class = Class { name: name.into(), versions: vec![version], fixed: false };
-    class.align();
-    Some(Node::Object(Box::new(class)))
 }
 
 fn refused(element: &Element) -> Error {

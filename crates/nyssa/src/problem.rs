@@ -1,0 +1,38 @@
+//! What is wrong with a file, as the checks report it.
+
+use serde::Serialize;
+
+use crate::error::{Error, Place};
+
+/// One broken rule, with its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Kind of the error, such as `Checksum`.
+    pub kind: String,
+    /// What is wrong.
+    pub message: String,
+    /// Key, tree or RNTuple path inside the file.
+    pub object: Option<String>,
+    /// Field path or branch name.
+    pub field: Option<String>,
+    /// Physical column id.
+    pub column: Option<u64>,
+    /// Cluster number.
+    pub cluster: Option<u64>,
+    /// Page number in its column and cluster.
+    pub page: Option<u64>,
+    /// Basket number of its branch.
+    pub basket: Option<u64>,
+    /// Byte offset in the file.
+    pub offset: Option<u64>,
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        let Place { object, field, column, cluster, page, basket, offset, .. } =
+            error.place().clone();
+        let message = error.message().to_owned();
+        let kind = format!("{:?}", error.kind());
+        Self { kind, message, object, field, column, cluster, page, basket, offset }
+    }
+}

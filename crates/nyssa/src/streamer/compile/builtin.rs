@@ -1,0 +1,101 @@
+//! Classes that ROOT streams by code of its own, or whose streamer info files may lack.
+
+use super::{Compiler, T_OBJECT, number};
+use crate::error::{Error, Result};
+use crate::rootfile::object::Basic;
+use crate::streamer::class::{Class, Step, Version, find};
+use crate::streamer::column::mismatch;
+use crate::streamer::node::{Collection, Node, Symmetric};
+use crate::streamer::shape::{Number, Shape};
+
+/// Classes whose streaming is fixed in ROOT's own code, besides `TArrayC` to `TArrayD`.
+pub(super) const BUILTINS: [&str; 15] = [
+    T_OBJECT,
+    "TString",
+    "string",
+    "std::string",
+    "TDatime",
+    "TRef",
+    "TObjArray",
+    "TList",
+    "THashList",
+    "TClonesArray",
+    "TMap",
+    "TRefArray",
+    "TMatrixTSym<float>",
+    "TMatrixTSym<double>",
+    "TBasket",
+];
+
+impl Compiler<'_> {
+    /// Classes whose streaming is fixed in ROOT's own code.
+    pub(super) fn builtin(&mut self, name: &str) -> Result<Option<Node>> {
+        let numbers = |basic| {
+            let node = Node::Number(basic, number(basic, 0));
+            Ok(Some(Node::Sequence(Box::new(node))))
+        };
+        let kind = match name {
+            T_OBJECT => return Ok(Some(Node::TObject)),
+            "TString" | "string" | "std::string" => return Ok(Some(Node::Text)),
+            "TDatime" => return Ok(Some(Node::Number(Basic::U32, Number::U32))),
+            "TRef" => return Ok(Some(Node::TRef)),
+            "TRefArray" => return Ok(Some(Node::TRefArray)),
+            "TMatrixTSym<float>" => return self.symmetric("float", Basic::F32).map(Some),
+            "TMatrixTSym<double>" => return self.symmetric("double", Basic::F64).map(Some),
+            "TArrayC" => return numbers(Basic::I8),
+            "TArrayS" => return numbers(Basic::I16),
+            "TArrayI" => return numbers(Basic::I32),
+            "TArrayL" | "TArrayL64" => return numbers(Basic::I64),
+            "TArrayF" => return numbers(Basic::F32),
+            "TArrayD" => return numbers(Basic::F64),
+            "TObjArray" => Collection::Array,
+            "TList" | "THashList" => Collection::List,
+            "TClonesArray" => Collection::Clones,
+            "TMap" => Collection::Map,
+            "TBasket" => {
+                return Err(Error::unsupported(format!("class {name} is not taken apart")));
+            }
+            _ => return Ok(None),
+        };
+        let mut items = self.any();
+        items.declared = name.to_owned();
+        Ok(Some(Node::Collection(kind, Box::new(items))))
+    }
+
+    /// A matrix whose class has a base class with streamer info, and elements streamed by hand.
+    fn symmetric(&mut self, element: &str, basic: Basic) -> Result<Node> {
+        let base = format!("TMatrixTBase<{element}>");
+        let Node::Object(class) = self.class(&base)? else {
+            return Err(Error::unsupported(format!("{base} is no class")));
+        };
+        let Shape::Record(members) = class.shape() else { return Err(mismatch()) };
+        let rows = find(&members, "fNrows")
+            .ok_or_else(|| Error::unsupported(format!("class {base} has no member fNrows")))?;
+        let number = number(basic, 0);
+        Ok(Node::Symmetric(Box::new(Symmetric { base: *class, rows, basic, number })))
+    }
+}
+
+/// Classes of ROOT that files may leave out of their streamer info.
+pub(super) fn by_heart(name: &str) -> Option<Node> {
+    let texts: &[&str] = match name {
+        "TNamed" => &["fName", "fTitle"],
+        "TObjString" => &["fString"],
+        _ => return None,
+    };
+    let base = [(":_0", Node::TObject)].into_iter();
+    let members = base.chain(texts.iter().map(|&member| (member, Node::Text)));
+    let steps = members.map(|(member, node)| Step {
+        place: format!("{name}::{member}"),
+        name: member.to_owned(),
+        node,
+        base: false,
+        base_version: 0,
+        target: None,
+    });
+    let steps = steps.collect();
+    let version = Version { version: 1, checksum: 0, steps, missing: Vec::new(), conflict: None };
+    let mut class = Class { name: name.into(), versions: vec![version], fixed: false };
+    class.align();
+    Some(Node::Object(Box::new(class)))
+}

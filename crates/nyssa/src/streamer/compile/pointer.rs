@@ -1,0 +1,86 @@
+//! Where pointers may lead: to a class and those derived from it.
+
+use std::collections::HashSet;
+
+use super::{Compiler, T_OBJECT};
+use crate::error::Result;
+use crate::streamer::node::Node;
+use crate::streamer::pointer::Pointer;
+
+/// Classes that a union may have: its type ids have 8 bits, and more help nobody.
+const MAX_CLASSES: usize = 64;
+
+impl Compiler<'_> {
+    /// A pointer to an object of a class or of one derived from it.
+    pub(super) fn pointer(&mut self, declared: &str) -> Result<Node> {
+        let declared = declared.strip_prefix("const ").unwrap_or(declared).trim();
+        if declared == T_OBJECT {
+            return Ok(Node::Pointer(Box::new(self.any())));
+        }
+        let own = self.find(declared).unwrap_or(declared);
+        let derived: Vec<&str> =
+            self.order.iter().copied().filter(|name| self.is_derived(name, own)).collect();
+        let inside = |name: &str| self.stack.iter().any(|outer| outer == name);
+        let open = !derived.is_empty() || inside(own);
+        let names: Vec<&str> =
+            [own].into_iter().chain(derived).filter(|name| !inside(name)).collect();
+        let mut classes = Vec::new();
+        if names.len() <= MAX_CLASSES {
+            for name in names {
+                // A pointer that is always null leads to nothing that has streamer info.
+                if self.knows(name) {
+                    classes.push((name.to_owned(), self.class(name)?));
+                }
+            }
+        }
+        let open = open || classes.is_empty();
+        Ok(Node::Pointer(Box::new(Pointer { declared: declared.to_owned(), classes, open })))
+    }
+
+    /// A pointer to any object.
+    pub(super) fn any(&mut self) -> Pointer {
+        let mut classes = Vec::new();
+        let names: Vec<&str> = self
+            .order
+            .iter()
+            .copied()
+            .filter(|name| self.is_derived(name, T_OBJECT))
+            .filter(|name| !self.stack.iter().any(|outer| outer == name))
+            .collect();
+        if !self.in_any && names.len() <= MAX_CLASSES {
+            self.in_any = true;
+            for name in names {
+                let nodes = self.nodes;
+                match self.class(name) {
+                    Ok(node) => classes.push((name.to_owned(), node)),
+                    // Its objects are kept as bytes.
+                    Err(_) => self.nodes = nodes,
+                }
+            }
+            self.in_any = false;
+        }
+        Pointer { declared: T_OBJECT.to_owned(), classes, open: true }
+    }
+
+    /// Whether class `name` has `base` as a base class.
+    fn is_derived(&self, name: &str, base: &str) -> bool {
+        let mut seen = HashSet::new();
+        let mut next = vec![name];
+        while let Some(name) = next.pop() {
+            if !seen.insert(name) {
+                continue;
+            }
+            let infos = self.classes.get(name).map_or(&[][..], Vec::as_slice);
+            let elements = infos.iter().flat_map(|info| &info.elements);
+            for element in elements.filter(|element| element.class == "TStreamerBase") {
+                // ROOT's `TNamed` derives from `TObject` also where the file leaves it out.
+                let named = element.name == "TNamed" && base == T_OBJECT;
+                if element.name == base || named {
+                    return true;
+                }
+                next.push(&element.name);
+            }
+        }
+        false
+    }
+}
