@@ -92,8 +92,10 @@ fn page_and_lane(settings: &SealSettings, options: &Options, memory: u64) -> (us
     let least = options.initial_unzipped_page;
     let mut page = page.clamp(least, settings.largest_page(options));
     let lane = |page: usize| PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
-    while page > least && lane(page) > memory / LANE_SHARE {
-        page = (page / 2).max(least);
+    // As long as that helps: tables of low levels do not depend on the page.
+    let helps = |page: usize| lane(page / 2) < lane(page) / 8 * 7;
+    while page / 2 >= least && lane(page) > memory / LANE_SHARE && helps(page) {
+        page /= 2;
     }
     (page, lane(page))
 }
