@@ -15,7 +15,7 @@ from pathlib import Path
 #: The column of the one-column jobs.
 COLUMN = "Jet_pt"
 #: Entries of each call that fills.
-FILL_STEP = 5_000
+FILL_STEP = 10_000
 
 
 def _clock(job, *args) -> dict:

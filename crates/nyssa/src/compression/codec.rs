@@ -56,7 +56,14 @@ impl Codec {
             Self::Lzma { .. } => (1 << 20) + 4 * input,
             Self::Lz4 { high_compression: None } => 16 << 10,
             Self::Lz4 { .. } => 256 << 10,
-            Self::Zstd { level: ..=2, .. } => 5 << 19,
+            // Blocks and sequences, and tables of the size that is asked for, or else that of the level.
+            Self::Zstd { level: ..=2, parameters } => {
+                let hash = parameters.iter().find_map(|parameter| match parameter {
+                    ZstdParameter::HashLog(log) => Some(8 << (*log).min(30)),
+                    _ => None,
+                });
+                (1 << 20) + hash.unwrap_or(3 << 19)
+            }
             Self::Zstd { level: ..=6, .. } => 5 << 20,
             // Tables grow with the window, which is no larger than the input.
             Self::Zstd { .. } => (3 << 20) + 16 * input.next_power_of_two().min(8 << 20),

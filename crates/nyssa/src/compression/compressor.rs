@@ -117,3 +117,14 @@ impl Compressor {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+impl Compressor {
+    /// Bytes that zstd has allocated.
+    pub(crate) fn allocated(&self) -> usize {
+        match &self.state {
+            State::Zstd(encoder) => encoder.allocated(),
+            _ => 0,
+        }
+    }
+}

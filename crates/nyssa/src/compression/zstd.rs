@@ -86,6 +86,14 @@ impl Encoder {
     }
 }
 
+#[cfg(test)]
+impl Encoder {
+    /// Bytes that the library has allocated.
+    pub fn allocated(&self) -> usize {
+        self.context.sizeof()
+    }
+}
+
 /// The largest block size that ends a block at the end of every plane; 0 for libzstd's own choice.
 fn block_size(plane: usize) -> u32 {
     if plane < MIN_BLOCK {

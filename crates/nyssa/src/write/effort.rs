@@ -222,6 +222,18 @@ mod tests {
         assert!(sizes(&[7; 100_000]).iter().all(|size| *size < 100));
     }
 
+    /// The memory budget counts on it.
+    #[test]
+    fn codecs_take_no_more_memory_than_they_say() {
+        let bytes: Vec<u8> = noise().take(1 << 20).map(|bits| (bits >> 7 & 15) as u8).collect();
+        for codec in Codecs::of(Compression::DEFAULT).unwrap().into_codecs() {
+            let mut compressor = Compressor::with_codec(&codec).unwrap();
+            compressor.compress(&bytes, &mut Vec::new()).unwrap();
+            let (took, said) = (compressor.allocated() as u64, codec.memory(bytes.len()));
+            assert!(took <= said && took > said / 3, "{codec:?}: {took} of {said} bytes");
+        }
+    }
+
     #[test]
     fn high_levels_are_themselves_the_strong_codec() {
         let level = |level| strong(Compression { algorithm: Algorithm::Zstd, level });

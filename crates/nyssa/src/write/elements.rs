@@ -1,6 +1,6 @@
 //! The elements of one column, borrowed from Arrow buffers where they are stored as they are.
 
-use std::ops::Range;
+use std::ops::{BitOr, Range};
 
 use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
 
@@ -32,8 +32,8 @@ impl Offsets {
     /// arrays that came over the C interface were never checked.
     pub(super) fn checked(self, values: usize) -> Result<Self> {
         let (len, grows) = match &self {
-            Self::Small(offsets) => (offsets.len(), grow(offsets)),
-            Self::Large(offsets) => (offsets.len(), grow(offsets)),
+            Self::Small(offsets) => (offsets.len(), grow(offsets, i32::wrapping_sub) >= 0),
+            Self::Large(offsets) => (offsets.len(), grow(offsets, i64::wrapping_sub) >= 0),
         };
         let (first, last) = (self.get(0), self.get(len.saturating_sub(1)));
         let inside = first >= 0 && u64::try_from(last).is_ok_and(|last| last <= values as u64);
@@ -100,10 +100,11 @@ impl Offsets {
     }
 }
 
-/// Is no offset smaller than the one before? All are looked at, which is faster than to stop at the
-/// first one that is: the compiler takes many at once.
-fn grow<T: PartialOrd>(offsets: &[T]) -> bool {
-    offsets.windows(2).fold(true, |grow, pair| grow & (pair[0] <= pair[1]))
+/// Not negative when none of the offsets is, the first aside, and none is smaller than the one before.
+/// All are looked at, many at once, which is faster than to stop at the first one that is.
+fn grow<T: Copy + Default + BitOr<Output = T>>(offsets: &[T], minus: impl Fn(T, T) -> T) -> T {
+    let signs = |signs, pair: &[T]| signs | pair[1] | minus(pair[1], pair[0]);
+    offsets.windows(2).fold(T::default(), signs)
 }
 
 impl Elements {

@@ -316,7 +316,9 @@ impl Filler {
             column.data = ColumnData::default();
         }
         self.clusters += 1;
-        if self.clusters.is_power_of_two() {
+        // Less often where only codecs are chosen: that data change so much is rare, and costs little.
+        let often = self.chooser.is_some() || self.clusters.trailing_zeros() % 4 == 2;
+        if self.clusters.is_power_of_two() && often {
             self.columns.iter_mut().for_each(|column| column.chosen = false);
         }
         let entries = std::mem::take(&mut self.entries);
