@@ -6,7 +6,7 @@ use clap::Args;
 use nyssa::Kind;
 use nyssa::compression::Compression;
 use nyssa::cut::Cut;
-use nyssa::dataset::Dataset;
+use nyssa::dataset::{Dataset, Format};
 use nyssa::read::Reader;
 use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
 use nyssa::write::{
@@ -16,7 +16,7 @@ use nyssa::write::{
 use crate::FINE;
 use crate::app::App;
 use crate::cmd::field_options;
-use crate::data::{find, open_file, path_of};
+use crate::data::{find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, closing, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
@@ -104,6 +104,10 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     let (file, path) = open_file(&args.input)?;
     let path = match path {
         Some(path) => Some(path_of(&file, &find(&file, path)?)),
+        // A range is of one RNTuple.
+        None if args.entries.is_some() => {
+            Some(path_of(&file, &only(&file, |format| format == Format::RNTuple)?))
+        }
         None => None,
     };
     let mut options = options(args)?;
@@ -115,12 +119,6 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
             }
             rewrite::rewrite(&file, &path, &args.output, &options, &context)
                 .map(|report| vec![report])
-        }
-        None if args.entries.is_some() => {
-            return Err(Failure::Usage(
-                "--entries needs the path of one RNTuple".to_owned(),
-                Some(format!("name it, such as {}:Events", args.input)),
-            ));
         }
         None => rewrite::rewrite_all(&file, &args.output, &options, &context),
     };
@@ -203,9 +201,17 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
     reports.last().map_or(Ok(()), |report| others(report, app))
 }
 
+/// So many fields that are left out are named.
+const NAMED: usize = 5;
+
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
-    for field in &report.dropped {
-        writeln!(app.out, "left out field {}", printable(field))?;
+    if let [first, rest @ ..] = &report.dropped[..] {
+        let (named, more) = rest.split_at(rest.len().min(NAMED - 1));
+        let names = named.iter().fold(first.clone(), |names, name| names + ", " + name);
+        let number = count(report.dropped.len() as u64);
+        let fields = if rest.is_empty() { "field" } else { "fields" };
+        let more = if more.is_empty() { "" } else { ", … (--json names all)" };
+        writeln!(app.out, "left out {number} {fields}: {}{more}", printable(&names))?;
     }
     for note in &report.notes {
         writeln!(app.out, "note: {}", printable(note))?;

@@ -329,25 +329,26 @@ proptest! {
 
 #[test]
 fn blocks_that_end_with_planes_are_smaller() {
-    // Planes of 100,000 bytes with alphabets of their own: a block across two mixes their tables.
-    let plane = 100_000;
-    let mut state = 1u32;
-    let input: Vec<u8> = (0..4 * plane)
-        .map(|i| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            ((state >> 24) as u8 & 0x0F) | (((i / plane) as u8) << 4)
-        })
-        .collect();
-    let mut compressor = Compressor::with_codec(&Codec::zstd(1)).unwrap();
-    let (mut mixed, mut aligned, mut again) = (Vec::new(), Vec::new(), Vec::new());
-    compressor.compress(&input, &mut mixed).unwrap();
-    compressor.compress_planes(&input, plane, &mut aligned).unwrap();
-    compressor.compress(&input, &mut again).unwrap();
-    assert_eq!(mixed, again, "the block size of one page must not reach the next");
-    // 16 symbols a plane: half a byte each, plus headers.
-    assert!(aligned.len() < input.len() / 2 + 1000, "{}", aligned.len());
-    assert!(aligned.len() < mixed.len());
-    let mut out = vec![0; input.len()];
-    decompress(&aligned, &mut out).unwrap();
-    assert_eq!(out, input);
+    // Planes with alphabets of their own: a block across two mixes their tables.
+    for plane in [100_000, 4096, 1024] {
+        let mut state = 1u32;
+        let input: Vec<u8> = (0..4 * plane)
+            .map(|i| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                ((state >> 24) as u8 & 0x0F) | (((i / plane) as u8) << 4)
+            })
+            .collect();
+        let mut compressor = Compressor::with_codec(&Codec::zstd(1)).unwrap();
+        let (mut mixed, mut aligned, mut again) = (Vec::new(), Vec::new(), Vec::new());
+        compressor.compress(&input, &mut mixed).unwrap();
+        compressor.compress_planes(&input, plane, &mut aligned).unwrap();
+        compressor.compress(&input, &mut again).unwrap();
+        assert_eq!(mixed, again, "the block size of one page must not reach the next");
+        // 16 symbols a plane: half a byte each, plus headers.
+        assert!(aligned.len() < input.len() / 2 + 500, "{plane}: {}", aligned.len());
+        assert!(aligned.len() < mixed.len(), "{plane}: {} of {}", aligned.len(), mixed.len());
+        let mut out = vec![0; input.len()];
+        decompress(&aligned, &mut out).unwrap();
+        assert_eq!(out, input);
+    }
 }

@@ -34,8 +34,8 @@ impl Decoder {
 
 /// The largest block of a zstd frame (RFC 8878, 3.1.1.2.4).
 const MAX_BLOCK: usize = 128 << 10;
-/// Planes shorter than this share a block: tables of their own would cost more than they save.
-const MIN_BLOCK: usize = 8 << 10;
+/// Planes shorter than this share blocks: it is the smallest that libzstd can be told.
+const MIN_BLOCK: usize = 1 << 10;
 
 /// A reusable encoder.
 pub(super) struct Encoder {
