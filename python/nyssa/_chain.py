@@ -7,11 +7,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nyssa import _columns, _core
+from nyssa import _columns, _core, _types
 from nyssa.dataset import Dataset
 from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.rules import ReadRules
-from nyssa.writing import _empty
 
 __all__ = ["Chain", "Files", "Schema", "chain", "expand"]
 
@@ -124,7 +123,7 @@ def schema_options(
 def _stated(schema: Any) -> list[_core.Array]:
     """Return empty columns of the types of a schema."""
     if isinstance(schema, Mapping):
-        columns = _empty(schema)
+        columns = _types.empty(schema)
         if columns is not None:
             return columns
     elif hasattr(schema, "empty_table"):

@@ -25,6 +25,7 @@ def rewrite(
     *,
     name: str | None = None,
     compression: int | str = 505,
+    effort: str = "auto",
     encoding: str = "default",
     rules: ReadRules | None = None,
     field_options: FieldOptions | None = None,
@@ -60,6 +61,8 @@ def rewrite(
         Name of the new RNTuple; default that of the old one.
     compression
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+    effort
+        ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
     encoding
         As in `nyssa.convert`.
     rules
@@ -114,6 +117,7 @@ def rewrite(
         "ntuple": ntuple,
         "name": name,
         "compression": compression,
+        "effort": effort,
         "encoding": encoding,
         "rules": None if rules is None else rules._core,
         "field_options": by_field(field_options),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nyssa import _awkward, _columns, _core
+from nyssa import _awkward, _columns, _core, _types
 from nyssa.errors import ArgumentError
 
 __all__ = ["ReadRules"]
@@ -118,9 +118,7 @@ def _targets(target: Any) -> list[tuple[str, _core.Array | None]]:
     if isinstance(target, str):
         return [(target, None)]
     if isinstance(target, Mapping):
-        from nyssa.writing import _empty
-
-        columns = _empty(target)
+        columns = _types.empty(target)
         if columns is None:
             raise ArgumentError(f"targets are names with types, not {target!r}")
         return [(column.name, column) for column in columns]

@@ -9,16 +9,13 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import awkward as ak
-import numpy as np
-
-from nyssa import _awkward, _columns, _core
+from nyssa import _columns, _core, _types
 from nyssa._attributes import AttributeSetWriter
 from nyssa._field_options import FieldOptions, field_options
 from nyssa._filter import not_found
 from nyssa._objects import Shape
 from nyssa._steps import bytes_of
-from nyssa.errors import ArgumentError, UnsupportedError
+from nyssa.errors import ArgumentError
 
 __all__ = [
     "FillContext",
@@ -109,7 +106,7 @@ class WritableFile:
         if name in self._writers:
             raise ArgumentError(f"{self._path} already has an RNTuple {name!r}")
         classes = dict(classes or {})
-        columns = _empty(types_or_data, classes)
+        columns = _types.empty(types_or_data, classes)
         initial = columns is None
         if columns is None:
             columns = _columns.columns(types_or_data, record_names or bool(classes))
@@ -239,7 +236,7 @@ class NTupleWriter:
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
-        columns = _types(types, "add_fields")
+        columns = _types.needed(types, "add_fields")
         self._shapes = dict(self._file._open().add_fields(self.name, columns))
 
     def attribute_set(self, name: str, types: Mapping[str, Any]) -> AttributeSetWriter:
@@ -257,10 +254,10 @@ class NTupleWriter:
             (a `ValueError`) when `types` are not types, or the name is taken, reserved or not
             allowed.
         """
-        columns = _types(types, "attribute_set")
+        columns = _types.needed(types, "attribute_set")
         self._file._open().attribute_set(self.name, name, columns)
         return AttributeSetWriter(
-            self, name, {str(key): _awkward_type(one) for key, one in types.items()}
+            self, name, {str(key): _types.awkward_type(one) for key, one in types.items()}
         )
 
     def _extend(self, columns: list[_core.Array]) -> None:
@@ -545,7 +542,7 @@ def estimate_write_memory(types_or_data: Any, **options: Any) -> dict[str, int]:
     nyssa.LimitError
         (a `MemoryError`) when the memory cannot hold so many columns and contexts, with what to do.
     """
-    columns = _empty(types_or_data)
+    columns = _types.empty(types_or_data)
     if columns is None:
         columns = _columns.columns(types_or_data)
     estimate: dict[str, int] = json.loads(_core.estimate_write_memory(columns, _options(**options)))
@@ -572,61 +569,3 @@ def _options(**given: Any) -> dict[str, Any]:
         for name, value in given.items()
         if value is not None
     }
-
-
-def _empty(
-    types: Any, classes: Mapping[str, Mapping[str, Any]] | None = None
-) -> list[_core.Array] | None:
-    """Return empty columns of the `types` in a dict, or `None` if these are data."""
-    if not isinstance(types, Mapping) or not types or not all(map(_is_type, types.values())):
-        return None
-    return [_empty_column(str(name), one, classes or {}) for name, one in types.items()]
-
-
-def _empty_column(name: str, one: Any, classes: Mapping[str, Mapping[str, Any]]) -> _core.Array:
-    """Return an empty column: of a C++ type if that is what the text is."""
-    if not isinstance(one, str):
-        return _columns.column(name, _empty_array(one))
-    try:
-        return _core.Array.of_type(name, one, classes)
-    except (ArgumentError, UnsupportedError):
-        try:
-            other = _empty_array(one)
-        except Exception:  # noqa: BLE001 (awkward's parser has errors of its own)
-            other = None
-        if other is None:
-            raise
-        return _columns.column(name, other)
-
-
-def _types(types: Any, caller: str) -> list[_core.Array]:
-    columns = _empty(types)
-    if columns is None:
-        raise ArgumentError(f"{caller} needs a dict from names to types, not data")
-    return columns
-
-
-def _awkward_type(one: Any) -> ak.types.Type:
-    if isinstance(one, str):
-        return ak.to_layout(_awkward.array(_empty_column("", one, {}))).form.type
-    return ak.to_layout(_empty_array(one)).form.type
-
-
-def _is_type(one: Any) -> bool:
-    return isinstance(one, (str, type, np.dtype, ak.types.Type, ak.types.ArrayType))
-
-
-def _empty_array(one: Any) -> Any:
-    if isinstance(one, ak.types.ArrayType):
-        one = one.content
-    if isinstance(one, str):
-        try:
-            one = np.dtype(one)
-        except (TypeError, ValueError):
-            one = ak.types.from_datashape(one, highlevel=False)
-    if isinstance(one, ak.types.Type):
-        return ak.Array(ak.forms.from_type(one).length_zero_array(highlevel=False))
-    dtype = np.dtype(one)
-    if dtype.subdtype is not None:
-        return np.empty((0, *dtype.subdtype[1]), dtype=dtype.subdtype[0])
-    return np.empty(0, dtype=dtype)

@@ -72,6 +72,9 @@ fn rewrite_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
         let mask = EntryCut::from_bits(bits, count);
         options.cut = Some(mask.map_err(|error| errors::to_python(given.py(), &error))?);
     }
+    if let Some(effort) = parse(given, "effort")? {
+        options.effort = effort;
+    }
     if let Some(encodings) = parse(given, "encoding")? {
         options.encodings = encodings;
     }

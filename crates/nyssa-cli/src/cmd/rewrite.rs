@@ -10,7 +10,7 @@ use nyssa::dataset::{Dataset, Format};
 use nyssa::read::Reader;
 use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
 use nyssa::write::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, FieldOptions,
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings, FieldOptions,
 };
 
 use crate::FINE;
@@ -46,6 +46,9 @@ pub struct Rewrite {
     /// zstd, zlib, lz4 or lzma with a level 1 to 9, a ROOT setting such as 505, or none
     #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse::<Compression>)]
     compression: Compression,
+    /// auto: spend time where it pays; full: the exact level for every column
+    #[arg(long, default_value = "auto", value_parser = parse::<Effort>)]
+    effort: Effort,
     /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
     #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
     encoding: Encodings,
@@ -136,6 +139,7 @@ fn options(args: &Rewrite) -> Result<Options> {
     let page_bytes = args.page_size.unwrap_or(DEFAULT_MAX_UNZIPPED_PAGE as u64);
     Ok(Options {
         compression: args.compression,
+        effort: args.effort,
         encodings: args.encoding,
         cluster_bytes: args.cluster_size.unwrap_or(DEFAULT_APPROX_ZIPPED_CLUSTER),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,

@@ -24,7 +24,7 @@ use crate::read::{self, Reader, StreamerForm};
 use crate::rootfile::{Carry, Refused, RootFile};
 use crate::schema::{FieldId, Schema};
 use crate::write::loss::{check_exact, losses};
-use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, Encodings, SealSettings, Writer};
+use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, SealSettings, Writer};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
 /// `output`, under the same path, which appears only when all of it is written (and verified, if
@@ -220,15 +220,13 @@ impl<'a> Job<'a> {
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
         let selected = self.selected()?;
-        if self.options.encodings == Encodings::Auto {
-            let look = Look {
-                dataset: &*self.shown,
-                sizes: &sizes,
-                fields: &self.fields,
-                context: self.context,
-            };
-            look.choose(self.options.compression, &mut schema, &mut settings)?;
-        }
+        let look = Look {
+            dataset: &*self.shown,
+            sizes: &sizes,
+            fields: &self.fields,
+            context: self.context,
+        };
+        look.choose(self.options, &mut schema, &mut settings)?;
         let budget = self.options.memory_budget;
         let clusters = Clusters::new(&selected, &sizes, self.options);
         let name = self.ntuple();

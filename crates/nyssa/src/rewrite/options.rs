@@ -9,7 +9,7 @@ use crate::cut::Cut;
 use crate::dataset::ReadRule;
 use crate::error::{Error, Result};
 use crate::write::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, FieldOptions,
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings, FieldOptions,
 };
 
 /// Bytes of decoded and sealed data in flight.
@@ -45,7 +45,9 @@ impl EntryCut {
 pub struct Options {
     /// Algorithm and level of the output.
     pub compression: Compression,
-    /// How column types, and with [`Encodings::Auto`] compression effort, are chosen.
+    /// How much compression effort is made.
+    pub effort: Effort,
+    /// How column types are chosen.
     pub encodings: Encodings,
     /// Zipped bytes of a cluster, approximately.
     pub cluster_bytes: u64,
@@ -83,6 +85,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             compression: Compression::DEFAULT,
+            effort: Effort::default(),
             encodings: Encodings::default(),
             cluster_bytes: DEFAULT_APPROX_ZIPPED_CLUSTER,
             page_bytes: DEFAULT_MAX_UNZIPPED_PAGE,

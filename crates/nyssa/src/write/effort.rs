@@ -8,11 +8,15 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::Scratch;
+use arrow_array::ArrayRef;
+
 use super::column_data::ColumnData;
 use super::seal::ColumnPlan;
+use super::shred::{Shred, shred};
+use super::{Scratch, SealSettings};
 use crate::compression::{Algorithm, Codec, Compression, ZstdParameter};
 use crate::error::{Error, Result};
+use crate::schema::{ColumnId, FieldId, Schema};
 
 use zstd::zstd_safe::{ParamSwitch, Strategy};
 
@@ -126,6 +130,29 @@ impl Codecs {
             }
         }
         Ok(&best.0.codec)
+    }
+
+    /// The codecs for the columns of `field`, and all below it, from `sample`: some of its values. For
+    /// writers that seal with [`super::seal_field`].
+    ///
+    /// # Errors
+    /// As [`super::seal_field`].
+    pub(crate) fn choose_field(
+        &self,
+        schema: &Schema,
+        field: FieldId,
+        sample: &ArrayRef,
+        settings: &SealSettings,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<(ColumnId, Arc<Codec>)>> {
+        let shreds = shred(schema, field, sample, settings)?;
+        let choice = |shred: Shred| {
+            let plan = ColumnPlan::new(schema, shred.column, settings)?;
+            let data = ColumnData::from(shred.elements);
+            let codec = self.choose(&plan, &data, data.len(), scratch)?;
+            Ok((shred.column, Arc::clone(codec)))
+        };
+        shreds.into_iter().map(choice).collect()
     }
 }
 
