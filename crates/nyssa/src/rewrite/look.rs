@@ -16,7 +16,7 @@ use crate::write::{Effort, Encodings, Scratch, SealSettings};
 /// Decoded bytes of a field, with all that is below it, that are looked at for types and effort,
 const SAMPLE_BYTES: u64 = 4 << 20;
 /// and for effort alone.
-const EFFORT_SAMPLE_BYTES: u64 = 256 << 10;
+const EFFORT_SAMPLE_BYTES: u64 = 128 << 10;
 
 /// What is looked at.
 pub(super) struct Look<'a> {

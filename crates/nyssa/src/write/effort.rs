@@ -5,6 +5,7 @@
 //! where the bytes that it saves are worth its time. Times are nominal, so the choice depends on the
 //! data alone and the output is the same on every machine (docs/decisions/0004).
 
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -114,16 +115,27 @@ impl Codecs {
     ) -> Result<&Arc<Codec>> {
         let count = (elements / SAMPLE_SHARE).min(SAMPLE_ELEMENTS);
         let start = (elements - count) / 2;
-        let raw = plan.encoding().packed_size(count) as f64;
+        self.choose_by(plan, data, start..start + count, scratch)
+    }
+
+    /// The codec that is best for some elements.
+    fn choose_by(
+        &self,
+        plan: &ColumnPlan<'_>,
+        data: &ColumnData,
+        sample: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<&Arc<Codec>> {
+        let raw = plan.encoding().packed_size(sample.len()) as f64;
         let mut best = (&self.cheap, f64::INFINITY);
         for candidate in [&self.cheap, &self.entropy, &self.strong] {
             let price = |stored| candidate.price(plan.is_split(), raw, stored);
             // What finds nothing with less effort will find next to nothing with more.
             let noise = Arc::ptr_eq(&best.0.codec, &self.entropy.codec);
-            if count == 0 || noise || price(0.0) >= best.1 {
+            if sample.is_empty() || noise || price(0.0) >= best.1 {
                 continue;
             }
-            let page = plan.seal_with(&candidate.codec, data, start..start + count, scratch)?;
+            let page = plan.seal_with(&candidate.codec, data, sample.clone(), scratch)?;
             let price = price(page.bytes.len() as f64);
             if price < best.1 {
                 best = (candidate, price);
@@ -149,7 +161,7 @@ impl Codecs {
         let choice = |shred: Shred| {
             let plan = ColumnPlan::new(schema, shred.column, settings)?;
             let data = ColumnData::from(shred.elements);
-            let codec = self.choose(&plan, &data, data.len(), scratch)?;
+            let codec = self.choose_by(&plan, &data, 0..data.len(), scratch)?;
             Ok((shred.column, Arc::clone(codec)))
         };
         shreds.into_iter().map(choice).collect()
