@@ -189,6 +189,11 @@ fn counter_that_cannot_be() {
         counted(&[2, -1, 1], spec.clone()).error("x"),
         "a counter says -1 elements (file test.root, object t, field n, entry 1)"
     );
+    // More than the bytes of the basket can hold by any compression; a basket could.
+    assert_eq!(
+        counted(&[100_000_000, 0, 1], spec.clone()).error("x"),
+        "100000001 elements of 4 bytes cannot be in 1 baskets (file test.root, object t, field x)"
+    );
     assert_eq!(
         counted(&[i32::MAX, 0, 1], spec).error("x"),
         "2147483648 elements of 4 bytes cannot be in 1 baskets (file test.root, object t, field x)"

@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::basket::Contents;
-use super::layout::{BASKET_MAX, Kind, Layout, Member};
+use super::layout::{Kind, Layout, Member};
 use super::{Basket, Branch, Element, array, decode};
 use crate::error::{Error, Result};
 use crate::guard;
@@ -111,15 +111,16 @@ impl<'r> Column<'r> {
     ///
     /// # Errors
     /// `OutOfSpecification` when the baskets cannot hold so much.
-    pub(crate) fn outputs(&self) -> Result<Option<Vec<Output>>> {
+    pub(crate) fn outputs(&self, file_bytes: u64) -> Result<Option<Vec<Output>>> {
         let items = match (&self.layout.kind, &self.counts) {
             (Kind::Fixed, _) => self.len(),
             (Kind::Jagged(_), Some(counts)) => guard::to_usize(counts.last() as u64, "an array")?,
             _ => return Ok(None),
         };
         let stride = self.layout.stride;
-        let most = (self.baskets.len() as u64).saturating_mul(BASKET_MAX);
-        if (items as u64).saturating_mul(stride as u64) > most {
+        let most =
+            self.baskets.clone().map(|index| self.branch.baskets[index].most_bytes(file_bytes));
+        if (items as u64).saturating_mul(stride as u64) > most.fold(0, u64::saturating_add) {
             return Err(Error::out_of_spec(format!(
                 "{items} elements of {stride} bytes cannot be in {} baskets",
                 self.baskets.len()

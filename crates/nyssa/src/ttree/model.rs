@@ -2,6 +2,8 @@
 
 use arrow_schema::DataType;
 
+use super::layout::BASKET_MAX;
+
 /// A TTree: its branches and entries.
 #[derive(Clone, Debug)]
 pub struct Tree {
@@ -110,6 +112,22 @@ pub struct Basket {
     /// Contents streamed inside the tree object itself (not yet flushed when the tree was written):
     /// the key and uncompressed payload. `None` for baskets on disk.
     pub embedded: Option<std::sync::Arc<[u8]>>,
+}
+
+/// No algorithm makes more of a byte: a zstd block of four bytes holds 128 KiB of one value.
+const MOST_RATIO: u64 = 1 << 15;
+
+impl Basket {
+    /// The most bytes that it can hold uncompressed, in a file of so many bytes.
+    pub(crate) fn most_bytes(&self, file_bytes: u64) -> u64 {
+        let stored = match (&self.embedded, self.bytes) {
+            (Some(embedded), _) => return embedded.len() as u64,
+            // Only its key says the size.
+            (None, 0) => file_bytes,
+            (None, bytes) => bytes.min(file_bytes),
+        };
+        stored.saturating_mul(MOST_RATIO).min(BASKET_MAX)
+    }
 }
 
 impl Shape {

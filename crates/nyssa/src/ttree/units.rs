@@ -50,7 +50,7 @@ impl Reader {
         let place = |error, column: &Column<'_>| self.place(error, column.branch);
         let mut outputs = Vec::with_capacity(columns.len());
         for column in columns {
-            outputs.push(column.outputs().map_err(|error| place(error, column))?);
+            outputs.push(column.outputs(self.source.size()).map_err(|error| place(error, column))?);
         }
         let sizes = |temporary| {
             let all = outputs.iter().flatten().flatten();
