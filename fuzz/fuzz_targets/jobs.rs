@@ -89,7 +89,12 @@ fn same(input: &Reader, output: &RootFile, name: &str, context: &Context) {
         let readable = input.read(&[&item.name], 0..input.num_entries(), context).is_ok();
         match diff::diff_pairs(input, &output, &[pair], &options, context) {
             Ok(report) => {
-                let same = |it: &diff::Compared| it.different_entries == 0;
+                // Half-precision columns keep no payload of NaN, as ROOT's do not.
+                let nan =
+                    |it: &diff::Difference| it.a.starts_with("NaN") && it.b.starts_with("NaN");
+                let same = |it: &diff::Compared| {
+                    it.different_entries == 0 || it.first.as_ref().is_some_and(nan)
+                };
                 assert!(report.compared.iter().all(same), "{report:?}");
             }
             Err(error) => assert!(!readable, "{error}"),
