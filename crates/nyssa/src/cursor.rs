@@ -3,6 +3,16 @@
 
 use crate::error::{Error, Result};
 
+/// Mark of a byte count before a streamed object (`kByteCountMask`).
+pub(crate) const BYTE_COUNT: u32 = 0x4000_0000;
+
+/// The version header of a streamed object.
+pub(crate) struct VersionHeader {
+    pub version: u16,
+    /// Where the object ends, if it says so.
+    pub end: Option<usize>,
+}
+
 /// A position in a byte slice. Every read is checked; failures carry the byte offset.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
@@ -101,6 +111,39 @@ impl<'a> Cursor<'a> {
     pub fn error(&self, message: impl Into<String>) -> Error {
         let offset = self.offset();
         Error::out_of_spec(message).at(|place| place.offset = Some(offset))
+    }
+
+    /// The next version header: a byte count, if there is one, and the version.
+    pub(crate) fn version_header(&mut self) -> Result<VersionHeader> {
+        let mut ahead = self.clone();
+        let end = match ahead.be_u32() {
+            Ok(count) if count & BYTE_COUNT != 0 => {
+                *self = ahead;
+                Some(self.end_of(count)?)
+            }
+            _ => None,
+        };
+        Ok(VersionHeader { version: self.be_u16()?, end })
+    }
+
+    /// Where a byte count that was just read says that its object ends.
+    pub(crate) fn end_of(&self, count: u32) -> Result<usize> {
+        let count = (count & !BYTE_COUNT) as usize;
+        let left = self.remaining().len();
+        if count > left {
+            return Err(self.error(format!("byte count of {count} where {left} bytes are left")));
+        }
+        Ok(self.position + count)
+    }
+
+    /// A 32-bit number of things of at least `size` bytes each.
+    pub(crate) fn number_of(&mut self, size: usize) -> Result<usize> {
+        let count = self.be_i32()?;
+        let left = self.remaining().len();
+        usize::try_from(count)
+            .ok()
+            .filter(|count| count.checked_mul(size).is_some_and(|bytes| bytes <= left))
+            .ok_or_else(|| self.error(format!("{count} items in {left} bytes")))
     }
 
     /// A ROOT string: one length byte, or 255 and a 32-bit length (`TString::ReadBuffer`).

@@ -7,14 +7,12 @@
 //!              └── counts class version and fields ──────────┘
 //! ```
 
-use crate::cursor::Cursor;
+use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
 /// ROOT's default of the largest payload of one key: 1 GiB.
 pub const DEFAULT_MAX_KEY_SIZE: u64 = 1 << 30;
 
-/// Bit that marks the first word of a streamed object as a byte count (`TBufferFile`).
-const BYTE_COUNT_FLAG: u32 = 0x4000_0000;
 /// Class version of `ROOT::RNTuple` that nyssa writes.
 const CLASS_VERSION: u16 = 2;
 /// Size of the known fields in bytes.
@@ -86,8 +84,8 @@ impl Anchor {
 
     fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
         let word = cursor.be_u32()?;
-        let count = word & !BYTE_COUNT_FLAG;
-        if word & BYTE_COUNT_FLAG == 0 || count < 2 + FIELDS_SIZE {
+        let count = word & !BYTE_COUNT;
+        if word & BYTE_COUNT == 0 || count < 2 + FIELDS_SIZE {
             return Err(Error::out_of_spec(format!("byte count {word:#x} is not an anchor's")));
         }
         let class_version = cursor.be_u16()?;
@@ -120,7 +118,7 @@ impl Anchor {
     /// The payload of a `ROOT::RNTuple` key, 78 bytes, class version 2.
     pub fn serialize(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(14 + FIELDS_SIZE as usize);
-        out.extend_from_slice(&(BYTE_COUNT_FLAG | (2 + FIELDS_SIZE)).to_be_bytes());
+        out.extend_from_slice(&(BYTE_COUNT | (2 + FIELDS_SIZE)).to_be_bytes());
         out.extend_from_slice(&CLASS_VERSION.to_be_bytes());
         let FormatVersion { epoch, major, minor, patch } = self.version;
         for number in [epoch, major, minor, patch] {

@@ -1,7 +1,7 @@
 //! Extra type information (specification, "Extra type information").
 
 use super::{frame, put};
-use crate::cursor::Cursor;
+use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
 /// Content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
@@ -23,8 +23,6 @@ pub struct ExtraType {
 /// In front of the streamed list of streamer infos: its class as a pointer to a new object of a new
 /// class has it, behind a byte count (`TBufferFile::WriteObject`).
 const LIST_TAG: &[u8] = b"\xFF\xFF\xFF\xFFTList\0";
-/// Mark of a byte count (`kByteCountMask`).
-const BYTE_COUNT: u32 = 0x4000_0000;
 
 impl ExtraType {
     /// Bytes in front of the list of streamer infos.

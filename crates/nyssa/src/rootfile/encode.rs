@@ -1,9 +1,8 @@
 //! Big-endian writing in ROOT's conventions (`TBufferFile`).
 
+use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 
-/// Marks the first word of a streamed object as a byte count.
-pub(in crate::rootfile) const BYTE_COUNT_FLAG: u32 = 0x4000_0000;
 /// Positions from here on are kept in 64 bits (`TFile::kStartBigFile`).
 pub(in crate::rootfile) const LARGE_FILE: u64 = 2_000_000_000;
 
@@ -55,9 +54,9 @@ pub(in crate::rootfile) fn counted(
     fill(out)?;
     let count = u32::try_from(out.len() - start - 4)
         .ok()
-        .filter(|count| *count < BYTE_COUNT_FLAG)
+        .filter(|count| *count < BYTE_COUNT)
         .ok_or_else(|| Error::limit("object of more than 1 GiB"))?;
-    out[start..start + 4].copy_from_slice(&(count | BYTE_COUNT_FLAG).to_be_bytes());
+    out[start..start + 4].copy_from_slice(&(count | BYTE_COUNT).to_be_bytes());
     Ok(())
 }
 

@@ -13,9 +13,9 @@
 
 use std::collections::HashMap;
 
-use crate::cursor::Cursor;
+use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
-use crate::rootfile::encode::{self, BYTE_COUNT_FLAG};
+use crate::rootfile::encode;
 
 /// Class name in front of an object of a class that was not seen before in the record.
 const NEW_CLASS: u32 = 0xFFFF_FFFF;
@@ -276,11 +276,11 @@ impl Parser {
 fn counted<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
     let start = cursor.clone();
     let count = cursor.be_u32()?;
-    if count & BYTE_COUNT_FLAG == 0 || count == NEW_CLASS {
+    if count & BYTE_COUNT == 0 || count == NEW_CLASS {
         return Err(start.error("a byte count is missing in the list of streamer infos"));
     }
     let offset = cursor.offset();
-    Ok(Cursor::new(cursor.bytes((count & !BYTE_COUNT_FLAG) as usize)?, offset))
+    Ok(Cursor::new(cursor.bytes((count & !BYTE_COUNT) as usize)?, offset))
 }
 
 /// Version, `TObject`, name; the number of items.

@@ -50,7 +50,7 @@ impl Reader<'_> {
     }
 
     fn t_object(&mut self, class: ClassId) -> Result<Value> {
-        let version = self.version()?.version;
+        let version = self.cursor.version_header()?.version;
         let id = self.instance_of(class, version)?;
         let unique = self.cursor.be_u32()?;
         let bits = self.cursor.be_u32()?;
@@ -79,7 +79,7 @@ impl Reader<'_> {
         read: impl FnOnce(&mut Self, ObjectId, u16, Option<usize>, u32) -> Result<()>,
     ) -> Result<Value> {
         let start = self.cursor.clone();
-        let header = self.version()?;
+        let header = self.cursor.version_header()?;
         let id = self.instance_of(class, header.version)?;
         let mut bits = 0;
         if header.version > 2 {
@@ -98,7 +98,7 @@ impl Reader<'_> {
     }
 
     fn t_obj_array(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
-        let count = self.length(0)?;
+        let count = self.cursor.number_of(0)?;
         let lower = self.cursor.be_i32()?;
         let items = self.list(count, Self::pointer)?;
         self.set(id, 2, Value::Int(lower.into()));
@@ -107,14 +107,14 @@ impl Reader<'_> {
     }
 
     fn t_list(&mut self, id: ObjectId, version: u16, _: Option<usize>, _: u32) -> Result<()> {
-        let count = self.length(4)?;
+        let count = self.cursor.number_of(4)?;
         let items = self.list(count, |reader| {
             let item = reader.pointer()?;
             if version > 3 {
                 // The option with which the item was added.
                 let short = reader.cursor.u8()?;
                 let len = if version > 4 && short == 255 {
-                    reader.length(1)?
+                    reader.cursor.number_of(1)?
                 } else {
                     usize::from(short)
                 };
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 
     fn t_map(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
-        let count = self.length(8)?;
+        let count = self.cursor.number_of(8)?;
         let items = self.list(2 * count, Self::pointer)?;
         self.set(id, 2, items);
         Ok(())
@@ -162,7 +162,7 @@ impl Reader<'_> {
     }
 
     fn t_ref_array(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
-        let count = self.length(4)?;
+        let count = self.cursor.number_of(4)?;
         let lower = self.cursor.be_i32()?;
         let process = self.cursor.be_u16()?;
         let uids = Basic::U32.read_many(&mut self.cursor, count)?;
@@ -188,7 +188,7 @@ impl Reader<'_> {
     fn t_basket(&mut self, class: ClassId) -> Result<Value> {
         let start = self.cursor.clone();
         let key = KeyEntry::parse_fields(&mut self.cursor)?;
-        let version = self.version()?.version;
+        let version = self.cursor.version_header()?.version;
         let id = self.instance_of(class, version)?;
         let buffer_size = self.cursor.be_i32()?;
         let entries_size = self.cursor.be_i32()?;
@@ -201,13 +201,13 @@ impl Reader<'_> {
         if !generated && kind != 0 && kind % 10 != 2 {
             let arrays = usize::from(entries != 0) + usize::from(kind > 40);
             for _ in 0..arrays {
-                let count = self.length(4)?;
+                let count = self.cursor.number_of(4)?;
                 self.cursor.skip(4 * count)?;
             }
         }
         if kind == 1 || kind > 10 {
             let size = match version {
-                0 | 1 => self.length(1)?,
+                0 | 1 => self.cursor.number_of(1)?,
                 _ => usize::try_from(last)
                     .map_err(|_| self.cursor.error(format!("a basket of {last} bytes")))?,
             };

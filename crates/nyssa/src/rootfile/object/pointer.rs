@@ -13,8 +13,9 @@
 
 use std::sync::Arc;
 
+use crate::cursor::BYTE_COUNT;
 use crate::error::{Kind, Result};
-use crate::rootfile::object::reader::{BYTE_COUNT, MAX_DEPTH, Reader};
+use crate::rootfile::object::reader::{MAX_DEPTH, Reader};
 use crate::rootfile::object::value::{ObjectId, Value};
 
 /// Tag of a new class (`kNewClassTag`).
@@ -39,7 +40,7 @@ impl Reader<'_> {
         let mut class_tag = 0;
         if tag & BYTE_COUNT != 0 && tag != NEW_CLASS {
             self.positions = true;
-            end = Some(self.end_of(tag)?);
+            end = Some(self.cursor.end_of(tag)?);
             class_tag = self.tag_here()?;
             tag = self.cursor.be_u32()?;
         }

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::object::basic::Basic;
 use crate::rootfile::object::container::Item;
@@ -20,8 +20,6 @@ use crate::rootfile::object::table::ClassTable;
 use crate::rootfile::object::value::{Numbers, ObjectId, Value};
 use crate::rootfile::object::{Instance, Object};
 
-/// Mark of a byte count (`kByteCountMask`).
-pub(super) const BYTE_COUNT: u32 = 0x4000_0000;
 /// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
 const MEMBER_WISE: u16 = 1 << 14;
 /// Objects nested deeper than this are taken for a damaged file.
@@ -30,13 +28,6 @@ pub(super) const MAX_DEPTH: usize = 100;
 const SPARE_VALUES: usize = 4096;
 /// Bytes per value of an ordinary TTree; only saves reallocation.
 const BYTES_PER_VALUE: usize = 24;
-
-/// A version header.
-pub(super) struct Version {
-    pub version: u16,
-    /// Where the object ends, if it says so.
-    pub end: Option<usize>,
-}
 
 /// Reads the objects of one record.
 pub(super) struct Reader<'a> {
@@ -97,7 +88,7 @@ impl<'a> Reader<'a> {
 
     fn planned(&mut self, class: ClassId) -> Result<Value> {
         let start = self.cursor.clone();
-        let header = self.version()?;
+        let header = self.cursor.version_header()?;
         match self.plan(class, &header)? {
             Ok(plan) => {
                 let id = self.new_instance(&plan, header.version)?;
@@ -114,7 +105,7 @@ impl<'a> Reader<'a> {
     fn plan(
         &mut self,
         class: ClassId,
-        header: &Version,
+        header: &VersionHeader,
     ) -> Result<std::result::Result<Arc<Plan>, Arc<str>>> {
         let table = self.table;
         let Some(class) = table.class(class) else { return Ok(Err("unknown class".into())) };
@@ -173,7 +164,7 @@ impl<'a> Reader<'a> {
             Step::Scalar(basic) => basic.read(&mut self.cursor),
             Step::Fixed(basic, count) => self.numbers(*basic, *count),
             Step::Prefixed(basic) => {
-                let count = self.length(basic.size())?;
+                let count = self.cursor.number_of(basic.size())?;
                 self.numbers(*basic, count)
             }
             Step::Counted(basic, counter, arrays) => {
@@ -195,13 +186,13 @@ impl<'a> Reader<'a> {
             Step::Pointer(None) => self.pointer(),
             Step::Pointer(Some(count)) => self.list(*count, Self::pointer),
             Step::CString => {
-                let len = self.length(1)?;
+                let len = self.cursor.number_of(1)?;
                 let text = String::from_utf8_lossy(self.cursor.bytes(len)?);
                 Ok(Value::Text(text.into_owned().into()))
             }
             Step::Container(item) => self.container(item),
             Step::Opaque(reason) => {
-                let header = self.version()?;
+                let header = self.cursor.version_header()?;
                 self.skip_to(header.end, reason.clone())
             }
         }
@@ -228,16 +219,6 @@ impl<'a> Reader<'a> {
         Ok(Value::List(items.into()))
     }
 
-    /// A 32-bit number of things of at least `size` bytes each.
-    pub fn length(&mut self, size: usize) -> Result<usize> {
-        let count = self.cursor.be_i32()?;
-        let left = self.cursor.remaining().len();
-        usize::try_from(count)
-            .ok()
-            .filter(|count| count.checked_mul(size).is_some_and(|bytes| bytes <= left))
-            .ok_or_else(|| self.cursor.error(format!("{count} items in {left} bytes")))
-    }
-
     fn counter(&self, counter: &Counter, owner: ObjectId) -> Result<usize> {
         let value = match counter {
             Counter::Own(index) => self.object.member(owner, *index).and_then(Value::as_i64),
@@ -249,7 +230,7 @@ impl<'a> Reader<'a> {
 
     fn container(&mut self, item: &Item) -> Result<Value> {
         let start = self.cursor.clone();
-        let header = self.version()?;
+        let header = self.cursor.version_header()?;
         if header.version & MEMBER_WISE != 0 {
             return self.skip_to(header.end, "the container is streamed member by member".into());
         }
@@ -274,18 +255,18 @@ impl<'a> Reader<'a> {
             Item::Pair(..) => Err(Error::unsupported("pairs in containers are not read")),
             Item::Sequence(item) => {
                 if let Item::Basic(basic) = **item {
-                    let count = self.length(basic.size())?;
+                    let count = self.cursor.number_of(basic.size())?;
                     return self.numbers(basic, count);
                 }
-                let count = self.length(1)?;
+                let count = self.cursor.number_of(1)?;
                 self.list(count, |reader| reader.item(item))
             }
             Item::Bitset(_) => {
-                let count = self.length(1)?;
+                let count = self.cursor.number_of(1)?;
                 self.numbers(Basic::Bool, count)
             }
             Item::Map(key, value) => {
-                let count = self.length(2)?;
+                let count = self.cursor.number_of(2)?;
                 let mut turn = false;
                 self.list(2 * count, |reader| {
                     turn = !turn;
@@ -299,33 +280,13 @@ impl<'a> Reader<'a> {
         self.cursor.root_string().map(|text| Value::Text(text.into()))
     }
 
-    /// A version header.
-    pub fn version(&mut self) -> Result<Version> {
-        let mut ahead = self.cursor.clone();
-        let end = match ahead.be_u32() {
-            Ok(count) if count & BYTE_COUNT != 0 => {
-                self.cursor = ahead;
-                Some(self.end_of(count)?)
-            }
-            _ => None,
-        };
-        Ok(Version { version: self.cursor.be_u16()?, end })
-    }
-
-    /// Where a byte count that was just read says that its object ends.
-    pub(super) fn end_of(&self, count: u32) -> Result<usize> {
-        let count = (count & !BYTE_COUNT) as usize;
-        let left = self.cursor.remaining().len();
-        if count > left {
-            return Err(self
-                .cursor
-                .error(format!("byte count of {count} where {left} bytes are left")));
-        }
-        Ok(self.cursor.position() + count)
-    }
-
     /// Checks that an object ends where its header said.
-    pub fn finish(&mut self, class: &str, header: &Version, start: &Cursor<'_>) -> Result<()> {
+    pub fn finish(
+        &mut self,
+        class: &str,
+        header: &VersionHeader,
+        start: &Cursor<'_>,
+    ) -> Result<()> {
         let Some(end) = header.end else { return Ok(()) };
         if self.cursor.position() == end {
             return Ok(());
@@ -386,7 +347,7 @@ impl<'a> Reader<'a> {
 
     /// Numbers after a 32-bit length.
     pub fn counted_numbers(&mut self, basic: Basic) -> Result<Numbers> {
-        let count = self.length(basic.size())?;
+        let count = self.cursor.number_of(basic.size())?;
         basic.read_many(&mut self.cursor, count)
     }
 }

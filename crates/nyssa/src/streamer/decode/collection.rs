@@ -21,7 +21,7 @@ impl Decoder<'_> {
         column: &mut Column,
     ) -> Result<()> {
         let start = self.cursor.clone();
-        let header = self.header()?;
+        let header = self.cursor.version_header()?;
         let Column::Record { len, members } = column else { return Err(mismatch()) };
         let version = header.version;
         let (object, rest) = members.split_first_mut().ok_or_else(mismatch)?;
@@ -39,7 +39,7 @@ impl Decoder<'_> {
         }
         match (kind, rest) {
             (Collection::List, [list]) => {
-                let count = self.length(4)?;
+                let count = self.cursor.number_of(4)?;
                 self.push_list(list, |decoder, column| {
                     (0..count).try_for_each(|_| {
                         decoder.pointer(items, column)?;
@@ -48,7 +48,7 @@ impl Decoder<'_> {
                 })?;
             }
             (Collection::Map, [list]) => {
-                let count = self.length(8)?;
+                let count = self.cursor.number_of(8)?;
                 self.push_list(list, |decoder, pairs| {
                     let Column::Record { len, members } = pairs else { return Err(mismatch()) };
                     let [key, value] = members.as_mut_slice() else { return Err(mismatch()) };
@@ -61,7 +61,7 @@ impl Decoder<'_> {
                 })?;
             }
             (Collection::Array, [lower, list]) => {
-                let count = self.length(4)?;
+                let count = self.cursor.number_of(4)?;
                 number::read(Basic::I32, &mut self.cursor, 1, lower)?;
                 self.push_list(list, |decoder, column| {
                     (0..count).try_for_each(|_| decoder.pointer(items, column))
@@ -78,8 +78,11 @@ impl Decoder<'_> {
     fn list_option(&mut self, version: u16) -> Result<()> {
         if version > 3 {
             let short = self.cursor.u8()?;
-            let len =
-                if version > 4 && short == 255 { self.length(1)? } else { usize::from(short) };
+            let len = if version > 4 && short == 255 {
+                self.cursor.number_of(1)?
+            } else {
+                usize::from(short)
+            };
             self.cursor.skip(len)?;
         }
         Ok(())

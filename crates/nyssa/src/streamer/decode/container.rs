@@ -18,7 +18,7 @@ impl Decoder<'_> {
         count: usize,
     ) -> Result<()> {
         let start = self.cursor.clone();
-        let header = self.header()?;
+        let header = self.cursor.version_header()?;
         let class = if header.version & MEMBER_WISE == 0 {
             None
         } else {
@@ -46,7 +46,7 @@ impl Decoder<'_> {
                 match class {
                     None => self.node(content, column)?,
                     Some((class, version)) => {
-                        let items = self.length(0)?;
+                        let items = self.cursor.number_of(0)?;
                         self.push_list(column, |decoder, column| {
                             decoder.many_by_member(class, version, column, items)
                         })?;
@@ -60,7 +60,7 @@ impl Decoder<'_> {
     /// A container that is not taken apart, with its header, as bytes.
     pub(super) fn opaque(&mut self, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
-        let end = self.header()?.end;
+        let end = self.cursor.version_header()?.end;
         let end = end.ok_or_else(|| start.error("a container without a byte count"))?;
         let size = end - start.position();
         column.push_bytes(start.remaining().get(..size).unwrap_or_default());

@@ -1,42 +1,11 @@
-//! Version headers and byte counts.
+//! What version headers say.
 
-use super::{BYTE_COUNT, Decoder};
-use crate::cursor::Cursor;
+use super::Decoder;
+use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Result};
 use crate::streamer::class::{Class, Version};
 
-/// A version header.
-pub(super) struct Header {
-    pub version: u16,
-    /// Where the object ends, if it says so.
-    pub end: Option<usize>,
-}
-
 impl Decoder<'_> {
-    /// The next version header.
-    pub(super) fn header(&mut self) -> Result<Header> {
-        let mut ahead = self.cursor.clone();
-        let end = match ahead.be_u32() {
-            Ok(count) if count & BYTE_COUNT != 0 => {
-                self.cursor = ahead;
-                Some(self.end_of(count)?)
-            }
-            _ => None,
-        };
-        Ok(Header { version: self.cursor.be_u16()?, end })
-    }
-
-    /// Where a byte count that was just read says that its object ends.
-    pub(super) fn end_of(&self, count: u32) -> Result<usize> {
-        let count = (count & !BYTE_COUNT) as usize;
-        let left = self.cursor.remaining().len();
-        if count > left {
-            let message = format!("byte count of {count} where {left} bytes are left");
-            return Err(self.cursor.error(message));
-        }
-        Ok(self.cursor.position() + count)
-    }
-
     /// The version that a header names, by number or by the checksum that follows.
     pub(super) fn class_version<'c>(
         &mut self,
@@ -56,7 +25,12 @@ impl Decoder<'_> {
     }
 
     /// Checks that an object ends where its header says.
-    pub(super) fn finish(&self, class: &str, header: &Header, start: &Cursor<'_>) -> Result<()> {
+    pub(super) fn finish(
+        &self,
+        class: &str,
+        header: &VersionHeader,
+        start: &Cursor<'_>,
+    ) -> Result<()> {
         match header.end {
             Some(end) if end != self.cursor.position() => Err(start.error(format!(
                 "{class} says that it ends at byte {end}, its members end at byte {}",

@@ -28,7 +28,7 @@ impl Decoder<'_> {
     /// An object with its version header.
     pub(super) fn object(&mut self, class: &Class, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
-        let header = self.header()?;
+        let header = self.cursor.version_header()?;
         let version = self.class_version(class, header.version)?;
         self.members(class, version, column, Rows::One)?;
         self.finish(&class.name, &header, &start)
@@ -103,7 +103,7 @@ impl Decoder<'_> {
         rows: std::ops::Range<usize>,
     ) -> Result<()> {
         let start = self.cursor.clone();
-        let header = if counted.objects { Some(self.header()?) } else { None };
+        let header = if counted.objects { Some(self.cursor.version_header()?) } else { None };
         for row in rows {
             let count = counted
                 .counter

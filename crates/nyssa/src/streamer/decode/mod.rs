@@ -26,8 +26,6 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Place, Result};
 use crate::rootfile::object::Basic;
 
-/// Mark of a byte count (`kByteCountMask`).
-const BYTE_COUNT: u32 = 0x4000_0000;
 /// References may repeat so many bytes of objects per byte of input, and some.
 const REPEATED_PER_BYTE: usize = 16;
 const REPEATED_SPARE: usize = 1 << 20;
@@ -98,7 +96,7 @@ impl<'a> Decoder<'a> {
             Node::Number(basic, _) => number::read(*basic, &mut self.cursor, 1, column),
             Node::Text => self.text(column),
             Node::CString => {
-                let len = self.length(1)?;
+                let len = self.cursor.number_of(1)?;
                 column.push_bytes(self.cursor.bytes(len)?);
                 Ok(())
             }
@@ -113,7 +111,7 @@ impl<'a> Decoder<'a> {
             }
             Node::Counted(_) => Err(mismatch()),
             Node::Sequence(item) => {
-                let count = self.length(0)?;
+                let count = self.cursor.number_of(0)?;
                 self.push_list(column, |decoder, items| decoder.many(item, items, count))
             }
             Node::Bitset(size) => self.bitset(*size, column),
@@ -169,7 +167,7 @@ impl<'a> Decoder<'a> {
 
     fn text(&mut self, column: &mut Column) -> Result<()> {
         let len = match self.cursor.u8()? {
-            255 => self.length(1)?,
+            255 => self.cursor.number_of(1)?,
             len => usize::from(len),
         };
         column.push_bytes(self.cursor.bytes(len)?);
@@ -177,7 +175,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn bitset(&mut self, size: usize, column: &mut Column) -> Result<()> {
-        let count = self.length(1)?;
+        let count = self.cursor.number_of(1)?;
         if count != size {
             return Err(self.cursor.error(format!("a bitset of {size} bits has {count}")));
         }
@@ -186,7 +184,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn map(&mut self, pair: &Pair, column: &mut Column) -> Result<()> {
-        let count = self.length(2)?;
+        let count = self.cursor.number_of(2)?;
         self.push_list(column, |decoder, items| {
             let Column::Record { len, members } = items else { return Err(mismatch()) };
             let [key, value] = members.as_mut_slice() else { return Err(mismatch()) };
@@ -197,16 +195,6 @@ impl<'a> Decoder<'a> {
             }
             Ok(())
         })
-    }
-
-    /// A 32-bit number of things of at least `size` bytes each.
-    fn length(&mut self, size: usize) -> Result<usize> {
-        let count = self.cursor.be_i32()?;
-        let left = self.cursor.remaining().len();
-        usize::try_from(count)
-            .ok()
-            .filter(|count| count.checked_mul(size).is_some_and(|bytes| bytes <= left))
-            .ok_or_else(|| self.cursor.error(format!("{count} items in {left} bytes")))
     }
 }
 

@@ -4,8 +4,8 @@
 //! 2 more than its offset in the bytes that the origin tells. Classes are referred to alike, with a
 //! mark.
 
-use super::{BYTE_COUNT, Decoder, alternative};
-use crate::cursor::Cursor;
+use super::{Decoder, alternative};
+use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 use crate::streamer::column::{Column, mismatch};
 use crate::streamer::pointer::{Form, Pointer};
@@ -32,7 +32,7 @@ impl Decoder<'_> {
         if tag & BYTE_COUNT == 0 || tag == NEW_CLASS {
             return self.reference(pointer, column, tag, &start);
         }
-        let end = self.end_of(tag)?;
+        let end = self.cursor.end_of(tag)?;
         if self.depth > 0 {
             self.repeats = self.repeats.checked_sub(end - start.position()).ok_or_else(|| {
                 Error::limit("references repeat objects far beyond the size of their entries")

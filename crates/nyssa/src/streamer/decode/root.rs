@@ -15,7 +15,7 @@ const HAS_UUID: u32 = 1 << 5;
 impl Decoder<'_> {
     /// Reads a `TObject`; its bits.
     pub(super) fn t_object(&mut self, column: &mut Column) -> Result<u32> {
-        self.header()?;
+        self.cursor.version_header()?;
         let identifier = self.cursor.be_u32()?;
         let bits = self.cursor.be_u32()?;
         if bits & IS_REFERENCED != 0 {
@@ -44,14 +44,14 @@ impl Decoder<'_> {
     /// Reads a `TRefArray`.
     pub(super) fn t_ref_array(&mut self, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
-        let header = self.header()?;
+        let header = self.cursor.version_header()?;
         let Column::Record { len, members } = column else { return Err(mismatch()) };
         let [object, name, lower, process, references] = members.as_mut_slice() else {
             return Err(mismatch());
         };
         self.t_object(object)?;
         self.text(name)?;
-        let count = self.length(4)?;
+        let count = self.cursor.number_of(4)?;
         number::read(Basic::I32, &mut self.cursor, 1, lower)?;
         number::read(Basic::U16, &mut self.cursor, 1, process)?;
         self.push_list(references, |decoder, items| {
