@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nyssa::read::{Options, StreamerForm};
-use nyssa::rootfile::RootFile;
+use nyssa::rootfile::{NOT_CLOSED, RootFile};
 use nyssa_io::{LocalSource, Source};
 use pyo3::prelude::*;
 
@@ -49,6 +49,12 @@ impl File {
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
+    }
+
+    /// What is wrong with a file that was not closed; `None` for others.
+    #[getter]
+    fn not_closed(&self) -> Option<&'static str> {
+        self.0.was_recovered().then_some(NOT_CLOSED)
     }
 
     /// `(path, cycle, class, title)` of every object, those in directories included.
