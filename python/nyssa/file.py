@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nyssa import _core
 from nyssa._filter import NameFilter, matcher, not_found
 from nyssa.dataset import Dataset, wrap
-from nyssa.errors import ArgumentError, UnsupportedError
+from nyssa.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from nyssa import objects
 
 __all__ = ["Directory", "File", "open"]
 
@@ -18,15 +22,19 @@ _DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
 
 class Directory(Mapping[str, Any]):
-    """A directory of a ROOT file: a mapping from paths to `Dataset` and `Directory` objects.
+    """A directory of a ROOT file: a mapping from paths to `Dataset`, `Directory` and other objects.
 
     Names are ``"Events"``, ``"dir/Events"`` or, with a cycle, ``"Events;2"``; without one the
-    highest cycle is taken. Objects that are neither trees nor directories are listed, but not read.
+    highest cycle is taken. What is neither a tree nor a directory, such as a histogram, is an
+    `nyssa.objects.Object`. Nothing is read before it is asked for.
     """
 
-    def __init__(self, core: _core.File, path: str = "") -> None:
+    def __init__(
+        self, core: _core.File, path: str = "", objects: objects.Reader | None = None
+    ) -> None:
         self._core = core
         self._path = path
+        self._objects = objects
         prefix = f"{path}/" if path else ""
         self._entries = [
             (name.removeprefix(prefix), cycle, classname)
@@ -97,8 +105,18 @@ class Directory(Mapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         """Return the object at a path.
 
-        `KeyError` with the nearest names if there is none; `NotImplementedError` if it is neither a
-        tree, nor an RNTuple, nor a directory. ``"dir/Events/Jet_pt"`` reaches into a dataset.
+        A `Dataset`, a `Directory`, or an `nyssa.objects.Object`; bare containers and strings are
+        arrays, lists and `str`. ``"dir/Events/Jet_pt"`` reaches into a dataset.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) with the nearest names if there is none.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) when the file does not describe the class of the object, or a
+            member of it is streamed in a way of its own.
+        nyssa.FormatError
+            (a `ValueError`) naming class, member and byte when the object is damaged.
         """
         entry = self._find(key)
         if entry is None:
@@ -110,12 +128,18 @@ class Directory(Mapping[str, Any]):
         name, cycle, classname = entry
         path = f"{self._path}/{name}" if self._path else name
         if classname in _DIRECTORIES:
-            return Directory(self._core, path)
+            return Directory(self._core, path, self._reader())
         if classname in _DATASETS:
             return wrap(self._core.dataset(f"{path};{cycle}"))
-        raise UnsupportedError(
-            f"{key!r} of {self.file_path} is a {classname}; nyssa reads TTree and RNTuple only"
-        )
+        return self._reader().read(f"{path};{cycle}", classname)
+
+    def _reader(self) -> objects.Reader:
+        """Return what reads the objects of the file, one for all its directories."""
+        if self._objects is None:
+            from nyssa.objects import Reader
+
+            self._objects = Reader(self._core)
+        return self._objects
 
     def __contains__(self, key: object) -> bool:
         """Return whether there is an object at that path."""
@@ -145,6 +169,11 @@ class Directory(Mapping[str, Any]):
 class File(Directory):
     """An open ROOT file; see `open`."""
 
+    def __init__(self, core: _core.File) -> None:
+        super().__init__(core)
+        if core.not_closed:
+            warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)
+
     def close(self) -> None:
         """Forget the file. Datasets that were taken from it stay readable."""
         self._entries = []
@@ -165,9 +194,11 @@ class File(Directory):
 def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
     """Open a ROOT file, or with ``"file.root:Events"`` an object in it.
 
-    Returns a `File`, `TTree`, `RNTuple` or `Directory`; each is a context manager or needs none.
+    Returns a `File`, `TTree`, `RNTuple`, `Directory`, or `nyssa.objects.Object` (histograms, ...);
+    each is a context manager or needs none.
     RNTuple fields that hold objects serialised with ROOT's streamers read as records of their
-    members, or with ``streamer="raw"`` as their bytes.
+    members, or with ``streamer="raw"`` as their bytes. Of a file that was not closed, what was
+    complete when its writer ended is found, with a warning.
 
     Raises
     ------

@@ -1,18 +1,28 @@
 //! An open ROOT file as Python sees it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use nyssa::read::{Options, StreamerForm};
-use nyssa::rootfile::RootFile;
+use nyssa::rootfile::{ClassInfo, Element, NOT_CLOSED, RootFile};
+use nyssa::streamer::ObjectReader;
 use nyssa_io::{LocalSource, Source};
 use pyo3::prelude::*;
 
+use crate::array::Array;
 use crate::dataset::Dataset;
 use crate::door::Door;
 
 /// An open ROOT file.
 #[pyclass(frozen, module = "nyssa._core")]
-pub struct File(RootFile, Options);
+pub struct File {
+    file: RootFile,
+    options: Options,
+    objects: Arc<ObjectReader>,
+}
+
+/// Name, C++ type, whether it is a base class.
+type MemberRow = (String, String, bool);
 
 /// Opens a ROOT file and reads its header and list of keys. Streamer fields of its RNTuples read as
 /// bytes with `raw`.
@@ -21,7 +31,11 @@ pub struct File(RootFile, Options);
 pub fn open(py: Python<'_>, path: String, raw: bool) -> PyResult<File> {
     let streamer = if raw { StreamerForm::Raw } else { StreamerForm::Decoded };
     let options = Options { streamer, ..Options::default() };
-    Door::new(None).abandonable().run(py, move |_| Ok(File(open_file(&path)?, options)))
+    Door::new(None).abandonable().run(py, move |_| {
+        let file = open_file(&path)?;
+        let objects = Arc::new(ObjectReader::new(file.clone()));
+        Ok(File { file, options, objects })
+    })
 }
 
 /// Opens a local file.
@@ -48,12 +62,18 @@ impl File {
     /// Path of the file.
     #[getter]
     fn name(&self) -> &str {
-        self.0.name()
+        self.file.name()
+    }
+
+    /// What is wrong with a file that was not closed; `None` for others.
+    #[getter]
+    fn not_closed(&self) -> Option<&'static str> {
+        self.file.was_recovered().then_some(NOT_CLOSED)
     }
 
     /// `(path, cycle, class, title)` of every object, those in directories included.
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<(String, u16, String, String)>> {
-        let file = self.0.clone();
+        let file = self.file.clone();
         Door::new(None).abandonable().run(py, move |_| {
             let keys = file.walk()?.into_iter();
             Ok(keys.map(|key| (key.path, key.cycle, key.class, key.title)).collect())
@@ -64,13 +84,42 @@ impl File {
     /// dataset of the file.
     #[pyo3(signature = (path=None))]
     fn dataset(&self, py: Python<'_>, path: Option<String>) -> PyResult<Dataset> {
-        let (file, options) = (self.0.clone(), self.1);
+        let (file, options) = (self.file.clone(), self.options);
         Door::new(None).abandonable().run(py, move |_| {
             nyssa::dataset::open_dataset_with(&file, path.as_deref(), options).map(Dataset::new)
         })
     }
 
+    /// Reads the object at `path`, which may end with a cycle, as a column of one row.
+    fn object(&self, py: Python<'_>, path: String) -> PyResult<Array> {
+        let objects = Arc::clone(&self.objects);
+        Door::new(None).abandonable().run(py, move |_| {
+            let key = objects.file().find(&path)?;
+            let (field, array) = objects.read(&key)?;
+            let array = Array::new(array, Arc::new(field));
+            array.prepare()?;
+            Ok(array)
+        })
+    }
+
+    /// `(name, C++ type, whether it is a base class)` of the members of the newest version of each
+    /// class that the streamer infos of the file describe.
+    fn classes(&self, py: Python<'_>) -> PyResult<HashMap<String, Vec<MemberRow>>> {
+        let file = self.file.clone();
+        Door::new(None).abandonable().run(py, move |_| {
+            let infos = file.streamer_infos()?;
+            let newest = infos.classes().iter().filter_map(|info| infos.class(&info.name, None));
+            let member = |element: &Element| {
+                let base = element.class == "TStreamerBase";
+                (element.name.clone(), element.type_name.clone(), base)
+            };
+            let class =
+                |info: &ClassInfo| (info.name.clone(), info.elements.iter().map(member).collect());
+            Ok(newest.map(class).collect())
+        })
+    }
+
     fn __repr__(&self) -> String {
-        format!("<nyssa._core.File {:?}>", self.0.name())
+        format!("<nyssa._core.File {:?}>", self.file.name())
     }
 }

@@ -9,7 +9,7 @@
 //! | `("fixed", size, length, child)` | `length` arrays of `size` |
 //! | `("record", names, children, length)` | |
 //! | `("option", mask, child)` | one byte per entry, 1 where there is a value |
-//! | `("union", tags, index, children)` | `i8` tags, `i32` index; `index` is `None` when sparse |
+//! | `("union", tags, index, children, names)` | `i8` tags, `i32` index; `index` is `None` when sparse |
 //! | `("nothing", length)` | missing values; the first child of the union of a variant |
 
 use arrow_array::cast::AsArray;
@@ -32,7 +32,7 @@ pub enum Tree {
     Fixed { size: i32, length: usize, child: Box<Tree> },
     Record { names: Vec<String>, children: Vec<Tree>, length: usize },
     Option { mask: Bytes, child: Box<Tree> },
-    Union { tags: Bytes, index: Option<Bytes>, children: Vec<Tree> },
+    Union { tags: Bytes, index: Option<Bytes>, children: Vec<Tree>, names: Vec<String> },
     Nothing { length: usize },
 }
 
@@ -122,6 +122,7 @@ impl Tree {
                     tags: union.type_ids().inner().clone(),
                     index: union.offsets().map(|index| index.inner().clone()),
                     children: children.collect::<Result<_>>()?,
+                    names: fields.iter().map(|(_, field)| field.name().clone()).collect(),
                 }
             }
             DataType::Null => Self::Nothing { length: array.len() },
@@ -162,9 +163,10 @@ impl Tree {
             Self::Option { mask, child } => {
                 ("option", show(mask), child.to_python(py)?).into_pyobject(py)
             }
-            Self::Union { tags, index, children } => {
+            Self::Union { tags, index, children, names } => {
                 let index = index.as_ref().map(show).into_bound_py_any(py)?;
-                ("union", show(tags), index, all(children)?).into_pyobject(py)
+                let names = PyTuple::new(py, names)?;
+                ("union", show(tags), index, all(children)?, names).into_pyobject(py)
             }
             Self::Nothing { length } => ("nothing", *length).into_pyobject(py),
         }

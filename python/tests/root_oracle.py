@@ -455,6 +455,33 @@ def histogram(path: str, name: str) -> list[float]:
     return [found.GetBinContent(bin) for bin in (1, 2, 3)]
 
 
+def contents(path: str) -> dict[str, tuple[str, str, str]]:
+    """Return class, title and members (as JSON) of all objects by path and cycle.
+
+    Trees and RNTuples come without their members.
+    """
+    import ROOT
+
+    ROOT.gErrorIgnoreLevel = ROOT.kFatal
+    found: dict[str, tuple[str, str, str]] = {}
+
+    def walk(directory: Any, prefix: str) -> None:
+        for key in directory.GetListOfKeys():
+            name, classname = f"{prefix}{key.GetName()}", str(key.GetClassName())
+            members = ""
+            if classname.startswith("TDirectory"):
+                classname = "TDirectory"
+                walk(directory.GetDirectory(key.GetName()), f"{name}/")
+            elif "RNTuple" not in classname and not classname.startswith(("TTree", "TNtuple")):
+                read = key.ReadObj()
+                members = str(ROOT.TBufferJSON.ConvertToJSON(read)) if read else "not read"
+            found[f"{name};{key.GetCycle()}"] = (classname, str(key.GetTitle()), members)
+
+    with ROOT.TFile.Open(path) as file:
+        walk(file, "")
+    return found
+
+
 def main() -> None:
     """Answer requests until stdin ends."""
     replies = os.fdopen(os.dup(1), "wb")

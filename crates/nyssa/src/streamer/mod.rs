@@ -43,11 +43,14 @@ mod decode;
 mod encode;
 mod node;
 mod number;
+mod object;
 mod pointer;
 mod shape;
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeSet;
 
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
@@ -59,6 +62,8 @@ use compile::Compiler;
 use decode::Decoder;
 use node::Node;
 use shape::Shape;
+
+pub use object::ObjectReader;
 
 /// Where the places count from by which an object refers to what was streamed before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +90,16 @@ impl ObjectLayout {
     /// `Unsupported` naming class and member when a member cannot be read, or when a class has no
     /// streamer info.
     pub fn compile(infos: &StreamerInfos, names: &[&str]) -> Result<Self> {
-        let node = Compiler::new(infos).root(names)?;
+        Self::of(Compiler::new(infos), names)
+    }
+
+    /// As [`ObjectLayout::compile`] for objects in which pointers lead to no classes but `met`.
+    fn compile_met(infos: &StreamerInfos, names: &[&str], met: &BTreeSet<String>) -> Result<Self> {
+        Self::of(Compiler::new(infos).met(met), names)
+    }
+
+    fn of(mut compiler: Compiler<'_>, names: &[&str]) -> Result<Self> {
+        let node = compiler.root(names)?;
         let shape = node.shape();
         Ok(Self { node, shape })
     }

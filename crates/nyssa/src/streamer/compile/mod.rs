@@ -3,7 +3,7 @@
 mod builtin;
 mod pointer;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use builtin::{BUILTINS, by_heart};
 
@@ -38,9 +38,13 @@ pub(super) struct Compiler<'a> {
     order: Vec<&'a str>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
-    /// Whether inside a union of all classes.
-    in_any: bool,
+    /// The classes that pointers lead to, where that is known.
+    met: Option<&'a BTreeSet<String>>,
+    /// Unions of all classes that the one being compiled is in.
+    anys: usize,
     nodes: usize,
+    /// As `nodes`, with those of classes that were given up.
+    effort: usize,
 }
 
 impl<'a> Compiler<'a> {
@@ -57,7 +61,14 @@ impl<'a> Compiler<'a> {
             }
             known.push(info);
         }
-        Self { classes, normal, order, stack: Vec::new(), in_any: false, nodes: 0 }
+        let stack = Vec::new();
+        Self { classes, normal, order, stack, met: None, anys: 0, nodes: 0, effort: 0 }
+    }
+
+    /// For objects in which pointers lead to no classes but these.
+    pub fn met(mut self, classes: &'a BTreeSet<String>) -> Self {
+        self.met = Some(classes);
+        self
     }
 
     /// The node of the first class of `names` that is known.
@@ -86,6 +97,7 @@ impl<'a> Compiler<'a> {
         let name = name.trim();
         let name = name.strip_prefix("const ").unwrap_or(name);
         self.nodes += 1;
+        self.effort += 1;
         if self.nodes > MAX_NODES || self.stack.len() > MAX_DEPTH {
             return Err(Error::unsupported(format!(
                 "class {} is nested too deep or has too many members",
@@ -102,6 +114,12 @@ impl<'a> Compiler<'a> {
             }
         }
         let Some(name) = self.find(name) else {
+            // A container that is no member, or one of old, has no header.
+            if let (Some(item), names) = parse(name)
+                && matches!(item, Item::Sequence(_) | Item::Map(..) | Item::Bitset(_))
+            {
+                return self.item(Some(&item), &names);
+            }
             return by_heart(name).ok_or_else(|| {
                 Error::unsupported(format!("the file has no streamer info of class {name}"))
             });
@@ -165,6 +183,7 @@ impl<'a> Compiler<'a> {
     /// A member that is no base class.
     fn member(&mut self, element: &Element) -> Result<Node> {
         self.nodes += 1;
+        self.effort += 1;
         let dimensions = dimensions(element)?;
         let array = |node: Node, dimensions: Option<Vec<usize>>| match dimensions {
             None => node,
@@ -208,6 +227,11 @@ impl<'a> Compiler<'a> {
                 item: Box::new(item),
                 objects: true,
             }));
+        }
+        // Arrays of these have a version header before them all.
+        if (85..=87).contains(&code) && dimensions.is_some() {
+            let item = self.class(if code == 85 { "TString" } else { class })?;
+            return Ok(Node::Container(Box::new(item), dimensions));
         }
         // Arrays of pointers have the code of one.
         let code = if (81..=90).contains(&code) { code - ARRAY } else { code };

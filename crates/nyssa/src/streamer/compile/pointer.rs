@@ -9,6 +9,11 @@ use crate::streamer::pointer::Pointer;
 
 /// Classes that a union may have: its type ids have 8 bits, and more help nobody.
 const MAX_CLASSES: usize = 64;
+/// Unions of all classes in one another, where it is not known which classes there are, and where it is.
+const MAX_ANYS: usize = 1;
+const MAX_ANYS_MET: usize = 4;
+/// Members and classes looked at after which unions of all classes stay bytes.
+const MAX_EFFORT: usize = 200_000;
 
 impl Compiler<'_> {
     /// A pointer to an object of a class or of one derived from it.
@@ -22,8 +27,9 @@ impl Compiler<'_> {
             self.order.iter().copied().filter(|name| self.is_derived(name, own)).collect();
         let inside = |name: &str| self.stack.iter().any(|outer| outer == name);
         let open = !derived.is_empty() || inside(own);
+        let names = [own].into_iter().chain(derived);
         let names: Vec<&str> =
-            [own].into_iter().chain(derived).filter(|name| !inside(name)).collect();
+            names.filter(|name| !inside(name)).filter(|name| self.may_be(name)).collect();
         let mut classes = Vec::new();
         if names.len() <= MAX_CLASSES {
             for name in names {
@@ -46,9 +52,11 @@ impl Compiler<'_> {
             .copied()
             .filter(|name| self.is_derived(name, T_OBJECT))
             .filter(|name| !self.stack.iter().any(|outer| outer == name))
+            .filter(|name| self.may_be(name))
             .collect();
-        if !self.in_any && names.len() <= MAX_CLASSES {
-            self.in_any = true;
+        let deepest = if self.met.is_some() { MAX_ANYS_MET } else { MAX_ANYS };
+        if self.anys < deepest && names.len() <= MAX_CLASSES && self.effort < MAX_EFFORT {
+            self.anys += 1;
             for name in names {
                 let nodes = self.nodes;
                 match self.class(name) {
@@ -57,9 +65,14 @@ impl Compiler<'_> {
                     Err(_) => self.nodes = nodes,
                 }
             }
-            self.in_any = false;
+            self.anys -= 1;
         }
         Pointer { declared: T_OBJECT.to_owned(), classes, open: true }
+    }
+
+    /// Whether pointers may lead to objects of a class.
+    fn may_be(&self, class: &str) -> bool {
+        self.met.is_none_or(|met| met.contains(class))
     }
 
     /// Whether class `name` has `base` as a base class.

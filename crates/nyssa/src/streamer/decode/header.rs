@@ -18,6 +18,14 @@ impl Decoder<'_> {
                 .version(number)
                 .ok_or_else(|| unknown_version(class, &format!("version {number}")));
         }
+        let unnumbered = class.versions.iter().find(|known| known.version == 0);
+        if let (0, Some(version)) = (number, unnumbered.filter(|_| !class.fixed)) {
+            // Classes that ROOT's macro gives no version have no checksum here, others do.
+            let next = self.cursor.clone().be_u32().ok();
+            if next.and_then(|checksum| class.checksum(checksum)).is_none() {
+                return Ok(version);
+            }
+        }
         let checksum = self.cursor.be_u32()?;
         class
             .checksum(checksum)

@@ -1,0 +1,37 @@
+"""Objects with keys of their own: histograms, profiles, graphs, parameters, lists, anything.
+
+``file["name"]`` gives one for every key that is neither a dataset nor a directory. All have the
+face of `Object`; what ROOT's class adds is in its own class:
+
+========================== =========================================================
+`Histogram`, `Profile`     ``TH1`` to ``TH3``, ``TProfile`` to ``TProfile3D``; the UHI protocol
+`Axis`                     ``TAxis``
+`Graph`                    ``TGraph`` and those with errors
+`Collection`               ``TList``, ``TObjArray``, ``TClonesArray``, ``TMap``, ...
+`Parameter`, `Text`        ``TParameter``, ``TObjString``
+`Matrix`                   ``TVectorT``, ``TMatrixT``, ``TMatrixTSym``
+========================== =========================================================
+"""
+
+from nyssa.objects.axis import Axis, AxisTraits
+from nyssa.objects.graph import Graph
+from nyssa.objects.histogram import Histogram, PolygonHistogram
+from nyssa.objects.object import Object
+from nyssa.objects.profile import Profile
+from nyssa.objects.reader import Reader
+from nyssa.objects.simple import Collection, Matrix, Parameter, Text
+
+__all__ = [
+    "Axis",
+    "AxisTraits",
+    "Collection",
+    "Graph",
+    "Histogram",
+    "Matrix",
+    "Object",
+    "Parameter",
+    "PolygonHistogram",
+    "Profile",
+    "Reader",
+    "Text",
+]

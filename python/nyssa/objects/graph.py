@@ -1,0 +1,93 @@
+"""`Graph`: ``TGraph`` and the classes with errors that are derived from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nyssa.errors import ArgumentError
+from nyssa.objects.object import Object
+
+__all__ = ["Graph"]
+
+_AXES = {"x": "x", 0: "x", -2: "x", "y": "y", 1: "y", -1: "y", "both": "both"}
+
+
+class Graph(Object):
+    """Points with x and y, and perhaps errors."""
+
+    def __len__(self) -> int:
+        """Return the number of points."""
+        return int(self._members["fNpoints"])
+
+    def values(self, axis: int | str = "both") -> Any:
+        """Return the coordinates ``"x"`` (0) or ``"y"`` (1): shape ``(points,)``, ``float64``.
+
+        ``"both"`` is a tuple of the two.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for another axis.
+        """
+        return self._both(lambda letter: np.asarray(self._members["f" + letter.upper()]), axis)
+
+    def errors(self, which: str = "mean", axis: int | str = "both") -> Any:
+        """Return the errors on an axis (as for `values`): shape ``(points,)``, ``float64``.
+
+        `which` is ``"low"``, ``"high"``, their ``"mean"``, or ``"diff"``, high less low. Several
+        errors of a ``TGraphMultiErrors`` are summed as its ``fSumErrorsMode`` says.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when the class has no errors, and for other words.
+        """
+        if which not in ("low", "high", "mean", "diff"):
+            raise ArgumentError(f'which={which!r} is not "low", "high", "mean" or "diff"')
+
+        def errors(letter: str) -> npt.NDArray[np.float64]:
+            low, high = self._low_and_high(letter)
+            if which == "mean":
+                return (high + low) / 2
+            return {"low": low, "high": high}[which] if which != "diff" else high - low
+
+        return self._both(errors, axis)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the class has errors: ``TGraph`` itself has none."""
+        return any(name in self._members for name in ("fEX", "fEXlow", "fExL"))
+
+    def _low_and_high(self, letter: str) -> tuple[npt.NDArray[np.float64], ...]:
+        upper = letter.upper()
+        for low, high in (
+            (f"fE{upper}", f"fE{upper}"),
+            (f"fE{upper}low", f"fE{upper}high"),
+            (f"fE{letter}L", f"fE{letter}H"),
+        ):
+            if low in self._members:
+                return self._summed(low), self._summed(high)
+        raise ArgumentError(f"{self!r} has no errors")
+
+    def _summed(self, member: str) -> npt.NDArray[np.float64]:
+        errors = self._members[member]
+        if isinstance(errors, np.ndarray):
+            return errors
+        if not errors:
+            raise ArgumentError(f"{self!r} has no errors on this axis")
+        each: npt.NDArray[np.float64] = np.array(errors, dtype=np.float64)
+        if self._members["fSumErrorsMode"] == 0:
+            return np.asarray(each[0])
+        total: npt.NDArray[np.float64] = each.sum(axis=0)
+        if self._members["fSumErrorsMode"] == 1:
+            total = np.sqrt((each**2).sum(axis=0))
+        return total
+
+    def _both(self, one: Any, axis: int | str) -> Any:
+        letter = _AXES.get(axis)
+        if letter is None:
+            raise ArgumentError(f'axis={axis!r} is not "x" (0), "y" (1) or "both"')
+        return (one("x"), one("y")) if letter == "both" else one(letter)

@@ -1,0 +1,151 @@
+"""`Histogram`: ``TH1`` to ``TH3``, a plottable histogram of the UHI protocol."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from nyssa.errors import ArgumentError, FormatError, UnsupportedError
+from nyssa.objects.axis import Axis
+from nyssa.objects.object import Object
+
+__all__ = ["Histogram", "PolygonHistogram"]
+
+_AXES = ("fXaxis", "fYaxis", "fZaxis")
+
+
+class Histogram(Object):
+    """A histogram of one to three dimensions.
+
+    Arrays have one dimension per axis, x first, as long as the axis has bins; with ``flow=True`` it
+    is longer by two: underflow comes first, overflow last.
+    """
+
+    @property
+    def kind(self) -> str:
+        """``"COUNT"``: bins hold counts or sums of weights."""
+        return "COUNT"
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes, x first."""
+        names = {self.class_name, *self.bases}
+        dimensions = 3 if "TH3" in names else 2 if "TH2" in names else 1
+        return tuple(self._members[name] for name in _AXES[:dimensions])
+
+    def axis(self, axis: int | str = 0) -> Axis:
+        """Return an axis by number (negative: from the last), or by ``"x"``, ``"y"``, ``"z"``.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when there is no such axis.
+        """
+        axes = self.axes
+        index = "xyz".find(axis) if isinstance(axis, str) and len(axis) == 1 else axis
+        if isinstance(index, str) or not -len(axes) <= index < len(axes) or axis == "":
+            letters = ", ".join(repr(letter) for letter in "xyz"[: len(axes)])
+            raise ArgumentError(
+                f"{axis!r} is no axis of {self!r}: there are 0 to {len(axes) - 1}, or {letters}"
+            )
+        return axes[index]
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the sums of squares of weights are kept (``TH1::Sumw2``)."""
+        return len(self._members.get("fSumw2", ())) == len(self._members["fArray"]) > 0
+
+    def values(self, flow: bool = False) -> npt.NDArray[Any]:
+        """Return the contents of the bins, of the type that the class stores."""
+        return self._cells(self._members["fArray"], flow)
+
+    def variances(self, flow: bool = False) -> npt.NDArray[np.float64]:
+        """Return the squares of the errors: ``fSumw2``, or the contents where there are none."""
+        if self.weighted:
+            return self._cells(np.asarray(self._members["fSumw2"], dtype=np.float64), flow)
+        return np.abs(self.values(flow).astype(np.float64))
+
+    def errors(self, flow: bool = False) -> npt.NDArray[np.float64]:
+        """Return the errors of the bins, as ``TH1::GetBinError`` does."""
+        return np.sqrt(self.variances(flow))
+
+    def counts(self, flow: bool = False) -> npt.NDArray[Any]:
+        """Return the numbers of entries; effective ones, ``float64``, for a weighted histogram."""
+        if not self.weighted:
+            return self.values(flow)
+        values, variances = self.values(flow).astype(np.float64), self.variances(flow)
+        return np.divide(values**2, variances, out=np.zeros_like(values), where=variances > 0)
+
+    def to_numpy(self, flow: bool = False, dd: bool = False) -> tuple[Any, ...]:
+        """Return values and edges as ``numpy.histogram`` and ``numpy.histogram2d`` do.
+
+        With ``dd=True`` the edges are one tuple, as from ``numpy.histogramdd``.
+        """
+        edges = tuple(axis.edges(flow) for axis in self.axes)
+        return (self.values(flow), edges) if dd else (self.values(flow), *edges)
+
+    def to_boost(self) -> Any:
+        """Return a ``boost_histogram.Histogram``; it and its axes have `name` and `label` (title).
+
+        Storages: ``Weight`` when weighted; otherwise ``Int64`` or ``Double``; ``Mean`` and
+        ``WeightedMean`` for profiles. Axes whose bins all have labels are ``StrCategory``, which
+        has no underflow: that of ROOT is left out.
+
+        Raises
+        ------
+        ImportError
+            when boost-histogram is not installed.
+        """
+        from nyssa.objects._boost import to_boost
+
+        return to_boost(self)
+
+    def to_hist(self) -> Any:
+        """Return a ``hist.Hist``; see `to_boost`. `ImportError` when hist is not installed."""
+        from nyssa._library import optional
+
+        return optional("hist").Hist(self.to_boost())
+
+    def _to_boost_histogram_(self) -> Any:
+        """Return what ``boost_histogram.Histogram(this)`` and ``hist.Hist(this)`` take."""
+        return self.to_boost()
+
+    def _cells(self, cells: npt.NDArray[Any], flow: bool) -> npt.NDArray[Any]:
+        """Return numbers of all bins, x running fastest, with a dimension for each axis."""
+        shape = [len(axis) + 2 for axis in self.axes]
+        if len(cells) != np.prod(shape, dtype=object):
+            raise FormatError(
+                f"{self!r} has {len(cells)} bins, but its axes have {shape} with flow"
+            )
+        cells = cells.reshape(shape[::-1]).T
+        return cells if flow else cells[(slice(1, -1),) * len(shape)]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another histogram has the same axes, values and variances."""
+        if not isinstance(other, Histogram) or self.kind != other.kind:
+            return NotImplemented
+        return (
+            self.axes == other.axes
+            and np.array_equal(self.values(flow=True), other.values(flow=True))
+            and np.array_equal(self.variances(flow=True), other.variances(flow=True))
+        )
+
+    __hash__ = Object.__hash__
+
+
+class PolygonHistogram(Object):
+    """A ``TH2Poly``, whose bins are polygons, or a ``TH1K``, whose contents ROOT computes.
+
+    Neither has bins on axes: they can be read by their members only.
+    """
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise UnsupportedError(
+            f"{self!r} is no histogram of bins along axes; read its members with all_members"
+        )
+
+    kind = axes = property(_refuse)
+    axis = values = variances = errors = counts = _refuse
+    to_numpy = to_boost = to_hist = _to_boost_histogram_ = _refuse

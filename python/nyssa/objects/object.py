@@ -1,0 +1,118 @@
+"""`Object`: any object of any class, by its members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from nyssa import _core
+from nyssa.errors import NotFoundError
+
+__all__ = ["Object"]
+
+
+class Object:
+    """An object of a C++ class, as the streamer info of its file describes it.
+
+    Members are attributes too (``axis.fNbins``). Their values:
+
+    - `int`, `float`, `bool`, `str`;
+    - NumPy arrays, read-only and of the C++ type, for arrays and containers of numbers; the base
+      classes ``TArrayC`` to ``TArrayD`` are the member ``fArray``;
+    - lists for all other containers, of pairs for maps;
+    - an `Object` for an object or a pointer to one, `None` for a null pointer;
+    - `bytes` for what is not taken apart, such as an object inside another of its class.
+    """
+
+    def __init__(
+        self,
+        class_name: str,
+        bases: tuple[str, ...],
+        members: dict[str, Any],
+        own: tuple[str, ...],
+    ) -> None:
+        self._class_name = class_name
+        self._bases = bases
+        self._members = members
+        self._own = own
+
+    @property
+    def class_name(self) -> str:
+        """C++ class; empty for an item of a container of a class that the file does not name."""
+        return self._class_name
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """C++ base classes, those of base classes included."""
+        return self._bases
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """The members of the class itself, without those of its base classes."""
+        return MappingProxyType({name: self._members[name] for name in self._own})
+
+    @property
+    def all_members(self) -> Mapping[str, Any]:
+        """The members of the base classes and of the class, in the order of the C++ class."""
+        return MappingProxyType(self._members)
+
+    def has_member(self, name: str) -> bool:
+        """Return whether the class or one of its base classes has a member."""
+        return name in self._members
+
+    def member(self, name: str) -> Any:
+        """Return a member of the class or of one of its base classes.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when it has none of that name; the message lists the nearest.
+        """
+        try:
+            return self._members[name]
+        except KeyError:
+            near = _core.did_you_mean(name, list(self._members))
+            raise NotFoundError(f"class {self._class_name} has no member {name!r}{near}") from None
+
+    @property
+    def name(self) -> str:
+        """Name of the object (``fName``); empty when its class has none."""
+        return str(self._members.get("fName", ""))
+
+    @property
+    def title(self) -> str:
+        """Title of the object (``fTitle``); empty when its class has none."""
+        return str(self._members.get("fTitle", ""))
+
+    def to_py(self) -> Any:
+        """Return all members in a dict: dicts, lists, tuples, numbers, `str` and `bytes` only."""
+        return {name: _plain(value) for name, value in self._members.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a member."""
+        if name.startswith("_") or name not in self._members:
+            raise AttributeError(
+                f"{type(self).__name__} of class {self._class_name} has no {name!r}"
+            )
+        return self._members[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._members]
+
+    def __repr__(self) -> str:
+        """Return class and name."""
+        name = f" {self.name!r}" if self.name else ""
+        return f"<{self._class_name or 'Object'}{name}>"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Object):
+        return value.to_py()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_plain, value))
+    return value

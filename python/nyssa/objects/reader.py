@@ -1,0 +1,168 @@
+"""Trees of buffers (see `_core.Array.layout`) as objects."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nyssa import _core
+from nyssa.objects.axis import Axis
+from nyssa.objects.graph import Graph
+from nyssa.objects.histogram import Histogram, PolygonHistogram
+from nyssa.objects.object import Object
+from nyssa.objects.profile import Profile
+from nyssa.objects.simple import Collection, Matrix, Parameter, Text
+
+__all__ = ["Reader"]
+
+_CONTAINER = re.compile(r"(?:std::|ROOT::VecOps::)?[a-zA-Z_]+<(.*)>")
+_TEMPLATES = {
+    "TParameter": Parameter,
+    "TVectorT": Matrix,
+    "TMatrixT": Matrix,
+    "TMatrixTSym": Matrix,
+}
+#: Classes that stand for all derived from them; the first that fits is taken.
+_CLASSES = {
+    "TAxis": Axis,
+    "TH2Poly": PolygonHistogram,
+    "TH1K": PolygonHistogram,
+    "TProfile": Profile,
+    "TProfile2D": Profile,
+    "TProfile3D": Profile,
+    "TH1": Histogram,
+    "TGraph": Graph,
+    "TObjString": Text,
+}
+
+
+class Reader:
+    """Reads the objects of a file; nothing before the first is asked for."""
+
+    def __init__(self, core: _core.File) -> None:
+        self._core = core
+
+    def read(self, path: str, class_name: str) -> Any:
+        """Return the object at a path, with cycle: an `Object`, or the value of a bare container.
+
+        Raises
+        ------
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) when the file does not describe the class, or a member of it
+            is streamed in a way that nyssa does not know.
+        nyssa.FormatError
+            (a `ValueError`) naming class, member and byte of the object when its bytes are not
+            those of its class.
+        """
+        return self._value(self._core.object(path).layout(), 0, class_name)
+
+    @cached_property
+    def _classes(self) -> dict[str, list[tuple[str, str, bool]]]:
+        return self._core.classes()
+
+    def _value(self, tree: _core.Tree, row: int, type_name: str) -> Any:
+        """Return one value of a C++ type, which is empty when it is not known."""
+        kind = tree[0]
+        if kind == "number":
+            return np.frombuffer(tree[2], dtype=tree[1])[row].item()
+        if kind in ("string", "bytes"):
+            start, stop = np.frombuffer(tree[1], dtype=np.int64)[row : row + 2].tolist()
+            data = bytes(memoryview(tree[2])[start:stop])
+            return data.decode("utf-8", "surrogateescape") if kind == "string" else data
+        if kind == "list":
+            start, stop = np.frombuffer(tree[1], dtype=np.int64)[row : row + 2].tolist()
+            return self._items(tree[2], start, stop, _item_type(type_name))
+        if kind == "fixed":
+            return self._items(tree[3], row * tree[1], (row + 1) * tree[1], type_name)
+        if kind == "option":
+            there = np.frombuffer(tree[1], dtype=np.int8)[row]
+            return self._value(tree[2], row, type_name) if there else None
+        if kind == "union":
+            tag = np.frombuffer(tree[1], dtype=np.int8)[row]
+            place = int(np.frombuffer(tree[2], dtype=np.int32)[row])
+            return self._value(tree[3][tag], place, tree[4][tag])
+        if kind == "record":
+            return self._object(tree, row, _bare(type_name))
+        return None
+
+    def _items(self, tree: _core.Tree, start: int, stop: int, type_name: str) -> Any:
+        """Return several values: numbers as an array, others as a list."""
+        shape: list[int] = []
+        inner = tree
+        while inner[0] == "fixed":
+            shape.append(inner[1])
+            inner = inner[3]
+        if inner[0] != "number":
+            return [self._value(tree, row, type_name) for row in range(start, stop)]
+        size = int(np.prod(shape, dtype=np.int64))
+        numbers = np.frombuffer(inner[2], dtype=inner[1])[start * size : stop * size]
+        return numbers.reshape(stop - start, *shape)
+
+    def _object(self, tree: _core.Tree, row: int, class_name: str) -> Any:
+        names = tree[1]
+        if not class_name and names == ("_0", "_1"):
+            return tuple(self._value(child, row, "") for child in tree[2])
+        members: dict[str, Any] = {}
+        bases: list[str] = []
+        own = self._flatten(tree, row, class_name, members, bases)
+        return _kind(class_name, bases, members)(class_name, tuple(bases), members, own)
+
+    def _flatten(
+        self,
+        tree: _core.Tree,
+        row: int,
+        class_name: str,
+        members: dict[str, Any],
+        bases: list[str],
+    ) -> tuple[str, ...]:
+        """Add the members of an object, those of its base classes first; return its own."""
+        elements = self._classes.get(class_name, [])
+        types = {name: type_name for name, type_name, base in elements if not base}
+        base_names = [name for name, _, base in elements if base]
+        own = []
+        for name, child in zip(tree[1], tree[2], strict=True):
+            if not name.startswith(":_"):
+                members[name] = self._value(child, row, types.get(name, ""))
+                own.append(name)
+                continue
+            index = int(name[2:])
+            base = base_names[index] if index < len(base_names) else ""
+            bases.extend([base] if base else [])
+            if child[0] == "record":
+                self._flatten(child, row, base, members, bases)
+            else:
+                array = base.startswith("TArray") or not base
+                members["fArray" if array else base] = self._value(child, row, base)
+        return tuple(own)
+
+
+def _kind(class_name: str, bases: list[str], members: dict[str, Any]) -> type[Object]:
+    """Return the Python class of a C++ class."""
+    template = _TEMPLATES.get(class_name.partition("<")[0])
+    if template is not None:
+        return template
+    names = {class_name, *bases}
+    for name, kind in _CLASSES.items():
+        if name in names:
+            return kind
+    return Collection if isinstance(members.get("items"), list) else Object
+
+
+def _bare(type_name: str) -> str:
+    """Return the class of a type, without what makes it a pointer."""
+    return type_name.removeprefix("const ").rstrip("* ")
+
+
+def _item_type(type_name: str) -> str:
+    """Return the type of the items of a container of one type; else nothing."""
+    found = _CONTAINER.fullmatch(_bare(type_name))
+    inner = found[1].strip() if found else ""
+    depth = 0
+    for letter in inner:
+        depth += (letter == "<") - (letter == ">")
+        if letter == "," and depth == 0:
+            return ""
+    return inner

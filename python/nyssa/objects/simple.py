@@ -1,0 +1,70 @@
+"""Small classes of ROOT: collections, parameters, texts, matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nyssa.errors import FormatError
+from nyssa.objects.object import Object
+
+__all__ = ["Collection", "Matrix", "Parameter", "Text"]
+
+
+class Collection(Object, Sequence[Any]):
+    """A ``TList``, ``TObjArray``, ``TClonesArray``: a sequence; a ``TMap``: one of pairs.
+
+    Items are objects, `None` for null pointers, and `bytes` for objects that are not taken apart.
+    """
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one item, or those of a slice as a list."""
+        return self._members["items"][index]
+
+    def __len__(self) -> int:
+        return len(self._members["items"])
+
+    def to_py(self) -> Any:
+        """Return the list of items, as `Object.to_py` does them."""
+        return super().to_py()["items"]
+
+
+class Parameter(Object):
+    """A ``TParameter``."""
+
+    @property
+    def value(self) -> Any:
+        """The value: `float`, `int` or `bool`."""
+        return self._members["fVal"]
+
+
+class Text(Object):
+    """A ``TObjString``; `str` gives the text."""
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return str(self._members["fString"])
+
+
+class Matrix(Object):
+    """A ``TVectorT``, ``TMatrixT`` or ``TMatrixTSym``."""
+
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """Return the elements: shape ``(elements,)`` of a vector, ``(rows, columns)`` of a matrix.
+
+        ``float32`` or ``float64``, read-only. Indices start at 0, not at ``fRowLwb``, ``fColLwb``.
+        """
+        elements = np.asarray(self._members["fElements"])
+        if "fNcols" not in self._members:
+            return elements
+        shape = (self._members["fNrows"], self._members["fNcols"])
+        if min(shape) < 0 or shape[0] * shape[1] != len(elements):
+            raise FormatError(f"{self!r} has {len(elements)} elements, but its shape is {shape}")
+        return elements.reshape(shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        array = self.to_numpy()
+        return np.array(array, dtype=dtype) if copy else np.asarray(array, dtype=dtype)
