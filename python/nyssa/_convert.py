@@ -34,6 +34,7 @@ def convert(
     entry_start: int | None = None,
     entry_stop: int | None = None,
     skip_unsupported: bool = False,
+    carry: bool = True,
     verify: bool = False,
     force: bool = False,
     reproducible: bool = False,
@@ -76,6 +77,9 @@ def convert(
         Range of entries; default all.
     skip_unsupported
         Leave out branches nyssa cannot convert (they are in the report) instead of failing.
+    carry
+        Whether histograms, directories and the other objects of the file come along; else they are
+        only named in the report.
     verify
         Read both files back and compare every value before the output appears.
     force
@@ -88,7 +92,8 @@ def convert(
     Returns
     -------
     dict
-        A report: entries, bytes, seconds, fields, what was renamed or left out and why.
+        A report: entries, bytes, seconds, fields, what was renamed or left out and why, which other
+        objects of the file came along (``"carried"``) and which did not (``"left_out"``).
 
     Raises
     ------
@@ -113,6 +118,7 @@ def convert(
         "entry_start": entry_start,
         "entry_stop": entry_stop,
         "skip_unsupported": skip_unsupported,
+        "carry": carry,
         "verify": verify,
         "force": force,
         "reproducible": reproducible,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +169,11 @@ class Directory(Mapping[str, Any]):
 class File(Directory):
     """An open ROOT file; see `open`."""
 
+    def __init__(self, core: _core.File) -> None:
+        super().__init__(core)
+        if core.not_closed:
+            warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)
+
     def close(self) -> None:
         """Forget the file. Datasets that were taken from it stay readable."""
         self._entries = []
@@ -191,7 +197,8 @@ def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
     Returns a `File`, `TTree`, `RNTuple`, `Directory`, or `nyssa.objects.Object` (histograms, ...);
     each is a context manager or needs none.
     RNTuple fields that hold objects serialised with ROOT's streamers read as records of their
-    members, or with ``streamer="raw"`` as their bytes.
+    members, or with ``streamer="raw"`` as their bytes. Of a file that was not closed, what was
+    complete when its writer ended is found, with a warning.
 
     Raises
     ------

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use nyssa::read::{Options, StreamerForm};
-use nyssa::rootfile::{ClassInfo, Element, RootFile};
+use nyssa::rootfile::{ClassInfo, Element, NOT_CLOSED, RootFile};
 use nyssa::streamer::ObjectReader;
 use nyssa_io::{LocalSource, Source};
 use pyo3::prelude::*;
@@ -63,6 +63,12 @@ impl File {
     #[getter]
     fn name(&self) -> &str {
         self.file.name()
+    }
+
+    /// What is wrong with a file that was not closed; `None` for others.
+    #[getter]
+    fn not_closed(&self) -> Option<&'static str> {
+        self.file.was_recovered().then_some(NOT_CLOSED)
     }
 
     /// `(path, cycle, class, title)` of every object, those in directories included.

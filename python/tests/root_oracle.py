@@ -18,6 +18,8 @@ import tempfile
 import warnings
 from typing import Any
 
+from root_objects import as_json, histograms  # noqa: F401 (called by name)
+
 
 class Root:
     """A running ROOT. `None` from `start` when there is no ROOT for this Python."""
@@ -455,97 +457,31 @@ def histogram(path: str, name: str) -> list[float]:
     return [found.GetBinContent(bin) for bin in (1, 2, 3)]
 
 
-_BINS = """
-#include "TH1.h"
-namespace nyssa_test {
-std::vector<double> contents(TH1 &h) {
-   std::vector<double> all(h.GetNcells());
-   for (int i = 0; i < h.GetNcells(); ++i) all[i] = h.GetBinContent(i);
-   return all;
-}
-std::vector<double> errors(TH1 &h) {
-   std::vector<double> all(h.GetNcells());
-   for (int i = 0; i < h.GetNcells(); ++i) all[i] = h.GetBinError(i);
-   return all;
-}
-std::vector<double> edges(TAxis &axis) {
-   std::vector<double> all;
-   for (int i = 1; i <= axis.GetNbins() + 1; ++i) all.push_back(axis.GetBinLowEdge(i));
-   return all;
-}
-std::vector<double> point_errors(TGraph &g, bool y, bool high) {
-   std::vector<double> all;
-   for (int i = 0; i < g.GetN(); ++i)
-      all.push_back(y ? (high ? g.GetErrorYhigh(i) : g.GetErrorYlow(i))
-                      : (high ? g.GetErrorXhigh(i) : g.GetErrorXlow(i)));
-   return all;
-}
-}
-"""
+def contents(path: str) -> dict[str, tuple[str, str, str]]:
+    """Return class, title and members (as JSON) of all objects by path and cycle.
 
-
-def histograms(path: str) -> dict[str, dict[str, Any]]:
-    """Return contents and errors of all bins, in ROOT's order, and edges and labels, by path."""
-    import numpy as np
+    Trees and RNTuples come without their members.
+    """
     import ROOT
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal
-    if not hasattr(ROOT.nyssa_test if hasattr(ROOT, "nyssa_test") else ROOT, "point_errors"):
-        ROOT.gInterpreter.Declare(_BINS)
-    test = ROOT.nyssa_test
-    out: dict[str, dict[str, Any]] = {}
-
-    def histogram(found: Any) -> dict[str, Any]:
-        axes = [found.GetXaxis(), found.GetYaxis(), found.GetZaxis()][: found.GetDimension()]
-        return {
-            "contents": np.array(test.contents(found)),
-            "errors": np.array(test.errors(found)),
-            "edges": [np.array(test.edges(axis)) for axis in axes],
-            "labels": [
-                [str(axis.GetBinLabel(i + 1)) for i in range(axis.GetNbins())] for axis in axes
-            ],
-        }
-
-    def graph(found: Any) -> dict[str, Any]:
-        points = range(found.GetN())
-        sides = [(y, high) for y in (False, True) for high in (False, True)]
-        return {
-            "points": [[found.GetPointX(i) for i in points], [found.GetPointY(i) for i in points]],
-            "errors": [np.array(test.point_errors(found, *side)) for side in sides],
-        }
+    found: dict[str, tuple[str, str, str]] = {}
 
     def walk(directory: Any, prefix: str) -> None:
         for key in directory.GetListOfKeys():
-            name, known = str(key.GetName()), ROOT.TClass.GetClass(key.GetClassName())
-            if not known:
-                continue
-            at = f"{prefix}{name};{key.GetCycle()}"
-            if known.InheritsFrom("TDirectory"):
-                walk(directory.Get(name), f"{prefix}{name}/")
-            elif known.InheritsFrom("TH1") and not known.InheritsFrom("TH2Poly"):
-                out[at] = histogram(key.ReadObj())
-            elif known.InheritsFrom("TGraph"):
-                out[at] = graph(key.ReadObj())
+            name, classname = f"{prefix}{key.GetName()}", str(key.GetClassName())
+            members = ""
+            if classname.startswith("TDirectory"):
+                classname = "TDirectory"
+                walk(directory.GetDirectory(key.GetName()), f"{name}/")
+            elif "RNTuple" not in classname and not classname.startswith(("TTree", "TNtuple")):
+                read = key.ReadObj()
+                members = str(ROOT.TBufferJSON.ConvertToJSON(read)) if read else "not read"
+            found[f"{name};{key.GetCycle()}"] = (classname, str(key.GetTitle()), members)
 
-    file = ROOT.TFile.Open(path)
-    walk(file, "")
-    file.Close()
-    return out
-
-
-def as_json(path: str, names: list[str]) -> dict[str, Any]:
-    """Return objects with keys of their own as ROOT's JSON has them."""
-    import ROOT
-
-    ROOT.gErrorIgnoreLevel = ROOT.kFatal
-    file = ROOT.TFile.Open(path)
-    found = {name: file.Get(name) for name in names}
-    # 3: without spaces, also without a short form of arrays.
-    out = {
-        name: json.loads(str(ROOT.TBufferJSON.ConvertToJSON(one, 3))) for name, one in found.items()
-    }
-    file.Close()
-    return out
+    with ROOT.TFile.Open(path) as file:
+        walk(file, "")
+    return found
 
 
 def main() -> None:

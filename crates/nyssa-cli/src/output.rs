@@ -4,7 +4,10 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::units::size;
+use crate::units::{count, size};
+
+/// So many names of a long list are told.
+const NAMED: usize = 5;
 
 /// Blanks between columns.
 const GAP: (u16, u16) = (0, 2);
@@ -76,4 +79,24 @@ pub fn closing(
         write!(app.out, ", every value verified")?;
     }
     Ok(writeln!(app.out)?)
+}
+
+/// What was done with how many things, the first of them by name; nothing when there are none.
+pub fn names(done: &str, thing: &str, all: &[String], app: &mut App<'_>) -> Result<()> {
+    let [first, rest @ ..] = all else { return Ok(()) };
+    let (named, more) = rest.split_at(rest.len().min(NAMED - 1));
+    let names = named.iter().fold(first.clone(), |names, name| names + ", " + name);
+    let plural = if rest.is_empty() { "" } else { "s" };
+    let more = if more.is_empty() { "" } else { ", … (--json names all)" };
+    let number = count(all.len() as u64);
+    Ok(writeln!(app.out, "{done} {number} {thing}{plural}: {}{more}", printable(&names))?)
+}
+
+/// The other objects of the file of a job: those that came along, and each that did not.
+pub fn others(carried: &[String], left_out: &[String], app: &mut App<'_>) -> Result<()> {
+    names("carried over", "object", carried, app)?;
+    for object in left_out {
+        writeln!(app.out, "left out {}", printable(object))?;
+    }
+    Ok(())
 }

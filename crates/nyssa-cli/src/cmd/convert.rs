@@ -16,12 +16,13 @@ use crate::app::App;
 use crate::cmd::field_options;
 use crate::data::{find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, closing, printable};
+use crate::output::{Columns, closing, others, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
 
 /// Convert a TTree to an RNTuple
 ///
-/// The output appears only when all of it is written, and with --verify only when every value has been
+/// Histograms, directories and the other objects of the file come along; what cannot is named. The
+/// output appears only when all of it is written, and with --verify only when every value has been
 /// read back and compared.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa convert run3.root:Events out.root --verify\n  \
@@ -77,6 +78,9 @@ pub struct Convert {
     /// Leave out branches that cannot be converted
     #[arg(long)]
     skip_unsupported: bool,
+    /// Leave the other objects of the file behind
+    #[arg(long)]
+    no_carry: bool,
     /// Replace an existing output
     #[arg(long, short)]
     force: bool,
@@ -155,6 +159,7 @@ fn options(args: &Convert) -> Result<Options> {
         exclude: args.exclude.clone(),
         entries: None,
         skip_unsupported: args.skip_unsupported,
+        carry: !args.no_carry,
         force: args.force,
         verify: args.verify,
         name: args.name.clone(),
@@ -197,7 +202,9 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
         let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
         closing(app, bytes, last.threads, peak, last.verified)?;
     }
-    reports.iter().try_for_each(|report| remarks(report, app))
+    reports.iter().try_for_each(|report| remarks(report, app))?;
+    // The same for all trees of the file.
+    reports.last().map_or(Ok(()), |report| others(&report.carried, &report.left_out, app))
 }
 
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nyssa::dataset;
-use nyssa::rootfile::{KeyEntry, RootFile};
+use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::ttree::Branch;
 use nyssa::tune::inspect::Layout;
 use serde::Serialize;
@@ -56,6 +56,9 @@ struct Row {
 
 pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
     let (file, path) = open_file(&args.file)?;
+    if file.was_recovered() {
+        app.talk(&format!("warning: {NOT_CLOSED}"));
+    }
     let mut keys = file.walk()?;
     if let Some(path) = path {
         let found = crate::data::find(&file, path)?;

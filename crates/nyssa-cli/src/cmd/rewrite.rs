@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::cmd::field_options;
 use crate::data::{find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, closing, printable};
+use crate::output::{Columns, closing, names, others, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
 
 /// Decode an RNTuple and write it again
@@ -202,34 +202,13 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
         closing(app, bytes, last.threads, peak, last.verified)?;
     }
     reports.iter().try_for_each(|report| remarks(report, app))?;
-    reports.last().map_or(Ok(()), |report| others(report, app))
+    reports.last().map_or(Ok(()), |report| others(&report.carried, &report.left_out, app))
 }
-
-/// So many fields that are left out are named.
-const NAMED: usize = 5;
 
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
-    if let [first, rest @ ..] = &report.dropped[..] {
-        let (named, more) = rest.split_at(rest.len().min(NAMED - 1));
-        let names = named.iter().fold(first.clone(), |names, name| names + ", " + name);
-        let number = count(report.dropped.len() as u64);
-        let fields = if rest.is_empty() { "field" } else { "fields" };
-        let more = if more.is_empty() { "" } else { ", … (--json names all)" };
-        writeln!(app.out, "left out {number} {fields}: {}{more}", printable(&names))?;
-    }
+    names("left out", "field", &report.dropped, app)?;
     for note in &report.notes {
         writeln!(app.out, "note: {}", printable(note))?;
-    }
-    Ok(())
-}
-
-/// The other objects of the file, which every report lists.
-fn others(report: &Report, app: &mut App<'_>) -> Result<()> {
-    if !report.carried.is_empty() {
-        writeln!(app.out, "carried over {}", printable(&report.carried.join(", ")))?;
-    }
-    for object in &report.left_out {
-        writeln!(app.out, "left out {}", printable(object))?;
     }
     Ok(())
 }

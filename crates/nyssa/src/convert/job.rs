@@ -6,17 +6,18 @@ use std::time::Instant;
 
 use super::map::{FieldMap, Input, Map, Rules, Source, map};
 use super::options::{self, Options};
+use super::others::{Others, ntuple_options};
 use super::pipeline::{Pipeline, Written};
 use super::report::{FieldReport, Report};
 use super::unit::Units;
 use super::{clusters, effort, verify};
 use crate::Context;
-use crate::dataset::{Dataset, TREE_CLASSES};
-use crate::error::{Error, Result, ResultExt};
+use crate::dataset::{Dataset, Filter, TREE_CLASSES};
+use crate::error::{Error, Kind, Result, ResultExt};
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
 use crate::read;
-use crate::rootfile::RootFile;
+use crate::rootfile::{NOT_CLOSED, RootFile};
 use crate::ttree::Reader;
 use crate::write::loss::{check_exact, losses};
 use crate::write::{self, Encodings, SealSettings, Writer};
@@ -72,19 +73,33 @@ fn run(
 ) -> Result<Vec<Report>> {
     // Everything that can be refused is refused before the output is touched.
     let filter = options.filter()?;
-    let readers = paths.iter().map(|path| Reader::open(input, path)).collect::<Result<Vec<_>>>()?;
+    let keys = paths.iter().map(|path| input.find(path)).collect::<Result<Vec<_>>>()?;
+    let mut others = Others::plan(input, &keys)?;
+    let mut none_left = None;
+    let mut readers = Vec::with_capacity(paths.len());
+    for (path, key) in paths.iter().zip(&keys) {
+        match Reader::open(input, path) {
+            // One of several trees.
+            Err(error) if keys.len() > 1 && options.skip_unsupported && is_unsupported(&error) => {
+                others.leave_out(key, error.message());
+                none_left.get_or_insert(error);
+            }
+            reader => readers.push((key, reader?)),
+        }
+    }
     let mut jobs = Vec::with_capacity(readers.len());
-    for reader in &readers {
-        let inputs = inputs(reader);
-        let rules = Rules {
-            layout: options.layout,
-            compression: options.compression,
-            filter: &filter,
-            skip_unsupported: options.skip_unsupported,
-        };
-        let mapped = map(&inputs, rules).in_file(input.name()).in_object(reader.name())?;
-        let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
-        jobs.push(Job { reader, inputs, map: mapped, entries, options, context });
+    for (key, reader) in &readers {
+        match Job::new(input, reader, &filter, options, context) {
+            // One of several trees, of which no branch is left.
+            Err(error) if keys.len() > 1 && error.kind() == Kind::InvalidArgument => {
+                others.leave_out(key, error.message());
+                none_left.get_or_insert(error);
+            }
+            job => jobs.push(job?),
+        }
+    }
+    if let (true, Some(error)) = (jobs.is_empty(), none_left) {
+        return Err(error);
     }
     let settings = output::Settings {
         compression: options.compression,
@@ -93,8 +108,18 @@ fn run(
     };
     let target = Output::create(&[input.name()], output, settings)?;
     let mut done = Vec::with_capacity(jobs.len());
+    if options.carry {
+        others.make_directories(&target)?;
+    }
     for job in &mut jobs {
         done.push(job.write(&target)?);
+    }
+    let ntuple_options = ntuple_options(options);
+    let mut rewritten = None;
+    if options.carry {
+        rewritten = Some(others.write(input, &target, &ntuple_options, context, &mut done)?);
+    } else {
+        others.leave(&mut done);
     }
     let size = target.finish()?;
     if options.verify {
@@ -102,14 +127,24 @@ fn run(
         for (job, report) in jobs.iter().zip(&mut done) {
             job.verify(&file, report)?;
         }
+        if let Some(rewritten) = &mut rewritten {
+            rewritten.verify(&file)?;
+        }
     }
     context.check()?;
     target.publish()?;
     for report in &mut done {
+        if input.was_recovered() {
+            report.notes.push(NOT_CLOSED.to_owned());
+        }
         report.output_bytes = size;
         report.peak_memory_bytes = peak_memory();
     }
     Ok(done)
+}
+
+fn is_unsupported(error: &Error) -> bool {
+    error.kind() == Kind::Unsupported
 }
 
 /// The branches of a tree that hold data, by the names they are read by.
@@ -130,7 +165,30 @@ struct Job<'a> {
     context: &'a Context,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    fn new(
+        file: &RootFile,
+        reader: &'a Reader,
+        filter: &Filter,
+        options: &'a Options,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let inputs = inputs(reader);
+        let rules = Rules {
+            layout: options.layout,
+            compression: options.compression,
+            filter,
+            skip_unsupported: options.skip_unsupported,
+        };
+        let map = match inputs.is_empty() {
+            // Trees without branches have nothing but their entries.
+            true => Map::default(),
+            false => map(&inputs, rules).in_file(file.name()).in_object(reader.name())?,
+        };
+        let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
+        Ok(Self { reader, inputs, map, entries, options, context })
+    }
+
     fn write(&mut self, output: &Output) -> Result<Report> {
         let start = Instant::now();
         let taken: Vec<_> = self

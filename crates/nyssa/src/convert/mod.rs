@@ -15,6 +15,7 @@ mod job;
 mod map;
 mod name;
 mod options;
+mod others;
 mod pipeline;
 mod report;
 mod unit;

@@ -54,6 +54,8 @@ pub struct Options {
     pub entries: Option<Range<u64>>,
     /// Leaves out what cannot be converted, listed in the report, instead of failing.
     pub skip_unsupported: bool,
+    /// Carries the other objects of the file over; else they are only named.
+    pub carry: bool,
     /// Replaces an existing output.
     pub force: bool,
     /// Reads both files back and compares every value before the output appears.
@@ -80,6 +82,7 @@ impl Default for Options {
             exclude: Vec::new(),
             entries: None,
             skip_unsupported: false,
+            carry: true,
             force: false,
             verify: false,
             name: None,

@@ -65,6 +65,9 @@ impl Pipeline<'_> {
     /// The first error of any unit, `Cancelled`.
     pub fn run(&self, writer: &mut Writer) -> Result<Written> {
         let written = Written { unit_bytes: vec![0; self.units.units.len()] };
+        if self.units.units.is_empty() {
+            return self.run_empty(writer).map(|()| written);
+        }
         let state = State {
             next: 0,
             turn: 0,
@@ -87,6 +90,14 @@ impl Pipeline<'_> {
             Some(error) => Err(error),
             None => Ok(state.written),
         }
+    }
+
+    /// Entries without branches are only counted.
+    fn run_empty(&self, writer: &mut Writer) -> Result<()> {
+        self.clusters.iter().try_for_each(|entries| {
+            writer.begin_cluster(entries.end - entries.start)?;
+            writer.commit_cluster()
+        })
     }
 
     fn report(&self, done: u64) {

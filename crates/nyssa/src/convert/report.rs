@@ -45,6 +45,10 @@ pub struct Report {
     pub renamed: Vec<Renamed>,
     /// Branches left out, with reasons.
     pub skipped: Vec<Skipped>,
+    /// Other objects of the file that were carried over: path, cycle and class.
+    pub carried: Vec<String>,
+    /// Other objects of the file that are not in the output, and why.
+    pub left_out: Vec<String>,
     /// What else is worth knowing about the mapping.
     pub notes: Vec<String>,
 }

@@ -40,6 +40,8 @@ pub fn merge(
     let target = create(&survey, output, options)?;
     let name = options.name.as_deref().unwrap_or(&survey.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
+    let carry = carry(&survey)?;
+    target.file.with(|file| carry.write_directories(file))?;
     let done = match options.recluster {
         Some(bytes) => {
             let place = (&target.file, name.as_str());
@@ -55,7 +57,12 @@ pub fn merge(
     };
     describe_classes(&survey, &unified, &target)?;
     let mut notes = unified.notes;
-    notes.extend(carry(&survey, &target)?);
+    let late = target.file.carry(&carry)?;
+    let refused = carry.refused().iter().chain(&late);
+    notes.extend(
+        refused
+            .map(|object| format!("left out {} {}: {}", object.class, object.path, object.reason)),
+    );
     let output_bytes = target.finish()?;
     context.check()?;
     target.publish()?;
@@ -151,14 +158,10 @@ fn describe_classes(survey: &Survey, unified: &Unified, target: &Output) -> Resu
     Ok(())
 }
 
-/// Takes the other objects of the first input along; remarks on those that cannot be.
-fn carry(survey: &Survey, target: &Output) -> Result<Vec<String>> {
-    let Some(first) = survey.inputs.first() else { return Ok(Vec::new()) };
+/// The other objects of the first input, which come along.
+fn carry(survey: &Survey) -> Result<Carry> {
+    let first = survey.inputs.first();
+    let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;
     let (file, _) = open(first, read::Options::default())?;
-    let carry = Carry::plan(&file, &[&survey.path])?;
-    let late = target.file.carry(&carry)?;
-    let refused = carry.refused().iter().chain(&late);
-    Ok(refused
-        .map(|object| format!("left out {} {}: {}", object.class, object.path, object.reason))
-        .collect())
+    Carry::plan(&file, &[&survey.path])
 }

@@ -21,7 +21,7 @@ use crate::format::ExtraType;
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
 use crate::read::{self, Reader, StreamerForm};
-use crate::rootfile::{Carry, Refused, RootFile};
+use crate::rootfile::{Carry, NOT_CLOSED, Refused, RootFile};
 use crate::schema::{FieldId, Schema};
 use crate::write::loss::{check_exact, losses};
 use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, SealSettings, Writer};
@@ -92,15 +92,13 @@ fn run(
     };
     let target = Output::create(&[input.name()], output, settings)?;
     let mut done = Vec::with_capacity(jobs.len());
-    for job in &jobs {
-        if job.target.schema.has_streamed_objects() {
-            // Those in the extra type information may lack classes of empty containers.
-            target.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
-        }
-        let report = job.write(&target);
-        done.push(report.in_file(input.name()).in_object(job.reader.name())?);
+    if !options.only {
+        target.file.with(|file| carry.write_directories(file))?;
     }
-    let mut left_out: Vec<_> = carry.refused().iter().map(shown).collect();
+    for job in &jobs {
+        done.push(job.write(input, &target)?);
+    }
+    let mut left_out: Vec<_> = carry.refused().iter().map(ToString::to_string).collect();
     let mut carried = Vec::new();
     for key in carry.objects().iter().filter(|key| !key.is_directory()) {
         carried.push(format!("{};{} ({})", key.path, key.cycle, key.class));
@@ -111,7 +109,7 @@ fn run(
         let refused = target.file.carry(&carry)?;
         let path = |refused: &Refused| format!("{} ({})", refused.path, refused.class);
         carried.retain(|object| !refused.iter().any(|refused| path(refused) == *object));
-        left_out.extend(refused.iter().map(shown));
+        left_out.extend(refused.iter().map(ToString::to_string));
     }
     let size = target.finish()?;
     if options.verify {
@@ -123,6 +121,9 @@ fn run(
     context.check()?;
     target.publish()?;
     for report in &mut done {
+        if input.was_recovered() {
+            report.notes.push(NOT_CLOSED.to_owned());
+        }
         report.output_bytes = size;
         report.peak_memory_bytes = peak_memory();
         report.carried.clone_from(&carried);
@@ -131,13 +132,8 @@ fn run(
     Ok(done)
 }
 
-/// Path, class and reason of what is not carried over.
-fn shown(refused: &Refused) -> String {
-    format!("{} ({}): {}", refused.path, refused.class, refused.reason)
-}
-
 /// One RNTuple.
-struct Job<'a> {
+pub(crate) struct Job<'a> {
     /// Shows only the fields that stay.
     reader: Arc<Reader>,
     /// The reader, with what rules make.
@@ -152,7 +148,11 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(
+    /// Plans the RNTuple at `path` of `input`.
+    ///
+    /// # Errors
+    /// As [`rewrite`].
+    pub(crate) fn new(
         input: &RootFile,
         path: &str,
         options: &'a Options,
@@ -209,7 +209,19 @@ impl<'a> Job<'a> {
         Selected::new(&*self.shown, self.pieces.clone())
     }
 
-    fn write(&self, output: &Output) -> Result<Report> {
+    /// Writes the RNTuple, and what describes the objects that are streamed in it.
+    ///
+    /// # Errors
+    /// As [`rewrite`].
+    pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<Report> {
+        if self.target.schema.has_streamed_objects() {
+            // Those in the extra type information may lack classes of empty containers.
+            output.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
+        }
+        self.write_to(output).in_file(input.name()).in_object(self.reader.name())
+    }
+
+    fn write_to(&self, output: &Output) -> Result<Report> {
         let start = Instant::now();
         let Target { schema, sources, notes } = &self.target;
         let mut notes = notes.clone();
@@ -284,7 +296,11 @@ impl<'a> Job<'a> {
         self.options.name.clone().unwrap_or_else(|| self.reader.name().to_owned())
     }
 
-    fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
+    /// Compares what was written with the input.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` naming the first field that differs.
+    pub(crate) fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
         let start = Instant::now();
         let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
         let options =

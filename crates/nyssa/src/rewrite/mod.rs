@@ -23,6 +23,7 @@ mod sizes;
 mod skim;
 mod target;
 
+pub(crate) use job::Job;
 pub use job::{rewrite, rewrite_all};
 pub use options::{EntryCut, MEMORY_BUDGET, Options};
 pub use report::{FieldReport, Report};

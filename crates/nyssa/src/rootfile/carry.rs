@@ -6,12 +6,13 @@
 //!
 //! Refused by name: what holds positions in its file (TTrees with their baskets, RNTuples).
 
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::compression::Compressor;
-use crate::error::{Result, ResultExt};
+use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::object::relocate;
 use crate::rootfile::writer::RootFileWriter;
 use crate::rootfile::{KeyEntry, RootFile, StreamerInfos};
@@ -50,7 +51,7 @@ impl Carry {
     /// that is in it).
     ///
     /// # Errors
-    /// As [`RootFile::walk`] and [`RootFile::payload`].
+    /// As [`RootFile::walk`]; `Io`.
     pub fn plan(file: &RootFile, exclude: &[&str]) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let mut carry =
@@ -77,14 +78,14 @@ impl Carry {
         &self.refused
     }
 
-    fn reason_against(&self, entry: &KeyEntry) -> Result<Option<&'static str>> {
+    fn reason_against(&self, entry: &KeyEntry) -> Result<Option<String>> {
         let holds_positions =
             "it holds positions in its file, so that its data would have to be moved with it";
         if entry.is_directory() {
             return Ok(None);
         }
         if RNTUPLES.contains(&&*entry.class) || TREES.contains(&&*entry.class) {
-            return Ok(Some(holds_positions));
+            return Ok(Some(holds_positions.to_owned()));
         }
         let described = self.infos.classes();
         let no_branches =
@@ -92,17 +93,32 @@ impl Carry {
         if no_branches {
             return Ok(None);
         }
-        let payload = self.file.payload(entry)?;
+        let payload = match self.file.payload(entry) {
+            Err(error) if is_damage(&error) => return Ok(Some(error.message().to_owned())),
+            payload => payload?,
+        };
         let branch = payload.windows(NEW_BRANCH.len()).any(|window| window == NEW_BRANCH);
-        Ok(branch.then_some(holds_positions))
+        Ok(branch.then(|| holds_positions.to_owned()))
+    }
+
+    /// Makes the directories in `out`, with their titles and dates; those that are there stay as they
+    /// are. Who writes into them before [`Carry::write`] calls this first.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where `out` has an object of that name; `Io`.
+    pub fn write_directories(&self, out: &mut RootFileWriter) -> Result<()> {
+        let mut directories = self.objects.iter().filter(|entry| entry.is_directory());
+        directories.try_for_each(|entry| {
+            out.make_titled_directory(&entry.path, &entry.title, entry.datime)
+        })
     }
 
     /// Writes the objects into `out`, and the streamer infos of this file into its list. Returns
     /// what could not be carried over after all, because `out` has something of that name or the
-    /// references in an object cannot be followed.
+    /// references in an object cannot be followed, or because it is damaged.
     ///
     /// # Errors
-    /// `Io`; `OutOfSpecification` where a record disagrees with its key.
+    /// `Io`.
     pub fn write(&self, out: &mut RootFileWriter) -> Result<Vec<Refused>> {
         if self.objects.is_empty() {
             return Ok(Vec::new());
@@ -117,7 +133,10 @@ impl Carry {
             } else if foreign && !entry.is_directory() {
                 Some("it may refer to objects by the processes of its file".to_owned())
             } else {
-                self.write_one(out, entry).in_file(self.file.name()).in_object(&entry.path)?
+                match self.write_one(out, entry) {
+                    Err(error) if is_damage(&error) => Some(error.message().to_owned()),
+                    written => written.in_file(self.file.name()).in_object(&entry.path)?,
+                }
             };
             if let Some(reason) = reason {
                 refused.push(Refused::new(entry, reason));
@@ -165,6 +184,13 @@ impl Carry {
     }
 }
 
+/// Path, cycle, class and reason.
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {}", self.path, self.class, self.reason)
+    }
+}
+
 impl Refused {
     fn new(entry: &KeyEntry, reason: impl Into<String>) -> Self {
         Self {
@@ -173,6 +199,11 @@ impl Refused {
             reason: reason.into(),
         }
     }
+}
+
+/// Whether the fault is that of the object. Others need not suffer from it.
+fn is_damage(error: &Error) -> bool {
+    matches!(error.kind(), Kind::OutOfSpecification | Kind::Unsupported | Kind::LimitExceeded)
 }
 
 /// Whether `out` has an object of that name; directories are joined.

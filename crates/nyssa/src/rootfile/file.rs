@@ -15,6 +15,7 @@ use crate::rootfile::free_segments::{self, FreeSegment};
 use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::object::Object;
+use crate::rootfile::scan::{self, Scan};
 use crate::rootfile::streamer_info::StreamerInfos;
 use crate::rootfile::streamer_list::StreamerList;
 
@@ -37,14 +38,18 @@ pub(super) struct Inner {
     /// The streamer info record when it came with the first requests.
     eager_info: Option<Bytes>,
     infos: OnceLock<Arc<StreamerInfos>>,
+    /// What was found without lists of keys, once that was needed.
+    scan: OnceLock<Arc<Scan>>,
+    /// Whether the top directory has no list of keys.
+    recovered: bool,
 }
 
 impl RootFile {
     /// Opens a file: two requests, one for the start of the file and one for its top key list.
     ///
     /// # Errors
-    /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed, or its top
-    /// directory is damaged; `Io`.
+    /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed and has no complete
+    /// object, or its top directory is damaged; `Io`.
     pub fn open(source: Arc<dyn Source>) -> Result<Self> {
         let name = source.name().to_owned();
         Self::open_source(source).in_file(&name)
@@ -53,7 +58,7 @@ impl RootFile {
     fn open_source(source: Arc<dyn Source>) -> Result<Self> {
         let size = source.size();
         let start = source.read_range(0..size.min(FIRST_READ))?;
-        let header = Header::parse(&start, size)?;
+        let mut header = Header::parse(&start, size)?;
         let place = header.begin + u64::from(header.nbytes_name);
         let place = place..size.min(place + Directory::MAX_SIZE);
         let record = match slice(&start, &place) {
@@ -61,6 +66,20 @@ impl RootFile {
             None => source.read_range(place.clone())?,
         };
         let top = Directory::parse(&mut Cursor::new(&record, place.start))?;
+        if !has_keys(&top) {
+            let scan = Scan::of(source.as_ref(), header.begin)?;
+            let keys = scan.keys_in(top.seek, "");
+            if keys.is_empty() {
+                return Err(scan::nothing_found());
+            }
+            let info = scan.info.as_ref();
+            (header.seek_info, header.nbytes_info) =
+                info.map_or((0, 0), |key| (key.seek, key.nbytes));
+            let scan = OnceLock::from(Arc::new(scan));
+            let (eager_info, infos, recovered) = (None, OnceLock::new(), true);
+            let inner = Inner { source, header, top, keys, eager_info, infos, scan, recovered };
+            return Ok(Self(Arc::new(inner)));
+        }
         let keys_range = keys_range(&top, size, "the file")?;
         let info = header.seek_info..header.seek_info + u64::from(header.nbytes_info);
         let eager = !info.is_empty()
@@ -71,7 +90,24 @@ impl RootFile {
         let list = read.next().unwrap_or_default();
         let eager_info = read.next();
         let keys = directory::parse_keys(&list, keys_range.start, "")?;
-        Ok(Self(Arc::new(Inner { source, header, top, keys, eager_info, infos: OnceLock::new() })))
+        let (infos, scan, recovered) = (OnceLock::new(), OnceLock::new(), false);
+        let inner = Inner { source, header, top, keys, eager_info, infos, scan, recovered };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Whether the file was not closed, so that its objects were found by going through its records:
+    /// what was not complete when its writer ended is missing.
+    pub fn was_recovered(&self) -> bool {
+        self.0.recovered
+    }
+
+    /// What is found by going through all records; once.
+    pub(super) fn scan(&self) -> Result<Arc<Scan>> {
+        if let Some(scan) = self.0.scan.get() {
+            return Ok(scan.clone());
+        }
+        let scan = Arc::new(Scan::of(self.0.source.as_ref(), self.0.header.begin)?);
+        Ok(self.0.scan.get_or_init(|| scan).clone())
     }
 
     /// The bytes of the file.
@@ -249,9 +285,14 @@ fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
         .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))
 }
 
+/// Whether a directory says where its list of keys is.
+pub(super) fn has_keys(directory: &Directory) -> bool {
+    directory.seek_keys != 0 && directory.nbytes_keys != 0
+}
+
 /// Where the key list of `directory` lies, checked against the size of the file.
 pub(super) fn keys_range(directory: &Directory, size: u64, what: &str) -> Result<Range<u64>> {
-    if directory.seek_keys == 0 || directory.nbytes_keys == 0 {
+    if !has_keys(directory) {
         return Err(Error::out_of_spec(format!("{what} has no list of keys: it was not closed")));
     }
     let range =

@@ -7,7 +7,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::guard;
 use crate::rootfile::directory::{self, Directory};
-use crate::rootfile::file::{RootFile, keys_range};
+use crate::rootfile::file::{RootFile, has_keys, keys_range};
 use crate::rootfile::key::KeyEntry;
 
 /// Directories nested deeper than this are taken for a damaged file.
@@ -92,20 +92,43 @@ impl RootFile {
             })
             .collect();
         let records = self.0.source.read_ranges(&ranges)?;
-        let mut lists = Vec::new();
+        let mut directories = Vec::new();
         for ((entry, range), record) in entries.iter().zip(&ranges).zip(&records) {
-            let directory = Directory::parse(&mut Cursor::new(record, range.start))
-                .and_then(|directory| keys_range(&directory, size, "the directory"))
-                .in_object(&entry.path)?;
-            lists.push(directory);
+            let directory = Directory::parse(&mut Cursor::new(record, range.start));
+            directories.push(directory.in_object(&entry.path)?);
         }
-        let records = self.0.source.read_ranges(&lists)?;
+        let mut lists = Vec::new();
+        for (entry, directory) in entries.iter().zip(&directories) {
+            if has_keys(directory) {
+                lists.push(keys_range(directory, size, "the directory").in_object(&entry.path)?);
+            }
+        }
+        let mut records = lists.iter().zip(self.0.source.read_ranges(&lists)?);
         let mut out = Vec::new();
-        for ((entry, range), record) in entries.iter().zip(&lists).zip(&records) {
+        for (entry, directory) in entries.iter().zip(&directories) {
             let prefix = format!("{}/", entry.path);
-            out.push(directory::parse_keys(record, range.start, &prefix).in_object(&entry.path)?);
+            let listed = if has_keys(directory) { records.next() } else { None };
+            let keys = match listed {
+                Some((range, record)) => directory::parse_keys(&record, range.start, &prefix),
+                None => self.found_in(entry, directory, &prefix),
+            };
+            out.push(keys.in_object(&entry.path)?);
         }
         Ok(out)
+    }
+
+    /// The keys of a directory that has no list of them.
+    fn found_in(
+        &self,
+        entry: &KeyEntry,
+        directory: &Directory,
+        prefix: &str,
+    ) -> Result<Vec<KeyEntry>> {
+        let keys = self.scan()?.keys_in(entry.seek, prefix);
+        if keys.is_empty() && !self.was_recovered() {
+            keys_range(directory, self.0.source.size(), "the directory")?;
+        }
+        Ok(keys)
     }
 
     fn loop_error(&self, entry: &KeyEntry) -> Error {

@@ -70,7 +70,7 @@ impl SharedFile {
     }
 
     /// Runs `write` on the file.
-    pub(super) fn with<T>(
+    pub(crate) fn with<T>(
         &self,
         write: impl FnOnce(&mut RootFileWriter) -> Result<T>,
     ) -> Result<T> {

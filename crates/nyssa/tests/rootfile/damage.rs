@@ -59,9 +59,10 @@ fn damaged_files_say_what_is_wrong() {
              the file was not closed, or is damaged (file damaged.root)",
         ),
         (
-            "no key list",
-            patched(&small, 184, &[0, 0, 0, 0]),
-            "the file has no list of keys: it was not closed (file damaged.root)",
+            "no key list and no object",
+            patched(&patched(&small, 184, &[0, 0, 0, 0]), 218, &[0, 0, 0, 0]),
+            "the file has no list of keys: it was not closed, and no object in it is complete \
+             (file damaged.root)",
         ),
         (
             "key list beyond the end",
@@ -94,6 +95,44 @@ fn damaged_files_say_what_is_wrong() {
         assert_eq!(error.to_string(), message, "{what}");
     }
     assert_eq!(all, 1122);
+}
+
+/// Without their lists of keys, directories hold the records that say so, up to the first that is not
+/// one.
+#[test]
+fn files_that_were_not_closed() {
+    let Some(folder) = data() else { return };
+    let small = bytes(&folder.join(SMALL));
+    let keys = |bytes: Vec<u8>| {
+        let file = open_bytes("lost.root", bytes).unwrap();
+        let keys = file.walk().unwrap();
+        keys.iter().filter(|key| !key.is_directory()).for_each(|key| {
+            file.object(key).unwrap();
+        });
+        let mut keys: Vec<_> =
+            keys.iter().map(|key| (key.path.clone(), key.cycle, key.seek)).collect();
+        keys.sort();
+        (file.was_recovered(), keys)
+    };
+    let (_, all) = keys(small.clone());
+    assert_eq!(all.len(), 3);
+    let lost = patched(&small, 184, &[0, 0, 0, 0]);
+    assert_eq!(keys(lost.clone()), (true, all.clone()));
+    // The list of `Lumi` too.
+    let lumi = file_position(&small, "Lumi");
+    let both = patched(&lost, lumi, &[0; 4]);
+    assert_eq!(keys(both.clone()), (true, all.clone()));
+    assert_eq!(keys(patched(&small, lumi, &[0; 4])), (false, all.clone()));
+    // A record that was being written: the second of the two strings.
+    let second = all.iter().map(|key| key.2).max().unwrap() as usize;
+    let cut = patched(&both, second, &[0; 4]);
+    assert_eq!(keys(cut).1.len(), 2);
+}
+
+/// Where the record of a directory says where its list of keys is.
+fn file_position(file: &[u8], directory: &str) -> usize {
+    let key = open_bytes("whole.root", file.to_vec()).unwrap().find(directory).unwrap();
+    key.seek as usize + usize::from(key.keylen) + 2 + 4 + 4 + 4 + 4 + 4 + 4
 }
 
 /// Cut anywhere, a file is refused: what ROOT wrote ends with something it needs.

@@ -53,6 +53,11 @@ impl RootFileWriter {
     fn update_file(sink: Box<dyn Sink>, file: &RootFile, options: Options) -> Result<Self> {
         options.check()?;
         let header = file.header().clone();
+        if file.was_recovered() {
+            return Err(Error::unsupported(
+                "the file was not closed: convert or rewrite what is in it to a new one first",
+            ));
+        }
         if header.begin != BEGIN {
             return Err(Error::unsupported(format!(
                 "the first record lies at byte {}, where ROOT puts it at {BEGIN}: copy the file first",

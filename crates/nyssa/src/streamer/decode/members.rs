@@ -83,7 +83,7 @@ impl Decoder<'_> {
                 let version = version.ok_or_else(mismatch)?;
                 self.members(class, version, column, rows)
             }
-            Node::Opaque if count > 1 => Err(Error::unsupported(format!(
+            Node::Opaque(_) if count > 1 => Err(Error::unsupported(format!(
                 "the objects of class {} in it are streamed member by member",
                 step.place.rsplit_once("::").map_or("", |(class, _)| class)
             ))),

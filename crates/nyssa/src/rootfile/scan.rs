@@ -1,0 +1,108 @@
+//! Files whose writer died before it closed them: their records are found one after the other, as
+//! `TFile::Recover` does, since no list says where they are.
+//!
+//! Records follow each other from the first byte after the header; each begins with its size, negative
+//! for space that was given free. A record says to which directory it belongs.
+
+use nyssa_io::Source;
+
+use crate::cursor::Cursor;
+use crate::error::{Error, Result};
+use crate::rootfile::directory::Directory;
+use crate::rootfile::key::KeyEntry;
+
+/// Bytes read of each record: holds nearly every key.
+const KEY_BYTES: u64 = 512;
+/// Bytes of the longest key: three strings and numbers. Longer ones are not taken for keys.
+const LONGEST_KEY: u64 = 1 << 16;
+/// Bytes of the shortest record, a key without any names.
+const SHORTEST_RECORD: u64 = 26;
+/// Bytes of the shortest free space: its size.
+const SHORTEST_GAP: u64 = 4;
+/// Classes of records that no directory lists: directories list themselves, baskets and pages are
+/// known to their trees and RNTuples.
+const UNLISTED: [&str; 3] = ["TFile", "TBasket", "RBlob"];
+/// What to say of a file that was recovered.
+pub const NOT_CLOSED: &str =
+    "the file was not closed: objects that were not complete when its writer ended are missing";
+/// Name of the list of streamer infos.
+const STREAMER_INFO: &str = "StreamerInfo";
+
+/// All records of a file that directories list or the header names.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The records of objects and directories, in the order of the file.
+    keys: Vec<KeyEntry>,
+    /// The last list of streamer infos.
+    pub info: Option<KeyEntry>,
+}
+
+impl Scan {
+    /// Goes through the records from byte `begin`; what was not written completely ends them.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn of(source: &dyn Source, begin: u64) -> Result<Self> {
+        let size = source.size();
+        let mut scan = Self::default();
+        let mut at = begin;
+        while let Some(left) = size.checked_sub(at).filter(|&left| left >= SHORTEST_RECORD) {
+            let start = source.read_range(at..at + left.min(KEY_BYTES))?;
+            let nbytes = Cursor::new(&start, at).be_i32()?;
+            let step = u64::from(nbytes.unsigned_abs());
+            let least = if nbytes < 0 { SHORTEST_GAP } else { SHORTEST_RECORD };
+            if step < least || step > left {
+                break;
+            }
+            if nbytes > 0 {
+                let key = KeyEntry::parse(&mut Cursor::new(&start, at)).or_else(|_| {
+                    let longest = source.read_range(at..at + step.min(LONGEST_KEY))?;
+                    KeyEntry::parse(&mut Cursor::new(&longest, at))
+                });
+                match key {
+                    Ok(key) if key.seek == at => scan.add(source, key)?,
+                    _ => break,
+                }
+            }
+            at += step;
+        }
+        Ok(scan)
+    }
+
+    fn add(&mut self, source: &dyn Source, key: KeyEntry) -> Result<()> {
+        if UNLISTED.contains(&&*key.class) {
+            return Ok(());
+        }
+        if key.name == STREAMER_INFO && key.class == "TList" {
+            self.info = Some(key);
+        } else if !key.is_directory() || is_record(source, &key)? {
+            self.keys.push(key);
+        }
+        Ok(())
+    }
+
+    /// The keys of the directory whose own record is at byte `directory`; paths begin with `prefix`.
+    pub fn keys_in(&self, directory: u64, prefix: &str) -> Vec<KeyEntry> {
+        let keys = self.keys.iter().filter(|key| key.parent == directory);
+        keys.map(|key| KeyEntry { path: format!("{prefix}{}", key.name), ..key.clone() }).collect()
+    }
+}
+
+/// Whether a record of a directory's class is a directory: its list of keys has the same class.
+fn is_record(source: &dyn Source, key: &KeyEntry) -> Result<bool> {
+    let start = key.seek + u64::from(key.keylen);
+    let end = key.end().min(start + Directory::MAX_SIZE);
+    if end <= start {
+        return Ok(false);
+    }
+    let record = source.read_range(start..end)?;
+    let directory = Directory::parse(&mut Cursor::new(&record, start));
+    Ok(directory.is_ok_and(|directory| directory.seek == key.seek))
+}
+
+/// The file has no list of keys, and nothing in it was found without.
+pub(super) fn nothing_found() -> Error {
+    Error::out_of_spec(
+        "the file has no list of keys: it was not closed, and no object in it is complete",
+    )
+}

@@ -1,0 +1,199 @@
+"""Converted files have what else was in the file of the trees, as ROOT and uproot read it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uproot
+
+import nyssa
+from conftest import DATA
+from root_oracle import Root
+
+#: A file with all that may lie beside a tree: the same names in several directories, older cycles,
+#: titles, trees without branches and without entries, an RNTuple.
+_WRITE = """
+void nyssa_tree(const char *name, const char *title, int entries, bool branch = true) {
+  TTree tree(name, title);
+  int number = 0;
+  if (branch) tree.Branch("number", &number);
+  for (number = 0; number < entries; ++number) tree.Fill();
+  tree.Write();
+}
+void nyssa_whole(const char *path) {
+  TFile file(path, "RECREATE");
+  TH1::AddDirectory(false);  // what writes the RNTuple writes all that the file holds in memory
+  TH1D h("h", "first; x; y", 4, 0, 8);
+  h.Fill(1.5, 2.5);
+  h.Write();
+  h.SetTitle("second");
+  h.Fill(7);
+  h.Write();
+  auto deep = file.mkdir("dir", "a title")->mkdir("deep", "another");
+  file.mkdir("nothing in it", "empty");
+  nyssa_tree("Events", "old", 2);
+  nyssa_tree("Events", "all", 5);
+  nyssa_tree("bare", "no branches", 3, false);
+  nyssa_tree("empty", "no entries", 0);
+  nyssa_tree("##Params", "sharp", 1);
+  file.cd("dir");
+  nyssa_tree("Events", "others", 3);
+  TGraph graph(2);
+  graph.SetPoint(0, 1, 2);
+  graph.SetPoint(1, 3, 4);
+  graph.Write("graph");
+  deep->cd();
+  nyssa_tree("Events", "deepest", 4);
+  TH2F square("square", "", 2, 0, 1, 2, 0, 1);
+  square.Fill(.2, .7);
+  square.Write();
+  TNamed("label", "text").Write();
+  TList list;
+  list.Add(new TObjString("one"));
+  list.Add(new TNamed("two", "2"));
+  list.Write("list", TObject::kSingleKey);
+  file.cd();
+  auto model = ROOT::RNTupleModel::Create();
+  auto x = model->MakeField<float>("x");
+  auto writer = ROOT::RNTupleWriter::Append(std::move(model), "beside", *deep);
+  for (int i = 0; i < 3; ++i) {
+    *x = i / 2.f;
+    writer->Fill();
+  }
+}
+"""
+
+TREES = ["Events", "bare", "empty", "##Params", "dir/Events", "dir/deep/Events"]
+
+
+@pytest.fixture(scope="module")
+def whole(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the file."""
+    path = tmp_path_factory.mktemp("whole") / "in.root"
+    root.call("cpp", _WRITE, f'nyssa_whole("{path}")')
+    return path
+
+
+def convert(*arguments: object) -> list[dict[str, Any]]:
+    """Run `nyssa convert --json` and return the reports."""
+    command = [sys.executable, "-m", "nyssa", "convert", "--json", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    reports = json.loads(done.stdout)
+    return reports if isinstance(reports, list) else [reports]
+
+
+def is_data(contents: tuple[str, str, str]) -> bool:
+    """Return whether it is a tree or an RNTuple."""
+    return contents[0] in ("TTree", "ROOT::RNTuple")
+
+
+def test_all_trees_and_all_else(whole: Path, tmp_path: Path, root: Root) -> None:
+    """Everything arrives at its place; only an older cycle of a tree stays, and is named."""
+    output = tmp_path / "out.root"
+    reports = convert(whole, output, "--all", "--verify")
+    assert {report["tree"].split(";")[0]: report["entries"] for report in reports} == {
+        "Events": 5,
+        "bare": 3,
+        "empty": 0,
+        "##Params": 1,
+        "dir/Events": 3,
+        "dir/deep/Events": 4,
+    }
+    before, after = (root.call("contents", str(path)) for path in (whole, output))
+    others = {name: what for name, what in before.items() if not is_data(what)}
+    assert len(others) == 9
+    assert {name: what for name, what in after.items() if not is_data(what)} == others
+    ntuples = {name for name, what in after.items() if is_data(what)}
+    assert ntuples == {f"{name};1" for name in [*TREES, "dir/deep/beside"]}
+    for report in reports:
+        assert report["left_out"] == ["Events;1 (TTree): cycle 2 of it was converted"]
+        assert set(report["carried"]) == {
+            f"{name} ({what[0]})"
+            for name, what in before.items()
+            if what[0] not in ("TTree", "TDirectory")
+        }
+    for name, count in (("Events", 5), ("dir/Events", 3), ("dir/deep/Events", 4)):
+        wanted = [{"number": number} for number in range(count)]
+        assert root.call("entries", str(output), name) == wanted
+    assert root.call("entries", str(output), "dir/deep/beside") == [
+        {"x": 0},
+        {"x": 0.5},
+        {"x": 1},
+    ]
+    assert root.call("entries", str(output), "empty") == []
+    assert root.call("entries", str(output), "bare") == [{}, {}, {}]
+    with uproot.open(output) as file:
+        assert file["h;1"].values().tolist() == [2.5, 0, 0, 0]
+        assert file["h"].values().tolist() == [2.5, 0, 0, 1]
+        assert file["dir/deep/square"].values().tolist() == [[0, 1], [0, 0]]
+        assert file["dir/graph"].values(axis="y").tolist() == [2, 4]
+
+
+def test_one_tree(whole: Path, tmp_path: Path, root: Root) -> None:
+    """The other trees are named, with a reason; so is everything without carrying."""
+    output = tmp_path / "out.root"
+    report = nyssa.convert(whole, output, "dir/Events", verify=True)
+    after = root.call("contents", str(output))
+    ntuples = {name for name, what in after.items() if is_data(what)}
+    assert ntuples == {"dir/Events;1", "dir/deep/beside;1"}
+    left_out = dict(line.split(": ") for line in report["left_out"])
+    assert set(left_out) == {
+        f"{name} (TTree)"
+        for name in (
+            "Events;1",
+            "Events;2",
+            "bare;1",
+            "empty;1",
+            "##Params;1",
+            "dir/deep/Events;1",
+        )
+    }
+    assert all("not asked for" in reason for reason in left_out.values())
+    alone = nyssa.convert(whole, output, "dir/Events", carry=False, force=True)
+    assert alone["carried"] == []
+    assert {line.split(": ")[0] for line in alone["left_out"]} == {*left_out, *report["carried"]}
+    assert set(root.call("contents", str(output))) == {"dir;1", "dir/Events;1"}
+
+
+def test_what_is_said(whole: Path, tmp_path: Path) -> None:
+    """The command says what came along and names each object that did not."""
+    command = ["convert", f"{whole}:Events", str(tmp_path / "out.root")]
+    command = [sys.executable, "-m", "nyssa", *command]
+    lines = subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
+    assert any(line.startswith("carried over 7 objects: ") for line in lines)
+    assert "left out Events;1 (TTree): cycle 2 of it was converted" in lines
+    assert sum(line.startswith("left out ") for line in lines) == 6
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nanoAOD_2015_CMS_Open_Data_ttbar.root",
+        "uproot-hepdata-example.root",
+        "uproot-issue-798.root",
+        "uproot-issue64.root",
+        "roottest/meta__MakeProject__small_aod.pool.root",
+    ],
+)
+def test_real_files(name: str, tmp_path: Path, root: Root) -> None:
+    """All trees and objects of a file arrive or are named."""
+    path, output = DATA / "ttree" / name, tmp_path / "out.root"
+    reports = convert(path, output, "--all", "--skip-unsupported")
+    before, after = (root.call("contents", str(path)) for path in (path, output))
+    left_out = {line.split(" (")[0] for line in reports[0]["left_out"]}
+    trees = {report["tree"] for report in reports}
+    for what, contents in before.items():
+        if what in trees:
+            ntuple = what.rsplit(";", 1)[0]
+            assert after[f"{ntuple};1"][0] == "ROOT::RNTuple"
+        elif what in left_out:
+            assert is_data(contents), what
+        else:
+            assert after[what] == contents, what
+    assert len(after) == len(before) - len(left_out)
