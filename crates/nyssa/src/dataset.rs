@@ -73,6 +73,17 @@ pub trait Dataset: Send + Sync {
     /// Readable and unreadable columns, in order.
     fn items(&self) -> &[Item];
 
+    /// Columns below those of [`Dataset::items`], by path: the sub-branches of split branches.
+    fn below(&self) -> &[Item] {
+        &[]
+    }
+
+    /// The column of a name, of the items or below them.
+    fn item(&self, name: &str) -> Option<&Item> {
+        let mut all = self.items().iter().chain(self.below());
+        all.find(|item| item.name == name)
+    }
+
     /// Fields and columns of an RNTuple; its top-level fields are the items.
     fn schema(&self) -> Option<&Schema> {
         None
