@@ -18,6 +18,8 @@ import tempfile
 import warnings
 from typing import Any
 
+from root_objects import as_json, histograms  # noqa: F401 (called by name)
+
 
 class Root:
     """A running ROOT. `None` from `start` when there is no ROOT for this Python."""

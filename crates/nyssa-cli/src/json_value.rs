@@ -21,8 +21,9 @@ mod notation;
 use std::io::{self, Write};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, types::*};
-use arrow_schema::DataType;
+use arrow_array::{Array, StructArray, types::*};
+use arrow_schema::{DataType, UnionFields};
+use nyssa::arrow::STREAMER;
 
 pub use notation::{Kind, Notation};
 
@@ -33,6 +34,9 @@ pub enum Form {
     Lines,
     /// That of the RNTuple Validation Suite.
     Suite,
+    /// Objects of any class as for people: members of base classes are among those of the class, and
+    /// the items of a class `TArray` are its member `fArray`.
+    Object,
 }
 
 /// Writes one value.
@@ -53,10 +57,10 @@ pub fn write(
         DataType::Boolean => {
             let value = array.as_boolean().value(row);
             let text = match (form, value) {
-                (Form::Lines, true) => "true",
-                (Form::Lines, false) => "false",
                 (Form::Suite, true) => "1",
                 (Form::Suite, false) => "0",
+                (_, true) => "true",
+                (_, false) => "false",
             };
             out.write_all(text.as_bytes())
         }
@@ -105,6 +109,10 @@ pub fn write(
         DataType::Union(..) => {
             let union = array.as_union();
             let tag = union.type_id(row);
+            if form == Form::Object && is_raw(union.fields(), tag) {
+                let child = union.child(tag).as_binary::<i64>();
+                return bytes(out, child.value(union.value_offset(row)));
+            }
             // The first child stands for no value.
             let alternative = notation.member(usize::try_from(tag).unwrap_or(0).saturating_sub(1));
             write(out, union.child(tag), union.value_offset(row), alternative, form)
@@ -176,6 +184,11 @@ fn record(
     form: Form,
 ) -> io::Result<()> {
     let record = array.as_struct();
+    if form == Form::Object {
+        out.write_all(b"{")?;
+        members(out, record, row, &mut true)?;
+        return out.write_all(b"}");
+    }
     let tuple = notation.kind == Kind::Tuple;
     out.write_all(if tuple { b"[" } else { b"{" })?;
     for (index, (field, column)) in record.fields().iter().zip(record.columns()).enumerate() {
@@ -188,6 +201,39 @@ fn record(
         write(out, column, row, notation.member(index), form)?;
     }
     out.write_all(if tuple { b"]" } else { b"}" })
+}
+
+/// Writes the members of an object and of its base classes, these first.
+fn members(
+    out: &mut dyn Write,
+    record: &StructArray,
+    row: usize,
+    first: &mut bool,
+) -> io::Result<()> {
+    for (field, column) in record.fields().iter().zip(record.columns()) {
+        let base = field.name().starts_with(":_");
+        if let (true, Some(base)) = (base, column.as_struct_opt()) {
+            members(out, base, row, first)?;
+            continue;
+        }
+        if !std::mem::take(first) {
+            out.write_all(b",")?;
+        }
+        name(out, if base { "fArray" } else { field.name() })?;
+        match column.as_binary_opt::<i64>() {
+            Some(raw) if field.metadata().contains_key(STREAMER) && raw.is_valid(row) => {
+                bytes(out, raw.value(row))?;
+            }
+            _ => write(out, column, row, &Notation::default(), Form::Object)?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether a child of a union is of objects that are not taken apart.
+fn is_raw(fields: &UnionFields, tag: i8) -> bool {
+    let field = fields.iter().find(|(id, _)| *id == tag);
+    field.is_some_and(|(_, field)| field.metadata().contains_key(STREAMER))
 }
 
 /// Writes a member's name and the colon.

@@ -36,12 +36,12 @@ class Axis(Object):
     @property
     def low(self) -> float:
         """The low edge of the first bin, labels or not."""
-        return float(self._members["fXmin"])
+        return float(self.member("fXmin"))
 
     @property
     def high(self) -> float:
         """The high edge of the last bin, labels or not."""
-        return float(self._members["fXmax"])
+        return float(self.member("fXmax"))
 
     @property
     def width(self) -> float:
@@ -73,7 +73,7 @@ class Axis(Object):
         With ``flow=True`` minus infinity and infinity are around them.
         """
         if self.is_variable:
-            edges = np.array(self._members["fXbins"], dtype=np.float64)
+            edges = np.array(self.member("fXbins"), dtype=np.float64)
         else:
             edges = np.linspace(self.low, self.high, len(self) + 1)
         return np.concatenate(([-np.inf], edges, [np.inf])) if flow else edges
@@ -94,7 +94,7 @@ class Axis(Object):
 
     def __len__(self) -> int:
         """Return the number of bins, those beyond the edges not counted."""
-        bins = int(self._members["fNbins"])
+        bins = int(self.member("fNbins"))
         if bins < 0:
             raise FormatError(f"{self!r} says that it has {bins} bins")
         return bins

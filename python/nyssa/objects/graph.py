@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nyssa.errors import ArgumentError
+from nyssa.errors import ArgumentError, FormatError
 from nyssa.objects.object import Object
 
 __all__ = ["Graph"]
@@ -20,7 +20,7 @@ class Graph(Object):
 
     def __len__(self) -> int:
         """Return the number of points."""
-        return int(self._members["fNpoints"])
+        return int(self.member("fNpoints"))
 
     def values(self, axis: int | str = "both") -> Any:
         """Return the coordinates ``"x"`` (0) or ``"y"`` (1): shape ``(points,)``, ``float64``.
@@ -32,7 +32,7 @@ class Graph(Object):
         nyssa.ArgumentError
             (a `ValueError`) for another axis.
         """
-        return self._both(lambda letter: np.asarray(self._members["f" + letter.upper()]), axis)
+        return self._both(lambda letter: np.asarray(self.member("f" + letter.upper())), axis)
 
     def errors(self, which: str = "mean", axis: int | str = "both") -> Any:
         """Return the errors on an axis (as for `values`): shape ``(points,)``, ``float64``.
@@ -73,16 +73,18 @@ class Graph(Object):
         raise ArgumentError(f"{self!r} has no errors")
 
     def _summed(self, member: str) -> npt.NDArray[np.float64]:
-        errors = self._members[member]
+        errors = self.member(member)
         if isinstance(errors, np.ndarray):
             return errors
         if not errors:
             raise ArgumentError(f"{self!r} has no errors on this axis")
+        if any(len(one) != len(self) for one in errors):
+            raise FormatError(f"{self!r} has {len(self)} points, but not as many errors")
         each: npt.NDArray[np.float64] = np.array(errors, dtype=np.float64)
-        if self._members["fSumErrorsMode"] == 0:
+        if self.member("fSumErrorsMode") == 0:
             return np.asarray(each[0])
         total: npt.NDArray[np.float64] = each.sum(axis=0)
-        if self._members["fSumErrorsMode"] == 1:
+        if self.member("fSumErrorsMode") == 1:
             total = np.sqrt((each**2).sum(axis=0))
         return total
 

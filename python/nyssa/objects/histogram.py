@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,10 +31,30 @@ class Histogram(Object):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes, x first."""
+        """The axes, x first.
+
+        Raises
+        ------
+        nyssa.FormatError
+            (a `ValueError`) when the histogram has not as many bins as its axes.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) when entries are in the buffer of the histogram (``fBuffer``),
+            from which ROOT fills it, and mostly chooses its axes, when it reads it.
+        """
+        buffer = self._members.get("fBuffer")
+        if buffer is not None and len(buffer) and buffer[0] > 0:
+            raise UnsupportedError(
+                f"{self!r} has {buffer[0]:.0f} entries in its buffer that are not in its bins yet; "
+                "in ROOT, call its BufferEmpty() before it is written"
+            )
         names = {self.class_name, *self.bases}
         dimensions = 3 if "TH3" in names else 2 if "TH2" in names else 1
-        return tuple(self._members[name] for name in _AXES[:dimensions])
+        axes = tuple(self.member(name) for name in _AXES[:dimensions])
+        shape = [len(axis) + 2 for axis in axes]
+        bins = len(self.member("fArray"))
+        if math.prod(shape) != bins:
+            raise FormatError(f"{self!r} has {bins} bins, its axes have {shape} with flow")
+        return axes
 
     def axis(self, axis: int | str = 0) -> Axis:
         """Return an axis by number (negative: from the last), or by ``"x"``, ``"y"``, ``"z"``.
@@ -55,16 +76,16 @@ class Histogram(Object):
     @property
     def weighted(self) -> bool:
         """Whether the sums of squares of weights are kept (``TH1::Sumw2``)."""
-        return len(self._members.get("fSumw2", ())) == len(self._members["fArray"]) > 0
+        return len(self._members.get("fSumw2", ())) == len(self.member("fArray")) > 0
 
     def values(self, flow: bool = False) -> npt.NDArray[Any]:
         """Return the contents of the bins, of the type that the class stores."""
-        return self._cells(self._members["fArray"], flow)
+        return self._cells(self.member("fArray"), flow)
 
     def variances(self, flow: bool = False) -> npt.NDArray[np.float64]:
         """Return the squares of the errors: ``fSumw2``, or the contents where there are none."""
         if self.weighted:
-            return self._cells(np.asarray(self._members["fSumw2"], dtype=np.float64), flow)
+            return self._cells(np.asarray(self.member("fSumw2"), dtype=np.float64), flow)
         return np.abs(self.values(flow).astype(np.float64))
 
     def errors(self, flow: bool = False) -> npt.NDArray[np.float64]:
@@ -115,10 +136,8 @@ class Histogram(Object):
     def _cells(self, cells: npt.NDArray[Any], flow: bool) -> npt.NDArray[Any]:
         """Return numbers of all bins, x running fastest, with a dimension for each axis."""
         shape = [len(axis) + 2 for axis in self.axes]
-        if len(cells) != np.prod(shape, dtype=object):
-            raise FormatError(
-                f"{self!r} has {len(cells)} bins, but its axes have {shape} with flow"
-            )
+        if len(cells) != math.prod(shape):
+            raise FormatError(f"{self!r} keeps sums of {len(cells)} bins, it has {shape}")
         cells = cells.reshape(shape[::-1]).T
         return cells if flow else cells[(slice(1, -1),) * len(shape)]
 

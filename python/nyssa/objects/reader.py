@@ -157,7 +157,12 @@ def _bare(type_name: str) -> str:
 
 
 def _item_type(type_name: str) -> str:
-    """Return the type of the items of a container of one type; else nothing."""
+    """Return the type of what a pointer with a counter leads to, or of the items of a container.
+
+    Nothing for containers of pairs.
+    """
+    if type_name.endswith("*"):
+        return _bare(type_name)
     found = _CONTAINER.fullmatch(_bare(type_name))
     inner = found[1].strip() if found else ""
     depth = 0

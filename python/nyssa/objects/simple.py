@@ -22,10 +22,10 @@ class Collection(Object, Sequence[Any]):
 
     def __getitem__(self, index: Any) -> Any:
         """Return one item, or those of a slice as a list."""
-        return self._members["items"][index]
+        return self.member("items")[index]
 
     def __len__(self) -> int:
-        return len(self._members["items"])
+        return len(self.member("items"))
 
     def to_py(self) -> Any:
         """Return the list of items, as `Object.to_py` does them."""
@@ -38,7 +38,7 @@ class Parameter(Object):
     @property
     def value(self) -> Any:
         """The value: `float`, `int` or `bool`."""
-        return self._members["fVal"]
+        return self.member("fVal")
 
 
 class Text(Object):
@@ -46,7 +46,7 @@ class Text(Object):
 
     def __str__(self) -> str:
         """Return the text."""
-        return str(self._members["fString"])
+        return str(self.member("fString"))
 
 
 class Matrix(Object):
@@ -57,10 +57,10 @@ class Matrix(Object):
 
         ``float32`` or ``float64``, read-only. Indices start at 0, not at ``fRowLwb``, ``fColLwb``.
         """
-        elements = np.asarray(self._members["fElements"])
+        elements = np.asarray(self.member("fElements"))
         if "fNcols" not in self._members:
             return elements
-        shape = (self._members["fNrows"], self._members["fNcols"])
+        shape = (self.member("fNrows"), self.member("fNcols"))
         if min(shape) < 0 or shape[0] * shape[1] != len(elements):
             raise FormatError(f"{self!r} has {len(elements)} elements, but its shape is {shape}")
         return elements.reshape(shape)

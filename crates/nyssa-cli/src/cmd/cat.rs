@@ -1,6 +1,7 @@
 //! `nyssa cat`: entries as JSON.
 
 mod attributes;
+mod object;
 
 use std::io::Write;
 use std::ops::Range;
@@ -39,13 +40,17 @@ const STEP_BYTES: u64 = 64 << 20;
 /// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are
 /// hexadecimal strings as C prints them with %a, booleans are 0 and 1.
 ///
+/// Any other object, such as a histogram, is one JSON object of its members and those of its base classes,
+/// with or without --json.
+///
 /// With --attributes, the attribute sets of an RNTuple follow its entries, one object for each attribute
 /// of these entries: {"attribute_set": NAME, "entries": [FIRST, END], "values": {...}}; with --json its
 /// values alone.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa cat run3.root:Events -n 3\n  \
     nyssa cat run3.root:Events --entries 100:110 --filter 'Muon_*' | jq .Muon_pt\n  \
-    nyssa cat 'run*.root:Events' --entries 1000000:1000010")]
+    nyssa cat 'run*.root:Events' --entries 1000000:1000010\n  \
+    nyssa cat run3.root:hists/mass | jq .fArray")]
 pub struct Cat {
     /// FILE or FILE:PATH; also globs, folders, and @LIST for the lines of a file
     #[arg(required = true)]
@@ -72,6 +77,11 @@ pub struct Cat {
 }
 
 pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
+    if let [argument] = &args.data[..]
+        && let Some((file, key)) = object::find(argument)?
+    {
+        return object::print(args, &file, &key, app);
+    }
     let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
     let data = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;

@@ -12,7 +12,7 @@ const BIAS: i64 = 1023;
 /// Writes a single-precision number.
 pub fn write_f32(out: &mut dyn Write, value: f32, form: Form) -> io::Result<()> {
     match form {
-        Form::Lines if value.is_finite() => write!(out, "{value:?}"),
+        Form::Lines | Form::Object if value.is_finite() => write!(out, "{value:?}"),
         _ => write_f64(out, f64::from(value), form),
     }
 }
@@ -24,7 +24,7 @@ pub fn write_f64(out: &mut dyn Write, value: f64, form: Form) -> io::Result<()> 
         write!(out, "\"{sign}nan\"")
     } else if value.is_infinite() {
         write!(out, "\"{sign}inf\"")
-    } else if form == Form::Lines {
+    } else if form != Form::Suite {
         // Debug is the shortest form that reads back, with an exponent where that is shorter.
         write!(out, "{value:?}")
     } else {

@@ -83,3 +83,23 @@ fn lines_of_a_tree() {
         "{\"Type\":\"GT\",\"Run\":148031,\"Event\":10507008,\"E1\":82.2018663875,\"Q1\":1}\n";
     assert_eq!(fine(&args), expected);
 }
+
+/// A histogram as uproot reads it.
+#[test]
+fn objects_are_their_members() {
+    let Some(file) = file("ttree/uproot-histograms.root") else { return };
+    for json in [&[][..], &["--json"]] {
+        let name = format!("{file}:one");
+        let ran = nyssa(&[&["cat", &name], json].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(found["fName"], "one");
+        assert_eq!(found["fNcells"], 12);
+        assert_eq!(found["fXaxis"]["fXmax"], 3.0);
+        let bins: Vec<f64> = serde_json::from_value(found["fArray"].clone()).unwrap();
+        assert_eq!(bins, [0., 68., 285., 755., 1580., 2296., 2286., 1570., 795., 289., 76., 0.]);
+    }
+    let ran = nyssa(&["cat", &format!("{file}:one"), "-n", "3"]);
+    assert_eq!(ran.code, 2);
+    assert_eq!(ran.err, "error: \"one\" is a TH1F, which has no entries to choose from\n");
+}

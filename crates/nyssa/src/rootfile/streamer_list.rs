@@ -102,6 +102,24 @@ impl StreamerList {
         }
     }
 
+    /// Of the classes that `wanted` takes the newest version of each, in the order of this list.
+    #[must_use]
+    pub fn newest(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let mut newest: HashMap<String, (i32, usize)> = HashMap::new();
+        for (index, entry) in self.entries.iter().enumerate() {
+            let Some((name, version)) = entry.object.name_and_version() else { continue };
+            let best = newest.entry(name).or_insert((version, index));
+            if version > best.0 {
+                *best = (version, index);
+            }
+        }
+        newest.retain(|name, _| wanted(name));
+        let mut indices: Vec<usize> = newest.into_values().map(|(_, index)| index).collect();
+        indices.sort_unstable();
+        let entries = indices.into_iter().filter_map(|index| self.entries.get(index).cloned());
+        Self { entries: entries.collect() }
+    }
+
     /// Adds an entry.
     pub(super) fn push(&mut self, object: Pointee) {
         self.entries.push(Entry { object, option: vec![0] });
@@ -181,6 +199,17 @@ impl Pointee {
         named.skip(2).ok()?;
         object(&mut named).ok()?;
         Some((named.remaining(), cursor.remaining()))
+    }
+}
+
+impl Pointee {
+    /// Class and version that a `TStreamerInfo` describes.
+    fn name_and_version(&self) -> Option<(String, i32)> {
+        let (named, numbers) = self.identity()?;
+        let name = Cursor::new(named, 0).root_string().ok()?;
+        let mut numbers = Cursor::new(numbers, 0);
+        numbers.be_u32().ok()?;
+        Some((name, numbers.be_i32().ok()?))
     }
 }
 

@@ -7,6 +7,8 @@
 //! columns                ──► array
 //! ```
 //!
+//! and back: array and node ──► bytes.
+//!
 //! A class reads as the record that RNTuple would make of it were it not streamed:
 //!
 //! | C++ | Arrow |
@@ -38,6 +40,7 @@ mod class;
 mod column;
 mod compile;
 mod decode;
+mod encode;
 mod node;
 mod number;
 mod object;
@@ -53,7 +56,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 
 use crate::error::Result;
-use crate::rootfile::StreamerInfos;
+use crate::rootfile::{StreamerInfos, StreamerList};
 use column::Column;
 use compile::Compiler;
 use decode::Decoder;
@@ -135,5 +138,27 @@ impl ObjectLayout {
                 .map_err(|error| error.at(|place| place.entry = Some(entry as u64)))?;
         }
         column.finish(&self.shape)
+    }
+
+    /// Streams the objects in `array`, which is of the type that [`ObjectLayout::decode`] gives; their
+    /// bytes and, one more than objects, offsets. References count from the start of each object.
+    ///
+    /// Each class is written in the version that the type follows, the newest of those that the
+    /// layout was made of. An object that several pointers shared is written for each; the identity of
+    /// referenced objects (`TRef`) counts from the first process id, and options of list items are empty.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for arrays of other types and for values that no object has, such as an array
+    /// of another length than its counter; `Unsupported` naming class, member and entry (counted from
+    /// 0 here) for objects that are kept as bytes in which there may be references; `LimitExceeded`
+    /// for objects of more than 1 GiB.
+    pub fn encode(&self, array: &ArrayRef) -> Result<(Vec<u8>, Vec<i64>)> {
+        encode::encode(&self.node, &self.shape, array)
+    }
+
+    /// What readers of the bytes that [`ObjectLayout::encode`] makes have to know: of `infos` the classes in
+    /// this layout, each in the version that is written.
+    pub fn describe(&self, infos: &StreamerList) -> StreamerList {
+        encode::describe(&self.node, infos)
     }
 }

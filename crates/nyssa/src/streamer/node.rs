@@ -40,8 +40,9 @@ pub(super) enum Node {
     Pointer(Box<Pointer>),
     /// An item of a class without streamer info, which no entry may have.
     Unknown(String),
-    /// A container as a member, with its version header, that is kept as bytes.
-    Opaque,
+    /// A container as a member, with its version header, that is kept as bytes: of the class that it
+    /// is in, whose name this is, or of several classes.
+    Opaque(Option<String>),
     /// `TObjArray`, `TList`, `TMap`, `TClonesArray`.
     Collection(Collection, Box<Pointer>),
 }
@@ -102,7 +103,7 @@ impl Node {
         match self {
             Self::Number(_, number) => Shape::Number(*number),
             Self::Text | Self::CString => Shape::Text,
-            Self::Unknown(_) | Self::Opaque => Shape::Raw,
+            Self::Unknown(_) | Self::Opaque(_) => Shape::Raw,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::U16))]),
             Self::TRefArray => record([

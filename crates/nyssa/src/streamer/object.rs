@@ -55,7 +55,7 @@ impl ObjectReader {
         // There is one object, which is no entry of anything.
         let array = layout
             .decode_from(&payload, &[0, size], origin)
-            .map_err(|error| error.at(|place| place.entry = None))?;
+            .map_err(|error| error.move_entry(|_| None))?;
         Ok((layout.arrow_field(&key.name), array))
     }
 

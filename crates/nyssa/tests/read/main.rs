@@ -11,6 +11,7 @@ mod crafted;
 mod damage;
 mod damage_jobs;
 mod dataset;
+mod encoded;
 mod files;
 mod pairs;
 mod partial;

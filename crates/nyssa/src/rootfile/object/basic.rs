@@ -167,6 +167,30 @@ impl Basic {
             _ => f64::NAN,
         }
     }
+
+    /// Appends one packed floating-point number: the nearest that can be stored
+    /// (`TBufferFile::WriteDouble32`, `WriteFloat16`).
+    pub fn pack(self, value: f64, out: &mut Vec<u8>) {
+        match self {
+            // A float cast saturates, and NaN becomes 0.
+            Self::Ranged { min, factor } => {
+                let stored = (0.5 + factor * (value - min)) as u32;
+                out.extend_from_slice(&stored.to_be_bytes());
+            }
+            Self::Truncated { bits } => {
+                let value = value as f32;
+                let stored = value.to_bits();
+                let exponent = (stored << 1 >> 24) as u8;
+                let one_more = stored.checked_shr(22 - bits).unwrap_or(0) & ((2 << bits) - 1);
+                // Where rounding up would need the next exponent, it is left out.
+                let mantissa = ((one_more + 1) >> 1).min((1 << bits) - 1);
+                let sign = if value < 0.0 { 2 << bits } else { 0 };
+                out.push(exponent);
+                out.extend_from_slice(&((mantissa | sign) as u16).to_be_bytes());
+            }
+            _ => {}
+        }
+    }
 }
 
 fn map<T, const N: usize>(bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Box<[T]> {
@@ -247,6 +271,25 @@ mod tests {
         assert_eq!(read(float16, "", &[127, 0x08, 0x00]), Value::Float(1.5));
         assert_eq!(read(float16, "", &[127, 0x28, 0x00]), Value::Float(-1.5));
         assert_eq!(read(double32, "[0,0,10]", &[127, 0x02, 0x00]), Value::Float(1.5));
+    }
+
+    /// By hand from `TBufferFile::WriteDouble32` and `WriteFloat16`.
+    #[test]
+    fn numbers_are_packed() {
+        let pack = |code: i32, title: &str, value: f64| {
+            let mut out = Vec::new();
+            Basic::from_code(code, title).unwrap().pack(value, &mut out);
+            out
+        };
+        let (float16, double32) = (19, 9);
+        assert_eq!(pack(double32, "[0,1,8]", 0.501), [0, 0, 0, 128]);
+        assert_eq!(pack(double32, "[-1,1,2]", -7.0), [0, 0, 0, 0]);
+        assert_eq!(pack(double32, "[0,1]", f64::NAN), [0, 0, 0, 0]);
+        assert_eq!(pack(float16, "", 1.5), [127, 0x08, 0x00]);
+        assert_eq!(pack(float16, "", -1.5), [127, 0x28, 0x00]);
+        assert_eq!(pack(double32, "[0,0,10]", 1.5), [127, 0x02, 0x00]);
+        // 1.9999: all bits of the mantissa, for the next would be 2.
+        assert_eq!(pack(double32, "[0,0,2]", 1.9999), [127, 0x00, 0x03]);
     }
 
     #[test]

@@ -233,6 +233,11 @@ impl<'a> Compiler<'a> {
             let item = self.class(if code == 85 { "TString" } else { class })?;
             return Ok(Node::Container(Box::new(item), dimensions));
         }
+        // Arrays of `TString`, `TObject` and `TNamed` have a version header, as containers have.
+        if let (85..=87, Some(dimensions)) = (code, &dimensions) {
+            let item = if code == 85 { Node::Text } else { self.class(class)? };
+            return Ok(Node::Container(Box::new(item), Some(dimensions.clone())));
+        }
         // Arrays of pointers have the code of one.
         let code = if (81..=90).contains(&code) { code - ARRAY } else { code };
         let node = match code {
@@ -250,7 +255,7 @@ impl<'a> Compiler<'a> {
         let (item, names) = parse(element.type_name.trim_end_matches('*'));
         if item.as_ref().is_some_and(|item| self.holds_itself(item, &names)) {
             return match dimensions {
-                None => Ok(Node::Opaque),
+                None => Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names)))),
                 Some(_) => Err(refused(element)),
             };
         }
@@ -324,6 +329,17 @@ impl<'a> Compiler<'a> {
         })
     }
 
+    /// The checksum of a pair, 0 where no streamer info says it.
+    fn pair_checksum(&self, first: &Item, second: &Item, names: &[String]) -> u32 {
+        let pairs = self.order.iter().filter(|name| name.starts_with("pair<"));
+        let found = pairs.filter_map(|name| self.classes.get(name)?.first()).find(|info| {
+            let (item, others) = parse(&info.name);
+            matches!(item, Some(Item::Pair(one, two))
+                if same(first, names, &one, &others) && same(second, names, &two, &others))
+        });
+        found.map_or(0, |info| info.checksum)
+    }
+
     /// A pair as a class.
     fn pair(
         &mut self,
@@ -348,10 +364,41 @@ impl<'a> Compiler<'a> {
             });
         }
         let missing = Vec::new();
-        let version = Version { version: 0, checksum: 0, steps, missing, conflict: None };
+        let checksum = self.pair_checksum(first, second, names);
+        let version = Version { version: 0, checksum, steps, missing, conflict: None };
         let mut class = Class { name: class.into(), versions: vec![version], fixed: true };
         class.align();
         Ok(class)
+    }
+}
+
+/// Whether two types are the same; each has its own class names.
+fn same(one: &Item, names: &[String], other: &Item, others: &[String]) -> bool {
+    match (one, other) {
+        (Item::Object(one), Item::Object(other)) | (Item::Pointer(one), Item::Pointer(other)) => {
+            let [one, other] = [(one, names), (other, others)].map(|(class, names)| {
+                names.get(class.0 as usize).map(|name| type_name::normalize(name))
+            });
+            one == other
+        }
+        (Item::Sequence(one), Item::Sequence(other)) => same(one, names, other, others),
+        (Item::Pair(one, more), Item::Pair(other, rest))
+        | (Item::Map(one, more), Item::Map(other, rest)) => {
+            same(one, names, other, others) && same(more, names, rest, others)
+        }
+        _ => one == other,
+    }
+}
+
+/// The class of which alone there are objects in a container.
+fn only_class(item: &Item, names: &[String]) -> Option<String> {
+    match item {
+        Item::Object(class) => names.get(class.0 as usize).cloned(),
+        Item::Sequence(inner) => only_class(inner, names),
+        Item::Map(first, second) if !matches!(**first, Item::Object(_) | Item::Pointer(_)) => {
+            only_class(second, names)
+        }
+        _ => None,
     }
 }
 

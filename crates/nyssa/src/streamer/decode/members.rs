@@ -78,12 +78,13 @@ impl Decoder<'_> {
     fn member(&mut self, step: &Step, column: &mut Column, rows: Rows) -> Result<()> {
         let Rows::Many(count) = rows else { return self.node(&step.node, column) };
         match &step.node {
-            Node::Object(class) if step.base => {
+            // `TNamed` streams itself, as `TObject` does.
+            Node::Object(class) if step.base && &*class.name != "TNamed" => {
                 let version = class.version(step.base_version).or(class.versions.first());
                 let version = version.ok_or_else(mismatch)?;
                 self.members(class, version, column, rows)
             }
-            Node::Opaque if count > 1 => Err(Error::unsupported(format!(
+            Node::Opaque(_) if count > 1 => Err(Error::unsupported(format!(
                 "the objects of class {} in it are streamed member by member",
                 step.place.rsplit_once("::").map_or("", |(class, _)| class)
             ))),

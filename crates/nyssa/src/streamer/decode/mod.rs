@@ -123,7 +123,7 @@ impl<'a> Decoder<'a> {
             Node::Unknown(class) => {
                 Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
             }
-            Node::Opaque => self.opaque(column),
+            Node::Opaque(_) => self.opaque(column),
             Node::Collection(kind, items) => self.collection(*kind, items, column),
         }
     }

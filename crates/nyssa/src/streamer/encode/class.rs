@@ -1,0 +1,94 @@
+//! What writing wants to know of classes.
+
+use std::collections::HashSet;
+
+use crate::streamer::class::{Class, Step};
+use crate::streamer::node::Node;
+
+impl Class {
+    fn steps(&self) -> &[Step] {
+        self.versions.first().map_or(&[], |version| &version.steps)
+    }
+
+    /// Whether it is derived from `TObject`, so that it has a version of its own.
+    pub(super) fn is_t_object(&self) -> bool {
+        self.steps().iter().any(|step| match &step.node {
+            Node::TObject => step.name.starts_with(":_"),
+            Node::Object(base) => step.base && base.is_t_object(),
+            _ => false,
+        })
+    }
+
+    /// Whether its objects have pointers, or anything that may have.
+    pub(super) fn has_pointers(&self) -> bool {
+        self.points(&self.name)
+    }
+
+    fn points(&self, class: &str) -> bool {
+        self.steps().iter().any(|step| points(&step.node, class))
+    }
+
+    /// Whether containers of it are written member by member, which ROOT does with all classes that it
+    /// streams by their streamer info. Of its own classes some have streamers by hand.
+    pub(super) fn splits(&self) -> bool {
+        let own = matches!(self.name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
+        !own && !self.steps().iter().any(|step| match &step.node {
+            Node::Object(base) => step.base && &*base.name != "TNamed" && !base.splits(),
+            Node::Opaque(_) => true,
+            _ => false,
+        })
+    }
+}
+
+/// Whether an object of `class` has pointers in this part of it.
+fn points(node: &Node, class: &str) -> bool {
+    match node {
+        Node::Number(..)
+        | Node::Text
+        | Node::CString
+        | Node::TObject
+        | Node::TRef
+        | Node::TRefArray
+        | Node::Bitset(_) => false,
+        Node::Symmetric(matrix) => matrix.base.points(class),
+        Node::Object(inner) => inner.points(class),
+        Node::Array(_, item) | Node::Sequence(item) | Node::Container(item, _) => {
+            points(item, class)
+        }
+        Node::Counted(counted) => points(&counted.item, class),
+        Node::Map(pair) => points(&pair.key, class) || points(&pair.value, class),
+        // What else the class has decides for the objects of it in this.
+        Node::Opaque(inner) => inner.as_deref() != Some(class),
+        Node::Unknown(_) | Node::Pointer(_) | Node::Collection(..) => true,
+    }
+}
+
+/// Adds the names of the classes in a node: those whose streamer info says how it is written.
+pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
+    let class = |class: &'n Class, names: &mut HashSet<&'n str>| {
+        if names.insert(&class.name) || class.fixed {
+            class.steps().iter().for_each(|step| collect(&step.node, names));
+        }
+    };
+    match node {
+        Node::Number(..)
+        | Node::Text
+        | Node::CString
+        | Node::TObject
+        | Node::TRef
+        | Node::TRefArray
+        | Node::Bitset(_)
+        | Node::Unknown(_)
+        | Node::Opaque(_) => {}
+        Node::Symmetric(matrix) => class(&matrix.base, names),
+        Node::Object(inner) => class(inner, names),
+        Node::Array(_, item) | Node::Sequence(item) | Node::Container(item, _) => {
+            collect(item, names);
+        }
+        Node::Counted(counted) => collect(&counted.item, names),
+        Node::Map(pair) => class(&pair.class, names),
+        Node::Pointer(pointer) | Node::Collection(_, pointer) => {
+            pointer.classes.iter().for_each(|(_, node)| collect(node, names));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! ROOT's own collections.
+
+use super::members::Rows;
+use super::source::Source;
+use super::{Encoder, misfit, number, span, text};
+use crate::error::{Error, Result};
+use crate::rootfile::object::Basic;
+use crate::streamer::class::Class;
+use crate::streamer::node::{Collection, Node};
+use crate::streamer::pointer::Pointer;
+
+/// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
+const BYPASS_STREAMER: u32 = 1 << 12;
+/// The class that ROOT is told of an array without items when no name says it.
+const ANY: &str = "TObject;1";
+
+impl Collection {
+    /// Class version.
+    fn version(self) -> u16 {
+        match self {
+            Self::Array | Self::Map => 3,
+            Self::List => 5,
+            Self::Clones => 4,
+        }
+    }
+}
+
+impl<'n> Encoder<'n> {
+    /// A collection, with its items.
+    pub(super) fn collection(
+        &mut self,
+        kind: Collection,
+        items: &'n Pointer,
+        source: &Source<'_>,
+        row: usize,
+    ) -> Result<()> {
+        let Source::Record(members) = source else { return Err(misfit()) };
+        let [object, name, rest @ ..] = members.as_slice() else { return Err(misfit()) };
+        let start = self.begin();
+        self.u16(kind.version());
+        let bits = self.t_object(object, row)?;
+        let name = text(name, row)?;
+        self.text(name)?;
+        let (lower, list) = match rest {
+            [list] => (None, list),
+            [Source::Number(lower), list] => (Some(lower), list),
+            _ => return Err(misfit()),
+        };
+        let Source::List { offsets, item } = list else { return Err(misfit()) };
+        let rows = span(offsets, row)?;
+        let class = match kind {
+            Collection::Clones => self.clones_class(items, item, rows.clone(), name)?,
+            _ => None,
+        };
+        self.count(rows.len())?;
+        if let Some(lower) = lower {
+            number::write(Basic::I32, lower, row..row + 1, &mut self.out)?;
+        }
+        match (kind, &**item) {
+            (Collection::Array, item) => {
+                rows.into_iter().try_for_each(|row| self.pointer(items, item, row))?;
+            }
+            (Collection::List, item) => {
+                for row in rows {
+                    self.pointer(items, item, row)?;
+                    // The length of the option with which it was added.
+                    self.out.push(0);
+                }
+            }
+            (Collection::Map, Source::Record(pair)) => {
+                let [keys, values] = pair.as_slice() else { return Err(misfit()) };
+                for row in rows {
+                    self.pointer(items, keys, row)?;
+                    self.pointer(items, values, row)?;
+                }
+            }
+            (Collection::Clones, item) => {
+                match class {
+                    Some((class, index)) => self.clones(class, index, item, rows, bits)?,
+                    // Null pointers all.
+                    None => self.out.extend(rows.map(|_| 0)),
+                }
+            }
+            _ => return Err(misfit()),
+        }
+        self.end(start)
+    }
+
+    /// Writes the class of a `TClonesArray`'s items; it and its number, if there are any.
+    fn clones_class(
+        &mut self,
+        items: &'n Pointer,
+        source: &Source<'_>,
+        rows: std::ops::Range<usize>,
+        name: &[u8],
+    ) -> Result<Option<(&'n Class, usize)>> {
+        let Source::Union { ids, .. } = source else { return Err(misfit()) };
+        let ids = ids.get(rows).ok_or_else(misfit)?;
+        let first = ids.iter().find(|&&id| id > 0);
+        let index = match first {
+            Some(&id) => usize::try_from(id - 1).ok(),
+            // Arrays are called after their class, unless they are told otherwise.
+            None => items.classes.iter().position(|(class, _)| {
+                name.strip_suffix(b"s").is_some_and(|name| name == class.as_bytes())
+            }),
+        };
+        let class = index.and_then(|index| Some((index, items.classes.get(index)?)));
+        match class {
+            Some((index, (name, Node::Object(class)))) => {
+                let version = class.versions.first().map_or(1, |version| version.version);
+                self.text(format!("{name};{version}").as_bytes())?;
+                Ok(Some((class, index)))
+            }
+            None if first.is_none() => {
+                self.text(ANY.as_bytes())?;
+                Ok(None)
+            }
+            _ => Err(Error::unsupported("a TClonesArray of a class that is not taken apart")),
+        }
+    }
+
+    /// The items of a `TClonesArray`.
+    fn clones(
+        &mut self,
+        class: &'n Class,
+        index: usize,
+        source: &Source<'_>,
+        rows: std::ops::Range<usize>,
+        bits: u32,
+    ) -> Result<()> {
+        let Source::Union { ids, offsets, children } = source else { return Err(misfit()) };
+        let (ids, offsets) =
+            ids.get(rows.clone()).zip(offsets.get(rows.clone())).ok_or_else(misfit)?;
+        let child = children.get(index).ok_or_else(misfit)?;
+        let mixed = || Error::invalid_argument("a TClonesArray with objects of several classes");
+        let place = |offset: i32| usize::try_from(offset).map_err(|_| misfit());
+        if bits & BYPASS_STREAMER == 0 {
+            for (&id, &offset) in ids.iter().zip(offsets) {
+                match usize::try_from(id) {
+                    Ok(0) => self.out.push(0),
+                    Ok(id) if id == index + 1 => {
+                        self.out.push(1);
+                        self.object(class, child, place(offset)?)?;
+                    }
+                    _ => return Err(mixed()),
+                }
+            }
+            return Ok(());
+        }
+        let Some((&first, _)) = offsets.split_first() else { return Ok(()) };
+        // Items of one class lie one after the other.
+        let follows = (first..).zip(offsets).all(|(place, &offset)| place == offset);
+        if ids.iter().any(|&id| usize::try_from(id) != Ok(index + 1)) {
+            return Err(mixed());
+        }
+        if !follows {
+            return Err(Error::unsupported("the items of a TClonesArray in another order"));
+        }
+        let first = place(first)?;
+        self.members(class, child, Rows::Many(first..first + rows.len()))
+    }
+}

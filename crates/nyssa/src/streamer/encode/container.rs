@@ -1,0 +1,91 @@
+//! Standard containers as members.
+
+use std::ops::Range;
+
+use super::members::{Rows, STREAMER_INFO};
+use super::source::Source;
+use super::{Encoder, innermost, misfit, span, text};
+use crate::error::{Error, Result};
+use crate::streamer::class::Class;
+use crate::streamer::node::Node;
+
+/// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
+const MEMBER_WISE: u16 = 1 << 14;
+/// Bytes of a container without items: a version header and a count.
+const EMPTY: usize = 4 + 2 + 4;
+
+impl<'n> Encoder<'n> {
+    /// The containers of the objects in `rows` behind one version header.
+    pub(super) fn container(
+        &mut self,
+        content: &'n Node,
+        dimensions: Option<&[usize]>,
+        source: &Source<'_>,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        let start = self.begin();
+        let class = by_member(content);
+        match class {
+            Some(class) => {
+                self.u16(STREAMER_INFO | MEMBER_WISE);
+                self.class_version(class)?;
+            }
+            None => self.u16(STREAMER_INFO),
+        }
+        for row in rows {
+            let (source, arrays) = innermost(source, dimensions.unwrap_or(&[]), row)?;
+            for array in arrays {
+                match (class, source) {
+                    (None, _) => self.node(content, source, array)?,
+                    (Some(class), Source::List { offsets, item }) => {
+                        let items = span(offsets, array)?;
+                        self.count(items.len())?;
+                        // Without items not even the headers of their containers are there.
+                        if !items.is_empty() {
+                            self.members(class, item, Rows::Many(items))?;
+                        }
+                    }
+                    _ => return Err(misfit()),
+                }
+            }
+        }
+        self.end(start)
+    }
+
+    /// A container that is kept as bytes, with its header: of a class that contains itself.
+    pub(super) fn opaque(
+        &mut self,
+        class: Option<&str>,
+        source: &Source<'_>,
+        row: usize,
+    ) -> Result<()> {
+        let bytes = text(source, row)?;
+        let around = self.stack.iter().find(|around| Some(&*around.name) == class);
+        // References count from the start of the object, which here is another.
+        if bytes.len() > EMPTY && around.is_none_or(|around| around.has_pointers()) {
+            return Err(Error::unsupported(format!(
+                "objects of class {} within one another may refer to each other, which nyssa cannot \
+                 write",
+                class.unwrap_or("several classes")
+            )));
+        }
+        if bytes.len() < EMPTY {
+            return Err(Error::invalid_argument("a container without its header"));
+        }
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// The class of a container's items if they are written member by member; of a map, its pairs.
+fn by_member(content: &Node) -> Option<&Class> {
+    let class = match content {
+        Node::Sequence(item) => match &**item {
+            Node::Object(class) => class,
+            _ => return None,
+        },
+        Node::Map(pair) => &pair.class,
+        _ => return None,
+    };
+    class.splits().then_some(class)
+}

@@ -1,0 +1,148 @@
+//! Objects of a class: one, or the members of many in turn.
+
+use std::ops::Range;
+
+use super::source::Source;
+use super::{Encoder, innermost, misfit, span};
+use crate::error::{Error, Result, ResultExt};
+use crate::streamer::class::{Class, Step, Version};
+use crate::streamer::node::{Counted, Node};
+
+/// The version of ROOT's `TStreamerInfo`, with which it marks containers and arrays of objects.
+pub(super) const STREAMER_INFO: u16 = 10;
+
+/// The objects whose members are written together.
+#[derive(Clone)]
+pub(super) enum Rows {
+    /// One, with all its members in turn.
+    One(usize),
+    /// Many, member by member.
+    Many(Range<usize>),
+}
+
+impl Rows {
+    fn range(&self) -> Range<usize> {
+        match self {
+            Self::One(row) => *row..*row + 1,
+            Self::Many(rows) => rows.clone(),
+        }
+    }
+}
+
+impl<'n> Encoder<'n> {
+    /// An object with its version header.
+    pub(super) fn object(
+        &mut self,
+        class: &'n Class,
+        source: &Source<'_>,
+        row: usize,
+    ) -> Result<()> {
+        let start = self.begin();
+        self.class_version(class)?;
+        self.members(class, source, Rows::One(row))?;
+        self.end(start)
+    }
+
+    /// The version of a class, or its checksum where the number may not tell the version: ROOT counts
+    /// none of classes without `ClassDef`, all of which have version 1.
+    pub(super) fn class_version(&mut self, class: &Class) -> Result<()> {
+        let Version { version, checksum, .. } = newest(class)?;
+        if *version <= 1 && *checksum != 0 && !class.is_t_object() {
+            self.u16(0);
+            self.out.extend_from_slice(&checksum.to_be_bytes());
+            return Ok(());
+        }
+        let version = u16::try_from((*version).max(1));
+        self.u16(version.map_err(|_| Error::limit("a class version beyond 16 bits"))?);
+        Ok(())
+    }
+
+    /// The members of one object, or of many: the first of all, then the second, ...
+    pub(super) fn members(
+        &mut self,
+        class: &'n Class,
+        source: &Source<'_>,
+        rows: Rows,
+    ) -> Result<()> {
+        let Version { steps, conflict, .. } = newest(class)?;
+        if let Some(member) = conflict {
+            return Err(Error::unsupported(format!("{member} cannot be written")));
+        }
+        let Source::Record(members) = source else { return Err(misfit()) };
+        self.stack.push(class);
+        for step in steps {
+            let member = step.target.and_then(|target| members.get(target)).ok_or_else(misfit)?;
+            let written = match &step.node {
+                Node::Counted(counted) => self.counted(counted, members, member, rows.range()),
+                _ => self.member(step, member, rows.clone()),
+            };
+            written.in_field(&step.place)?;
+        }
+        self.stack.pop();
+        Ok(())
+    }
+
+    /// One member of one object or of many.
+    fn member(&mut self, step: &'n Step, source: &Source<'_>, rows: Rows) -> Result<()> {
+        let rows = match rows {
+            Rows::One(row) => return self.node(&step.node, source, row),
+            Rows::Many(rows) => rows,
+        };
+        match &step.node {
+            // `TNamed` streams itself, as `TObject` does.
+            Node::Object(class) if step.base && &*class.name != "TNamed" => {
+                self.members(class, source, Rows::Many(rows))
+            }
+            Node::Container(content, dimensions) => {
+                self.container(content, dimensions.as_deref(), source, rows)
+            }
+            node => self.many(node, source, rows),
+        }
+    }
+
+    /// What is behind pointers with a counter.
+    fn counted(
+        &mut self,
+        counted: &'n Counted,
+        members: &[Source<'_>],
+        source: &Source<'_>,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        let start = counted.objects.then(|| self.begin());
+        if counted.objects {
+            self.u16(STREAMER_INFO);
+        }
+        for row in rows {
+            let (first, rest) = counted.counter.split_first().ok_or_else(misfit)?;
+            let count = members.get(*first).and_then(|member| member.count(rest, row));
+            let count = count.ok_or_else(|| {
+                Error::invalid_argument(format!("the counter {} is negative", counted.name))
+            })?;
+            let (lists, arrays) = innermost(source, &counted.dimensions, row)?;
+            let Source::List { offsets, item } = lists else { return Err(misfit()) };
+            let spans = arrays.map(|array| span(offsets, array)).collect::<Result<Vec<_>>>()?;
+            let null = spans.iter().all(Range::is_empty);
+            let fits = spans.iter().all(|items| items.len() == count);
+            if !fits && (counted.objects || !null) {
+                return Err(Error::invalid_argument(format!(
+                    "an array of {} items, of which the counter {} says that they are {count}",
+                    spans.iter().map(Range::len).find(|&len| len != count).unwrap_or(0),
+                    counted.name
+                )));
+            }
+            // Numbers have a byte that is zero for a null pointer, whatever the counter says.
+            if !counted.objects {
+                self.out.push(u8::from(!null));
+            }
+            for items in spans {
+                self.many(&counted.item, item, items)?;
+            }
+        }
+        start.map_or(Ok(()), |start| self.end(start))
+    }
+}
+
+/// The version of a class that is written.
+fn newest(class: &Class) -> Result<&Version> {
+    class.versions.first().ok_or_else(misfit)
+}

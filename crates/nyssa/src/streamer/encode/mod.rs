@@ -1,0 +1,223 @@
+//! Arrow arrays → bytes of streamed objects: the mirror of `decode`.
+//!
+//! Objects are written in the version that gives the shape, one after the other, containers of
+//! objects member by member where ROOT does so too. Every pointer brings its object: what
+//! several pointers shared is written for each.
+//!
+//! What arrays do not hold is written as ROOT writes it for new objects: process ids are the
+//! first of the file, items of lists have no option.
+
+mod class;
+mod collection;
+mod container;
+mod members;
+mod number;
+mod pointer;
+mod root;
+mod source;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use arrow_array::Array;
+
+use super::class::Class;
+use super::node::{Node, Pair};
+use super::shape::Shape;
+use crate::cursor::BYTE_COUNT;
+use crate::error::{Error, Place, Result};
+use crate::rootfile::StreamerList;
+use source::Source;
+
+/// Puts objects together, one after the other.
+struct Encoder<'n> {
+    out: Vec<u8>,
+    /// Where the object begins, from which class references count.
+    origin: usize,
+    /// Classes that pointers of this object led to, and where their names are.
+    classes: Vec<(&'n str, usize)>,
+    /// Classes around what is written, outermost first.
+    stack: Vec<&'n Class>,
+}
+
+/// The bytes of the objects in `array`, and their offsets.
+pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(Vec<u8>, Vec<i64>)> {
+    let source = Source::new(shape, array)?;
+    let mut encoder =
+        Encoder { out: Vec::new(), origin: 0, classes: Vec::new(), stack: Vec::new() };
+    let mut offsets = Vec::with_capacity(array.len() + 1);
+    offsets.push(0);
+    for row in 0..array.len() {
+        encoder.origin = encoder.out.len();
+        encoder.classes.clear();
+        encoder.stack.clear();
+        encoder.node(node, &source, row).map_err(|error| in_object(error, row))?;
+        offsets.push(encoder.out.len() as i64);
+    }
+    Ok((encoder.out, offsets))
+}
+
+/// The newest streamer infos of the classes in a node.
+pub(super) fn describe(node: &Node, infos: &StreamerList) -> StreamerList {
+    let mut names = HashSet::new();
+    class::collect(node, &mut names);
+    // Pairs in containers are known without their name.
+    let pairs = names.iter().any(|name| name.starts_with("pair"));
+    infos.newest(|name| names.contains(name) || pairs && name.starts_with("pair<"))
+}
+
+impl<'n> Encoder<'n> {
+    /// One value.
+    fn node(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
+        match (node, source) {
+            (Node::Number(basic, _), Source::Number(numbers)) => {
+                number::write(*basic, numbers, row..row + 1, &mut self.out)
+            }
+            (Node::Text, _) => self.text(text(source, row)?),
+            (Node::CString, _) => {
+                let text = text(source, row)?;
+                self.count(text.len())?;
+                self.out.extend_from_slice(text);
+                Ok(())
+            }
+            (Node::TObject, _) => self.t_object(source, row).map(|_| ()),
+            (Node::TRef, _) => self.t_ref(source, row),
+            (Node::TRefArray, _) => self.t_ref_array(source, row),
+            (Node::Symmetric(matrix), _) => self.symmetric(matrix, source, row),
+            (Node::Object(class), _) => self.object(class, source, row),
+            (Node::Array(dimensions, item), _) => {
+                let (items, rows) = innermost(source, dimensions, row)?;
+                self.many(item, items, rows)
+            }
+            (Node::Sequence(item), Source::List { offsets, item: items }) => {
+                let rows = span(offsets, row)?;
+                self.count(rows.len())?;
+                self.many(item, items, rows)
+            }
+            (Node::Bitset(size), _) => {
+                let (bits, rows) = innermost(source, &[*size], row)?;
+                let Source::Number(numbers) = bits else { return Err(misfit()) };
+                self.count(*size)?;
+                number::write(crate::rootfile::object::Basic::Bool, numbers, rows, &mut self.out)
+            }
+            (Node::Map(pair), Source::List { offsets, item }) => {
+                self.map(pair, item, span(offsets, row)?)
+            }
+            (Node::Container(content, dimensions), _) => {
+                self.container(content, dimensions.as_deref(), source, row..row + 1)
+            }
+            (Node::Pointer(pointer), _) => self.pointer(pointer, source, row),
+            (Node::Unknown(class), _) => {
+                Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
+            }
+            (Node::Opaque(class), _) => self.opaque(class.as_deref(), source, row),
+            (Node::Collection(kind, items), _) => self.collection(*kind, items, source, row),
+            _ => Err(misfit()),
+        }
+    }
+
+    /// Values one after the other.
+    fn many(&mut self, node: &'n Node, source: &Source<'_>, rows: Range<usize>) -> Result<()> {
+        match (node, source) {
+            (Node::Number(basic, _), Source::Number(numbers)) => {
+                number::write(*basic, numbers, rows, &mut self.out)
+            }
+            _ => rows.into_iter().try_for_each(|row| self.node(node, source, row)),
+        }
+    }
+
+    fn map(&mut self, pair: &'n Pair, source: &Source<'_>, rows: Range<usize>) -> Result<()> {
+        let Source::Record(members) = source else { return Err(misfit()) };
+        let [keys, values] = members.as_slice() else { return Err(misfit()) };
+        self.count(rows.len())?;
+        for row in rows {
+            self.node(&pair.key, keys, row)?;
+            self.node(&pair.value, values, row)?;
+        }
+        Ok(())
+    }
+
+    /// One length byte, or 255 and a 32-bit length, and the bytes.
+    fn text(&mut self, text: &[u8]) -> Result<()> {
+        match u8::try_from(text.len()) {
+            Ok(len) if len < 255 => self.out.push(len),
+            _ => {
+                self.out.push(255);
+                self.count(text.len())?;
+            }
+        }
+        self.out.extend_from_slice(text);
+        Ok(())
+    }
+
+    /// A 32-bit count.
+    fn count(&mut self, count: usize) -> Result<()> {
+        let count = i32::try_from(count)
+            .map_err(|_| Error::limit(format!("{count} items or bytes exceed 31 bits")))?;
+        self.out.extend_from_slice(&count.to_be_bytes());
+        Ok(())
+    }
+
+    fn u16(&mut self, number: u16) {
+        self.out.extend_from_slice(&number.to_be_bytes());
+    }
+
+    /// Leaves room for a byte count; where it is.
+    fn begin(&mut self) -> usize {
+        self.out.extend_from_slice(&[0; 4]);
+        self.out.len() - 4
+    }
+
+    /// Sets the byte count at `start` to what came behind it.
+    fn end(&mut self, start: usize) -> Result<()> {
+        let count = u32::try_from(self.out.len() - start - 4).ok().filter(|&it| it < BYTE_COUNT);
+        let count = count.ok_or_else(|| Error::limit("a streamed object of more than 1 GiB"))?;
+        if let Some(room) = self.out.get_mut(start..start + 4) {
+            room.copy_from_slice(&(count | BYTE_COUNT).to_be_bytes());
+        }
+        Ok(())
+    }
+}
+
+/// A string.
+fn text<'a>(source: &Source<'a>, row: usize) -> Result<&'a [u8]> {
+    let Source::Bytes { offsets, data, .. } = source else { return Err(misfit()) };
+    data.get(span(offsets, row)?).ok_or_else(misfit)
+}
+
+/// Where list `row` lies.
+fn span(offsets: &[i64], row: usize) -> Result<Range<usize>> {
+    let at = |row: usize| offsets.get(row).and_then(|&offset| usize::try_from(offset).ok());
+    let ends = at(row).zip(at(row + 1)).filter(|(start, end)| start <= end);
+    ends.map(|(start, end)| start..end).ok_or_else(misfit)
+}
+
+/// The innermost items of an array.
+fn innermost<'s, 'a>(
+    mut source: &'s Source<'a>,
+    dimensions: &[usize],
+    row: usize,
+) -> Result<(&'s Source<'a>, Range<usize>)> {
+    let mut rows = row..row + 1;
+    for _ in dimensions {
+        let Source::Fixed { size, item } = source else { return Err(misfit()) };
+        let end = rows.end.checked_mul(*size).ok_or_else(misfit)?;
+        rows = rows.start * size..end;
+        source = item;
+    }
+    Ok((source, rows))
+}
+
+/// Puts the member into the message: the place is that of the object.
+fn in_object(error: Error, row: usize) -> Error {
+    let Place { field, .. } = error.place().clone();
+    let message = match field {
+        Some(member) => format!("{}, in {member}", error.message()),
+        None => error.message().to_owned(),
+    };
+    Error::new(error.kind(), message).at(|place| place.entry = Some(row as u64))
+}
+
+fn misfit() -> Error {
+    Error::invalid_argument("an array does not have the form that its class needs")
+}

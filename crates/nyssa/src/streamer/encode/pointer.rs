@@ -1,0 +1,112 @@
+//! Pointers to objects: each brings its object, with the name of its class or the place of that name.
+
+use super::source::Source;
+use super::{Encoder, misfit, span};
+use crate::error::{Error, Result};
+use crate::streamer::node::Node;
+use crate::streamer::pointer::{Form, Pointer};
+
+/// Class name follows (`kNewClassTag`).
+const NEW_CLASS: u32 = 0xFFFF_FFFF;
+/// Mark of a class tag (`kClassMask`).
+const CLASS: u32 = 0x8000_0000;
+/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
+const TAG_OFFSET: usize = 2;
+/// The tag of the object that holds all others.
+const WHOLE: [u8; 4] = [0, 0, 0, 1];
+
+impl<'n> Encoder<'n> {
+    /// A pointer: null or an object.
+    pub(super) fn pointer(
+        &mut self,
+        pointer: &'n Pointer,
+        source: &Source<'_>,
+        row: usize,
+    ) -> Result<()> {
+        match (pointer.form(), source) {
+            (Form::Nullable, Source::Optional { nulls, value }) => {
+                if nulls.is_some_and(|nulls| row >= nulls.len() || nulls.is_null(row)) {
+                    return self.null();
+                }
+                let (name, node) = pointer.classes.first().ok_or_else(misfit)?;
+                self.new_object(name, node, value, row)
+            }
+            (Form::Union, Source::Union { ids, offsets, children }) => {
+                let id =
+                    ids.get(row).and_then(|&id| usize::try_from(id).ok()).ok_or_else(misfit)?;
+                let place = offsets.get(row).and_then(|&place| usize::try_from(place).ok());
+                let place = place.ok_or_else(misfit)?;
+                let Some(index) = id.checked_sub(1) else { return self.null() };
+                let child = children.get(index).ok_or_else(misfit)?;
+                match pointer.classes.get(index) {
+                    Some((name, node)) => self.new_object(name, node, child, place),
+                    None => self.raw(pointer, child, place),
+                }
+            }
+            (Form::Raw, _) => self.raw(pointer, source, row),
+            _ => Err(misfit()),
+        }
+    }
+
+    fn null(&mut self) -> Result<()> {
+        self.out.extend_from_slice(&[0; 4]);
+        Ok(())
+    }
+
+    /// Byte count, class and object.
+    fn new_object(
+        &mut self,
+        name: &'n str,
+        node: &'n Node,
+        source: &Source<'_>,
+        row: usize,
+    ) -> Result<()> {
+        let start = self.begin();
+        let known = self.classes.iter().find(|(known, _)| *known == name);
+        match known.map(|(_, place)| u32::try_from(place + TAG_OFFSET)) {
+            Some(Ok(tag)) if tag & CLASS == 0 => {
+                self.out.extend_from_slice(&(tag | CLASS).to_be_bytes());
+            }
+            Some(_) => return Err(Error::limit("a streamed object of more than 1 GiB")),
+            None => {
+                self.classes.push((name, self.out.len() - self.origin));
+                self.out.extend_from_slice(&NEW_CLASS.to_be_bytes());
+                self.out.extend_from_slice(name.as_bytes());
+                self.out.push(0);
+            }
+        }
+        self.node(node, source, row)?;
+        self.end(start)
+    }
+
+    /// The bytes of an object that is not taken apart. References in it count from the start of the object
+    /// that it was in: they mean something else here, so that there may be none.
+    fn raw(&mut self, pointer: &Pointer, source: &Source<'_>, row: usize) -> Result<()> {
+        let Source::Bytes { offsets, data, nulls } = source else { return Err(misfit()) };
+        if nulls.is_some_and(|nulls| row >= nulls.len() || nulls.is_null(row)) {
+            return self.null();
+        }
+        let bytes = data.get(span(offsets, row)?).ok_or_else(misfit)?;
+        let class = class_of(bytes);
+        let around = self.stack.iter().find(|around| Some(around.name.as_bytes()) == class);
+        if bytes != WHOLE && around.is_none_or(|around| around.has_pointers()) {
+            let class = class.map_or("a class named elsewhere".into(), String::from_utf8_lossy);
+            return Err(Error::unsupported(format!(
+                "an object of {class} behind a pointer to {} is kept as bytes, which may refer to others; \
+                 nyssa cannot write it",
+                pointer.declared
+            )));
+        }
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// The class that an object behind a pointer says it is of.
+fn class_of(bytes: &[u8]) -> Option<&[u8]> {
+    let (tag, rest) = bytes.get(4..)?.split_first_chunk()?;
+    if u32::from_be_bytes(*tag) != NEW_CLASS {
+        return None;
+    }
+    rest.split(|&byte| byte == 0).next()
+}

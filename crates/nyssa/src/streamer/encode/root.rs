@@ -1,0 +1,91 @@
+//! Classes that ROOT streams by code of their own.
+
+use super::source::{Numbers, Source};
+use super::{Encoder, misfit, number, span, text};
+use crate::error::{Error, Result};
+use crate::rootfile::object::Basic;
+use crate::streamer::node::Symmetric;
+
+/// Class version of `TObject`.
+const T_OBJECT: u16 = 1;
+/// Class version of `TRefArray`.
+const REF_ARRAY: u16 = 1;
+
+impl<'n> Encoder<'n> {
+    /// A `TObject`; its bits.
+    pub(super) fn t_object(&mut self, source: &Source<'_>, row: usize) -> Result<u32> {
+        let Source::Record(members) = source else { return Err(misfit()) };
+        let [Source::Number(Numbers::U32(identifier)), Source::Number(Numbers::U32(bits))] =
+            members.as_slice()
+        else {
+            return Err(misfit());
+        };
+        let (identifier, bits) = identifier.get(row).zip(bits.get(row)).ok_or_else(misfit)?;
+        self.u16(T_OBJECT);
+        self.out.extend_from_slice(&identifier.to_be_bytes());
+        number::bits(*bits, &mut self.out);
+        Ok(*bits)
+    }
+
+    /// A `TRef`.
+    pub(super) fn t_ref(&mut self, source: &Source<'_>, row: usize) -> Result<()> {
+        let Source::Record(members) = source else { return Err(misfit()) };
+        let [object, Source::Number(process)] = members.as_slice() else { return Err(misfit()) };
+        self.t_object(object, row)?;
+        number::write(Basic::U16, process, row..row + 1, &mut self.out)
+    }
+
+    /// A `TRefArray`.
+    pub(super) fn t_ref_array(&mut self, source: &Source<'_>, row: usize) -> Result<()> {
+        let Source::Record(members) = source else { return Err(misfit()) };
+        let [
+            object,
+            name,
+            Source::Number(lower),
+            Source::Number(process),
+            Source::List { offsets, item },
+        ] = members.as_slice()
+        else {
+            return Err(misfit());
+        };
+        let Source::Number(references) = &**item else { return Err(misfit()) };
+        let rows = span(offsets, row)?;
+        let start = self.begin();
+        self.u16(REF_ARRAY);
+        self.t_object(object, row)?;
+        self.text(text(name, row)?)?;
+        self.count(rows.len())?;
+        number::write(Basic::I32, lower, row..row + 1, &mut self.out)?;
+        number::write(Basic::U16, process, row..row + 1, &mut self.out)?;
+        number::write(Basic::U32, references, rows, &mut self.out)?;
+        self.end(start)
+    }
+
+    /// A `TMatrixTSym`: its base class, then row by row what is on and right of the diagonal.
+    pub(super) fn symmetric(
+        &mut self,
+        matrix: &'n Symmetric,
+        source: &Source<'_>,
+        row: usize,
+    ) -> Result<()> {
+        let Source::Record(members) = source else { return Err(misfit()) };
+        let [base, Source::List { offsets, item }] = members.as_slice() else {
+            return Err(misfit());
+        };
+        let Source::Number(elements) = &**item else { return Err(misfit()) };
+        let rows = base.count(&matrix.rows, row).ok_or_else(misfit)?;
+        let all = span(offsets, row)?;
+        if rows.checked_mul(rows) != Some(all.len()) {
+            return Err(Error::invalid_argument(format!(
+                "a symmetric matrix of {rows} rows with {} elements",
+                all.len()
+            )));
+        }
+        self.object(&matrix.base, base, row)?;
+        for line in 0..rows {
+            let start = all.start + line * rows;
+            number::write(matrix.basic, elements, start + line..start + rows, &mut self.out)?;
+        }
+        Ok(())
+    }
+}

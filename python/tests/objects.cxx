@@ -1,0 +1,187 @@
+// Histograms, graphs and other objects with keys of their own, written by ROOT for test_objects.py.
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nyssa_objects {
+
+const double points[4] = {1, 2, 4, 8}, low[4] = {.1, .2, .3, .4}, high[4] = {.5, .6, .7, .9};
+const double variable[5] = {0, 1, 3, 7, 10};
+
+template <typename T> void one(const char *name) {
+   T h(name, "one;x;y", 10, -3, 3);
+   for (int i = 0; i < 100; ++i) h.Fill(gRandom->Gaus());
+   h.Write();
+}
+template <typename T> void two(const char *name) {
+   T h(name, "two", 4, -3, 3, 3, 0, 2);
+   for (int i = 0; i < 100; ++i) h.Fill(gRandom->Gaus(), gRandom->Uniform(-.5, 2.5));
+   h.Write();
+}
+template <typename T> void three(const char *name) {
+   T h(name, "three", 4, -3, 3, 3, 0, 2, 2, 0, 1);
+   for (int i = 0; i < 100; ++i) h.Fill(gRandom->Gaus(), gRandom->Uniform(-.5, 2.5), gRandom->Rndm());
+   h.Write();
+}
+
+void profiles(const char *mode) {
+   auto named = [&](const char *name) { return std::string(name) + mode; };
+   TProfile p(named("profile").c_str(), "p", 5, 0, 5, mode);
+   TProfile whole(named("integers").c_str(), "p", 5, 0, 5, mode);
+   TProfile2D p2(named("profile2").c_str(), "p", 5, 0, 5, 3, 0, 1, mode);
+   TProfile3D p3(named("profile3").c_str(), "p", 2, 0, 5, 3, 0, 1, 2, 0, 1, mode);
+   auto random = [](double a, double b) { return gRandom->Uniform(a, b); };
+   for (int i = 0; i < 100; ++i) {
+      p.Fill(random(-.5, 4), gRandom->Gaus(), random(0, 1));
+      whole.Fill(random(-.5, 3), i % 2);
+      p2.Fill(random(-.5, 5.5), random(0, 1), gRandom->Gaus(), random(0, 1));
+      p3.Fill(random(-.5, 5.5), random(0, 1), random(0, 1), gRandom->Gaus());
+   }
+   whole.Fill(3.5, 2);
+   whole.Fill(3.5, 2);
+   p.Write();
+   whole.Write();
+   p2.Write();
+   p3.Write();
+}
+
+void histograms(const char *path) {
+   TFile file(path, "RECREATE");
+   gRandom->SetSeed(1);
+   file.mkdir("one")->cd();
+   one<TH1C>("TH1C"); one<TH1S>("TH1S"); one<TH1I>("TH1I"); one<TH1L>("TH1L"); one<TH1F>("TH1F"); one<TH1D>("TH1D");
+   file.mkdir("two")->cd();
+   two<TH2C>("TH2C"); two<TH2S>("TH2S"); two<TH2I>("TH2I"); two<TH2L>("TH2L"); two<TH2F>("TH2F"); two<TH2D>("TH2D");
+   file.mkdir("three")->cd();
+   three<TH3C>("TH3C"); three<TH3S>("TH3S"); three<TH3I>("TH3I"); three<TH3L>("TH3L"); three<TH3F>("TH3F"); three<TH3D>("TH3D");
+   file.cd();
+   TH1D weighted("weighted", "variable;energy", 4, variable);
+   TH2F weighted2("weighted2", "variable", 4, variable, 3, 0, 1);
+   weighted.Sumw2();
+   weighted2.Sumw2();
+   for (int i = 0; i < 50; ++i) {
+      weighted.Fill(gRandom->Uniform(-1, 11), gRandom->Rndm());
+      weighted2.Fill(gRandom->Uniform(-1, 11), gRandom->Rndm(), gRandom->Gaus());
+   }
+   weighted.Write();
+   weighted2.Write();
+   TH1F negative("negative", "negative", 3, 0, 3);
+   negative.SetBinContent(2, -4);
+   negative.Write();
+   TH1F labels("labels", "labels", 3, 0, 3);
+   labels.Fill("b", 1);
+   labels.Fill("a", 2);
+   labels.Fill("c", 5);
+   labels.LabelsOption("a");
+   labels.Write();
+   TH1F some("some", "one label", 3, 0, 3);
+   some.GetXaxis()->SetBinLabel(2, "two");
+   some.Write();
+   TH1F fitted("fitted", "fitted", 30, -3, 3);
+   fitted.FillRandom("gaus", 1000);
+   fitted.Fit("gaus", "QN0");
+   fitted.GetListOfFunctions()->Add(new TF1("line", "[0]+[1]*x", 0, 1));
+   fitted.Write();
+   for (auto mode : {"", "s", "i", "g"}) profiles(mode);
+   TH1F buffered("buffered", "buffered", 10, 0, 0);
+   for (int i = 0; i < 4; ++i) buffered.Fill(i);
+   buffered.Write();
+   TH1F flushed("flushed", "flushed", 10, 0, 0);
+   for (int i = 0; i < 4; ++i) flushed.Fill(i);
+   flushed.GetBinContent(1);
+   flushed.Write();
+   TH2Poly polygons;
+   polygons.SetName("polygons");
+   polygons.AddBin(0, 0, 1, 1);
+   polygons.Fill(.5, .5, 2);
+   polygons.Write();
+   file.Close();
+}
+
+void graphs(const char *path) {
+   TFile file(path, "RECREATE");
+   TGraph(4, points, low).Write("TGraph");
+   TGraph().Write("empty");
+   TGraphErrors(4, points, points, low, high).Write("TGraphErrors");
+   TGraphAsymmErrors(4, points, points, low, high, high, low).Write("TGraphAsymmErrors");
+   TGraphBentErrors(4, points, points, low, high, high, low, low, low, low, low).Write("TGraphBentErrors");
+   for (int mode = 0; mode < 3; ++mode) {
+      TGraphMultiErrors g("g", "g", 4, points, points, low, high, low, high, mode);
+      g.AddYError(4, high, low);
+      g.Write(("TGraphMultiErrors" + std::to_string(mode)).c_str());
+   }
+   file.Close();
+}
+
+void others(const char *path) {
+   TFile file(path, "RECREATE");
+   std::vector<double> numbers{1, 2, 3};
+   std::vector<std::string> texts{"a", "bc"};
+   std::map<std::string, int> map{{"x", 1}, {"y", 2}};
+   std::vector<std::vector<float>> nested{{1, 2}, {3}};
+   std::string text = "hello";
+   file.WriteObject(&numbers, "numbers");
+   file.WriteObject(&texts, "texts");
+   file.WriteObject(&map, "map");
+   file.WriteObject(&nested, "nested");
+   file.WriteObject(&text, "text");
+   TNamed("named", "title").Write();
+   TObjString("words").Write("TObjString");
+   TParameter<int>("int", 3).Write();
+   TParameter<double>("double", 2.5).Write();
+   TParameter<bool>("bool", true).Write();
+   TParameter<Long64_t>("long", 3LL << 40).Write();
+   TVectorD(4, points).Write("TVectorD");
+   TMatrixD matrix(2, 3);
+   matrix(1, 2) = 5;
+   matrix.Write("TMatrixD");
+   TMatrixDSym symmetric(2);
+   symmetric(0, 1) = symmetric(1, 0) = 7;
+   symmetric.Write("TMatrixDSym");
+   TLorentzVector(1, 2, 3, 4).Write("TLorentzVector");
+   TList list;
+   list.Add(new TNamed("a", "b"));
+   list.Add(new TObjString("c"));
+   list.Add(new TH1F("inside", "h", 2, 0, 1));
+   list.Write("TList", TObject::kSingleKey);
+   TMap pairs;
+   pairs.Add(new TObjString("key"), new TNamed("value", ""));
+   pairs.Write("TMap", TObject::kSingleKey);
+   TClonesArray clones("TVector3", 3);
+   new (clones[0]) TVector3(1, 2, 3);
+   clones.Write("TClonesArray", TObject::kSingleKey);
+   TF1("TF1", "gaus", -3, 3).Write();
+   TFormula("TFormula", "x+[0]").Write();
+   TEfficiency efficiency("TEfficiency", "e", 3, 0, 3);
+   efficiency.Fill(true, 1.5);
+   efficiency.Fill(false, 1.5);
+   efficiency.Write();
+   int bins[3] = {3, 4, 5};
+   double from[3] = {0, 0, 0}, to[3] = {1, 1, 1}, at[3] = {.5, .5, .5};
+   THnSparseD sparse("THnSparse", "s", 3, bins, from, to);
+   sparse.Fill(at);
+   sparse.Write();
+   THnD dense("THn", "n", 3, bins, from, to);
+   dense.Fill(at);
+   dense.Write();
+   THStack stack("THStack", "s");
+   stack.Add(new TH1F("stacked", "", 2, 0, 1));
+   stack.Write();
+   TMultiGraph many("TMultiGraph", "m");
+   many.Add(new TGraph(4, points, low));
+   many.Write();
+   TGraph2D surface;
+   surface.SetPoint(0, 1, 2, 3);
+   surface.Write("TGraph2D");
+   TSpline3("spline", const_cast<double *>(points), const_cast<double *>(low), 4).Write("TSpline3");
+   TLine(0, 0, 1, 1).Write("TLine");
+   TLegend legend(0, 0, 1, 1);
+   legend.AddEntry(&many, "graphs");
+   legend.Write("TLegend");
+   TStyle("TStyle", "s").Write();
+   TCutG("TCutG", 4, points, low).Write();
+   file.Close();
+}
+
+}
