@@ -345,7 +345,7 @@ def test_trees(tmp_path: Path, root: Root) -> None:
     with pytest.raises(nyssa.UnsupportedError, match="x: Int64 may not fit into Int32"):
         chain("plain", "wide")["x"].array()
     assert chain("plain", "wide", narrowing=True)["x"].array().to_list() == x("plain", "wide")
-    with pytest.raises(nyssa.UnsupportedError, match='less.root: more: there is no "more"'):
+    with pytest.raises(nyssa.UnsupportedError, match='less.root:tree: more: there is no "more"'):
         chain("plain", "less")["more"].array()
     filled = chain("plain", "less", missing="null")["more"].array().to_list()
     assert filled == [-i for i in range(40)] + [None] * 10
