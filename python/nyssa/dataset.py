@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from nyssa import _core, _lazy, _library
 from nyssa._filter import NameFilter, choose, matcher, not_found
@@ -346,8 +346,48 @@ class Dataset(Mapping[str, "Column"]):
         return max(1, int(limit / max(1.0, per_entry)))
 
 
+class Friend(NamedTuple):
+    """A tree whose branches belong to the entries of another."""
+
+    name: str
+    """What goes before the names of its branches."""
+    tree: str
+    """Path of the tree in its file."""
+    file: str | None
+    """The file as it was given to ROOT; `None` for that of the other tree."""
+
+
 class TTree(Dataset):
     """A TTree: ROOT's old container of columns."""
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Formulas in ROOT's language by their names."""
+        return dict(_core.relations(self._core)[0])
+
+    @property
+    def friends(self) -> list[Friend]:
+        """The trees whose branches belong to the same entries; see `with_friends`."""
+        return [Friend(*friend) for friend in _core.relations(self._core)[1]]
+
+    def with_friends(self, *, threads: int | None = None) -> Dataset:
+        """Return the tree with the columns of its friends, as ``"friend.branch"``.
+
+        Entries of the same number belong together, except where a friend has an index: there those
+        with the same values of its columns do, and entries that the friend lacks are null. Files of
+        friends are looked for as they are named, then beside the file of the tree. `threads` is as
+        in `arrays`.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when a friend or its file is not there.
+        nyssa.ArgumentError
+            (a `ValueError`) when a friend has fewer entries than the tree.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) when a friend has an index that is not by integer columns.
+        """
+        return Dataset(_core.with_friends(self._core, threads))
 
 
 class RNTuple(Dataset):

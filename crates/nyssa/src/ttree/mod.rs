@@ -15,6 +15,7 @@ mod leaf;
 mod model;
 mod options;
 mod reader;
+mod relations;
 mod split;
 mod streamed;
 mod tree;
@@ -28,5 +29,6 @@ pub use model::{
 };
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;
+pub use relations::{Alias, Friend, Index, Relations};
 pub use tree::load;
 pub use verify::{VerifyReport, verify};
