@@ -180,6 +180,15 @@ void others(const char *path) {
    legend.AddEntry(&many, "graphs");
    legend.Write("TLegend");
    TStyle("TStyle", "s").Write();
+   gROOT->SetBatch(true);
+   TCanvas canvas("TCanvas", "c", 10, 20, 300, 400);
+   // The file deletes it.
+   auto drawn = new TH1F("drawn", "", 2, 0, 1);
+   drawn->Draw();
+   canvas.Write();
+   TList pictures;
+   pictures.Add(&canvas);
+   pictures.Write("pictures", TObject::kSingleKey);
    TCutG("TCutG", 4, points, low).Write();
    file.Close();
 }

@@ -315,6 +315,9 @@ def test_classes_of_python(made: Path) -> None:
     assert (str(key), value.name) == ("key", "value")
     assert file["TClonesArray"][0].fZ == 3
     assert isinstance(file["TMultiGraph"].fGraphs[0], Graph)
+    for canvas in (file["TCanvas"], file["pictures"][0]):
+        assert (canvas.class_name, canvas.fCw + 4, canvas.kAutoExec) == ("TCanvas", 300, True)
+        assert [one.name for one in canvas.fPrimitives if isinstance(one, Histogram)] == ["drawn"]
     assert file["TStyle"].fLineStyle[:4] == ["", "  ", " 12 12", " 4 8"]
     assert isinstance(file["TEfficiency"].fPassedHistogram, Histogram)
 

@@ -5,6 +5,7 @@ mod pointer;
 
 use std::collections::{BTreeSet, HashMap};
 
+pub(super) use builtin::BY_HEART;
 use builtin::{BUILTINS, by_heart};
 
 use super::class::{Class, Step, Version};
@@ -120,21 +121,27 @@ impl<'a> Compiler<'a> {
             {
                 return self.item(Some(&item), &names);
             }
-            return by_heart(name).ok_or_else(|| {
+            let infos = by_heart(name).ok_or_else(|| {
                 Error::unsupported(format!("the file has no streamer info of class {name}"))
-            });
+            })?;
+            return self.described(name, infos.iter().collect());
         };
+        let infos = self.classes.get(name).cloned().unwrap_or_default();
+        self.described(name, infos)
+    }
+
+    /// A class by its streamer infos.
+    fn described(&mut self, name: &str, infos: Vec<&ClassInfo>) -> Result<Node> {
         if self.stack.iter().any(|outer| outer == name) {
             return Err(Error::unsupported(format!("class {name} holds itself")));
         }
         self.stack.push(name.to_owned());
-        let class = self.versions(name);
+        let class = self.versions(name, infos);
         self.stack.pop();
         Ok(Node::Object(Box::new(class?)))
     }
 
-    fn versions(&mut self, name: &'a str) -> Result<Class> {
-        let mut infos = self.classes.get(name).cloned().unwrap_or_default();
+    fn versions(&mut self, name: &str, mut infos: Vec<&ClassInfo>) -> Result<Class> {
         infos.sort_by_key(|info| std::cmp::Reverse(info.version));
         infos.dedup_by_key(|info| (info.version, info.checksum));
         let mut versions: Vec<Version> = Vec::new();
