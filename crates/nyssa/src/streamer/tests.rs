@@ -355,3 +355,59 @@ fn a_container_of_the_class_itself_is_kept_as_bytes() {
         decode(classes, "N", &[&versioned(1, &[0, 0, 0, 5, 0, 9, 0, 0, 0, 0])]).unwrap_err();
     assert!(error.message().starts_with("a container without a byte count"), "{error}");
 }
+
+/// What ROOT 6.40 writes for `class Nam : public TNamed { int i; }` in a `std::vector`, and for arrays of
+/// `TString` and `TNamed`.
+#[test]
+fn named_objects_keep_their_headers_in_arrays_and_member_by_member() {
+    let array = |class: &str, name: &str, type_name: &str, code: i32, size: i32| Element {
+        array_length: size,
+        dimensions: vec![size],
+        ..element(class, name, type_name, code)
+    };
+    let classes = vec![
+        info(
+            "Nam",
+            2,
+            7,
+            vec![element("TStreamerBase", "TNamed", "BASE", 67), basic("i", "int", 3)],
+        ),
+        info(
+            "Q",
+            2,
+            9,
+            vec![
+                array("TStreamerString", "ts", "TString", 85, 3),
+                array("TStreamerObject", "tn", "TNamed", 87, 2),
+                element("TStreamerSTL", "vn", "vector<Nam>", 500),
+                basic("end", "int", 3),
+            ],
+        ),
+    ];
+    let named = |name: &[u8]| {
+        let object =
+            [&[0, 1, 0, 0, 0, 0, 0, 0, 0, 0][..], &[u8::try_from(name.len()).unwrap()], name, &[0]];
+        versioned(1, &object.concat())
+    };
+    let members = [
+        versioned(10, &[2, b'a', b'2', 0, 1, b'c']),
+        versioned(10, &[named(b""), named(b"n")].concat()),
+        versioned(
+            0x4000 | 10,
+            &[&[0, 2, 0, 0, 0, 2][..], &named(b"x0"), &named(b"x1"), &[0, 0, 0, 0, 0, 0, 0, 1]]
+                .concat(),
+        ),
+        vec![0, 0, 0, 77],
+    ];
+    let object = versioned(2, &members.concat());
+    let layout = ObjectLayout::compile(&StreamerInfos::new(classes), &["Q"]).unwrap();
+    let array = layout.decode(&object, &[0, i64::try_from(object.len()).unwrap()]).unwrap();
+    let record = array.as_struct();
+    let strings = record.column(0).as_fixed_size_list().values().as_binary::<i64>().clone();
+    assert_eq!(strings.iter().flatten().collect::<Vec<_>>(), [&b"a2"[..], b"", b"c"]);
+    let items = record.column(2).as_list::<i64>().values().as_struct().clone();
+    let names = items.column(0).as_struct().column(1).as_binary::<i64>().clone();
+    assert_eq!(names.iter().flatten().collect::<Vec<_>>(), [b"x0", b"x1"]);
+    assert_eq!(items.column(1).as_primitive::<Int32Type>().values(), &[0, 1]);
+    assert_eq!(layout.encode(&array).unwrap().0, object);
+}

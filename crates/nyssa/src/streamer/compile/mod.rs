@@ -240,6 +240,11 @@ impl<'a> Compiler<'a> {
             let item = self.class(if code == 85 { "TString" } else { class })?;
             return Ok(Node::Container(Box::new(item), dimensions));
         }
+        // Arrays of `TString`, `TObject` and `TNamed` have a version header, as containers have.
+        if let (85..=87, Some(dimensions)) = (code, &dimensions) {
+            let item = if code == 85 { Node::Text } else { self.class(class)? };
+            return Ok(Node::Container(Box::new(item), Some(dimensions.clone())));
+        }
         // Arrays of pointers have the code of one.
         let code = if (81..=90).contains(&code) { code - ARRAY } else { code };
         let node = match code {

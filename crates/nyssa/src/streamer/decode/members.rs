@@ -78,7 +78,8 @@ impl Decoder<'_> {
     fn member(&mut self, step: &Step, column: &mut Column, rows: Rows) -> Result<()> {
         let Rows::Many(count) = rows else { return self.node(&step.node, column) };
         match &step.node {
-            Node::Object(class) if step.base => {
+            // `TNamed` streams itself, as `TObject` does.
+            Node::Object(class) if step.base && &*class.name != "TNamed" => {
                 let version = class.version(step.base_version).or(class.versions.first());
                 let version = version.ok_or_else(mismatch)?;
                 self.members(class, version, column, rows)

@@ -33,7 +33,7 @@ impl Class {
     pub(super) fn splits(&self) -> bool {
         let own = matches!(self.name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
         !own && !self.steps().iter().any(|step| match &step.node {
-            Node::Object(base) => step.base && !base.splits(),
+            Node::Object(base) => step.base && &*base.name != "TNamed" && !base.splits(),
             Node::Opaque(_) => true,
             _ => false,
         })

@@ -89,7 +89,10 @@ impl<'n> Encoder<'n> {
             Rows::Many(rows) => rows,
         };
         match &step.node {
-            Node::Object(class) if step.base => self.members(class, source, Rows::Many(rows)),
+            // `TNamed` streams itself, as `TObject` does.
+            Node::Object(class) if step.base && &*class.name != "TNamed" => {
+                self.members(class, source, Rows::Many(rows))
+            }
             Node::Container(content, dimensions) => {
                 self.container(content, dimensions.as_deref(), source, rows)
             }
