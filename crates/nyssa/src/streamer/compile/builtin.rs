@@ -78,10 +78,11 @@ impl Compiler<'_> {
 }
 
 /// Classes derived from `TObject` that files may leave out of their streamer infos.
-pub(in crate::streamer) const BY_HEART: [&str; 3] = ["TNamed", "TObjString", "TCanvas"];
+pub(in crate::streamer) const KNOWN: [&str; 8] =
+    ["TNamed", "TObjString", "TCanvas", "TObjArray", "TList", "THashList", "TClonesArray", "TMap"];
 
-/// The streamer infos of the classes [`BY_HEART`].
-pub(super) fn by_heart(name: &str) -> Option<Vec<ClassInfo>> {
+/// The streamer infos of classes that files may leave out of theirs, the newest version last.
+pub(in crate::streamer) fn by_heart(name: &str) -> Option<Vec<ClassInfo>> {
     Some(match name {
         "TNamed" => vec![class(name, 1, T_OBJECT, &[("fName", TEXT), ("fTitle", TEXT)])],
         "TObjString" => vec![class(name, 1, T_OBJECT, &[("fString", TEXT)])],

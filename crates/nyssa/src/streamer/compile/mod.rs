@@ -5,8 +5,8 @@ mod pointer;
 
 use std::collections::{BTreeSet, HashMap};
 
-pub(super) use builtin::BY_HEART;
-use builtin::{BUILTINS, by_heart};
+use builtin::BUILTINS;
+pub(super) use builtin::{KNOWN, by_heart};
 
 use super::class::{Class, Step, Version};
 use super::node::{Counted, Node, Pair};
@@ -28,6 +28,8 @@ const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 60;
 /// Elements of a fixed array beyond which it is taken for a damaged file.
 const MAX_ARRAY: usize = 1 << 24;
+/// A base class whose streamer writes nothing (`TQObject::Streamer`).
+const NOTHING: &str = "TQObject";
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
@@ -173,6 +175,9 @@ impl<'a> Compiler<'a> {
             let base = element.class == "TStreamerBase";
             let name = if base { format!(":_{bases}") } else { element.name.clone() };
             bases += usize::from(base);
+            if base && element.name == NOTHING {
+                continue;
+            }
             let node = if base { self.class(&element.name) } else { self.member(element) };
             let node = node.in_field(&place)?;
             let base_version = element.base_version;
@@ -234,11 +239,6 @@ impl<'a> Compiler<'a> {
                 item: Box::new(item),
                 objects: true,
             }));
-        }
-        // Arrays of these have a version header before them all.
-        if (85..=87).contains(&code) && dimensions.is_some() {
-            let item = self.class(if code == 85 { "TString" } else { class })?;
-            return Ok(Node::Container(Box::new(item), dimensions));
         }
         // Arrays of `TString`, `TObject` and `TNamed` have a version header, as containers have.
         if let (85..=87, Some(dimensions)) = (code, &dimensions) {
