@@ -59,30 +59,37 @@ def _from_text(pattern: str) -> Callable[[str], bool]:
 
 
 def choose(
-    available: Sequence[str], names: str | Iterable[str] | None, filter_name: NameFilter, where: str
+    available: Sequence[str],
+    names: str | Iterable[str] | None,
+    filter_name: NameFilter,
+    where: str,
+    below: Sequence[str] = (),
 ) -> list[str]:
     """Return the names to read: `names` in the order asked, else `available`, then filtered.
 
-    An entry of `names` may be a glob or a ``/regular expression/``; if it matches nothing that
+    Names in `below`, of parts of what is available, are taken where they are asked for by name, or
+    by patterns that match nothing that is available. An entry of `names` may be a glob or a ``/regular expression/``; if it matches nothing that
     is an error, with the nearest names.
     """
     if names is None:
         asked = list(available)
     else:
         asked = []
-        known = set(available)
+        known = {*available, *below}
         for name in [names] if isinstance(names, str) else names:
             if name in known:
                 asked.append(name)
                 continue
             accepts = matcher(name)
             found = [candidate for candidate in available if accepts(candidate)]
+            found = found or [candidate for candidate in below if accepts(candidate)]
             if not found:
-                raise not_found(name, available, where)
+                raise not_found(name, [*available, *below], where)
             asked.extend(found)
         asked = list(dict.fromkeys(asked))
     accepts = matcher(filter_name)
-    return [name for name in asked if accepts(name)]
+    found = [name for name in asked if accepts(name)]
+    return found or [name for name in below if names is None and accepts(name)]
 
 
 def not_found(name: str, available: Sequence[str], where: str) -> NotFoundError:

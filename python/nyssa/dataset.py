@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from nyssa import _core, _lazy, _library
 from nyssa._filter import NameFilter, choose, matcher, not_found
@@ -31,6 +31,7 @@ class Dataset(Mapping[str, "Column"]):
     def __init__(self, core: _core.Dataset) -> None:
         self._core = core
         self._items = {item[0]: item for item in core.items()}
+        self._below = {item[0]: item for item in core.items(below=True)}
 
     # What it is
 
@@ -70,23 +71,37 @@ class Dataset(Mapping[str, "Column"]):
         return {name: item[3] for name, item in self._items.items() if item[3] is not None}
 
     def keys(  # type: ignore[override]
-        self, *, filter_name: NameFilter = None, filter_typename: NameFilter = None
+        self,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        recursive: bool = False,
     ) -> list[str]:
         """Return the names of the columns, in their order in the file.
 
-        `filter_name` and `filter_typename` (of the C++ type) are globs, ``/regular expressions/``,
+        With `recursive` the sub-branches of split branches follow, by path (``"event/px"``); they
+        are read like any column. `filter_name` and `filter_typename` (of the C++ type) are globs, ``/regular expressions/``,
         lists of those, or functions.
         """
-        return list(self.typenames(filter_name=filter_name, filter_typename=filter_typename))
+        return list(
+            self.typenames(
+                filter_name=filter_name, filter_typename=filter_typename, recursive=recursive
+            )
+        )
 
     def typenames(
-        self, *, filter_name: NameFilter = None, filter_typename: NameFilter = None
+        self,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        recursive: bool = False,
     ) -> dict[str, str]:
-        """Return the C++ type name of each column."""
+        """Return the C++ type name of each column; see `keys`."""
         name_accepts, type_accepts = matcher(filter_name), matcher(filter_typename)
+        items = self._all() if recursive else self._items
         return {
             name: item[1]
-            for name, item in self._items.items()
+            for name, item in items.items()
             if name_accepts(name) and type_accepts(item[1])
         }
 
@@ -105,8 +120,8 @@ class Dataset(Mapping[str, "Column"]):
 
     def __getitem__(self, name: str) -> Column:
         """Return the column `name`; `KeyError` with the nearest names if there is none."""
-        if name not in self._items:
-            raise not_found(name, list(self._items), self._where())
+        if name not in self:
+            raise not_found(name, list(self._all()), self._where())
         return Column(self, name)
 
     def __iter__(self) -> Iterator[str]:
@@ -119,7 +134,7 @@ class Dataset(Mapping[str, "Column"]):
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is a column of that name."""
-        return name in self._items
+        return name in self._items or name in self._below
 
     def __eq__(self, other: object) -> bool:
         """Compare by identity: two open datasets are not compared by their data."""
@@ -279,18 +294,23 @@ class Dataset(Mapping[str, "Column"]):
     def _where(self) -> str:
         return f"{self.object_path!r} of {self.file_path}"
 
+    def _all(self) -> dict[str, Any]:
+        return {**self._items, **self._below}
+
     def _choose(self, names: Names, by_name: NameFilter, by_type: NameFilter) -> list[str]:
-        chosen = choose(list(self._items), names, by_name, self._where())
+        chosen = choose(list(self._items), names, by_name, self._where(), list(self._below))
+        items = self._all()
         if by_type is not None:
             accepts = matcher(by_type)
-            chosen = [name for name in chosen if accepts(self._items[name][1])]
-        refused = [name for name in chosen if self._items[name][3] is not None]
+            chosen = [name for name in chosen if accepts(items[name][1])]
+        refused = [name for name in chosen if items[name][3] is not None]
         if refused:
             raise self._refusal(refused)
         return chosen
 
     def _refusal(self, refused: list[str]) -> UnsupportedError:
-        lines = [f"{name}: {self._items[name][3]}" for name in refused[:5]]
+        items = self._all()
+        lines = [f"{name}: {items[name][3]}" for name in refused[:5]]
         if len(refused) > 5:
             lines.append(f"and {len(refused) - 5} more (see .unreadable)")
         return UnsupportedError(
@@ -326,8 +346,48 @@ class Dataset(Mapping[str, "Column"]):
         return max(1, int(limit / max(1.0, per_entry)))
 
 
+class Friend(NamedTuple):
+    """A tree whose branches belong to the entries of another."""
+
+    name: str
+    """What goes before the names of its branches."""
+    tree: str
+    """Path of the tree in its file."""
+    file: str | None
+    """The file as it was given to ROOT; `None` for that of the other tree."""
+
+
 class TTree(Dataset):
     """A TTree: ROOT's old container of columns."""
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Formulas in ROOT's language by their names."""
+        return dict(_core.relations(self._core)[0])
+
+    @property
+    def friends(self) -> list[Friend]:
+        """The trees whose branches belong to the same entries; see `with_friends`."""
+        return [Friend(*friend) for friend in _core.relations(self._core)[1]]
+
+    def with_friends(self, *, threads: int | None = None) -> Dataset:
+        """Return the tree with the columns of its friends, as ``"friend.branch"``.
+
+        Entries of the same number belong together, except where a friend has an index: there those
+        with the same values of its columns do, and entries that the friend lacks are null. Files of
+        friends are looked for as they are named, then beside the file of the tree. `threads` is as
+        in `arrays`.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when a friend or its file is not there.
+        nyssa.ArgumentError
+            (a `ValueError`) when a friend has fewer entries than the tree.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) when a friend has an index that is not by integer columns.
+        """
+        return Dataset(_core.with_friends(self._core, threads))
 
 
 class RNTuple(Dataset):
@@ -369,7 +429,7 @@ class Column:
 
     def __init__(self, dataset: Dataset, name: str) -> None:
         self._dataset = dataset
-        self._item = dataset._items[name]
+        self._item = dataset._all()[name]
 
     @property
     def name(self) -> str:

@@ -66,8 +66,10 @@ impl Dataset {
         self.0.num_entries()
     }
 
-    /// `(name, C++ type, Arrow type or None, why it cannot be read or None)` of each column.
-    fn items(&self) -> Vec<(String, String, Option<String>, Option<String>)> {
+    /// `(name, C++ type, Arrow type or None, why it cannot be read or None)` of each column, or of those
+    /// below them: the sub-branches of split branches.
+    #[pyo3(signature = (below=false))]
+    fn items(&self, below: bool) -> Vec<(String, String, Option<String>, Option<String>)> {
         let describe = |item: &Item| {
             let (data_type, reason) = match &item.field {
                 Ok(field) => (Some(field.data_type().to_string()), None),
@@ -75,7 +77,8 @@ impl Dataset {
             };
             (item.name.clone(), item.type_name.clone(), data_type, reason)
         };
-        self.0.items().iter().map(describe).collect()
+        let items = if below { self.0.below() } else { self.0.items() };
+        items.iter().map(describe).collect()
     }
 
     /// Each field of an RNTuple: index of its parent or `None`, name, C++ type, version of the type, and
@@ -210,8 +213,8 @@ fn columns(
 
 /// The Arrow fields of columns.
 fn fields(dataset: &AnyDataset, names: &[String]) -> nyssa::Result<Vec<Arc<Field>>> {
-    let items: HashMap<&str, &Item> =
-        dataset.items().iter().map(|item| (item.name.as_str(), item)).collect();
+    let all = dataset.items().iter().chain(dataset.below());
+    let items: HashMap<&str, &Item> = all.map(|item| (item.name.as_str(), item)).collect();
     let find = |name: &String| {
         let item = items.get(name.as_str()).copied();
         let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;

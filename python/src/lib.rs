@@ -23,6 +23,7 @@ mod import;
 mod layout;
 mod merge;
 mod options;
+mod relations;
 mod report;
 mod rewrite;
 mod rows;
@@ -45,6 +46,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::join, module)?)?;
+    module.add_function(wrap_pyfunction!(relations::relations, module)?)?;
+    module.add_function(wrap_pyfunction!(relations::with_friends, module)?)?;
     module.add_function(wrap_pyfunction!(rules::with_rules, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;

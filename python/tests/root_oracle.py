@@ -457,6 +457,24 @@ def histogram(path: str, name: str) -> list[float]:
     return [found.GetBinContent(bin) for bin in (1, 2, 3)]
 
 
+def drawn(path: str, name: str, expression: str, selection: str = "") -> list[float]:
+    """Return what TTree::Draw draws; friends are looked for beside the file."""
+    import ROOT
+
+    ROOT.gErrorIgnoreLevel = ROOT.kFatal
+    before = os.getcwd()
+    os.chdir(os.path.dirname(path))
+    try:
+        with ROOT.TFile.Open(path) as file:
+            found = file.Get(name)
+            count = found.Draw(expression, selection, "goff")
+            if count < 0:
+                raise ValueError("the formula does not compile")
+            return [found.GetV1()[index] for index in range(count)]
+    finally:
+        os.chdir(before)
+
+
 def contents(path: str) -> dict[str, tuple[str, str, str]]:
     """Return class, title and members (as JSON) of all objects by path and cycle.
 

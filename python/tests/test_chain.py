@@ -285,3 +285,67 @@ def test_steps_of_clusters(files: list[str]) -> None:
 def test_a_chain_can_be_written(files: list[str], tmp_path: Path) -> None:
     path = write(tmp_path / "all.root", nyssa.chain(files))
     assert nyssa.open(path).arrays().to_list() == nyssa.chain(files).arrays().to_list()
+
+
+_TREES = """
+template <class T> void nyssa_chain_tree(const char *path, int entries, bool turned, bool extra) {
+  TFile file(path, "RECREATE");
+  TTree tree("tree", "");
+  T x;
+  int n, more;
+  float list[3];
+  auto number = [&] { tree.Branch("x", &x); };
+  if (!turned) number();
+  tree.Branch("n", &n);
+  tree.Branch("list", list, "list[n]/F");
+  if (turned) number();
+  if (extra) tree.Branch("more", &more);
+  for (int i = 0; i < entries; ++i) {
+    x = T(i + 100);
+    n = i % 4 % 3;
+    for (int j = 0; j < n; ++j) list[j] = i + j;
+    more = -i;
+    tree.Fill();
+  }
+  tree.Write();
+}
+void nyssa_chain_trees(TString folder) {
+  nyssa_chain_tree<int>(folder + "/plain.root", 40, false, true);
+  nyssa_chain_tree<int>(folder + "/turned.root", 30, true, true);
+  nyssa_chain_tree<int>(folder + "/empty.root", 0, false, true);
+  nyssa_chain_tree<Long64_t>(folder + "/wide.root", 20, false, true);
+  nyssa_chain_tree<int>(folder + "/less.root", 10, false, false);
+}
+"""
+
+
+def test_trees(tmp_path: Path, root: Root) -> None:
+    """Branches in another order, wider types, missing branches, trees without entries."""
+    root.call("cpp", _TREES, f'nyssa_chain_trees("{tmp_path}")')
+    lengths = {"plain": 40, "turned": 30, "empty": 0, "wide": 20, "less": 10}
+
+    def chain(*names: str, **options: Any) -> Any:
+        return nyssa.chain([f"{tmp_path / name}.root:tree" for name in names], **options)
+
+    def x(*names: str) -> list[int]:
+        return [100 + i for name in names for i in range(lengths[name])]
+
+    for names in (("plain", "turned"), ("empty", "plain", "empty", "turned"), ("turned", "empty")):
+        arrays = chain(*names).arrays()
+        assert arrays["x"].to_list() == x(*names)
+        assert arrays["list"].to_list() == [
+            [i + j for j in range(i % 4 % 3)] for name in names for i in range(lengths[name])
+        ]
+        assert arrays["more"].to_list() == [-(i - 100) for i in x(*names)]
+    wider = chain("wide", "plain")
+    assert (wider["x"].typename, wider["x"].array().to_list()) == (
+        "std::int64_t",
+        x("wide", "plain"),
+    )
+    with pytest.raises(nyssa.UnsupportedError, match="x: Int64 may not fit into Int32"):
+        chain("plain", "wide")["x"].array()
+    assert chain("plain", "wide", narrowing=True)["x"].array().to_list() == x("plain", "wide")
+    with pytest.raises(nyssa.UnsupportedError, match='less.root:tree: more: there is no "more"'):
+        chain("plain", "less")["more"].array()
+    filled = chain("plain", "less", missing="null")["more"].array().to_list()
+    assert filled == [-i for i in range(40)] + [None] * 10

@@ -6,6 +6,7 @@ pub mod evolve;
 mod evolved;
 mod files;
 mod filter;
+mod friends;
 mod join;
 mod rules;
 mod selected;
@@ -30,9 +31,10 @@ pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use evolved::Evolved;
 pub use files::files;
 pub use filter::Filter;
+pub use friends::open_with_friends;
 pub use join::{Join, Right};
 pub use rules::{ReadRule, RuleFunction, Ruled, Target as RuleTarget};
-pub use selected::{Piece, Selected};
+pub use selected::{Piece, Selected, taken};
 pub use slice::Slice;
 pub use target::Target;
 
@@ -72,6 +74,17 @@ pub trait Dataset: Send + Sync {
 
     /// Readable and unreadable columns, in order.
     fn items(&self) -> &[Item];
+
+    /// Columns below those of [`Dataset::items`], by path: the sub-branches of split branches.
+    fn below(&self) -> &[Item] {
+        &[]
+    }
+
+    /// The column of a name, of the items or below them.
+    fn item(&self, name: &str) -> Option<&Item> {
+        let mut all = self.items().iter().chain(self.below());
+        all.find(|item| item.name == name)
+    }
 
     /// Fields and columns of an RNTuple; its top-level fields are the items.
     fn schema(&self) -> Option<&Schema> {

@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int16Type, Int32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use nyssa::Dataset;
-use nyssa::ttree::{Element, Reader};
+use nyssa::ttree::{Element, Reader, Shape};
 use proptest::prelude::*;
 use ttree_support::*;
 
@@ -227,7 +227,7 @@ fn leaf_list_of_fixed_leaves_is_a_struct() {
     ];
     let mut file = File::new(3).branch("p", flat(Element::Int32), &specs, false);
     let branch = &mut file.tree.branches[0];
-    branch.shape = Err("it has several leaves (x, y, z)".to_owned());
+    branch.shape = Ok(Shape::LeafList);
     branch.leaves = vec![
         leaf("x", Element::Float64, &[]),
         leaf("y", Element::Int32, &[]),
@@ -257,7 +257,7 @@ fn counter_in_a_leaf_list() {
         .branch("n", flat(Element::Int32), &[Spec::new(2, be_i32(&[7, 1, 8, 2]))], false)
         .branch("x", jagged(Element::Float32, &[]), &[x], false);
     let branch = &mut file.tree.branches[0];
-    branch.shape = Err("it has several leaves (run, n)".to_owned());
+    branch.shape = Ok(Shape::LeafList);
     branch.leaves = vec![leaf("run", Element::Int32, &[]), leaf("n", Element::Int32, &[])];
     assert_eq!(lists(&file.read("x").unwrap()), [vec![1.0], vec![2.0, 3.0]]);
 }
@@ -270,7 +270,7 @@ fn one_branch_without_a_context() {
         false,
     );
     let branch = reader.branch("x").unwrap();
-    let counter = branch.shape.as_ref().unwrap().counter.clone().unwrap();
+    let counter = branch.shape.as_ref().unwrap().counter().cloned().unwrap();
     let offsets = reader.offsets(&counter, 2..4).unwrap();
     assert_eq!(offsets[..], [0, 1, 4]);
     let array = reader.read_branch(branch, 2..4, Some(&offsets)).unwrap();

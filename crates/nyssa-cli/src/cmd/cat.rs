@@ -8,8 +8,10 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
 use clap::Args;
-use nyssa::dataset::{ChainOptions, Dataset, Filter};
+use nyssa::cut::Cut;
+use nyssa::dataset::{self, AnyDataset, ChainOptions, Dataset, Filter, Selected};
 use nyssa::error::ResultExt;
+use nyssa::ttree::Relations;
 use nyssa::{Context, Error};
 
 use crate::FINE;
@@ -62,6 +64,13 @@ pub struct Cat {
     /// Print only branches or fields that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
+    /// Print only entries for which this is true, such as 'nMuon >= 2 && Muon_pt[0] > 20'; the aliases
+    /// of a TTree may be used
+    #[arg(long, value_name = "EXPRESSION", value_parser = cut, conflicts_with = "attributes")]
+    cut: Option<Cut>,
+    /// Print the columns of a TTree's friends too, as friend.branch
+    #[arg(long)]
+    friends: bool,
     /// Print attribute sets too
     #[arg(long)]
     attributes: bool,
@@ -82,11 +91,22 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
             None,
         ));
     }
-    let dataset = data.dataset();
-    let columns = columns(&data, &filter, app)?;
+    let friends =
+        if args.friends { Some(with_friends(&args.data, &data, &context)?) } else { None };
+    let dataset = friends.as_deref().unwrap_or(data.dataset());
+    let columns = columns(dataset, data.first(), &filter, app)?;
+    let selected = match &args.cut {
+        Some(cut) => Some(select(dataset, data.first(), cut, args.entries, &context)?),
+        None => None,
+    };
+    let (dataset, range) = match &selected {
+        Some(selected) => (selected as &dyn Dataset, None),
+        None => (dataset, args.entries),
+    };
     let total = dataset.num_entries();
     let number = args.number.unwrap_or(if app.json { total } else { DEFAULT_ENTRIES });
-    let entries = args.entries.map_or(0..number.min(total), |entries| entries.within(total));
+    let number = if selected.is_some() && args.entries.is_some() { total } else { number };
+    let entries = range.map_or(0..number.min(total), |entries| entries.within(total));
     if entries.end > total {
         return Err(beyond(dataset, &entries));
     }
@@ -103,6 +123,49 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
         writeln!(app.out, "{}]", if printer.first { "" } else { "\n" })?;
     }
     Ok(FINE)
+}
+
+fn cut(text: &str) -> std::result::Result<Cut, String> {
+    Cut::parse(text).map_err(|error| error.message().to_owned())
+}
+
+/// The only tree that is named, with its friends.
+fn with_friends(
+    arguments: &[String],
+    data: &data::Entries,
+    context: &Context,
+) -> Result<AnyDataset> {
+    match (arguments, data) {
+        ([argument], data::Entries::One(Data::Tree(tree))) => {
+            let (file, _) = data::open_file(argument)?;
+            Ok(dataset::open_with_friends(&file, tree.name(), context)?)
+        }
+        _ => Err(Failure::Usage("--friends is for one TTree".to_owned(), None)),
+    }
+}
+
+/// The entries that a cut takes.
+fn select<'a>(
+    dataset: &'a dyn Dataset,
+    first: &Data,
+    cut: &Cut,
+    entries: Option<Entries>,
+    context: &Context,
+) -> Result<Selected<'a>> {
+    let formulas = match first {
+        Data::Tree(tree) => {
+            let (file, _) = data::open_file(tree.file())?;
+            Relations::load(&file, &file.find(tree.name())?)?.formulas()
+        }
+        Data::NTuple(_) => Vec::new(),
+    };
+    let cut = cut.clone().with_aliases(dataset.items(), &formulas)?;
+    let total = dataset.num_entries();
+    let entries = entries.map_or(0..total, |entries| entries.within(total));
+    if entries.end > total {
+        return Err(beyond(dataset, &entries));
+    }
+    Ok(Selected::new(dataset, dataset::taken(dataset, &cut, entries, context)?)?)
 }
 
 fn beyond(dataset: &dyn Dataset, entries: &Range<u64>) -> Failure {
@@ -127,8 +190,12 @@ struct Column {
 }
 
 /// The readable columns that the filter takes; says which cannot be read.
-fn columns(data: &data::Entries, filter: &Filter, app: &mut App<'_>) -> Result<Vec<Column>> {
-    let dataset = data.dataset();
+fn columns(
+    dataset: &dyn Dataset,
+    first: &Data,
+    filter: &Filter,
+    app: &mut App<'_>,
+) -> Result<Vec<Column>> {
     let taken: Vec<_> = dataset.items().iter().filter(|item| filter.takes(&item.name)).collect();
     if taken.is_empty() && !dataset.items().is_empty() {
         return Err(Failure::Usage(
@@ -142,7 +209,7 @@ fn columns(data: &data::Entries, filter: &Filter, app: &mut App<'_>) -> Result<V
         match &item.field {
             Ok(field) => columns.push(Column {
                 name: item.name.clone(),
-                notation: match data.first() {
+                notation: match first {
                     Data::Tree(_) => Notation::default(),
                     Data::NTuple(reader) => reader
                         .schema()

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::map::Input;
 use super::options::Options;
-use crate::ttree::{Branch, Tree};
+use crate::ttree::{Branch, Shape, Tree};
 
 /// Share of the memory budget that one branch may take in one cluster: room for several at once.
 const BRANCH_SHARE: u64 = 4;
@@ -50,8 +50,15 @@ fn nearest(starts: &[u64], entry: u64) -> Option<u64> {
     candidates.iter().copied().min_by_key(|start| start.abs_diff(entry))
 }
 
-/// Zipped bytes of the baskets of `branch`, those cut by the range counted in part.
+/// Zipped bytes of the baskets of `branch`, those cut by the range counted in part; with those of
+/// the sub-branches of a split branch.
 pub(super) fn stored(branch: &Branch, entries: &Range<u64>) -> u64 {
+    let below = branch.split.iter().flat_map(|_| &branch.branches);
+    let below = below.map(|branch| stored(branch, entries)).fold(0, u64::saturating_add);
+    own(branch, entries).saturating_add(below)
+}
+
+fn own(branch: &Branch, entries: &Range<u64>) -> u64 {
     let first = branch.baskets.partition_point(|basket| {
         basket.first_entry.saturating_add(basket.entries) <= entries.start
     });
@@ -68,10 +75,17 @@ pub(super) fn stored(branch: &Branch, entries: &Range<u64>) -> u64 {
 
 /// Decoded bytes of `branch`: exact for fixed sizes, else from its zipped bytes.
 pub(super) fn decoded(branch: &Branch, entries: &Range<u64>) -> u64 {
-    let fixed = branch.shape.as_ref().ok().filter(|shape| shape.counter.is_none());
-    let fixed = fixed.and_then(|shape| {
-        let size = shape.element.size()? as u64;
-        shape.dimensions.iter().try_fold(size, |size, &n| size.checked_mul(n))
+    if branch.split.is_some() {
+        let below = branch.branches.iter().map(|branch| decoded(branch, entries));
+        return below.fold(0, u64::saturating_add);
+    }
+    let fixed = match &branch.shape {
+        Ok(Shape::Plain(plain)) if plain.counter.is_none() => Some(plain),
+        _ => None,
+    };
+    let fixed = fixed.and_then(|plain| {
+        let size = plain.element.size()? as u64;
+        plain.dimensions.iter().try_fold(size, |size, &n| size.checked_mul(n))
     });
     match fixed {
         Some(size) => size.saturating_mul(entries.end - entries.start),
@@ -82,7 +96,7 @@ pub(super) fn decoded(branch: &Branch, entries: &Range<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ttree::{Basket, Element, Shape};
+    use crate::ttree::{Basket, Element, Plain};
 
     fn branch(element: Element, baskets: &[(u64, u64, u64)]) -> Branch {
         let basket = |&(first_entry, entries, bytes)| Basket {
@@ -100,7 +114,8 @@ mod tests {
             leaves: Vec::new(),
             baskets: baskets.iter().map(basket).collect(),
             branches: Vec::new(),
-            shape: Ok(Shape { element, dimensions: vec![2], counter: None }),
+            shape: Ok(Shape::Plain(Plain { element, dimensions: vec![2], counter: None })),
+            split: None,
         }
     }
 

@@ -42,9 +42,13 @@ impl Counters {
         for unit in units {
             let Some(source) = needed(inputs, unit) else { continue };
             let index = *by_source.entry(source.clone()).or_insert_with(|| {
-                let counts = |shape: &Shape| shape.counter.is_none() && shape.dimensions.is_empty();
                 let branch = reader.branch(&source.branch);
-                let readable = branch.and_then(|b| b.shape.as_ref().ok()).is_some_and(counts);
+                let readable = branch.is_some_and(|branch| match &branch.shape {
+                    Ok(Shape::Plain(plain)) => {
+                        plain.counter.is_none() && plain.dimensions.is_empty()
+                    }
+                    _ => false,
+                });
                 let counter = Counter { source: source.clone(), uses: 0, member: 0, readable };
                 counters.push(counter);
                 counters.len() - 1
@@ -113,7 +117,9 @@ pub(super) fn needed<'a>(inputs: &'a [Input<'_>], unit: &'a Unit) -> Option<&'a 
     match &unit.source {
         Source::Offsets(source) => Some(source),
         Source::Branch(index) | Source::Items(index) => {
-            inputs.get(*index)?.branch.shape.as_ref().ok()?.counter.as_ref()
+            let branch = inputs.get(*index)?.branch;
+            // A split branch reads its counters with its sub-branches.
+            branch.shape.as_ref().ok().filter(|_| branch.split.is_none())?.counter()
         }
     }
 }

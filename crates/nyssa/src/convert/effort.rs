@@ -153,7 +153,7 @@ impl Effort<'_> {
         let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;
-        let array = self.reader.read_branch(input.branch, start..start + count, None)?;
+        let array = input.read(self.reader, start..start + count, None)?;
         Ok(Some(if only_items { items(&array)? } else { array }))
     }
 }

@@ -44,6 +44,9 @@ pub(super) fn field_type(data_type: &DataType, layout: Layout) -> Result<FieldTy
                 fields.iter().map(member).collect::<Result<_, String>>()?,
             ));
         }
+        DataType::Union(..) => {
+            return Err("pointers to objects of several classes have no RNTuple type".to_owned());
+        }
         other => return Err(format!("{other} has no RNTuple type")),
     }))
 }

@@ -134,7 +134,7 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
         }
         match check(branch, rules.layout) {
             Ok((data_type, item)) => {
-                let counter = branch.shape.as_ref().ok().and_then(|shape| shape.counter.as_ref());
+                let counter = branch.shape.as_ref().ok().and_then(|shape| shape.counter());
                 taken.push(Taken { index, path, counter, data_type, item });
             }
             Err(reason) => map.skipped.push(Skipped { branch: path.clone(), reason }),
@@ -162,7 +162,7 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
 fn check(branch: &Branch, layout: Layout) -> std::result::Result<(DataType, FieldType), String> {
     let data_type = branch.data_type()?;
     let item = match (&data_type, &branch.shape) {
-        (DataType::LargeList(item), Ok(shape)) if shape.counter.is_some() => {
+        (DataType::LargeList(item), Ok(shape)) if shape.counter().is_some() => {
             field_type(item.data_type(), layout)?
         }
         _ => field_type(&data_type, layout)?,

@@ -3,12 +3,12 @@
 use super::*;
 use crate::encoding::ColumnType;
 use crate::schema::Structure;
-use crate::ttree::{Element, Leaf, Shape};
+use crate::ttree::{Element, Leaf, Plain, Shape};
 
 fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str>) -> Branch {
     let counter =
         counter.map(|name| CountSource { branch: name.to_owned(), leaf: name.to_owned() });
-    let shape = Shape { element, dimensions: dimensions.to_vec(), counter: counter.clone() };
+    let plain = Plain { element, dimensions: dimensions.to_vec(), counter: counter.clone() };
     Branch {
         name: name.to_owned(),
         title: String::new(),
@@ -25,7 +25,8 @@ fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str
         }],
         baskets: Vec::new(),
         branches: Vec::new(),
-        shape: Ok(shape),
+        shape: Ok(Shape::Plain(plain)),
+        split: None,
     }
 }
 

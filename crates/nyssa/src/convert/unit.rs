@@ -11,7 +11,7 @@ use super::map::{Input, Source, Unit};
 use crate::error::{Error, Result, ResultExt};
 use crate::page::SealedColumn;
 use crate::schema::Schema;
-use crate::ttree::Reader;
+use crate::ttree::{Reader, Shape};
 use crate::write::{Scratch, SealSettings, seal_field, seal_offsets};
 
 /// The units of a conversion and where their data comes from.
@@ -21,6 +21,22 @@ pub(super) struct Units<'a> {
     pub schema: &'a Schema,
     pub units: &'a [Unit],
     counters: Counters,
+}
+
+impl Input<'_> {
+    /// Reads the branch; `offsets` are those of its counter, where they are known.
+    pub(super) fn read(
+        &self,
+        reader: &Reader,
+        entries: Range<u64>,
+        offsets: Option<&OffsetBuffer<i64>>,
+    ) -> Result<ArrayRef> {
+        let plain = matches!(self.branch.shape, Ok(Shape::Plain(_) | Shape::LeafList));
+        if self.branch.split.is_some() || !plain && offsets.is_none() {
+            return reader.read_whole(&self.path, entries);
+        }
+        reader.read_branch(self.branch, entries, offsets)
+    }
 }
 
 /// What a unit read.
@@ -53,7 +69,7 @@ impl<'a> Units<'a> {
             .transpose()?;
         let read = |index: usize| -> Result<ArrayRef> {
             let input = self.inputs.get(index).ok_or_else(|| Error::not_found("no such branch"))?;
-            self.reader.read_branch(input.branch, entries.clone(), offsets.as_ref())
+            input.read(self.reader, entries.clone(), offsets.as_ref())
         };
         match (&unit.source, &offsets) {
             (Source::Branch(index), _) => read(*index).map(Data::Array),

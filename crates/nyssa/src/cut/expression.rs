@@ -27,15 +27,36 @@ pub(super) enum Kind {
     Not(Box<Expression>),
     Binary(Operator, Box<Expression>, Box<Expression>),
     Call(Function, Box<Expression>),
+    /// What an alias stands for; places in it are those of its formula.
+    Alias(String, Box<Expression>),
 }
 
 impl Expression {
     fn children(&self) -> Vec<&Self> {
         match &self.kind {
             Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Field(_) => Vec::new(),
-            Kind::Negate(inner) | Kind::Not(inner) | Kind::Call(_, inner) => vec![inner],
+            Kind::Negate(inner)
+            | Kind::Not(inner)
+            | Kind::Call(_, inner)
+            | Kind::Alias(_, inner) => vec![inner],
             Kind::Item(left, right) | Kind::Binary(_, left, right) => vec![left, right],
         }
+    }
+
+    pub fn children_mut(&mut self) -> Vec<&mut Self> {
+        match &mut self.kind {
+            Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Field(_) => Vec::new(),
+            Kind::Negate(inner)
+            | Kind::Not(inner)
+            | Kind::Call(_, inner)
+            | Kind::Alias(_, inner) => vec![inner],
+            Kind::Item(left, right) | Kind::Binary(_, left, right) => vec![left, right],
+        }
+    }
+
+    /// Number of expressions in it, itself included.
+    pub fn parts(&self) -> usize {
+        self.children().into_iter().map(Self::parts).sum::<usize>() + 1
     }
 
     /// Adds the top-level fields, each once.
@@ -53,6 +74,7 @@ impl Expression {
     pub fn position(&self, name: &str) -> Option<usize> {
         match &self.kind {
             Kind::Field(path) if path.first().is_some_and(|first| first == name) => Some(self.at),
+            Kind::Alias(_, inner) => inner.position(name).map(|_| self.at),
             _ => self.children().into_iter().find_map(|child| child.position(name)),
         }
     }
@@ -80,6 +102,8 @@ impl Expression {
             }
             Kind::Negate(inner) => negate(of(inner)?).map_err(fault),
             Kind::Not(inner) => not(of(inner)?).map_err(fault),
+            Kind::Alias(name, inner) => of(inner)
+                .map_err(|inner| fault(format!("the alias {name:?}: {}", inner.error.message()))),
             Kind::Call(function, inner) => function.apply(of(inner)?).map_err(fault),
             Kind::Binary(operator, left, right) => {
                 binary(*operator, of(left)?, of(right)?).map_err(fault)

@@ -20,6 +20,7 @@
 //! value, and the `min` or `max` of an empty list are missing: whatever is computed from them is
 //! missing too, and comparisons with them are false.
 
+mod alias;
 mod expression;
 mod functions;
 mod load;

@@ -241,7 +241,7 @@ impl Parser {
 }
 
 /// The field that items are taken of.
-fn path(expression: &mut Expression) -> Option<&mut Vec<String>> {
+pub(super) fn path(expression: &mut Expression) -> Option<&mut Vec<String>> {
     match &mut expression.kind {
         Kind::Field(path) => Some(path),
         Kind::Item(inner, _) => path(inner),

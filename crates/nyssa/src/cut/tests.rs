@@ -188,3 +188,72 @@ fn fields_are_named_once() {
     let cut = Cut::parse("pt[0] > 1 && any(pt > n) || jets.pt[0] < pt[1]").unwrap();
     assert_eq!(cut.fields(), ["pt", "n", "jets"]);
 }
+
+fn with_aliases(text: &str, formulas: &[(&str, &str)]) -> Result<Vec<bool>, String> {
+    let pair = |(name, formula): &(&str, &str)| ((*name).to_owned(), (*formula).to_owned());
+    let formulas: Vec<_> = formulas.iter().map(pair).collect();
+    let cut = Cut::parse(text).unwrap().with_aliases(&items(), &formulas);
+    let cut = cut.map_err(|error| error.message().to_owned())?;
+    cut.check(&items()).map_err(|error| error.message().to_owned())?;
+    let arrays: Vec<ArrayRef> = cut
+        .fields()
+        .iter()
+        .map(|name| Arc::clone(&fields().iter().find(|field| field.0 == name).unwrap().1))
+        .collect();
+    let mask = cut.mask(&arrays, 3).map_err(|error| error.message().to_owned())?;
+    Ok(mask.iter().collect())
+}
+
+#[test]
+fn aliases_stand_for_expressions() {
+    let formulas = [
+        ("twice", "n*2"),
+        ("large", "twice > 2"),
+        ("first", "pt[0]"),
+        ("rec", "record"),
+        // A column goes before an alias.
+        ("n", "event"),
+    ];
+    for (text, wanted) in [
+        ("large", [true, false, false]),
+        ("!large && twice == 2", [false, false, true]),
+        ("first > 26", [true, false, false]),
+        ("rec.met > 20", [true, false, true]),
+        ("n < 2", [false, true, true]),
+        // An alias is one value, as if it were in brackets.
+        ("twice * 2 == 8", [true, false, false]),
+    ] {
+        assert_eq!(with_aliases(text, &formulas), Ok(wanted.to_vec()), "{text}");
+    }
+}
+
+#[test]
+fn wrong_aliases_are_named() {
+    let formulas = [
+        ("loop", "1 + pool"),
+        ("pool", "loop"),
+        ("odd", "TMath::Abs(n)"),
+        ("lacking", "nothing > 1"),
+        ("sum", "n + 1"),
+        ("mixed", "text + 1"),
+        ("a", "b+b+b+b+b+b+b+b+b+b"),
+        ("b", "c+c+c+c+c+c+c+c+c+c"),
+        ("c", "d+d+d+d+d+d+d+d+d+d"),
+        ("d", "e+e+e+e+e+e+e+e+e+e"),
+        ("e", "n"),
+    ];
+    for (text, wanted) in [
+        ("loop > 1", "the alias \"loop\" needs itself: loop -> pool -> loop"),
+        ("n > 1 && odd > 1", "the alias \"odd\" (TMath::Abs(n)): "),
+        ("lacking", "there is no field \"nothing\""),
+        ("sum.x > 1", "the alias \"sum\" (n + 1): only fields have members"),
+        ("mixed > 1", "the alias \"mixed\": "),
+        ("a > 1", "the cut has too many parts"),
+    ] {
+        let message = with_aliases(text, &formulas).unwrap_err();
+        assert!(message.contains(wanted), "{text}: {message}");
+    }
+    // The mark is under the alias.
+    let message = with_aliases("n > 1 && odd > 1", &formulas).unwrap_err();
+    assert!(message.ends_with("\n  n > 1 && odd > 1\n           ^"), "{message}");
+}

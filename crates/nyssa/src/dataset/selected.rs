@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::{Dataset, Format, Item};
 use crate::Context;
+use crate::cut::Cut;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::schema::Schema;
@@ -30,6 +31,35 @@ impl Piece {
             Some(mask) => mask.count_set_bits() as u64,
         }
     }
+}
+
+/// Entries that a cut looks at together.
+const CUT_ENTRIES: u64 = 1 << 16;
+
+/// Which of `entries` a cut takes. Only the columns of the cut are read, some clusters or a part of one
+/// at a time.
+///
+/// # Errors
+/// Those of [`Cut::check`] and of reading.
+pub fn taken(
+    dataset: &dyn Dataset,
+    cut: &Cut,
+    entries: Range<u64>,
+    context: &Context,
+) -> Result<Vec<Piece>> {
+    cut.check(dataset.items())?;
+    let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
+    let mut pieces = Vec::new();
+    let mut start = entries.start;
+    while start < entries.end {
+        context.check()?;
+        let end = entries.end.min(start.saturating_add(CUT_ENTRIES));
+        let arrays = dataset.read(&names, start..end, context)?;
+        let mask = cut.mask(&arrays, to_usize(end - start, "mask")?)?;
+        pieces.push(Piece { entries: start..end, mask: Some(mask) });
+        start = end;
+    }
+    Ok(pieces)
 }
 
 /// The taken entries of another dataset, counted from 0.

@@ -303,8 +303,11 @@ impl<'a> Job<'a> {
     pub(crate) fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
         let start = Instant::now();
         let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
-        let options =
-            diff::Options { memory_budget: self.options.memory_budget, ..diff::Options::default() };
+        let options = diff::Options {
+            memory_budget: self.options.memory_budget,
+            shapes_by_value: false,
+            ..diff::Options::default()
+        };
         let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
         compared
             .require_equal("the input", "the RNTuple")

@@ -36,6 +36,7 @@
 //!
 //! Objects that several pointers of one entry refer to are repeated in each place.
 
+mod branch;
 mod class;
 mod column;
 mod compile;
@@ -63,6 +64,7 @@ use decode::Decoder;
 use node::Node;
 use shape::Shape;
 
+pub use branch::{Counts, Member};
 pub use object::ObjectReader;
 
 /// Where the places count from by which an object refers to what was streamed before.
@@ -99,9 +101,12 @@ impl ObjectLayout {
     }
 
     fn of(mut compiler: Compiler<'_>, names: &[&str]) -> Result<Self> {
-        let node = compiler.root(names)?;
+        compiler.root(names).map(Self::new)
+    }
+
+    fn new(node: Node) -> Self {
         let shape = node.shape();
-        Ok(Self { node, shape })
+        Self { node, shape }
     }
 
     /// The Arrow type of an object.

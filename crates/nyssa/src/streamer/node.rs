@@ -24,6 +24,8 @@ pub(super) enum Node {
     Symmetric(Box<Symmetric>),
     /// Members behind a version header, which in a list streamed member by member base classes lack.
     Object(Box<Class>),
+    /// The members of one version of a class, without a version header.
+    Members(Box<Class>, usize),
     /// Objects one after the other in an array of these dimensions, outermost first.
     Array(Vec<usize>, Box<Node>),
     /// As many numbers or objects as a member says, for each of so many pointers.
@@ -117,7 +119,7 @@ impl Node {
                 (":_0", matrix.base.shape()),
                 ("fElements", list(Shape::Number(matrix.number))),
             ]),
-            Self::Object(class) => class.shape(),
+            Self::Object(class) | Self::Members(class, _) => class.shape(),
             Self::Array(dimensions, item) => fixed(dimensions, item.shape()),
             Self::Counted(counted) => fixed(&counted.dimensions, list(counted.item.shape())),
             Self::Sequence(item) => list(item.shape()),

@@ -11,7 +11,7 @@ use arrow_array::{
     PrimitiveArray, StructArray,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, Field};
 
 use super::Element;
 use super::layout::{Layout, Member};
@@ -58,6 +58,45 @@ pub(crate) fn build(
     let Some(offsets) = offsets else { return Ok(array) };
     let field = Arc::new(crate::arrow::field("item", array.data_type().clone()));
     Ok(Arc::new(LargeListArray::try_new(field, offsets, array, None).map_err(arrow)?))
+}
+
+/// Arrays of one type one after the other, in lists by `offsets`.
+///
+/// # Errors
+/// `LimitExceeded` where there are more values than Arrow counts; `OutOfSpecification` when there
+/// are not as many as `offsets` say.
+pub(crate) fn concatenate(
+    mut arrays: Vec<ArrayRef>,
+    item: Field,
+    offsets: Option<OffsetBuffer<i64>>,
+) -> Result<ArrayRef> {
+    let array = match arrays.len() {
+        0 => arrow_array::new_empty_array(item.data_type()),
+        1 => arrays.swap_remove(0),
+        _ => {
+            let all: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+            arrow_select::concat::concat(&all).map_err(|error| {
+                Error::limit("the values do not fit an Arrow array").with_source(error)
+            })?
+        }
+    };
+    let Some(offsets) = offsets else { return Ok(array) };
+    lists(array, item, offsets)
+}
+
+/// Lists of items.
+///
+/// # Errors
+/// `OutOfSpecification` when there are not as many as `offsets` say.
+pub(crate) fn lists(items: ArrayRef, item: Field, offsets: OffsetBuffer<i64>) -> Result<ArrayRef> {
+    if items.len() as i64 != offsets.last() {
+        return Err(Error::out_of_spec(format!(
+            "{} items where their counter says {}",
+            items.len(),
+            offsets.last()
+        )));
+    }
+    Ok(Arc::new(LargeListArray::try_new(Arc::new(item), offsets, items, None).map_err(arrow)?))
 }
 
 /// Strings of these bytes.

@@ -163,6 +163,11 @@ impl Header {
 }
 
 impl<'a> Contents<'a> {
+    /// Bytes of the key and the basket's header, from which references in the data count.
+    pub(crate) fn keylen(&self) -> usize {
+        self.keylen
+    }
+
     /// Opens a basket read from a file: `raw` are its bytes, `scratch` takes the payload where it is
     /// compressed.
     ///

@@ -7,7 +7,7 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::basket::Contents;
 use super::layout::{Kind, Layout, Member};
-use super::{Basket, Branch, Element, array, decode};
+use super::{Basket, Branch, Element, array, decode, streamed};
 use crate::error::{Error, Result};
 use crate::guard;
 
@@ -21,6 +21,8 @@ pub(crate) struct Column<'r> {
     entries: Range<u64>,
     /// Offsets of a jagged branch in items, from its counter: one more than entries, from 0.
     counts: Option<OffsetBuffer<i64>>,
+    /// Lengths of what is behind pointers, one for each value.
+    lengths: Option<Vec<usize>>,
     /// The baskets that hold these entries.
     baskets: Range<usize>,
 }
@@ -49,9 +51,11 @@ pub(crate) struct Output {
     pub temporary: bool,
 }
 
-/// Elements of one basket whose number was not known beforehand.
+/// What one basket yields whose size was not known beforehand.
 #[derive(Default)]
 pub(crate) struct Found {
+    /// Streamed values; else the elements below.
+    array: Option<ArrayRef>,
     /// Native elements or string bytes.
     bytes: Vec<u8>,
     /// Number of items or bytes of each entry.
@@ -86,6 +90,7 @@ impl<'r> Column<'r> {
         branch: &'r Branch,
         entries: Range<u64>,
         counts: Option<OffsetBuffer<i64>>,
+        lengths: Option<Vec<usize>>,
     ) -> Result<Self> {
         let layout = Layout::of(branch).map_err(Error::unsupported)?;
         let rows = guard::to_usize(entries.end.saturating_sub(entries.start), "an entry range")?;
@@ -99,7 +104,15 @@ impl<'r> Column<'r> {
                 counts.len()
             )));
         }
-        Ok(Self { branch, layout, entries, counts, baskets })
+        if counts.is_none()
+            && let (Kind::Streamed(_), Some(counter)) = (&layout.kind, layout.counter())
+        {
+            return Err(Error::unsupported(format!(
+                "it has as many values as {} says, which cannot be read",
+                counter.leaf
+            )));
+        }
+        Ok(Self { branch, layout, entries, counts, lengths, baskets })
     }
 
     fn len(&self) -> usize {
@@ -183,6 +196,9 @@ impl<'r> Column<'r> {
     pub(crate) fn finish(&self, decoded: Decoded) -> Result<ArrayRef> {
         let (buffers, offsets) = match decoded {
             Decoded::Placed(buffers) => (buffers, self.counts.clone()),
+            Decoded::Found(found) if matches!(self.layout.kind, Kind::Streamed(_)) => {
+                return self.finish_streamed(found);
+            }
             Decoded::Found(found) => {
                 let (buffer, offsets) = concatenate(&found, self.len())?;
                 if matches!(self.layout.kind, Kind::Strings) {
@@ -210,6 +226,10 @@ impl<'r> Column<'r> {
         let basket = &self.branch.baskets[index];
         let part = self.part(index);
         let outs = match target {
+            Target::Found(found) if matches!(self.layout.kind, Kind::Streamed(_)) => {
+                found.array = self.decode_streamed(basket, contents, part.rows, skip)?;
+                return Ok(());
+            }
             Target::Found(found) if matches!(self.layout.kind, Kind::Strings) => {
                 return decode_strings(contents, part.rows, found);
             }
@@ -261,6 +281,50 @@ impl<'r> Column<'r> {
             Some(end) => Ok(&contents.data[start..end]),
             None => Err(self.disagree(start, part, have)),
         }
+    }
+
+    /// The values of these entries of a basket of streamed ones.
+    fn decode_streamed(
+        &self,
+        basket: &Basket,
+        contents: &Contents<'_>,
+        rows: Range<usize>,
+        skip: impl FnOnce(Range<u64>) -> Result<u64>,
+    ) -> Result<Option<ArrayRef>> {
+        let Kind::Streamed(streamed) = &self.layout.kind else { return Ok(None) };
+        // Of this read: the row of the first entry.
+        let first = (basket.first_entry + rows.start as u64).saturating_sub(self.entries.start);
+        let first = guard::to_usize(first, "an entry")?;
+        let offset = |row: usize| match &self.counts {
+            Some(counts) => counts.get(row).map_or(0, |&offset| offset as usize),
+            None => row,
+        };
+        let counts = self.counts.as_ref().map(|_| {
+            rows.clone().zip(first..).map(|(_, row)| offset(row + 1) - offset(row)).collect()
+        });
+        let lengths = self.lengths.as_ref().and_then(|lengths| lengths.get(offset(first)..));
+        let skip = match (&self.counts, rows.start) {
+            (Some(_), 1..) => skip(basket.first_entry..basket.first_entry + rows.start as u64)?,
+            (_, start) => start as u64,
+        };
+        let skip = guard::to_usize(skip, "an offset")?;
+        let start = rows.start as u64;
+        let entries = guard::to_usize(basket.entries, "a basket")?;
+        let rows = streamed::Rows { rows, entries, counts, skip, lengths };
+        streamed::decode(streamed, contents, &rows).map(Some).map_err(|error| {
+            error.at(|place| {
+                place.entry = place.entry.map(|entry| basket.first_entry + start + entry);
+            })
+        })
+    }
+
+    /// The values of all baskets, in lists for a member of a collection.
+    fn finish_streamed(&self, found: Vec<Found>) -> Result<ArrayRef> {
+        let arrays: Vec<ArrayRef> = found.into_iter().filter_map(|found| found.array).collect();
+        let Kind::Streamed(streamed) = &self.layout.kind else {
+            return Err(Error::unsupported("a branch that is not streamed"));
+        };
+        array::concatenate(arrays, streamed.layout.arrow_field("item"), self.counts.clone())
     }
 
     fn disagree(&self, start: usize, part: &Part, have: usize) -> Error {

@@ -33,6 +33,16 @@ pub(crate) fn offsets(counter: &ArrayRef, leaf: &str, first: u64) -> Result<Offs
     }
 }
 
+/// The lengths that a branch holds for each value: its numbers, or the items of its lists.
+///
+/// # Errors
+/// As [`offsets`].
+pub(crate) fn lengths(counter: &ArrayRef) -> Result<Vec<usize>> {
+    let items = counter.as_list_opt::<i64>().map_or(counter, |list| list.values());
+    let offsets = offsets(items, "", 0)?;
+    Ok(offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect())
+}
+
 fn sum<T: ArrowPrimitiveType>(counter: &ArrayRef, first: u64) -> Result<OffsetBuffer<i64>>
 where
     T::Native: TryInto<i64> + std::fmt::Display,

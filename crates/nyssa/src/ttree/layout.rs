@@ -1,8 +1,10 @@
 //! What one entry of a branch looks like in its baskets, and the Arrow type it reads as.
 
-use arrow_schema::{DataType, Fields};
+use std::sync::Arc;
 
-use super::{Branch, CountSource, Element};
+use arrow_schema::{DataType, Field, Fields};
+
+use super::{Branch, CountSource, Element, Plain, Shape, Streamed};
 
 /// The most bytes that a basket's object size can say.
 pub(crate) const BASKET_MAX: u64 = i32::MAX as u64;
@@ -27,6 +29,8 @@ pub(crate) enum Kind {
     Jagged(CountSource),
     /// One C string.
     Strings,
+    /// What ROOT's streamers wrote; there are no members.
+    Streamed(Streamed),
 }
 
 /// One leaf of an item.
@@ -47,17 +51,19 @@ pub(crate) struct Member {
 impl Layout {
     /// The layout of `branch`, or why it cannot be read.
     pub(crate) fn of(branch: &Branch) -> Result<Self, String> {
-        let shape = match &branch.shape {
-            Ok(shape) => shape,
-            Err(reason) if reason.starts_with(SEVERAL_LEAVES) => {
-                return record(branch).ok_or_else(|| reason.clone());
+        let plain = match branch.shape.as_ref().map_err(Clone::clone)? {
+            Shape::Plain(plain) => plain,
+            Shape::LeafList => return leaf_list(branch),
+            Shape::Streamed(streamed) => {
+                let kind = Kind::Streamed(streamed.clone());
+                return Ok(Self { kind, stride: 1, members: Vec::new() });
             }
-            Err(reason) => return Err(reason.clone()),
         };
-        let mut layout = Self::items(vec![Member::new("", shape.element, &shape.dimensions)?])?;
-        match &shape.counter {
+        let Plain { element, dimensions, counter } = plain;
+        let mut layout = Self::items(vec![Member::new("", *element, dimensions)?])?;
+        match counter {
             Some(counter) => layout.kind = Kind::Jagged(counter.clone()),
-            None if shape.element == Element::CString => layout.kind = Kind::Strings,
+            None if *element == Element::CString => layout.kind = Kind::Strings,
             None => {}
         }
         Ok(layout)
@@ -80,6 +86,12 @@ impl Layout {
         let of = |member: &Member, jagged| {
             crate::arrow::nested(member.element.data_type(), &member.dimensions, jagged)
         };
+        if let Kind::Streamed(streamed) = &self.kind {
+            return match &streamed.counter {
+                None => streamed.layout.data_type(),
+                Some(_) => DataType::LargeList(Arc::new(streamed.layout.arrow_field("item"))),
+            };
+        }
         match self.members.as_slice() {
             [member] => of(member, matches!(self.kind, Kind::Jagged(_))),
             members => DataType::Struct(Fields::from_iter(
@@ -105,6 +117,7 @@ impl Layout {
     pub(crate) fn counter(&self) -> Option<&CountSource> {
         match &self.kind {
             Kind::Jagged(counter) => Some(counter),
+            Kind::Streamed(streamed) => streamed.counter.as_ref(),
             _ => None,
         }
     }
@@ -124,44 +137,62 @@ impl Member {
     }
 }
 
-/// How the reason of a branch begins that is no single column only because of its leaf list.
-pub(super) const SEVERAL_LEAVES: &str = "it has several leaves";
-
 /// A leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes: streamed one after the other,
 /// without padding.
-fn record(branch: &Branch) -> Option<Layout> {
-    if branch.leaves.len() < 2 {
-        return None;
-    }
+fn leaf_list(branch: &Branch) -> Result<Layout, String> {
     let mut members = Vec::with_capacity(branch.leaves.len());
     for leaf in &branch.leaves {
-        let element = leaf.element.filter(|element| element.size().is_some())?;
+        let element = leaf.element.filter(|element| element.size().is_some());
         let known = members.iter().any(|member: &Member| member.name == leaf.name);
-        if leaf.counter.is_some()
-            || known
-            || leaf.dimensions.iter().product::<u64>() != leaf.len.max(1)
-        {
-            return None;
+        let fixed = leaf.dimensions.iter().product::<u64>() == leaf.len.max(1);
+        match element {
+            Some(element) if leaf.counter.is_none() && !known && fixed => {
+                members.push(Member::new(&leaf.name, element, &leaf.dimensions)?);
+            }
+            _ => return Err(format!("leaf {} of several is not of a fixed size", leaf.name)),
         }
-        members.push(Member::new(&leaf.name, element, &leaf.dimensions).ok()?);
     }
-    Layout::items(members).ok()
+    Layout::items(members)
 }
 
 impl Branch {
-    /// The Arrow type that the branch reads as, or why it cannot be read: that of its shape, or a
-    /// `Struct` for a leaf list of several leaves of fixed size.
+    /// The Arrow type that the branch reads as, or why it cannot be read: the record or the list of
+    /// records of a split branch, else that of what its baskets hold.
     ///
     /// # Errors
     /// The reason, in words.
     pub fn data_type(&self) -> Result<DataType, String> {
-        Layout::of(self).map(|layout| layout.data_type())
+        match &self.split {
+            Some(split) => split.data_type.clone(),
+            None => Layout::of(self).map(|layout| layout.data_type()),
+        }
+    }
+
+    /// The Arrow field that the branch reads as.
+    ///
+    /// # Errors
+    /// Those of [`Branch::data_type`].
+    pub fn arrow_field(&self, name: &str) -> Result<Field, String> {
+        match (&self.split, &self.shape) {
+            (None, Ok(Shape::Streamed(streamed))) if streamed.counter.is_none() => {
+                Ok(streamed.layout.arrow_field(name))
+            }
+            _ => self.data_type().map(|data_type| crate::arrow::field(name, data_type)),
+        }
     }
 
     /// The C++ type of one entry: `float`, `std::int32_t[3]`, `float[nJet]`, `float[n][3]`, `char*`,
-    /// `struct { double x; std::int32_t y; }`; an unreadable branch gives its class.
+    /// `struct { double x; std::int32_t y; }`, `vector<float>`; an unreadable branch gives its class.
     pub fn type_name(&self) -> String {
+        if let Some(split) = &self.split {
+            let collection = split.collection.as_ref().map(|(name, _)| name);
+            return collection.unwrap_or(&split.class.name).clone();
+        }
         let Ok(layout) = Layout::of(self) else { return self.class.clone() };
+        if let Kind::Streamed(streamed) = &layout.kind {
+            let counter = streamed.counter.as_ref().map(|counter| format!("[{}]", counter.leaf));
+            return format!("{}{}", streamed.type_name, counter.unwrap_or_default());
+        }
         match layout.members.as_slice() {
             [member] => format!("{}{}", of_element(member.element), suffix(&layout, member)),
             members => {

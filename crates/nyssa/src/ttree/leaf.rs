@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::Result;
 use crate::rootfile::View;
 use crate::rootfile::object::ObjectId;
-use crate::ttree::{CountSource, Element, Leaf, Shape};
+use crate::ttree::{CountSource, Element, Leaf, Plain};
 
 /// Something of a branch, or the reason why nyssa cannot read it.
 pub(super) type OrReason<T> = std::result::Result<T, String>;
@@ -13,7 +13,7 @@ pub(super) type OrReason<T> = std::result::Result<T, String>;
 /// A leaf and what a branch with only this leaf reads as.
 pub(super) struct LeafInfo {
     pub leaf: Leaf,
-    pub shape: OrReason<Shape>,
+    pub shape: OrReason<Plain>,
 }
 
 /// Reads a leaf; `owners` names the branch of every leaf of the tree.
@@ -45,7 +45,7 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
             Err("a variable number of C strings is not supported".to_owned())
         }
         Some(Element::CString) => {
-            Ok(Shape { element: Element::CString, dimensions: Vec::new(), counter: None })
+            Ok(Plain { element: Element::CString, dimensions: Vec::new(), counter: None })
         }
         Some(_) if counter_leaf.is_some() && counter.is_none() => {
             let name = counter_leaf.map_or(Ok(""), |leaf| leaf.str("fName"))?;
@@ -54,20 +54,20 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
         Some(element) if element.size().is_some_and(|bytes| bytes as i64 != size) => {
             Err(format!("its {class} says that elements have {size} bytes"))
         }
-        Some(element) => dimensions.map(|dimensions| Shape { element, dimensions, counter }),
+        Some(element) => dimensions.map(|dimensions| Plain { element, dimensions, counter }),
     };
     Ok(LeafInfo { leaf, shape })
 }
 
 /// What a `TLeafElement` of a fundamental type reads as.
-pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Shape> {
+pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Plain> {
     if leaf.counter.is_some() || leaf.len == 0 {
         return Err("variable-size arrays of a class are not supported yet".to_owned());
     }
     if leaf.dimensions.iter().product::<u64>() != leaf.len {
         return Err(format!("its dimensions do not multiply to {} elements", leaf.len));
     }
-    Ok(Shape { element, dimensions: leaf.dimensions.clone(), counter: None })
+    Ok(Plain { element, dimensions: leaf.dimensions.clone(), counter: None })
 }
 
 /// The element type of a leaf class (`TLeafB` ... `TLeafO`; `TLeafG` is `Long_t`, always 8 bytes).

@@ -8,19 +8,27 @@ mod clusters;
 mod column;
 mod counts;
 mod decode;
+mod element;
 mod fetch;
 mod layout;
 mod leaf;
 mod model;
 mod options;
 mod reader;
+mod relations;
+mod split;
+mod streamed;
 mod tree;
 mod units;
 mod verify;
 
 pub(crate) use branch::is_elsewhere;
-pub use model::{Basket, Branch, CountSource, Element, Leaf, Shape, Tree};
+pub use model::{
+    Basket, Branch, ClassName, CountSource, Element, Leaf, Plain, Shape, Split, SplitMember,
+    Streamed, Tree,
+};
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;
+pub use relations::{Alias, Friend, Index, Relations};
 pub use tree::load;
 pub use verify::{VerifyReport, verify};

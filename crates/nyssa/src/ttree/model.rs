@@ -1,8 +1,11 @@
 //! A TTree as plain data, made from its streamed object and read by the basket reader.
 
+use std::sync::Arc;
+
 use arrow_schema::DataType;
 
 use super::layout::BASKET_MAX;
+use crate::streamer::ObjectLayout;
 
 /// A TTree: its branches and entries.
 #[derive(Clone, Debug)]
@@ -36,8 +39,10 @@ pub struct Branch {
     pub baskets: Vec<Basket>,
     /// Sub-branches.
     pub branches: Vec<Branch>,
-    /// What the branch reads as, or why nyssa cannot read it.
+    /// What the baskets of the branch hold, or why nyssa cannot read it.
     pub shape: Result<Shape, String>,
+    /// How the sub-branches make up the objects of a split branch.
+    pub split: Option<Split>,
 }
 
 /// One leaf of a branch.
@@ -87,15 +92,84 @@ pub enum Element {
     CString,
 }
 
-/// What a readable branch yields per entry.
+/// What an entry in the baskets of a branch is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// Elements of one leaf.
+    Plain(Plain),
+    /// One of each leaf of a leaf list, all of fixed sizes.
+    LeafList,
+    /// What ROOT's streamers wrote.
+    Streamed(Streamed),
+}
+
+/// Elements of one leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct Plain {
     /// Element type.
     pub element: Element,
     /// Fixed dimensions, outermost first; inside the variable one if there is a counter.
     pub dimensions: Vec<u64>,
     /// The counter of a jagged branch.
     pub counter: Option<CountSource>,
+}
+
+/// Objects, or a member of them.
+#[derive(Clone, Debug)]
+pub struct Streamed {
+    /// How they are read.
+    pub(crate) layout: Arc<ObjectLayout>,
+    /// C++ type.
+    pub type_name: String,
+    /// Who counts the items of the collection that the member belongs to.
+    pub counter: Option<CountSource>,
+    /// Who counts what is behind a pointer.
+    pub lengths: Option<CountSource>,
+    /// Every entry begins with the name of its class (`TLeafObject`).
+    pub named: bool,
+}
+
+impl PartialEq for Streamed {
+    fn eq(&self, other: &Self) -> bool {
+        self.layout.data_type() == other.layout.data_type()
+            && self.type_name == other.type_name
+            && self.counter == other.counter
+            && self.lengths == other.lengths
+            && self.named == other.named
+    }
+}
+
+/// A split object or collection: its members are in sub-branches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// C++ class of the object, or of the items.
+    pub class: ClassName,
+    /// Members in the order of the class; base classes are called `:_0`, `:_1`, ...
+    pub members: Vec<(String, SplitMember)>,
+    /// The C++ type of a collection whose items these are, and who counts them.
+    pub collection: Option<(String, CountSource)>,
+    /// The Arrow type, or which sub-branch cannot be read and why.
+    pub data_type: Result<DataType, String>,
+}
+
+/// A class in one version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassName {
+    /// C++ name.
+    pub name: String,
+    /// Version.
+    pub version: i32,
+    /// Checksum of the layout; 0 where it is not known.
+    pub checksum: u32,
+}
+
+/// Where a member of a split object is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SplitMember {
+    /// In the branch of this path.
+    Branch(String),
+    /// In several branches that belong to the same branch as those of the object itself.
+    Inside(Split),
 }
 
 /// One basket of a branch.
@@ -111,7 +185,7 @@ pub struct Basket {
     pub entries: u64,
     /// Contents streamed inside the tree object itself (not yet flushed when the tree was written):
     /// the key and uncompressed payload. `None` for baskets on disk.
-    pub embedded: Option<std::sync::Arc<[u8]>>,
+    pub embedded: Option<Arc<[u8]>>,
 }
 
 /// No algorithm makes more of a byte: a zstd block of four bytes holds 128 KiB of one value.
@@ -131,10 +205,27 @@ impl Basket {
 }
 
 impl Shape {
-    /// The Arrow type of one entry: `LargeList` of `FixedSizeList`s of primitives; strings are
-    /// `LargeBinary` marked by [`crate::arrow::STRING`].
-    pub fn data_type(&self) -> DataType {
-        crate::arrow::nested(self.element.data_type(), &self.dimensions, self.counter.is_some())
+    /// Who counts the items of an entry, where their number varies.
+    pub fn counter(&self) -> Option<&CountSource> {
+        match self {
+            Self::Plain(plain) => plain.counter.as_ref(),
+            Self::LeafList => None,
+            Self::Streamed(streamed) => streamed.counter.as_ref(),
+        }
+    }
+}
+
+impl Split {
+    /// The members in branches, with those of the objects inside.
+    pub fn branches(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        for (_, member) in &self.members {
+            match member {
+                SplitMember::Branch(path) => found.push(path.as_str()),
+                SplitMember::Inside(split) => found.extend(split.branches()),
+            }
+        }
+        found
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads branches of a TTree into Arrow arrays: finds branches and their counters, leaves the baskets
 //! to `units`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use nyssa_io::Source;
 
 use super::column::Column;
 use super::layout::Layout;
-use super::{Branch, CountSource, Options, Tree, clusters, counts};
+use super::{Branch, CountSource, Options, Shape, Streamed, Tree, clusters, counts, split};
 use crate::Context;
 use crate::dataset::{Dataset, Format, Item};
 use crate::error::{Error, Result};
@@ -25,9 +25,11 @@ pub struct Reader {
     tree: Tree,
     pub(super) options: Options,
     items: Vec<Item>,
-    /// Where the branch of each item is: indices into nested `branches`.
+    below: Vec<Item>,
+    /// Where all branches are: indices into nested `branches`.
     routes: Vec<Vec<usize>>,
-    by_name: HashMap<String, usize>,
+    /// Indices of the routes by path.
+    by_path: HashMap<String, usize>,
 }
 
 impl Reader {
@@ -47,20 +49,36 @@ impl Reader {
         let mut reader = Self {
             source,
             path: path.to_owned(),
-            tree,
             options: Options::default(),
-            items: Vec::new(),
+            items: items(&tree.branches, ""),
+            below: Vec::new(),
             routes: Vec::new(),
-            by_name: HashMap::new(),
+            by_path: HashMap::new(),
+            tree,
         };
-        let mut found = Vec::new();
-        list(&reader.tree.branches, "", &mut Vec::new(), &mut found);
-        for (item, route) in found {
-            reader.by_name.entry(item.name.clone()).or_insert(reader.items.len());
-            reader.items.push(item);
+        for (path, route) in routes(&reader.tree.branches) {
+            reader.by_path.entry(path).or_insert(reader.routes.len());
             reader.routes.push(route);
         }
+        reader.below = reader.find_below();
         reader
+    }
+
+    /// The sub-branches with data, or with sub-branches of their own, that are no items.
+    fn find_below(&self) -> Vec<Item> {
+        let known: HashSet<&str> = self.items.iter().map(|item| item.name.as_str()).collect();
+        let mut paths: Vec<(&String, &usize)> = self.by_path.iter().collect();
+        paths.sort_by_key(|(_, index)| **index);
+        let item = |(path, &index): (&String, &usize)| {
+            let branch = self.branch_at(index)?;
+            let data = branch.split.is_some() || !branch.leaves.is_empty();
+            (data && !known.contains(path.as_str())).then(|| Item {
+                name: path.clone(),
+                type_name: branch.type_name(),
+                field: branch.arrow_field(path),
+            })
+        };
+        paths.into_iter().filter_map(item).collect()
     }
 
     /// The same reader with other options.
@@ -87,13 +105,13 @@ impl Reader {
     }
 
     fn index(&self, name: &str) -> Option<usize> {
-        if let Some(&index) = self.by_name.get(name) {
+        if let Some(&index) = self.by_path.get(name) {
             return Some(index);
         }
-        let bare = |item: &Item| item.name.rsplit('/').next() == Some(name);
-        let mut hits = self.items.iter().enumerate().filter(|(_, item)| bare(item));
-        let (index, _) = hits.next()?;
-        hits.next().is_none().then_some(index)
+        let bare = |path: &&String| path.rsplit('/').next() == Some(name);
+        let mut hits = self.by_path.keys().filter(bare);
+        let path = hits.next()?;
+        hits.next().is_none().then(|| self.by_path.get(path).copied()).flatten()
     }
 
     fn branch_at(&self, index: usize) -> Option<&Branch> {
@@ -105,7 +123,7 @@ impl Reader {
         branches.get(*last)
     }
 
-    /// Reads `entries` of `branch` on this thread. `counts` are the offsets of these entries in
+    /// Reads what the baskets of `branch` hold of `entries`, on this thread. `counts` are the offsets of these entries in
     /// elements, from [`Reader::offsets`] (one more than entries, starting at 0); a jagged branch
     /// without them is read by the entry offsets of its baskets.
     ///
@@ -118,8 +136,7 @@ impl Reader {
         entries: Range<u64>,
         counts: Option<&OffsetBuffer<i64>>,
     ) -> Result<ArrayRef> {
-        let column = Column::new(branch, entries, counts.cloned())
-            .map_err(|error| self.place(error, branch))?;
+        let column = self.column(branch, entries, counts.cloned())?;
         let mut arrays = self.run(&[column], None)?;
         arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
     }
@@ -166,24 +183,53 @@ impl Reader {
         })
     }
 
-    /// Reads the items `indices`; every counter is read once and its offsets are shared.
-    fn read_items(
+    /// Reads the branch of a path on this thread, a split one from its sub-branches.
+    ///
+    /// # Errors
+    /// `NotFound`, and those of [`Reader::read_branch`].
+    pub fn read_whole(&self, path: &str, entries: Range<u64>) -> Result<ArrayRef> {
+        let index = self.index(path).ok_or_else(|| self.no_branch(path))?;
+        let mut arrays = self.read_indices(&[index], &entries, None)?;
+        arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
+    }
+
+    /// The branches with the data of a branch: itself, or for a split one those below.
+    pub fn leaves(&self, path: &str) -> Vec<&Branch> {
+        let (mut leaves, mut counters) = (Vec::new(), Vec::new());
+        let found = self.index(path).map(|index| self.expand(index, &mut leaves, &mut counters, 0));
+        match found {
+            Some(Ok(())) => {
+                leaves.extend(counters);
+                unique(&mut leaves);
+                leaves.into_iter().filter_map(|index| self.branch_at(index)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Reads the branches `indices`, those that are split from their sub-branches; every counter is
+    /// read once and its offsets are shared.
+    fn read_indices(
         &self,
         indices: &[usize],
         entries: &Range<u64>,
-        context: &Context,
+        context: Option<&Context>,
     ) -> Result<Vec<ArrayRef>> {
+        let mut leaves = Vec::new();
+        let mut counters = Vec::new();
+        for &index in indices {
+            self.expand(index, &mut leaves, &mut counters, 0)?;
+        }
         let counter_of = |index: usize| {
-            let source = self.branch_at(index)?.shape.as_ref().ok()?.counter.as_ref()?;
+            let source = self.branch_at(index)?.shape.as_ref().ok()?.counter()?;
             Some((source, self.counter(source)?))
         };
-        let mut counters: Vec<usize> =
-            indices.iter().filter_map(|&index| Some(counter_of(index)?.1)).collect();
-        counters.sort_unstable();
-        counters.dedup();
+        counters.extend(leaves.iter().filter_map(|&index| Some(counter_of(index)?.1)));
+        unique(&mut counters);
+        unique(&mut leaves);
         let columns = self.columns(&counters, entries, |_| Ok(None))?;
-        let read: HashMap<usize, ArrayRef> =
-            counters.into_iter().zip(self.run(&columns, Some(context))?).collect();
+        let mut read: HashMap<usize, ArrayRef> =
+            counters.into_iter().zip(self.run(&columns, context)?).collect();
         let mut offsets = HashMap::new();
         let mut counts = |index: usize| {
             let Some((source, counter)) = counter_of(index) else { return Ok(None) };
@@ -198,11 +244,63 @@ impl Reader {
             offsets.insert(source, counts.clone());
             Ok(Some(counts))
         };
-        let rest: Vec<usize> = indices.iter().copied().filter(|i| !read.contains_key(i)).collect();
-        let columns = self.columns(&rest, entries, &mut counts)?;
-        let mut arrays = self.run(&columns, Some(context))?.into_iter();
-        let pick = |index: &usize| read.get(index).cloned().or_else(|| arrays.next());
-        Ok(indices.iter().filter_map(pick).collect())
+        leaves.retain(|index| !read.contains_key(index));
+        let columns = self.columns(&leaves, entries, &mut counts)?;
+        let arrays = self.run(&columns, context)?;
+        read.extend(leaves.into_iter().zip(arrays));
+        indices.iter().map(|&index| self.assemble(index, entries, &read)).collect()
+    }
+
+    /// The branches with data that make up a branch, and the counters of its collections.
+    fn expand(
+        &self,
+        index: usize,
+        leaves: &mut Vec<usize>,
+        counters: &mut Vec<usize>,
+        depth: usize,
+    ) -> Result<()> {
+        let Some(branch) = self.branch_at(index) else { return Ok(()) };
+        let Some(split) = branch.split.as_ref().filter(|_| depth < MAX_DEPTH) else {
+            leaves.push(index);
+            return Ok(());
+        };
+        if let Err(reason) = &split.data_type {
+            return Err(self.place(Error::unsupported(reason.clone()), branch));
+        }
+        if let Some((_, counter)) = &split.collection {
+            counters.extend(self.counter(counter));
+        }
+        let below = split.branches().into_iter().filter_map(|path| self.by_path.get(path));
+        below.into_iter().try_for_each(|&index| self.expand(index, leaves, counters, depth + 1))
+    }
+
+    /// The array of a branch, of what was read of it and its sub-branches.
+    fn assemble(
+        &self,
+        index: usize,
+        entries: &Range<u64>,
+        read: &HashMap<usize, ArrayRef>,
+    ) -> Result<ArrayRef> {
+        let missing = || Error::invalid_argument("a branch was not read");
+        let branch = self.branch_at(index).ok_or_else(missing)?;
+        let Some(split) = &branch.split else {
+            return read.get(&index).cloned().ok_or_else(missing);
+        };
+        let rows = guard::to_usize(entries.end - entries.start, "an entry range")?;
+        let offsets = match &split.collection {
+            None => None,
+            Some((_, counter)) => {
+                let array = self.counter(counter).and_then(|index| read.get(&index));
+                let array = array.ok_or_else(|| {
+                    Error::unsupported(format!("its counter {} cannot be read", counter.leaf))
+                });
+                let array = array.map_err(|error| self.place(error, branch))?;
+                Some(counts::offsets(array, &counter.leaf, entries.start)?)
+            }
+        };
+        let of =
+            |path: &str| self.assemble(*self.by_path.get(path).ok_or_else(missing)?, entries, read);
+        split::build(split, offsets, rows, &of).map_err(|error| self.place(error, branch))
     }
 
     fn columns(
@@ -213,12 +311,41 @@ impl Reader {
     ) -> Result<Vec<Column<'_>>> {
         let branches = indices.iter().filter_map(|&index| Some((index, self.branch_at(index)?)));
         branches
-            .map(|(index, branch)| {
-                Column::new(branch, entries.clone(), counts(index)?)
-                    .map_err(|error| self.place(error, branch))
-            })
+            .map(|(index, branch)| self.column(branch, entries.clone(), counts(index)?))
             .collect()
     }
+
+    fn column<'r>(
+        &'r self,
+        branch: &'r Branch,
+        entries: Range<u64>,
+        counts: Option<OffsetBuffer<i64>>,
+    ) -> Result<Column<'r>> {
+        let lengths = match &branch.shape {
+            Ok(Shape::Streamed(Streamed { lengths: Some(lengths), .. })) => {
+                let other = self.branch(&lengths.branch).filter(|other| other.shape.is_ok());
+                other
+                    .map(|other| {
+                        counts::lengths(&self.read_branch(
+                            other,
+                            entries.clone(),
+                            counts.as_ref(),
+                        )?)
+                    })
+                    .transpose()?
+            }
+            _ => None,
+        };
+        Column::new(branch, entries, counts, lengths).map_err(|error| self.place(error, branch))
+    }
+}
+
+/// Sub-branches of sub-branches deeper than this are taken for a damaged file.
+const MAX_DEPTH: usize = 60;
+
+fn unique(indices: &mut Vec<usize>) {
+    indices.sort_unstable();
+    indices.dedup();
 }
 
 impl Dataset for Reader {
@@ -240,6 +367,10 @@ impl Dataset for Reader {
 
     fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    fn below(&self) -> &[Item] {
+        &self.below
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {
@@ -268,27 +399,48 @@ impl Dataset for Reader {
         for name in names {
             indices.push(self.index(name).ok_or_else(|| here(self.no_branch(name)))?);
         }
-        self.read_items(&indices, &entries, context)
+        self.read_indices(&indices, &entries, Some(context))
     }
 }
 
-/// Items of all branches that hold data of their own, with the route to each.
-fn list(
-    branches: &[Branch],
-    prefix: &str,
-    route: &mut Vec<usize>,
-    found: &mut Vec<(Item, Vec<usize>)>,
-) {
-    for (index, branch) in branches.iter().enumerate() {
-        route.push(index);
+/// What is read of a tree: the branches at the top, and in their place sub-branches where the whole
+/// cannot be read.
+fn items(branches: &[Branch], prefix: &str) -> Vec<Item> {
+    let mut found = Vec::new();
+    for branch in branches {
         let name = format!("{prefix}{}", branch.name);
+        let whole = branch.split.as_ref().is_some_and(|split| split.data_type.is_ok());
+        let below = !whole && !branch.branches.is_empty();
         // A branch that only holds others together has nothing to read.
-        if branch.branches.is_empty() || branch.shape.is_ok() || !branch.baskets.is_empty() {
-            let field = branch.data_type().map(|data_type| crate::arrow::field(&name, data_type));
-            let item = Item { name: name.clone(), type_name: branch.type_name(), field };
-            found.push((item, route.clone()));
+        if !below || branch.split.is_none() && (branch.shape.is_ok() || !branch.baskets.is_empty())
+        {
+            let field = branch.arrow_field(&name);
+            found.push(Item { name: name.clone(), type_name: branch.type_name(), field });
         }
-        list(&branch.branches, &format!("{name}/"), route, found);
-        route.pop();
+        if below {
+            found.extend(items(&branch.branches, &format!("{name}/")));
+        }
     }
+    found
+}
+
+/// All branches by path, with the way to each.
+fn routes(branches: &[Branch]) -> Vec<(String, Vec<usize>)> {
+    fn list(
+        branches: &[Branch],
+        prefix: &str,
+        route: &mut Vec<usize>,
+        found: &mut Vec<(String, Vec<usize>)>,
+    ) {
+        for (index, branch) in branches.iter().enumerate() {
+            route.push(index);
+            let path = format!("{prefix}{}", branch.name);
+            found.push((path.clone(), route.clone()));
+            list(&branch.branches, &format!("{path}/"), route, found);
+            route.pop();
+        }
+    }
+    let mut found = Vec::new();
+    list(branches, "", &mut Vec::new(), &mut found);
+    found
 }

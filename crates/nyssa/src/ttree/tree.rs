@@ -1,7 +1,7 @@
 //! From the streamed TTree object to the [`Tree`] model.
 
 use crate::error::{Error, Result, ResultExt};
-use crate::rootfile::{KeyEntry, Object, RootFile, View};
+use crate::rootfile::{KeyEntry, Object, RootFile, StreamerInfos, View};
 use crate::ttree::branch::Branches;
 use crate::ttree::{Branch, Tree};
 
@@ -20,13 +20,14 @@ pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
             .in_object(&key.path);
     }
     let object = file.object(key)?;
-    tree(&object).in_file(file.name()).in_object(&key.path)
+    let infos = file.streamer_infos()?;
+    tree(&object, &infos).in_file(file.name()).in_object(&key.path)
 }
 
-fn tree(object: &Object) -> Result<Tree> {
+fn tree(object: &Object, infos: &StreamerInfos) -> Result<Tree> {
     let view = object.root();
     let entries = view.u64("fEntries")?;
-    let branches = Branches::read(view)?;
+    let branches = Branches::read(view, infos)?;
     Ok(Tree {
         name: view.str("fName")?.to_owned(),
         title: view.str("fTitle")?.to_owned(),

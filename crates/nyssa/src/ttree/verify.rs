@@ -121,7 +121,7 @@ fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<()>
     }
     let Ok(shape) = &branch.shape else { return Ok(()) };
     let entries = basket.first_entry..basket.first_entry.saturating_add(basket.entries);
-    let counts = match &shape.counter {
+    let counts = match shape.counter() {
         Some(counter) => match reader.offsets(counter, entries.clone()) {
             Ok(counts) => Some(counts),
             Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Unsupported) => None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nyssa::rootfile::KeyEntry;
-use nyssa::ttree::{Branch, CountSource, Element, Shape, Tree, load};
+use nyssa::ttree::{Branch, CountSource, Element, Plain, Shape, Tree, load};
 use nyssa::{Error, Kind};
 
 use crate::support::{data, hash, open, root_files};
@@ -173,12 +173,12 @@ fn shape(tree: &Tree, name: &str) -> Result<Shape, String> {
 }
 
 fn plain(element: Element, dimensions: &[u64]) -> Result<Shape, String> {
-    Ok(Shape { element, dimensions: dimensions.to_vec(), counter: None })
+    Ok(Shape::Plain(Plain { element, dimensions: dimensions.to_vec(), counter: None }))
 }
 
 fn jagged(element: Element, counter: &str) -> Result<Shape, String> {
     let counter = CountSource { branch: counter.to_owned(), leaf: counter.to_owned() };
-    Ok(Shape { element, dimensions: Vec::new(), counter: Some(counter) })
+    Ok(Shape::Plain(Plain { element, dimensions: Vec::new(), counter: Some(counter) }))
 }
 
 /// Types as the branch titles of ROOT's `TTree::Print` say them.
@@ -215,26 +215,13 @@ fn shapes_of_other_branches() {
             "Jet_pt",
             jagged(Element::Float32, "nJet"),
         ),
-        (
-            "uproot-leaflist.root",
-            "tree",
-            "leaflist",
-            no(
-                "it has several leaves (x, y, z), not all of them of fixed size, which is not supported yet",
-            ),
-        ),
+        ("uproot-leaflist.root", "tree", "leaflist", Ok(Shape::LeafList)),
         ("uproot-small-evnt-tree-fullsplit.root", "tree", "evt/I16", plain(Element::Int16, &[])),
         (
             "uproot-small-evnt-tree-fullsplit.root",
             "tree",
             "evt/ArrayF64[10]",
             plain(Element::Float64, &[10]),
-        ),
-        (
-            "uproot-vectorVectorDouble.root",
-            "t",
-            "x",
-            no("std::vector branches are not leaf branches"),
         ),
         (
             "roottest/meta__MakeProject__alice_ESDs.root",

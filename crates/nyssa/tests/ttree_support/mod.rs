@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use bytes::Bytes;
-use nyssa::ttree::{Basket, Branch, CountSource, Element, Leaf, Reader, Shape, Tree};
+use nyssa::ttree::{Basket, Branch, CountSource, Element, Leaf, Plain, Reader, Shape, Tree};
 use nyssa::{Context, Dataset};
 use nyssa_io::{Limits, Source};
 
@@ -200,6 +200,7 @@ impl File {
             baskets,
             branches: Vec::new(),
             shape: Ok(shape),
+            split: None,
         });
         self
     }
@@ -250,16 +251,16 @@ pub fn leaf(name: &str, element: Element, dimensions: &[u64]) -> Leaf {
 }
 
 pub fn flat(element: Element) -> Shape {
-    Shape { element, dimensions: Vec::new(), counter: None }
+    Shape::Plain(Plain { element, dimensions: Vec::new(), counter: None })
 }
 
 pub fn array(element: Element, dimensions: &[u64]) -> Shape {
-    Shape { element, dimensions: dimensions.to_vec(), counter: None }
+    Shape::Plain(Plain { element, dimensions: dimensions.to_vec(), counter: None })
 }
 
 pub fn jagged(element: Element, dimensions: &[u64]) -> Shape {
     let counter = CountSource { branch: "n".to_owned(), leaf: "n".to_owned() };
-    Shape { element, dimensions: dimensions.to_vec(), counter: Some(counter) }
+    Shape::Plain(Plain { element, dimensions: dimensions.to_vec(), counter: Some(counter) })
 }
 
 pub fn be_i32(values: &[i32]) -> Vec<u8> {

@@ -1,18 +1,39 @@
 //! The branches of a TTree.
 
 use nyssa::dataset::{Dataset, Filter};
-use nyssa::ttree::{Branch, Reader};
+use nyssa::ttree::{self, Branch, Reader, Relations};
 use serde::Serialize;
 
 use super::{Document, indented, remark};
 use crate::app::App;
+use crate::data::open_file;
 use crate::failure::Result;
-use crate::output::Columns;
+use crate::output::{Columns, printable};
 use crate::units::count;
 
 #[derive(Serialize)]
 struct Branches {
     branches: Vec<Row>,
+    /// Formulas by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<Alias>,
+    /// Trees whose branches belong to the same entries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    friends: Vec<Friend>,
+}
+
+#[derive(Serialize)]
+struct Alias {
+    name: String,
+    formula: String,
+}
+
+#[derive(Serialize)]
+struct Friend {
+    name: String,
+    tree: String,
+    /// `None` for the same file.
+    file: Option<String>,
 }
 
 /// One branch.
@@ -41,6 +62,7 @@ pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) 
     let mut rows = Vec::new();
     add(reader, &tree.branches, "", 0, &mut rows);
     rows.retain(|row| filter.takes(&row.path));
+    let (aliases, friends) = relations(reader)?;
     if app.json {
         return app.print_json(&Document {
             file: reader.file().to_owned(),
@@ -48,7 +70,7 @@ pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) 
             format: "TTree",
             entries: tree.entries,
             title: tree.title.clone(),
-            content: Branches { branches: rows },
+            content: Branches { branches: rows, aliases, friends },
         });
     }
     let mut table = if verbose {
@@ -67,7 +89,24 @@ pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) 
             table.row([branch, type_name, counter, baskets, remarks]);
         }
     }
-    table.print(app)
+    table.print(app)?;
+    for Alias { name, formula } in aliases {
+        writeln!(app.out, "alias {}", printable(&format!("{name} = {formula}")))?;
+    }
+    for Friend { name, tree, file } in friends {
+        let file = file.map(|file| format!(" in {file}")).unwrap_or_default();
+        writeln!(app.out, "friend {}", printable(&format!("{name}: {tree}{file}")))?;
+    }
+    Ok(())
+}
+
+fn relations(reader: &Reader) -> Result<(Vec<Alias>, Vec<Friend>)> {
+    let (file, _) = open_file(reader.file())?;
+    let Relations { aliases, friends, .. } = Relations::load(&file, &file.find(reader.name())?)?;
+    let alias = |alias: ttree::Alias| Alias { name: alias.name, formula: alias.formula };
+    let friend =
+        |friend: ttree::Friend| Friend { name: friend.name, tree: friend.tree, file: friend.file };
+    Ok((aliases.into_iter().map(alias).collect(), friends.into_iter().map(friend).collect()))
 }
 
 fn add(reader: &Reader, branches: &[Branch], prefix: &str, depth: usize, rows: &mut Vec<Row>) {

@@ -71,7 +71,7 @@ fn list_item(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-fn is_text(data_type: &DataType) -> bool {
+pub(super) fn is_text(data_type: &DataType) -> bool {
     use DataType::{Binary, LargeBinary, LargeUtf8, Utf8};
     matches!(data_type, Binary | LargeBinary | Utf8 | LargeUtf8)
 }

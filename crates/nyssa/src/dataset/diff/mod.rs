@@ -2,6 +2,7 @@
 
 mod compare;
 mod report;
+mod shape;
 mod show;
 
 use std::collections::HashMap;
@@ -31,6 +32,9 @@ pub struct Options {
     pub entries: Option<Range<u64>>,
     /// Integers of other widths are compared by value instead of being incomparable.
     pub integers_by_value: bool,
+    /// Arrays of fixed size and lists, dimensions kept as one, and strings and lists of characters are
+    /// compared by value instead of being incomparable.
+    pub shapes_by_value: bool,
     /// Bytes of arrays in memory at once, approximately.
     pub memory_budget: u64,
 }
@@ -41,6 +45,7 @@ impl Default for Options {
             filter: Filter::default(),
             entries: None,
             integers_by_value: true,
+            shapes_by_value: true,
             memory_budget: MEMORY_BUDGET,
         }
     }
@@ -121,6 +126,8 @@ fn plain(name: &str) -> String {
 /// A pair that is compared, and what is known of its size.
 struct Pair<'a> {
     names: (&'a str, &'a str),
+    /// Both are compared as flat lists.
+    flat: bool,
     bytes_per_entry: f64,
     result: Compared,
 }
@@ -146,9 +153,9 @@ fn compare_pairs(
     let mut pairs = Vec::new();
     for &(left, right) in items {
         match check(left, right, options) {
-            Ok(result) => {
+            Ok((result, flat)) => {
                 let names = (left.name.as_str(), right.name.as_str());
-                pairs.push(Pair { names, bytes_per_entry: 0.0, result });
+                pairs.push(Pair { names, flat, bytes_per_entry: 0.0, result });
             }
             Err(reason) => {
                 report.incomparable.push(Incomparable { name: left.name.clone(), reason });
@@ -163,22 +170,25 @@ fn compare_pairs(
     Ok(report)
 }
 
-fn check(a: &Item, b: &Item, options: &Options) -> std::result::Result<Compared, String> {
+/// An empty result, and whether both are compared as flat lists; the reason against it.
+fn check(a: &Item, b: &Item, options: &Options) -> std::result::Result<(Compared, bool), String> {
     let field_a = a.field.as_ref().map_err(|reason| format!("a cannot be read: {reason}"))?;
     let field_b = b.field.as_ref().map_err(|reason| format!("b cannot be read: {reason}"))?;
     let (type_a, type_b) = (field_a.data_type().to_string(), field_b.data_type().to_string());
-    match relation(field_a.data_type(), field_b.data_type()) {
-        Relation::Same => {}
-        Relation::IntegerWidths if options.integers_by_value => {}
+    let (data_a, data_b) = (field_a.data_type(), field_b.data_type());
+    let flat = match relation(data_a, data_b) {
+        Relation::Same => false,
+        Relation::IntegerWidths if options.integers_by_value => false,
+        _ if options.shapes_by_value && shape::alike(data_a, data_b) => true,
         _ => {
             return Err(format!(
                 "a is {} ({type_a}), b is {} ({type_b})",
                 a.type_name, b.type_name
             ));
         }
-    }
+    };
     let (name, name_b) = (a.name.clone(), b.name.clone());
-    Ok(Compared { name, name_b, type_a, type_b, different_entries: 0, first: None })
+    Ok((Compared { name, name_b, type_a, type_b, different_entries: 0, first: None }, flat))
 }
 
 struct Job<'a> {
@@ -259,6 +269,10 @@ impl Pair<'_> {
         let entries = (range.end - range.start).max(1);
         let bytes = a.get_array_memory_size() + b.get_array_memory_size();
         self.bytes_per_entry = self.bytes_per_entry.max(bytes as f64 / entries as f64);
+        let flat = self
+            .flat
+            .then(|| (shape::flattened(a, b.data_type()), shape::flattened(b, a.data_type())));
+        let (a, b) = flat.as_ref().map_or((a, b), |(a, b)| (a, b));
         if a.len() as u64 == range.end - range.start && same(a, b) {
             return;
         }

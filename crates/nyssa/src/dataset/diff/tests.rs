@@ -3,8 +3,9 @@ use std::sync::Arc;
 use arrow_array::builder::{LargeListBuilder, PrimitiveBuilder};
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{
-    BooleanArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array, LargeBinaryArray,
-    LargeListArray, LargeStringArray, ListArray, StructArray, UInt32Array, UInt64Array,
+    BooleanArray, FixedSizeListArray, Float32Array, Float64Array, Int8Array, Int32Array,
+    LargeBinaryArray, LargeListArray, LargeStringArray, ListArray, StructArray, UInt32Array,
+    UInt64Array,
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
@@ -167,6 +168,47 @@ fn integers_of_other_widths_are_compared_by_value() {
     assert_eq!(run(a(), b(), &strict).incomparable.len(), 1);
     let wide: ArrayRef = Arc::new(UInt64Array::from(vec![1, 2]));
     assert!(run(vec![("n", ints(&[1, 2]))], vec![("n", wide)], &Options::default()).equal);
+}
+
+#[test]
+fn other_shapes_are_compared_by_value() {
+    let floats = |values: &[f32]| -> ArrayRef { Arc::new(Float32Array::from(values.to_vec())) };
+    let fixed = |size: i32, items: ArrayRef| -> ArrayRef {
+        let field = Arc::new(Field::new("item", items.data_type().clone(), false));
+        Arc::new(FixedSizeListArray::new(field, size, items, None))
+    };
+    let list = |lengths: &[usize], items: ArrayRef| -> ArrayRef {
+        let field = Arc::new(Field::new("item", items.data_type().clone(), false));
+        let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
+        Arc::new(LargeListArray::new(field, offsets, items, None))
+    };
+    let text = |values: Vec<&[u8]>| -> ArrayRef { Arc::new(LargeBinaryArray::from(values)) };
+    let characters: ArrayRef = Arc::new(Int8Array::from(vec![97, -61, 98]));
+    let numbers = &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    let other = &[1.0, 2.0, 3.0, 4.0, 5.0, 9.0, 7.0, 8.0];
+    let square = |values| fixed(2, fixed(2, floats(values)));
+    let utf: &[u8] = &[97, 195];
+    for (a, same, different) in [
+        (square(numbers), fixed(4, floats(numbers)), fixed(4, floats(other))),
+        (square(numbers), list(&[4, 4], floats(numbers)), list(&[5, 3], floats(numbers))),
+        (list(&[4, 4], floats(numbers)), square(numbers), square(other)),
+        (text(vec![utf, b"b"]), list(&[2, 1], Arc::clone(&characters)), list(&[1, 2], characters)),
+    ] {
+        let options = Options::default();
+        let compare = |b: &ArrayRef, options: &Options| {
+            run(vec![("x", Arc::clone(&a))], vec![("x", Arc::clone(b))], options)
+        };
+        assert!(compare(&same, &options).equal);
+        let report = compare(&different, &options);
+        assert!(report.compared[0].different_entries > 0 && report.incomparable.is_empty());
+        let strict = Options { shapes_by_value: false, ..Options::default() };
+        assert_eq!(compare(&same, &strict).incomparable.len(), 1);
+    }
+    // Other sizes and other items stay incomparable.
+    for b in [fixed(2, floats(numbers)), list(&[8], ints(&[1; 8])), ints(&[1])] {
+        let report = run(vec![("x", square(numbers))], vec![("x", b)], &Options::default());
+        assert_eq!(report.incomparable.len(), 1);
+    }
 }
 
 #[test]

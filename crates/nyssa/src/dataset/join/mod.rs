@@ -63,6 +63,32 @@ impl Join {
         on: Vec<String>,
         context: &Context,
     ) -> Result<Self> {
+        for right in rights.iter().filter(|_| on.is_empty()) {
+            same_length(left.as_ref(), right.dataset.as_ref())?;
+        }
+        Self::build(left, rights, on, context)
+    }
+
+    /// Joins a friend by entry number. It may have more entries than the left dataset: those behind the
+    /// last are not used.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when it has fewer, otherwise as [`Join::new`].
+    pub(super) fn with_friend(left: AnyDataset, right: Right, context: &Context) -> Result<Self> {
+        let (ours, theirs) = (left.num_entries(), right.dataset.num_entries());
+        if theirs < ours {
+            let message = format!("it has {theirs} entries, the tree has {ours}");
+            return Err(Error::invalid_argument(message));
+        }
+        Self::build(left, vec![right], Vec::new(), context)
+    }
+
+    fn build(
+        left: AnyDataset,
+        rights: Vec<Right>,
+        on: Vec<String>,
+        context: &Context,
+    ) -> Result<Self> {
         let mut items = left.items().to_vec();
         let mut origins = items.iter().map(|item| (0, item.name.clone())).collect::<Vec<_>>();
         let mut sides = Vec::with_capacity(rights.len());
@@ -92,7 +118,6 @@ impl Join {
                 items.push(Item { name, type_name: item.type_name.clone(), field });
             }
             let index = if on.is_empty() {
-                same_length(left.as_ref(), dataset.as_ref())?;
                 None
             } else {
                 let index = Index::build(dataset.as_ref(), &on, &types, context)?;

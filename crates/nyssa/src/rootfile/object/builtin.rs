@@ -1,7 +1,7 @@
 //! Classes whose streaming is written by hand in ROOT: `TObject`, strings, arrays, collections,
 //! references and baskets. One function each, named after the class's `Streamer`.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::object::basic::Basic;
 use crate::rootfile::object::plan::ClassId;
@@ -33,6 +33,7 @@ impl Reader<'_> {
             Builtin::TRefArray => self.collection(class, Self::t_ref_array),
             Builtin::TRef => self.t_ref(class),
             Builtin::TBasket => self.t_basket(class),
+            Builtin::TTreeIndex => self.t_tree_index(class),
         }
     }
 
@@ -179,6 +180,26 @@ impl Reader<'_> {
             if bits & HAS_UUID != 0 { self.text()? } else { Basic::U16.read(&mut self.cursor)? };
         self.set(id, 0, object);
         self.set(id, 1, process);
+        Ok(Value::Object(id))
+    }
+
+    /// `TTreeIndex::Streamer`: its base, two formulas, and the sorted values, which are skipped.
+    fn t_tree_index(&mut self, class: ClassId) -> Result<Value> {
+        let header = self.cursor.version_header()?;
+        let id = self.instance_of(class, header.version)?;
+        let base = self.cursor.version_header()?;
+        let (Some(base), Some(end)) = (base.end, header.end) else {
+            return Err(Error::unsupported("a TTreeIndex without byte counts"));
+        };
+        self.cursor.seek(base)?;
+        let formulas = [self.text()?, self.text()?];
+        for (index, formula) in formulas.into_iter().enumerate() {
+            self.set(id, index, formula);
+        }
+        if self.cursor.position() > end {
+            return Err(self.cursor.error("a TTreeIndex that ends inside its formulas"));
+        }
+        self.cursor.seek(end)?;
         Ok(Value::Object(id))
     }
 

@@ -32,6 +32,8 @@ pub(crate) enum Builtin {
     TRefArray,
     /// `TBasket`.
     TBasket,
+    /// `TTreeIndex`: only its formulas.
+    TTreeIndex,
 }
 
 /// One class of a file.
@@ -75,6 +77,7 @@ const BUILTINS: &[(&str, Builtin, &[&str])] = &[
     ("TClonesArray", Builtin::TClonesArray, &["TObject", "fName", "fClass", "fLowerBound", ITEMS]),
     ("TRef", Builtin::TRef, &["TObject", "fPID"]),
     ("TRefArray", Builtin::TRefArray, &["TObject", "fName", "fLowerBound", "fPID", "fUIDs"]),
+    ("TTreeIndex", Builtin::TTreeIndex, &["fMajorName", "fMinorName"]),
     (
         "TBasket",
         Builtin::TBasket,

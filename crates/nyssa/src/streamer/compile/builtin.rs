@@ -7,6 +7,7 @@ use crate::rootfile::{ClassInfo, Element};
 use crate::streamer::class::find;
 use crate::streamer::column::mismatch;
 use crate::streamer::node::{Collection, Node, Symmetric};
+use crate::streamer::pointer::Pointer;
 use crate::streamer::shape::{Number, Shape};
 
 /// Classes whose streaming is fixed in ROOT's own code, besides `TArrayC` to `TArrayD`.
@@ -61,6 +62,13 @@ impl Compiler<'_> {
         let mut items = self.any();
         items.declared = name.to_owned();
         Ok(Some(Node::Collection(kind, Box::new(items))))
+    }
+
+    /// A `TClonesArray` of objects of a class.
+    pub fn clones(&mut self, item: &str) -> Result<Node> {
+        let classes = vec![(item.to_owned(), self.class(item)?)];
+        let items = Pointer { declared: "TClonesArray".to_owned(), classes, open: false };
+        Ok(Node::Collection(Collection::Clones, Box::new(items)))
     }
 
     /// A matrix whose class has a base class with streamer info, and elements streamed by hand.

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use builtin::BUILTINS;
 pub(super) use builtin::{KNOWN, by_heart};
 
+use super::branch::Member;
 use super::class::{Class, Step, Version};
 use super::node::{Counted, Node, Pair};
 use super::shape::Number;
@@ -79,6 +80,53 @@ impl<'a> Compiler<'a> {
         let known = names.iter().find(|name| self.find(name).is_some());
         let name = known.or(names.first()).copied().unwrap_or_default();
         self.class(name)
+    }
+
+    /// What a branch holds as a whole: a class, in a given version without a header, a container or a
+    /// string.
+    pub fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<Node> {
+        let (item, names) = parse(type_name);
+        match &item {
+            Some(Item::Text) => Ok(Node::Text),
+            None | Some(Item::Object(_) | Item::Pair(..) | Item::RootText | Item::Pointer(_)) => {
+                match (self.class(type_name)?, version) {
+                    (Node::Object(class), Some(version)) => members(class, version),
+                    (node, _) => Ok(node),
+                }
+            }
+            Some(item) => Ok(Node::Container(Box::new(self.item(Some(item), &names)?), None)),
+        }
+    }
+
+    /// One member of a class.
+    pub fn element(&mut self, member: Member<'_>) -> Result<Node> {
+        let Member { class, version, checksum, index } = member;
+        let no_info =
+            || Error::unsupported(format!("the file has no streamer info of class {class}"));
+        let name = self.find(class).ok_or_else(no_info)?;
+        let infos = self.classes.get(name).map_or(&[][..], Vec::as_slice);
+        let found = infos
+            .iter()
+            .find(|info| info.checksum == checksum && checksum != 0)
+            .or_else(|| infos.iter().find(|info| info.version == version));
+        let info = *found.ok_or_else(|| {
+            Error::unsupported(format!(
+                "the file has no streamer info of version {version} of {class}"
+            ))
+        })?;
+        let element = info.elements.get(index).ok_or_else(|| {
+            Error::out_of_spec(format!(
+                "class {class} has no member {index}, only {}",
+                info.elements.len()
+            ))
+        })?;
+        self.stack.push(name.to_owned());
+        let node = match element.class.as_str() {
+            "TStreamerBase" => self.class(&element.name),
+            _ => self.member(element),
+        };
+        self.stack.pop();
+        node.in_field(&format!("{class}::{}", element.name))
     }
 
     /// The file's name of a class it describes.
@@ -377,6 +425,23 @@ impl<'a> Compiler<'a> {
         class.align();
         Ok(class)
     }
+}
+
+/// The members of one version of a class.
+fn members(class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Node> {
+    let versions = &class.versions;
+    let index = versions
+        .iter()
+        .position(|known| checksum != 0 && known.checksum == checksum)
+        .or_else(|| versions.iter().position(|known| known.version == version))
+        .or(class.fixed.then_some(0));
+    let index = index.ok_or_else(|| {
+        Error::unsupported(format!(
+            "the file has no streamer info of version {version} of class {}",
+            class.name
+        ))
+    })?;
+    Ok(Node::Members(class, index))
 }
 
 /// Whether two types are the same; each has its own class names.

@@ -7,7 +7,7 @@ use crate::rootfile::object::Basic;
 use crate::streamer::column::{Column, mismatch};
 use crate::streamer::node::{Collection, Node};
 use crate::streamer::number;
-use crate::streamer::pointer::Pointer;
+use crate::streamer::pointer::{Form, Pointer};
 
 /// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
 const BYPASS_STREAMER: u32 = 1 << 12;
@@ -118,16 +118,32 @@ impl Decoder<'_> {
                 return Err(decoder.cursor.error(format!("{count} items in {left} bytes")));
             }
             if bits & BYPASS_STREAMER != 0 {
-                let target = alternative(column, index, count)?;
+                let target = objects(items, column, index, count)?;
                 return decoder.many_by_member(class, version, target, count);
             }
             (0..count).try_for_each(|_| match decoder.cursor.u8()? {
                 0 => decoder.push_defaults(column, 1),
                 _ => {
-                    let target = alternative(column, index, 1)?;
+                    let target = objects(items, column, index, 1)?;
                     decoder.object(class, target)
                 }
             })
         })
+    }
+}
+
+/// The column of objects of one of the classes, after `count` of them are announced.
+fn objects<'c>(
+    items: &Pointer,
+    column: &'c mut Column,
+    index: usize,
+    count: usize,
+) -> Result<&'c mut Column> {
+    match (items.form(), column) {
+        (Form::Nullable, Column::Optional { valid, value }) => {
+            valid.append_n(count, true);
+            Ok(value)
+        }
+        (_, column) => alternative(column, index, count),
     }
 }

@@ -13,7 +13,12 @@ impl Decoder<'_> {
         version: u16,
     ) -> Result<&'c Version> {
         let number = i32::from(version.cast_signed());
-        if number > 0 {
+        // Classes that are not meant to be stored have version 0 and no checksum behind it.
+        let mut ahead = self.cursor.clone();
+        let known = number == 0
+            && class.version(0).is_some()
+            && ahead.be_u32().map_or(true, |next| class.checksum(next).is_none());
+        if number > 0 || known {
             return class
                 .version(number)
                 .ok_or_else(|| unknown_version(class, &format!("version {number}")));

@@ -76,23 +76,67 @@ impl Decoder<'_> {
 
     /// One member of one object or of many.
     fn member(&mut self, step: &Step, column: &mut Column, rows: Rows) -> Result<()> {
-        let Rows::Many(count) = rows else { return self.node(&step.node, column) };
-        match &step.node {
+        match (rows, &step.node) {
             // `TNamed` streams itself, as `TObject` does.
-            Node::Object(class) if step.base && &*class.name != "TNamed" => {
+            (Rows::Many(_), Node::Object(class)) if step.base && &*class.name != "TNamed" => {
                 let version = class.version(step.base_version).or(class.versions.first());
                 let version = version.ok_or_else(mismatch)?;
                 self.members(class, version, column, rows)
             }
-            Node::Opaque(_) if count > 1 => Err(Error::unsupported(format!(
+            (Rows::Many(count), Node::Opaque(_)) if count > 1 => Err(Error::unsupported(format!(
                 "the objects of class {} in it are streamed member by member",
                 step.place.rsplit_once("::").map_or("", |(class, _)| class)
             ))),
-            Node::Container(content, dimensions) => {
+            (rows, node) => self.value(node, column, rows),
+        }
+    }
+
+    /// A member that is no base class: of one object, or of many in turn.
+    pub(super) fn value(&mut self, node: &Node, column: &mut Column, rows: Rows) -> Result<()> {
+        match (rows, node) {
+            (Rows::One, node) => self.node(node, column),
+            (Rows::Many(count), Node::Container(content, dimensions)) => {
                 self.container(content, dimensions.as_deref(), column, count)
             }
-            node => self.many(node, column, count),
+            (Rows::Many(count), node) => self.many(node, column, count),
         }
+    }
+
+    /// Counted arrays that are all of an entry: the length of numbers follows from the bytes, others
+    /// from another branch.
+    pub(super) fn counted_entry(
+        &mut self,
+        counted: &Counted,
+        column: &mut Column,
+        rows: Rows,
+        lengths: &mut Option<&[usize]>,
+    ) -> Result<()> {
+        let start = self.cursor.clone();
+        let header = if counted.objects { Some(self.cursor.version_header()?) } else { None };
+        for _ in 0..rows.count() {
+            let null = !counted.objects && self.cursor.u8()? == 0;
+            let known = match lengths {
+                Some(lengths) => {
+                    let (first, rest) = lengths.split_first().ok_or_else(mismatch)?;
+                    *lengths = rest;
+                    Some(*first)
+                }
+                None => None,
+            };
+            let (lists, arrays) = innermost(column, &counted.dimensions)?;
+            let count = match (&*counted.item, rows, known) {
+                _ if null => 0,
+                (Node::Number(basic, _), Rows::One, _) if arrays > 0 => {
+                    self.cursor.remaining().len() / basic.size() / arrays
+                }
+                (.., Some(known)) => known,
+                _ => return Err(Error::unsupported("the branch with its lengths cannot be read")),
+            };
+            for _ in 0..arrays {
+                self.push_list(lists, |decoder, items| decoder.many(&counted.item, items, count))?;
+            }
+        }
+        header.map_or(Ok(()), |header| self.finish("array", &header, &start))
     }
 
     /// What is behind pointers with a counter, for the objects in `rows`.

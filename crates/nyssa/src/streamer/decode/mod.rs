@@ -18,6 +18,10 @@ mod members;
 mod pointer;
 mod root;
 
+use std::ops::Range;
+
+use members::Rows;
+
 use super::Origin;
 use super::column::{Column, mismatch};
 use super::node::{Node, Pair};
@@ -70,10 +74,46 @@ impl<'a> Decoder<'a> {
         column: &mut Column,
     ) -> Result<()> {
         let range = match *range {
-            [start, end] => usize::try_from(start).ok().zip(usize::try_from(end).ok()),
+            [start, end] => {
+                let ends = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+                ends.map(|(start, end)| start..end)
+            }
             _ => None,
         };
-        let found = range.and_then(|(start, end)| Some((start, bytes.get(start..end)?)));
+        self.within(bytes, range, origin, |decoder| decoder.node(node, column))
+    }
+
+    /// The entry of a branch between two offsets: one value, or those of so many items. `lengths`
+    /// are those of the counted arrays to come.
+    #[allow(clippy::too_many_arguments)]
+    pub fn entry_at(
+        &mut self,
+        node: &Node,
+        bytes: &'a [u8],
+        range: Range<usize>,
+        origin: Origin,
+        items: Option<usize>,
+        lengths: &mut Option<&[usize]>,
+        column: &mut Column,
+    ) -> Result<()> {
+        let rows = items.map_or(Rows::One, Rows::Many);
+        self.within(bytes, Some(range), origin, |decoder| match node {
+            // Some versions of ROOT write the header of containers all the same.
+            _ if items == Some(0) && decoder.cursor.remaining().is_empty() => Ok(()),
+            Node::Counted(counted) => decoder.counted_entry(counted, column, rows, lengths),
+            node => decoder.value(node, column, rows),
+        })
+    }
+
+    /// Runs `read` on the bytes between two offsets, all of which it has to take.
+    fn within(
+        &mut self,
+        bytes: &'a [u8],
+        range: Option<Range<usize>>,
+        origin: Origin,
+        read: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let found = range.and_then(|range| Some((range.start, bytes.get(range)?)));
         let Some((start, bytes)) = found else {
             return Err(Error::out_of_spec("offsets of objects are out of order"));
         };
@@ -82,7 +122,7 @@ impl<'a> Decoder<'a> {
             Origin::Object(before) => before as usize,
             Origin::Buffer(before) => start.saturating_add(before as usize),
         };
-        self.node(node, column)
+        read(self)
             .and_then(|()| match self.cursor.remaining().len() {
                 0 => Ok(()),
                 left => Err(self.cursor.error(format!("{left} bytes behind the object"))),
@@ -105,6 +145,10 @@ impl<'a> Decoder<'a> {
             Node::TRefArray => self.t_ref_array(column),
             Node::Symmetric(matrix) => self.symmetric(matrix, column),
             Node::Object(class) => self.object(class, column),
+            Node::Members(class, version) => {
+                let version = class.versions.get(*version).ok_or_else(mismatch)?;
+                self.members(class, version, column, Rows::One)
+            }
             Node::Array(dimensions, item) => {
                 let (items, count) = innermost(column, dimensions)?;
                 self.many(item, items, count)

@@ -51,7 +51,7 @@ fn points(node: &Node, class: &str) -> bool {
         | Node::TRefArray
         | Node::Bitset(_) => false,
         Node::Symmetric(matrix) => matrix.base.points(class),
-        Node::Object(inner) => inner.points(class),
+        Node::Object(inner) | Node::Members(inner, _) => inner.points(class),
         Node::Array(_, item) | Node::Sequence(item) | Node::Container(item, _) => {
             points(item, class)
         }
@@ -81,7 +81,7 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         | Node::Unknown(_)
         | Node::Opaque(_) => {}
         Node::Symmetric(matrix) => class(&matrix.base, names),
-        Node::Object(inner) => class(inner, names),
+        Node::Object(inner) | Node::Members(inner, _) => class(inner, names),
         Node::Array(_, item) | Node::Sequence(item) | Node::Container(item, _) => {
             collect(item, names);
         }

@@ -84,7 +84,7 @@ impl<'n> Encoder<'n> {
             (Node::TRef, _) => self.t_ref(source, row),
             (Node::TRefArray, _) => self.t_ref_array(source, row),
             (Node::Symmetric(matrix), _) => self.symmetric(matrix, source, row),
-            (Node::Object(class), _) => self.object(class, source, row),
+            (Node::Object(class) | Node::Members(class, _), _) => self.object(class, source, row),
             (Node::Array(dimensions, item), _) => {
                 let (items, rows) = innermost(source, dimensions, row)?;
                 self.many(item, items, rows)

@@ -1,0 +1,138 @@
+//! Branches of a TTree: whole objects, or one member of the objects of a class.
+//!
+//! A split branch has the bytes that the member has in the object, entry by entry; in a split
+//! collection an entry has the member of all items in turn, as in containers that are streamed member
+//! by member. Source: `TBranchElement::ReadLeavesMember`, `ReadLeavesCollectionMember`.
+
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+
+use super::column::Column;
+use super::compile::Compiler;
+use super::decode::Decoder;
+use super::node::Node;
+use super::{ObjectLayout, Origin};
+use crate::error::Result;
+use crate::rootfile::StreamerInfos;
+use crate::rootfile::object::Basic;
+
+/// A member of a class, by what a branch says of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// Class that has the member.
+    pub class: &'a str,
+    /// Its version.
+    pub version: i32,
+    /// Its checksum, 0 where it is not known.
+    pub checksum: u32,
+    /// Index of the member in the streamer info.
+    pub index: usize,
+}
+
+/// How many values each entry has, where its bytes do not say.
+#[derive(Clone, Copy, Debug)]
+pub enum Counts<'a> {
+    /// One.
+    One,
+    /// As many as the collection has items: one number for each entry.
+    Items(&'a [usize]),
+}
+
+impl ObjectLayout {
+    /// The layout of a branch that holds values of a C++ type as a whole: a class, a standard
+    /// container or a string, as ROOT names it. With `version` and checksum objects of a class are the
+    /// members of this version, without a header; containers have one in any case.
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::compile`].
+    pub fn compile_type(
+        infos: &StreamerInfos,
+        type_name: &str,
+        version: Option<(i32, u32)>,
+    ) -> Result<Self> {
+        Compiler::new(infos).whole(type_name, version).map(Self::new)
+    }
+
+    /// The layout of a branch that holds one member of a class.
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::compile`]; `OutOfSpecification` when the class has no such member.
+    pub fn compile_member(infos: &StreamerInfos, member: Member<'_>) -> Result<Self> {
+        Compiler::new(infos).element(member).map(Self::new)
+    }
+
+    /// The layout of a branch that holds a `TClonesArray` of objects of the class `item`.
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::compile`].
+    pub fn compile_clones(infos: &StreamerInfos, item: &str) -> Result<Self> {
+        Compiler::new(infos).clones(item).map(Self::new)
+    }
+
+    /// Type and fixed dimensions of what is nothing but numbers.
+    pub(crate) fn numbers(&self) -> Option<(Basic, &[usize])> {
+        match &self.node {
+            Node::Number(basic, _) => Some((*basic, &[])),
+            Node::Array(dimensions, item) => match **item {
+                Node::Number(basic, _) => Some((basic, dimensions)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The member of the class that holds the lengths of the arrays of this one.
+    pub fn counter(&self) -> Option<&str> {
+        match &self.node {
+            Node::Counted(counted) => Some(&counted.name),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a value, where all have the same number of them.
+    pub fn fixed_size(&self) -> Option<usize> {
+        self.node.fixed_size()
+    }
+
+    /// Decodes the entries of a branch, which lie at `ranges` of `bytes`. The array has the values of all entries one after the other; `lengths` are those of
+    /// the arrays of a counted member, one for each value.
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::decode_from`], with the entry counted from 0.
+    pub fn decode_entries(
+        &self,
+        bytes: &[u8],
+        ranges: &[Range<usize>],
+        counts: Counts<'_>,
+        lengths: Option<&[usize]>,
+        origin: Origin,
+    ) -> Result<ArrayRef> {
+        let mut column = Column::new(&self.shape);
+        let mut decoder = Decoder::new(bytes.len());
+        let mut lengths = lengths;
+        for (entry, range) in ranges.iter().cloned().enumerate() {
+            let many = match counts {
+                Counts::One => None,
+                Counts::Items(counts) => Some(counts.get(entry).copied().unwrap_or(0)),
+            };
+            decoder
+                .entry_at(&self.node, bytes, range, origin, many, &mut lengths, &mut column)
+                .map_err(|error| error.at(|place| place.entry = Some(entry as u64)))?;
+        }
+        column.finish(&self.shape)
+    }
+}
+
+impl Node {
+    /// Bytes of a value, where all have the same number of them.
+    fn fixed_size(&self) -> Option<usize> {
+        match self {
+            Self::Number(basic, _) => Some(basic.size()),
+            Self::Array(dimensions, item) => {
+                dimensions.iter().try_fold(item.fixed_size()?, |size, &n| size.checked_mul(n))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! How the sub-branches of a split branch make up the objects of its class.
+//!
+//! ```text
+//! split object       one sub-branch for each member; a base class or a member object that is split has
+//!                    a branch with sub-branches of its own
+//! split collection   one sub-branch for each member of the items, also for those of base classes and of
+//!                    member objects, called `collection.object.member`
+//! ```
+//!
+//! Every sub-branch says which member it holds: class and index in its streamer info. What no class
+//! tells of comes last, under its own name. Source: `TBranchElement::Unroll`.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, StructArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field, Fields};
+
+use super::{Branch, ClassName, CountSource, Split, SplitMember, array};
+use crate::error::Error;
+use crate::guard;
+use crate::rootfile::{ClassInfo, Element, StreamerInfos};
+use crate::schema::type_name;
+
+/// Objects inside each other deeper than this are taken for a damaged file.
+const MAX_DEPTH: usize = 60;
+
+/// A sub-branch and the member that it says it holds.
+pub(super) struct Child {
+    /// Class of the member.
+    pub class: String,
+    /// Index of the member in the streamer info; negative where there is none.
+    pub index: i64,
+    /// Whether it has neither leaves nor sub-branches: it stands for a class without members.
+    pub empty: bool,
+}
+
+/// Puts sub-branches together.
+pub(super) struct Assembly<'a> {
+    pub infos: &'a StreamerInfos,
+    pub branches: &'a [Branch],
+    /// One for each branch.
+    pub children: &'a [Child],
+    /// Path of the branch that has them, with a slash.
+    pub path: &'a str,
+    /// Sub-branches that have their place.
+    pub used: Vec<bool>,
+}
+
+impl Assembly<'_> {
+    /// The objects of `class`, in `collection` if they are the items of one.
+    pub fn split(mut self, class: ClassName, collection: Option<(String, CountSource)>) -> Split {
+        let mut split = self.object(class, "", 0);
+        for (index, branch) in self.branches.iter().enumerate() {
+            if !self.used[index] && !self.children[index].empty {
+                let own = strip_dimensions(&branch.name);
+                let name = own.rsplit('.').find(|part| !part.is_empty()).unwrap_or(own);
+                let taken = split.members.iter().any(|(member, _)| member == name);
+                let name = if taken { own } else { name };
+                split.members.push((name.to_owned(), self.member(index)));
+            }
+        }
+        split.data_type = self.data_type(&split, collection.is_some());
+        split.collection = collection;
+        split
+    }
+
+    fn member(&self, index: usize) -> SplitMember {
+        SplitMember::Branch(format!("{}{}", self.path, self.branches[index].name))
+    }
+
+    /// An object whose members are called `prefix` and their name.
+    fn object(&mut self, class: ClassName, prefix: &str, depth: usize) -> Split {
+        let mut members = Vec::new();
+        let mut bases = 0;
+        let elements = info(self.infos, &class).map_or(&[][..], |info| &info.elements);
+        for (index, element) in elements.iter().enumerate() {
+            let base = element.class == "TStreamerBase";
+            let name = match (base, element.name.as_str()) {
+                (true, _) => {
+                    bases += 1;
+                    format!(":_{}", bases - 1)
+                }
+                // The items of maps, as everywhere.
+                (false, "first") if class.name.starts_with("pair<") => "_0".to_owned(),
+                (false, "second") if class.name.starts_with("pair<") => "_1".to_owned(),
+                (false, name) => name.to_owned(),
+            };
+            let path = format!("{prefix}{}", element.name);
+            if let Some(found) = self.find(&class.name, index, base, &path) {
+                self.used[found] = true;
+                let member = if self.children[found].empty {
+                    SplitMember::Inside(self.empty(element))
+                } else {
+                    self.member(found)
+                };
+                members.push((name, member));
+            } else if depth < MAX_DEPTH && (base || is_object(element)) {
+                let prefix = if base { prefix.to_owned() } else { format!("{path}.") };
+                let inside = self.object(class_of(self.infos, element), &prefix, depth + 1);
+                if !inside.members.is_empty() {
+                    members.push((name, SplitMember::Inside(inside)));
+                }
+            }
+        }
+        let mut split = Split { class, members, collection: None, data_type: Err(String::new()) };
+        split.data_type = self.data_type(&split, false);
+        split
+    }
+
+    fn empty(&self, element: &Element) -> Split {
+        let class = class_of(self.infos, element);
+        let data_type = Ok(DataType::Struct(Fields::empty()));
+        Split { class, members: Vec::new(), collection: None, data_type }
+    }
+
+    /// The sub-branch with a member of a class. The name tells apart several objects of one class.
+    fn find(&self, class: &str, index: usize, base: bool, path: &str) -> Option<usize> {
+        let mut all = self.children.iter().zip(self.branches).enumerate();
+        all.position(|(at, (child, branch))| {
+            let name = strip_dimensions(&branch.name);
+            let named = name == path || name.strip_suffix(path).is_some_and(|n| n.ends_with('.'));
+            !self.used[at]
+                && usize::try_from(child.index) == Ok(index)
+                && same(&child.class, class)
+                && (base || named)
+        })
+    }
+
+    fn data_type(&self, split: &Split, collection: bool) -> Result<DataType, String> {
+        let fields =
+            split.members.iter().map(|(name, member)| self.field(name, member, collection));
+        let record = DataType::Struct(fields.collect::<Result<Fields, String>>()?);
+        Ok(match collection {
+            true => DataType::LargeList(Arc::new(Field::new("item", record, false))),
+            false => record,
+        })
+    }
+
+    /// The Arrow field of a member: of one item in a collection.
+    fn field(&self, name: &str, member: &SplitMember, items: bool) -> Result<Field, String> {
+        let path = match member {
+            SplitMember::Inside(split) => {
+                let data_type = self.data_type(split, false);
+                let fields = match items {
+                    // Its branches belong to the same collection.
+                    true => {
+                        split.members.iter().map(|(name, m)| self.field(name, m, true)).collect()
+                    }
+                    false => return Ok(Field::new(name, data_type?, false)),
+                };
+                return Ok(Field::new(name, DataType::Struct(fields_of(fields)?), false));
+            }
+            SplitMember::Branch(path) => path,
+        };
+        let branch = self.branches.iter().find(|branch| path.ends_with(&branch.name));
+        let branch = branch.ok_or_else(|| format!("sub-branch {path} is missing"))?;
+        let field = branch
+            .arrow_field(name)
+            .map_err(|reason| format!("sub-branch {} cannot be read: {reason}", branch.name))?;
+        match (items, field.data_type()) {
+            (false, _) => Ok(field),
+            (true, DataType::LargeList(item)) => Ok(item.as_ref().clone().with_name(name)),
+            (true, _) => Err(format!("sub-branch {path} has one value for each entry")),
+        }
+    }
+}
+
+fn fields_of(fields: Result<Vec<Field>, String>) -> Result<Fields, String> {
+    fields.map(Fields::from)
+}
+
+/// The streamer info of a class: by checksum, by version, or the newest.
+pub(super) fn info<'a>(infos: &'a StreamerInfos, class: &ClassName) -> Option<&'a ClassInfo> {
+    let same = || infos.classes().iter().filter(|info| same(&info.name, &class.name));
+    same()
+        .find(|info| class.checksum != 0 && info.checksum == class.checksum)
+        .or_else(|| same().find(|info| info.version == class.version))
+        .or_else(|| same().max_by_key(|info| info.version))
+}
+
+/// The class of a base class or of a member object.
+pub(super) fn class_of(infos: &StreamerInfos, element: &Element) -> ClassName {
+    let name = match element.class.as_str() {
+        "TStreamerBase" => element.name.as_str(),
+        _ => element.type_name.trim_end_matches(['*', ' ']),
+    };
+    newest(infos, name)
+}
+
+/// A class in its newest version.
+pub(super) fn newest(infos: &StreamerInfos, name: &str) -> ClassName {
+    let same = infos.classes().iter().filter(|info| same(&info.name, name));
+    let info = same.max_by_key(|info| info.version);
+    ClassName {
+        name: name.to_owned(),
+        version: info.map_or(0, |info| info.version),
+        checksum: info.map_or(0, |info| info.checksum),
+    }
+}
+
+fn same(name: &str, other: &str) -> bool {
+    name == other || type_name::normalize(name) == type_name::normalize(other)
+}
+
+/// Embedded objects, and pointers to them (`kObject`, `kAny`, `kObjectp`, `kAnyp`, ...).
+fn is_object(element: &Element) -> bool {
+    matches!(element.code, 61..=64 | 66..=70)
+}
+
+/// `x[3][2]` is called `x`.
+fn strip_dimensions(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
+}
+
+/// The array of a split branch: `of` gives that of a sub-branch. `offsets` are those of the items of a
+/// collection, `rows` is the number of entries.
+pub(super) fn build(
+    split: &Split,
+    offsets: Option<OffsetBuffer<i64>>,
+    rows: usize,
+    of: &dyn Fn(&str) -> Result<ArrayRef, Error>,
+) -> Result<ArrayRef, Error> {
+    let (record, items) = match split.data_type.clone().map_err(Error::unsupported)? {
+        DataType::LargeList(item) => (item.data_type().clone(), true),
+        record => (record, false),
+    };
+    let len = match (&offsets, items) {
+        (Some(offsets), true) => guard::to_usize(offsets.last() as u64, "an array")?,
+        _ => rows,
+    };
+    let array = build_record(split, &record, len, items, of)?;
+    match offsets {
+        None => Ok(array),
+        Some(offsets) => array::lists(array, Field::new("item", record, false), offsets),
+    }
+}
+
+fn build_record(
+    split: &Split,
+    record: &DataType,
+    len: usize,
+    items: bool,
+    of: &dyn Fn(&str) -> Result<ArrayRef, Error>,
+) -> Result<ArrayRef, Error> {
+    let DataType::Struct(fields) = record else {
+        return Err(Error::unsupported("a split branch that is no record"));
+    };
+    if fields.is_empty() {
+        return Ok(Arc::new(StructArray::new_empty_fields(len, None)));
+    }
+    let mut arrays = Vec::with_capacity(fields.len());
+    for ((_, member), field) in split.members.iter().zip(fields) {
+        arrays.push(match member {
+            SplitMember::Inside(inside) => build_record(inside, field.data_type(), len, items, of)?,
+            SplitMember::Branch(path) if items => items_of(&of(path)?)?,
+            SplitMember::Branch(path) => of(path)?,
+        });
+    }
+    let record = StructArray::try_new(fields.clone(), arrays, None);
+    Ok(Arc::new(record.map_err(|error| {
+        Error::out_of_spec("the sub-branches have different numbers of items").with_source(error)
+    })?))
+}
+
+/// The items of lists that begin with the first of them.
+fn items_of(array: &ArrayRef) -> Result<ArrayRef, Error> {
+    let list = array
+        .as_list_opt::<i64>()
+        .ok_or_else(|| Error::out_of_spec(format!("a {} is not a list", array.data_type())))?;
+    Ok(Arc::clone(list.values()))
+}

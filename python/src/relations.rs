@@ -1,0 +1,40 @@
+//! Aliases and friends of a TTree.
+
+use nyssa::dataset::open_with_friends;
+use nyssa::ttree::Relations;
+use pyo3::prelude::*;
+
+use crate::dataset::Dataset;
+use crate::door::Door;
+use crate::file::open_file;
+
+/// Name and formula of each alias; name, tree and file (`None` for the tree's own) of each friend.
+type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
+
+/// The aliases and friends of a tree.
+#[pyfunction]
+pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
+    let tree = tree.inner();
+    Door::new(None).abandonable().run(py, move |_| {
+        let file = open_file(tree.file())?;
+        let found = Relations::load(&file, &file.find(tree.name())?)?;
+        let friends = found.friends.iter().cloned();
+        let friends = friends.map(|friend| (friend.name, friend.tree, friend.file)).collect();
+        Ok((found.formulas(), friends))
+    })
+}
+
+/// The tree with the columns of its friends.
+#[pyfunction]
+#[pyo3(signature = (tree, threads=None))]
+pub fn with_friends(
+    py: Python<'_>,
+    tree: PyRef<'_, Dataset>,
+    threads: Option<usize>,
+) -> PyResult<Dataset> {
+    let tree = tree.inner();
+    Door::new(threads).run(py, move |context| {
+        let file = open_file(tree.file())?;
+        open_with_friends(&file, tree.name(), context).map(Dataset::new)
+    })
+}
