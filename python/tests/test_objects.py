@@ -156,6 +156,9 @@ def _differences(ours: Any, theirs: Any, place: str) -> list[Any]:
         if kind == "TStyle":
             # Two members have this name.
             del theirs["fLineStyle"]
+        if kind == "TColor":
+            # ROOT gives colours without a title one when it reads them.
+            del theirs["fTitle"]
         for name, value in theirs.items():
             if name not in LEFT_OUT:
                 mine = ours.member(name) if ours.has_member(name) else "nothing"
