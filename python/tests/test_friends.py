@@ -158,6 +158,18 @@ def test_friends(folder: Path, root: Root) -> None:
     assert row["deep.w"] == 0
 
 
+def test_converted(folder: Path, tmp_path: Path) -> None:
+    """What an RNTuple has no place for is named."""
+    report = nyssa.convert(folder / "friends.root", tmp_path / "out.root", "tree")
+    notes = [note for note in report["notes"] if "left out" in note]
+    assert notes == [
+        "the aliases of the tree are left out: twice, large, event, item, beyond, odd",
+        "the friends of the tree are left out: deep, named, same",
+    ]
+    report = nyssa.convert(folder / "other.root", tmp_path / "index.root", "indexed")
+    assert "the index of the tree is left out" in report["notes"]
+
+
 def test_friends_by_index(folder: Path, root: Root) -> None:
     """Entries of a friend with an index are found by its columns, whatever their order."""
     path = folder / "indexed.root"

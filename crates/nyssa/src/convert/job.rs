@@ -19,7 +19,7 @@ use crate::memory::peak_memory;
 use crate::output::{self, Output};
 use crate::read;
 use crate::rootfile::{NOT_CLOSED, RootFile};
-use crate::ttree::Reader;
+use crate::ttree::{Reader, Relations};
 use crate::write::loss::{check_exact, losses};
 use crate::write::{self, Encodings, SealSettings, Writer};
 
@@ -96,7 +96,14 @@ fn run(
                 others.leave_out(key, error.message());
                 none_left.get_or_insert(error);
             }
-            job => jobs.push(job?),
+            job => {
+                let mut job = job?;
+                job.map.notes.extend(match Relations::load(input, key) {
+                    Ok(relations) => relations.left_out(),
+                    Err(error) => vec![format!("aliases and friends: {}", error.message())],
+                });
+                jobs.push(job);
+            }
         }
     }
     if let (true, Some(error)) = (jobs.is_empty(), none_left) {

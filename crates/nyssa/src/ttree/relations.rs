@@ -14,6 +14,8 @@ pub struct Relations {
     /// How entries of this tree are found when it is a friend, or why that is not known; `None` for
     /// entries of the same number.
     pub index: Option<std::result::Result<Index, String>>,
+    /// Number of objects that users added to the tree (`fUserInfo`).
+    pub user_objects: usize,
 }
 
 /// A name for a formula (`TTree::SetAlias`).
@@ -63,7 +65,31 @@ impl Relations {
             aliases: items(tree, "fAliases")?.into_iter().map(alias).collect::<Result<_>>()?,
             friends: items(tree, "fFriends")?.into_iter().map(friend).collect::<Result<_>>()?,
             index: index(tree),
+            // A list that cannot be read is something, too.
+            user_objects: items(tree, "fUserInfo").map_or(1, |objects| objects.len()),
         })
+    }
+
+    /// What of it an RNTuple has no place for, in words.
+    pub fn left_out(&self) -> Vec<String> {
+        let names = |all: Vec<&str>| all.join(", ");
+        let aliases: Vec<_> = self.aliases.iter().map(|alias| &*alias.name).collect();
+        let friends: Vec<_> = self.friends.iter().map(|friend| &*friend.name).collect();
+        let mut out = Vec::new();
+        if !aliases.is_empty() {
+            out.push(format!("the aliases of the tree are left out: {}", names(aliases)));
+        }
+        if !friends.is_empty() {
+            out.push(format!("the friends of the tree are left out: {}", names(friends)));
+        }
+        if self.index.is_some() {
+            out.push("the index of the tree is left out".to_owned());
+        }
+        if self.user_objects > 0 {
+            let count = self.user_objects;
+            out.push(format!("the user information of the tree is left out: {count} objects"));
+        }
+        out
     }
 
     /// The aliases as pairs of name and formula.
