@@ -304,14 +304,7 @@ fn optimal() -> Codec {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn noise() -> impl Iterator<Item = u64> {
-        let mut state = 1_u64;
-        std::iter::repeat_with(move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            state >> 33
-        })
-    }
+    use crate::write::testing::noise;
 
     fn choose(column_type: ColumnType, words: &[u32], effort: Effort) -> Choice {
         let chooser = Chooser::of(Compression::DEFAULT, effort).unwrap();
