@@ -178,7 +178,7 @@ def test_what_is_said(whole: Path, tmp_path: Path) -> None:
         "uproot-hepdata-example.root",
         "uproot-issue-798.root",
         "uproot-issue64.root",
-        "roottest/meta__MakeProject__small_aod.pool.root",
+        "uproot-issue-951.root",
     ],
 )
 def test_real_files(name: str, tmp_path: Path, root: Root) -> None:
