@@ -174,11 +174,13 @@ impl<'a> Job<'a> {
         context: &'a Context,
     ) -> Result<Self> {
         let inputs = inputs(reader);
+        let infos = file.streamer_infos()?;
         let rules = Rules {
             layout: options.layout,
             compression: options.compression,
             filter,
             skip_unsupported: options.skip_unsupported,
+            infos: Some(&infos),
         };
         let map = match inputs.is_empty() {
             // Trees without branches have nothing but their entries.

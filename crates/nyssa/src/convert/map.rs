@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use arrow_schema::DataType;
 
+use super::classes::Classes;
 use super::fields::{field_type, keeps_dimensions};
 use super::name::Names;
 use super::options::Layout;
@@ -11,6 +12,7 @@ use super::report::{Renamed, Skipped};
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
+use crate::rootfile::StreamerInfos;
 use crate::schema::{FieldId, FieldType, Schema, SchemaBuilder};
 use crate::ttree::{Branch, CountSource};
 
@@ -86,6 +88,8 @@ pub struct Rules<'a> {
     pub filter: &'a Filter,
     /// Leave out what cannot be converted instead of failing.
     pub skip_unsupported: bool,
+    /// The classes of the file.
+    pub infos: Option<&'a StreamerInfos>,
 }
 
 /// Maps `inputs`, in the tree's order, to a schema.
@@ -132,9 +136,9 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
         if !rules.filter.takes(path) {
             continue;
         }
-        match check(branch, rules.layout) {
+        match check(branch, rules) {
             Ok((data_type, item)) => {
-                let counter = branch.shape.as_ref().ok().and_then(|shape| shape.counter());
+                let counter = counter(branch);
                 taken.push(Taken { index, path, counter, data_type, item });
             }
             Err(reason) => map.skipped.push(Skipped { branch: path.clone(), reason }),
@@ -159,15 +163,21 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
 }
 
 /// What the branch reads as, and the type of its field (of its items when it has a counter).
-fn check(branch: &Branch, layout: Layout) -> std::result::Result<(DataType, FieldType), String> {
+fn check(branch: &Branch, rules: Rules<'_>) -> std::result::Result<(DataType, FieldType), String> {
     let data_type = branch.data_type()?;
-    let item = match (&data_type, &branch.shape) {
-        (DataType::LargeList(item), Ok(shape)) if shape.counter().is_some() => {
-            field_type(item.data_type(), layout)?
-        }
-        _ => field_type(&data_type, layout)?,
+    if let Some(typed) = rules.infos.and_then(|infos| Classes(infos).field_type(branch)) {
+        return Ok((data_type, typed));
+    }
+    let item = match (&data_type, counter(branch)) {
+        (DataType::LargeList(item), Some(_)) => field_type(item.data_type(), rules.layout)?,
+        _ => field_type(&data_type, rules.layout)?,
     };
     Ok((data_type, item))
+}
+
+/// The counter of a jagged branch.
+fn counter(branch: &Branch) -> Option<&CountSource> {
+    branch.shape.as_ref().ok().filter(|_| branch.split.is_none())?.counter()
 }
 
 fn unsupported(skipped: &[Skipped]) -> Error {

@@ -154,7 +154,8 @@ impl Assembly<'_> {
             }
             SplitMember::Branch(path) => path,
         };
-        let branch = self.branches.iter().find(|branch| path.ends_with(&branch.name));
+        let own = |branch: &&Branch| path.strip_prefix(self.path) == Some(branch.name.as_str());
+        let branch = self.branches.iter().find(own);
         let branch = branch.ok_or_else(|| format!("sub-branch {path} is missing"))?;
         let field = branch
             .arrow_field(name)
@@ -260,7 +261,7 @@ fn build_record(
     }
     let record = StructArray::try_new(fields.clone(), arrays, None);
     Ok(Arc::new(record.map_err(|error| {
-        Error::out_of_spec("the sub-branches have different numbers of items").with_source(error)
+        Error::out_of_spec(format!("the sub-branches do not make up objects of one class: {error}"))
     })?))
 }
 
