@@ -9,6 +9,7 @@ use super::fields::{field_type, keeps_dimensions};
 use super::name::Names;
 use super::options::Layout;
 use super::report::{Renamed, Skipped};
+use super::streamer::Products;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
@@ -34,6 +35,8 @@ pub enum Source {
     Items(usize),
     /// The offsets of a counter.
     Offsets(CountSource),
+    /// The objects of a branch, streamed.
+    Streamed(usize),
 }
 
 /// One field and what fills its columns.
@@ -90,6 +93,8 @@ pub struct Rules<'a> {
     pub skip_unsupported: bool,
     /// The classes of the file.
     pub infos: Option<&'a StreamerInfos>,
+    /// The branches that become streamer fields.
+    pub products: &'a Products,
 }
 
 /// Maps `inputs`, in the tree's order, to a schema.
@@ -136,7 +141,18 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
         if !rules.filter.takes(path) {
             continue;
         }
-        match check(branch, rules) {
+        if let Some(product) = rules.products.get(index) {
+            let item = FieldType::Streamed(product.class.clone());
+            taken.push(Taken {
+                index,
+                path,
+                counter: None,
+                data_type: DataType::LargeBinary,
+                item,
+            });
+            continue;
+        }
+        match check(branch, rules.layout, rules.infos) {
             Ok((data_type, item)) => {
                 let counter = counter(branch);
                 taken.push(Taken { index, path, counter, data_type, item });
@@ -163,14 +179,18 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
 }
 
 /// What the branch reads as, and the type of its field (of its items when it has a counter).
-fn check(branch: &Branch, rules: Rules<'_>) -> std::result::Result<(DataType, FieldType), String> {
+pub(super) fn check(
+    branch: &Branch,
+    layout: Layout,
+    infos: Option<&StreamerInfos>,
+) -> std::result::Result<(DataType, FieldType), String> {
     let data_type = branch.data_type()?;
-    if let Some(typed) = rules.infos.and_then(|infos| Classes(infos).field_type(branch)) {
+    if let Some(typed) = infos.and_then(|infos| Classes(infos).field_type(branch)) {
         return Ok((data_type, typed));
     }
     let item = match (&data_type, counter(branch)) {
-        (DataType::LargeList(item), Some(_)) => field_type(item.data_type(), rules.layout)?,
-        _ => field_type(&data_type, rules.layout)?,
+        (DataType::LargeList(item), Some(_)) => field_type(item.data_type(), layout)?,
+        _ => field_type(&data_type, layout)?,
     };
     Ok((data_type, item))
 }
@@ -254,7 +274,11 @@ impl<'a> Mapper<'a> {
         let field_type = if branch.counter.is_some() { list(item) } else { item };
         let type_name = field_type.type_name()?;
         let field = self.builder.field(None, &name, &field_type)?;
-        self.map.units.push(Unit { field, source: Source::Branch(branch.index) });
+        let source = match branch.item {
+            FieldType::Streamed(_) => Source::Streamed(branch.index),
+            _ => Source::Branch(branch.index),
+        };
+        self.map.units.push(Unit { field, source });
         if keeps_dimensions(&branch.data_type, true) {
             self.map.notes.push(format!(
                 "{}: all dimensions of the array are kept; ROOT's importer does not keep them",

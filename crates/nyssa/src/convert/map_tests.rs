@@ -39,6 +39,7 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
         filter: &Filter::default(),
         skip_unsupported: skip,
         infos: None,
+        products: &Products::default(),
     };
     map(&inputs, rules)
 }

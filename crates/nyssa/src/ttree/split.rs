@@ -154,8 +154,8 @@ impl Assembly<'_> {
             }
             SplitMember::Branch(path) => path,
         };
-        let own = |branch: &&Branch| path.strip_prefix(self.path) == Some(branch.name.as_str());
-        let branch = self.branches.iter().find(own);
+        let branch =
+            self.branches.iter().find(|branch| path.strip_prefix(self.path) == Some(&branch.name));
         let branch = branch.ok_or_else(|| format!("sub-branch {path} is missing"))?;
         let field = branch
             .arrow_field(name)
