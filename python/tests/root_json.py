@@ -26,6 +26,8 @@ def differences(ours: Any, theirs: Any, place: str = "", digits: int = 17) -> li
         return []
     if isinstance(theirs, dict):
         return _object(ours, theirs, place, digits)
+    if theirs is None and ours == []:
+        return []  # A counted array of nothing.
     if isinstance(theirs, str) and not isinstance(ours, str):
         text = _text(ours)
         return [] if text == theirs.partition("\0")[0] else [(place, ours, theirs)]
@@ -42,7 +44,8 @@ def differences(ours: Any, theirs: Any, place: str = "", digits: int = 17) -> li
             found += differences(a, b, f"{place}[{i}]", digits)
         return found
     if isinstance(theirs, (int, float)) and isinstance(ours, (int, float)):
-        if ours == theirs or (ours != ours and theirs != theirs):
+        # ROOT was asked for 17 digits of a double, 9 of a float.
+        if ours == theirs or float(f"{ours:.9g}") == theirs or (ours != ours and theirs != theirs):
             return []
         far = abs(ours - theirs) > max(abs(theirs), 1) * 10.0 ** (1 - digits)
         return [(place, ours, theirs)] if far or digits >= 17 else []
@@ -53,7 +56,7 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
     if "arr" in theirs and set(theirs) <= COLLECTION:
         if isinstance(ours, dict) and "fUIDs" in ours:
             # ROOT shows the objects that the references are to.
-            numbers = [one and one["fUniqueID"] for one in theirs["arr"]]
+            numbers = [one and one.get("fUniqueID", UNKNOWN) for one in theirs["arr"]]
             return differences(ours["fUIDs"], numbers, place, digits)
         items = ours["items"] if isinstance(ours, dict) and "items" in ours else ours
         return differences(items, theirs["arr"], place, digits)
@@ -64,6 +67,9 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
         )
     if "first" in theirs and "_0" in ours:
         theirs = {"_0": theirs["first"], "_1": theirs["second"]}
+    if "fVector" in theirs:
+        # The base class `vector<float>`, by whatever name.
+        ours = {name if "<" not in name else "fVector": one for name, one in ours.items()}
     named = set(theirs) - LEFT_OUT
     found: list[tuple[Any, ...]] = []
     for name in sorted(named ^ (set(ours) - LEFT_OUT)):
@@ -95,7 +101,9 @@ def flat(value: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    """Return a fixed array of characters as the text up to its end."""
+    """Return a character, or a fixed array of them up to its end, as text."""
+    if isinstance(value, int):
+        return chr(value & 0xFF)
     if isinstance(value, list) and all(isinstance(one, int) for one in value):
         return bytes(one & 0xFF for one in value).partition(b"\0")[0].decode("latin-1")
     return value

@@ -117,9 +117,9 @@ def made(
     files.close()
 
 
-def check(made: Made, name: str, tree: str, library: str = "kinds") -> None:
-    """Compare all branches of a tree."""
-    expected = made.entries(name, tree, library)
+def check(made: Made, name: str, tree: str, library: str = "kinds", of: str = "") -> None:
+    """Compare all branches of a tree with what ROOT reads, of another tree if told so."""
+    expected = made.entries(name, of or tree, library)
     table = pa.table(nyssa.open(made.path(name))[tree])
     assert expected
     wrong: list[tuple[Any, ...]] = []
@@ -130,8 +130,15 @@ def check(made: Made, name: str, tree: str, library: str = "kinds") -> None:
         for entry, (a, b) in enumerate(zip(ours.to_pylist(), entries, strict=True)):
             if not class_name:
                 a, b = leaves(a), leaves(b)
-            if class_name.startswith("unordered"):
-                a, b = sorted(a), sorted(b)
+            if tree == "Counted":
+                # ROOT's JSON leaves out arrays of counted pointers; these are the values of `fill`.
+                counted = range(entry % 4)
+                b["two"] = [[entry for _ in counted], list(counted)]
+            if "um" in b:
+                # Hash containers come in any order.
+                for hashed in (a, b):
+                    hashed["us"].sort()
+                    hashed["um"].sort(key=str)
             wrong += differences(a, b, f"{branch}[{entry}]")
     assert wrong == [], f"{len(wrong)} differences: {wrong[:10]}"
 
@@ -159,7 +166,8 @@ def test_leaves(made: Made, tree: str) -> None:
 @pytest.mark.parametrize("tree", BASKETS)
 def test_baskets(made: Made, tree: str) -> None:
     """Objects in many baskets, in none, in such that lie within the tree, and with offset maps."""
-    check(made, "baskets", tree)
+    # ROOT crashes at its own offset maps of split branches; these have the same values.
+    check(made, "baskets", tree, of="embedded99" if tree == "map99" else tree)
 
 
 @pytest.mark.parametrize("tree", ["whole", "split"])

@@ -20,8 +20,8 @@ from typing import Any
 from root_oracle import strict
 
 HEADER = Path(__file__).parent / "trees" / "dump.hxx"
-#: Exit codes of `dump.hxx`, and the signal of a time that is over.
-CODES = {0: "ok", 10: "crash", 11: "not shown", -14: "timeout"}
+#: Exit codes of `dump.hxx`, and signals: of no stack left, of a time that is over.
+CODES = {0: "ok", 10: "crash", -11: "crash", 11: "not shown", -14: "timeout"}
 #: Longest that ROOT may take for one file, seconds.
 LONGEST = 60
 

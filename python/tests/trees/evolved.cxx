@@ -1,6 +1,5 @@
 // A class of `kinds.hxx` one version on: members added, gone, and of other types.
 
-#include "dump.hxx"
 #include "object.hxx"
 
 class Evolving {

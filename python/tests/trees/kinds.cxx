@@ -1,7 +1,6 @@
 // Writes TTrees with branches of every kind, into files of one way of writing each.
 
 #include "kinds.hxx"
-#include "dump.hxx"
 
 #include <ROOT/TIOFeatures.hxx>
 #include <TNtuple.h>
