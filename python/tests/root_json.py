@@ -31,6 +31,8 @@ def differences(ours: Any, theirs: Any, place: str = "", digits: int = 17) -> li
     if isinstance(theirs, str) and not isinstance(ours, str):
         text = _text(ours)
         return [] if text == theirs.partition("\0")[0] else [(place, ours, theirs)]
+    if isinstance(theirs, list) and isinstance(ours, dict) and "items" in ours:
+        ours = ours["items"]  # A `TClonesArray` that is not split.
     if isinstance(theirs, list) and isinstance(ours, list):
         if ours and isinstance(ours[0], dict) and len(theirs) == 2 * len(ours) and "_1" in ours[0]:
             # A map in a container: keys and values in turn.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import resource
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from root_json import differences
 
 MOST = 50
 """Entries compared: so many from the start of a tree, and so many from its end."""
+UPROOT_MEMORY = 2 << 30
+"""Memory that uproot may take for a branch, bytes."""
 RIGHT, WRONG, UNSEEN = "right", "wrong", "read"
 """Outcomes of a read; `UNSEEN`: there is nothing to compare with. Others are reasons."""
 
@@ -50,7 +54,7 @@ def read_nyssa(tree: nyssa.TTree, path: str) -> list[Any]:
 def read_uproot(tree: Any, path: str) -> list[Any]:
     """Return the entries of a branch, awkward arrays where uproot can, else its objects."""
     found: list[Any] = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), memory(UPROOT_MEMORY):
         warnings.simplefilter("ignore")
         for start, stop in ranges(int(tree.num_entries)):
             try:
@@ -59,6 +63,18 @@ def read_uproot(tree: Any, path: str) -> list[Any]:
                 got = tree[path].array(library="np", entry_start=start, entry_stop=stop)
             found += [plain(one) for one in got]
     return found
+
+
+@contextmanager
+def memory(most: int) -> Iterator[None]:
+    """Let this process have so many more bytes: uproot takes a wrong count for a size."""
+    now, limit = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + most, limit))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (now, limit))
 
 
 def plain(value: Any) -> Any:

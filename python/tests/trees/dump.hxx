@@ -13,6 +13,7 @@
 #include <TBranchElement.h>
 #include <TBufferJSON.h>
 #include <TClass.h>
+#include <TClonesArray.h>
 #include <TFile.h>
 #include <TLeaf.h>
 #include <TLeafC.h>
@@ -186,6 +187,17 @@ inline void object(std::ostream &out, TClass &of, void *at) {
    std::string name = of.GetName();
    if (name == "string") return text(out, ((std::string *)at)->c_str());
    if (name == "TString") return text(out, ((TString *)at)->Data());
+   if (name == "TClonesArray") {
+      auto &array = *(TClonesArray *)at;
+      out << '[';
+      for (int i = 0; i < array.GetEntriesFast(); ++i) {
+         out << (i ? "," : "");
+         if (array.UncheckedAt(i)) object(out, *array.GetClass(), array.UncheckedAt(i));
+         else out << "null";
+      }
+      out << ']';
+      return;
+   }
    if (auto proxy = of.GetCollectionProxy()) {
       std::unique_ptr<TVirtualCollectionProxy> own(proxy->Generate());
       return collection(out, *own, at);
