@@ -1,6 +1,7 @@
 //! Streamer info → nodes.
 
 mod builtin;
+mod leaves;
 mod pointer;
 
 use std::collections::{BTreeSet, HashMap};
@@ -260,6 +261,7 @@ impl<'a> Compiler<'a> {
                 dimensions: dimensions.unwrap_or_default(),
                 item: Box::new(Node::Number(basic, number(basic, code - COUNTED))),
                 objects: false,
+                bare: false,
             }));
         }
         let class = element.type_name.trim_end_matches('*').trim();
@@ -274,6 +276,7 @@ impl<'a> Compiler<'a> {
                 dimensions: dimensions.unwrap_or_default(),
                 item: Box::new(item),
                 objects: true,
+                bare: false,
             }));
         }
         // Arrays of these have a version header before them all.
