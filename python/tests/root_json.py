@@ -24,6 +24,8 @@ def differences(ours: Any, theirs: Any, place: str = "", digits: int = 17) -> li
     ours = flat(ours)
     if theirs == UNKNOWN:
         return []
+    if isinstance(theirs, dict) and "$ref" in theirs:
+        return []  # An object shown before.
     if isinstance(theirs, dict):
         return _object(ours, theirs, place, digits)
     if theirs is None and ours == []:
@@ -67,6 +69,12 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
         return differences(
             ours, theirs.get("fArray", theirs.get("_blob", [None])[0]), place, digits
         )
+    if "_blob" in theirs and "fElements" in ours:
+        # Of a symmetric matrix ROOT shows rows of one half.
+        rows, size = theirs["_blob"], len(theirs["_blob"])
+        full = [rows[min(i, j)][abs(i - j)] for i in range(size) for j in range(size)]
+        theirs = {name: one for name, one in theirs.items() if name != "_blob"}
+        theirs["fElements"] = full
     if "first" in theirs and "_0" in ours:
         theirs = {"_0": theirs["first"], "_1": theirs["second"]}
     if "fVector" in theirs:
@@ -75,7 +83,9 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
     named = set(theirs) - LEFT_OUT
     found: list[tuple[Any, ...]] = []
     for name in sorted(named ^ (set(ours) - LEFT_OUT)):
-        if name not in EXTRA and _values(ours.get(name, 0)):
+        # ROOT shows its own classes as they are now.
+        newer = name not in ours and theirs.get("_typename", "").startswith("T")
+        if name not in EXTRA and not newer and _values(ours.get(name, 0)):
             found.append((f"{place}.{name}", name in ours, name in theirs))
     for name in sorted(named & set(ours)):
         a, b = ours[name], theirs[name]

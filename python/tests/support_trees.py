@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import nyssa
-from root_json import differences
+from root_json import differences, flat
 
 MOST = 50
 """Entries compared: so many from the start of a tree, and so many from its end."""
+UPROOT_DIGITS = 15
+"""To which uproot unpacks packed numbers as ROOT does."""
 UPROOT_MEMORY = 2 << 30
 """Memory that uproot may take for a branch, bytes."""
 RIGHT, WRONG, UNSEEN = "right", "wrong", "read"
@@ -81,6 +83,8 @@ def plain(value: Any) -> Any:
     """Return a value of uproot's as ROOT's JSON would have it."""
     import uproot
 
+    if isinstance(value, uproot.model.Model) and hasattr(value, "__iter__"):
+        return [plain(one) for one in value]
     if isinstance(value, uproot.model.Model):
         members = {name: plain(one) for name, one in value.all_members.items()}
         return plain({name: one for name, one in members.items() if not name.startswith("@")})
@@ -101,6 +105,19 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)) or hasattr(value, "__iter__"):
         return [plain(one) for one in value]
     return value
+
+
+def columns(ours: list[Any], theirs: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the members of all items for each member, as uproot has split collections."""
+    out = {}
+    for name in theirs:
+        values = ours
+        for part in name.split(".")[1:]:
+            part = {"first": "_0", "second": "_1"}.get(part, part)
+            values = [flat(one).get(part) for one in values]
+        if name.count(".") and None not in values:
+            out[name] = values
+    return out, {name: theirs[name] for name in out}
 
 
 def leaves(value: Any) -> list[Any]:
@@ -185,7 +202,9 @@ def _against_uproot(branch: Branch, values: list[Any], tree: Any) -> bool | None
     if len(values) != len(theirs):
         return False
     for entry, (a, b) in enumerate(zip(values, theirs, strict=True)):
-        found = differences(a, b, f"[{entry}]")
+        if isinstance(a, list) and isinstance(b, dict):
+            a, b = columns(a, b)
+        found = differences(a, b, f"[{entry}]", UPROOT_DIGITS)
         if found:
             branch.notes.append(f"uproot: {found[:2]}")
             return False
@@ -209,6 +228,8 @@ def _against_root(tree: Any, top: str, read: dict[str, Any]) -> tuple[bool | Non
         found += differences(a, b, f"[{entry}]")
         if len(found) > 1000:
             break
+    if any(isinstance(a, (str, bytes)) and isinstance(b, (list, dict)) for _, a, b in found):
+        return None, []  # Objects that nyssa keeps as bytes.
     return not found, [f"{place}: {a} {b}" for place, a, b in found]
 
 

@@ -61,7 +61,7 @@ impl Compiler<'_> {
 impl LeafNumbers {
     /// Numbers packed as the title of a `TLeafD32` (`double`) or `TLeafF16` asks for.
     pub(crate) fn packed(title: &str, double: bool) -> Option<Basic> {
-        let range = title.find(['[']).map_or("", |at| &title[at..]);
+        let range = title.rfind('[').map_or("", |at| &title[at..]);
         Basic::from_code(if double { DOUBLE32 } else { FLOAT16 }, range)
     }
 }
