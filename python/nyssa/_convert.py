@@ -25,6 +25,7 @@ def convert(
     encoding: str = "default",
     field_options: FieldOptions | None = None,
     layout: str = "importer",
+    streamer: str | Iterable[str] = (),
     threads: int | None = None,
     memory: int | str | None = None,
     cluster_size: int | str | None = None,
@@ -65,6 +66,11 @@ def convert(
     layout
         ``"importer"``: the fields ROOT's importer makes, branches with a common count sharing
         one collection. ``"vectors"``: each jagged branch a ``std::vector`` of its own.
+    streamer
+        Which branches of classes are stored as the bytes that ROOT's streamer makes of each object:
+        a glob or several, ``"all"``, or ``"auto"``: those that the first cluster shows to be
+        smaller so. ROOT reads them with the dictionary of the class, nyssa without. What has no
+        other type in RNTuple is stored so in any case; the report says which and why.
     threads
         As in `Dataset.arrays`.
     memory
@@ -113,6 +119,7 @@ def convert(
         "memory": None if memory is None else bytes_of(memory, "memory"),
         "cluster_size": None if cluster_size is None else bytes_of(cluster_size, "cluster_size"),
         "page_size": None if page_size is None else bytes_of(page_size, "page_size"),
+        "streamer": [streamer] if isinstance(streamer, str) else list(streamer),
         "include": [include] if isinstance(include, str) else list(include),
         "exclude": [exclude] if isinstance(exclude, str) else list(exclude),
         "entry_start": entry_start,

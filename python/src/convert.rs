@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nyssa::convert::{Options, convert as core_convert};
+use nyssa::convert::{Options, Streamer, convert as core_convert};
 use nyssa::dataset::{open_dataset, split_path};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -65,6 +65,9 @@ fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     }
     options.field_options = get_by_field(given, "field_options")?;
     options.name = get(given, "name")?;
+    let streamer: Vec<String> = get(given, "streamer")?.unwrap_or_default();
+    options.streamer =
+        Streamer::of(&streamer).map_err(|error| crate::errors::to_python(given.py(), &error))?;
     options.include = get(given, "include")?.unwrap_or_default();
     options.exclude = get(given, "exclude")?.unwrap_or_default();
     options.skip_unsupported = get(given, "skip_unsupported")?.unwrap_or_default();

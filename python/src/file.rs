@@ -103,19 +103,17 @@ impl File {
     }
 
     /// `(name, C++ type, whether it is a base class)` of the members of the newest version of each
-    /// class that the streamer infos of the file describe.
+    /// class that the file describes, or ROOT's that nyssa knows by heart.
     fn classes(&self, py: Python<'_>) -> PyResult<HashMap<String, Vec<MemberRow>>> {
-        let file = self.file.clone();
+        let objects = Arc::clone(&self.objects);
         Door::new(None).abandonable().run(py, move |_| {
-            let infos = file.streamer_infos()?;
-            let newest = infos.classes().iter().filter_map(|info| infos.class(&info.name, None));
-            let member = |element: &Element| {
+            let member = |element: Element| {
                 let base = element.class == "TStreamerBase";
-                (element.name.clone(), element.type_name.clone(), base)
+                (element.name, element.type_name, base)
             };
             let class =
-                |info: &ClassInfo| (info.name.clone(), info.elements.iter().map(member).collect());
-            Ok(newest.map(class).collect())
+                |info: ClassInfo| (info.name, info.elements.into_iter().map(member).collect());
+            Ok(objects.classes()?.into_iter().map(class).collect())
         })
     }
 

@@ -115,6 +115,8 @@ void graphs(const char *path) {
 }
 
 void others(const char *path) {
+   // Or the file would delete what is in lists.
+   TH1::AddDirectory(false);
    TFile file(path, "RECREATE");
    std::vector<double> numbers{1, 2, 3};
    std::vector<std::string> texts{"a", "bc"};
@@ -180,8 +182,17 @@ void others(const char *path) {
    legend.AddEntry(&many, "graphs");
    legend.Write("TLegend");
    TStyle("TStyle", "s").Write();
+   gROOT->SetBatch(true);
+   TCanvas canvas("TCanvas", "c", 10, 20, 300, 400);
+   TH1F drawn("drawn", "", 2, 0, 1);
+   drawn.Draw();
+   canvas.Write();
+   TList pictures;
+   pictures.Add(&canvas);
+   pictures.Write("pictures", TObject::kSingleKey);
    TCutG("TCutG", 4, points, low).Write();
    file.Close();
+   TH1::AddDirectory(true);
 }
 
 }

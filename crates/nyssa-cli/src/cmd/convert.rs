@@ -7,7 +7,7 @@ use nyssa::Kind;
 use nyssa::compression::Compression;
 use nyssa::convert::{
     self, CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options,
-    PAGE_BYTES, Report,
+    PAGE_BYTES, ProductReport, Report, Streamer,
 };
 use nyssa::dataset::Format;
 
@@ -63,6 +63,10 @@ pub struct Convert {
     /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last that matches wins)
     #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = field_options::parse)]
     field_options: Vec<FieldOptions>,
+    /// Store objects of classes as the bytes of ROOT's streamer: all, auto (where that is smaller), or
+    /// branches that match a glob (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    streamer: Vec<String>,
     /// Convert only branches that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
@@ -154,6 +158,7 @@ fn options(args: &Convert) -> Result<Options> {
         cluster_bytes: args.cluster_size.unwrap_or(CLUSTER_BYTES),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
         field_options: args.field_options.clone(),
+        streamer: Streamer::of(&args.streamer)?,
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
         include: args.include.clone(),
         exclude: args.exclude.clone(),
@@ -208,6 +213,16 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
 }
 
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
+    for product in &report.products {
+        let ProductReport { branch, class, streamer, reason, .. } = product;
+        let how = if *streamer { "streamer field" } else { "columns" };
+        let sizes = product.columns_bytes.zip(product.streamer_bytes).map(|(columns, streamer)| {
+            format!("; in columns {}, streamed {}", size(columns), size(streamer))
+        });
+        let sizes = sizes.unwrap_or_default();
+        let line = format!("{how} {branch} ({class}): {reason}{sizes}");
+        writeln!(app.out, "{}", printable(&line))?;
+    }
     for renamed in &report.renamed {
         let line = format!("renamed {} -> {}", renamed.branch, renamed.field);
         writeln!(app.out, "{}", printable(&line))?;

@@ -121,6 +121,7 @@ pub(super) fn needed<'a>(inputs: &'a [Input<'_>], unit: &'a Unit) -> Option<&'a 
             // A split branch reads its counters with its sub-branches.
             branch.shape.as_ref().ok().filter(|_| branch.split.is_none())?.counter()
         }
+        Source::Streamed(_) => None,
     }
 }
 

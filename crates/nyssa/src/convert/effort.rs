@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::clusters::decoded;
 use super::map::{Input, Source, Unit};
+use super::streamer::Products;
 use super::unit::items;
 use crate::Context;
 use crate::compression::Compression;
@@ -38,6 +39,7 @@ const LEAST_BYTES: u64 = 64 << 10;
 pub(super) struct Effort<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
+    pub products: &'a Products,
     pub units: &'a [Unit],
     pub clusters: &'a [Range<u64>],
     pub compression: Compression,
@@ -139,6 +141,7 @@ impl Effort<'_> {
         let (index, only_items) = match unit.source {
             Source::Branch(index) => (index, false),
             Source::Items(index) => (index, true),
+            Source::Streamed(index) => (index, false),
             Source::Offsets(_) => return Ok(None),
         };
         let (Some(input), Some(cluster)) = (self.inputs.get(index), self.clusters.first()) else {
@@ -153,7 +156,11 @@ impl Effort<'_> {
         let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;
-        let array = input.read(self.reader, start..start + count, None)?;
+        let sample = start..start + count;
+        let array = match self.products.get(index) {
+            Some(product) => product.read(self.reader, &input.path, &sample)?,
+            None => input.read(self.reader, sample, None)?,
+        };
         Ok(Some(if only_items { items(&array)? } else { array }))
     }
 }

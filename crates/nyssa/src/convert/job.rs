@@ -9,6 +9,7 @@ use super::options::{self, Options};
 use super::others::{Others, ntuple_options};
 use super::pipeline::{Pipeline, Written};
 use super::report::{FieldReport, Report};
+use super::streamer::{Choosing, Products};
 use super::unit::Units;
 use super::{clusters, effort, verify};
 use crate::Context;
@@ -159,6 +160,7 @@ pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
 struct Job<'a> {
     reader: &'a Reader,
     inputs: Vec<Input<'a>>,
+    products: Products,
     map: Map,
     entries: Range<u64>,
     options: &'a Options,
@@ -174,19 +176,23 @@ impl<'a> Job<'a> {
         context: &'a Context,
     ) -> Result<Self> {
         let inputs = inputs(reader);
+        let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
+        let choosing =
+            Choosing { file, reader, inputs: &inputs, filter, entries: &entries, options, context };
+        let products = choosing.products().in_file(file.name()).in_object(reader.name())?;
         let rules = Rules {
             layout: options.layout,
             compression: options.compression,
             filter,
             skip_unsupported: options.skip_unsupported,
+            products: &products,
         };
         let map = match inputs.is_empty() {
             // Trees without branches have nothing but their entries.
             true => Map::default(),
             false => map(&inputs, rules).in_file(file.name()).in_object(reader.name())?,
         };
-        let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
-        Ok(Self { reader, inputs, map, entries, options, context })
+        Ok(Self { reader, inputs, products, map, entries, options, context })
     }
 
     fn write(&mut self, output: &Output) -> Result<Report> {
@@ -196,7 +202,9 @@ impl<'a> Job<'a> {
             .units
             .iter()
             .filter_map(|unit| match unit.source {
-                Source::Branch(index) | Source::Items(index) => Some(index),
+                Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
+                    Some(index)
+                }
                 Source::Offsets(_) => None,
             })
             .collect();
@@ -207,6 +215,7 @@ impl<'a> Job<'a> {
             fields: self.options.field_options.clone(),
             max_unzipped_page: self.options.page_bytes,
             description: tree.title.clone(),
+            streamer_infos: self.products.infos.clone(),
             ..write::Options::default()
         };
         let compression = write_options.compression;
@@ -219,6 +228,7 @@ impl<'a> Job<'a> {
         let effort = effort::Effort {
             reader: self.reader,
             inputs: &self.inputs,
+            products: &self.products,
             units: &self.map.units,
             clusters: &clusters,
             compression: self.options.compression,
@@ -233,7 +243,8 @@ impl<'a> Job<'a> {
             (Encodings::Default, options::Effort::Full) => None,
         };
         self.map.notes.extend(note);
-        let units = Units::new(self.reader, &self.inputs, &self.map.schema, &self.map.units);
+        let (schema, units) = (&self.map.schema, &self.map.units);
+        let units = Units::new(self.reader, &self.inputs, &self.products, schema, units);
         let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
@@ -263,6 +274,7 @@ impl<'a> Job<'a> {
             megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
             threads: self.context.threads(),
             fields: self.field_reports(&written),
+            products: self.products.reports.clone(),
             renamed: self.map.renamed.clone(),
             skipped: self.map.skipped.clone(),
             notes: self.map.notes.clone(),

@@ -8,6 +8,7 @@ use super::fields::{field_type, keeps_dimensions};
 use super::name::Names;
 use super::options::Layout;
 use super::report::{Renamed, Skipped};
+use super::streamer::Products;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
@@ -32,6 +33,8 @@ pub enum Source {
     Items(usize),
     /// The offsets of a counter.
     Offsets(CountSource),
+    /// The objects of a branch, streamed.
+    Streamed(usize),
 }
 
 /// One field and what fills its columns.
@@ -86,6 +89,8 @@ pub struct Rules<'a> {
     pub filter: &'a Filter,
     /// Leave out what cannot be converted instead of failing.
     pub skip_unsupported: bool,
+    /// The branches that become streamer fields.
+    pub products: &'a Products,
 }
 
 /// Maps `inputs`, in the tree's order, to a schema.
@@ -132,6 +137,17 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
         if !rules.filter.takes(path) {
             continue;
         }
+        if let Some(product) = rules.products.get(index) {
+            let item = FieldType::Streamed(product.class.clone());
+            taken.push(Taken {
+                index,
+                path,
+                counter: None,
+                data_type: DataType::LargeBinary,
+                item,
+            });
+            continue;
+        }
         match check(branch, rules.layout) {
             Ok((data_type, item)) => {
                 let counter = branch.shape.as_ref().ok().and_then(|shape| shape.counter());
@@ -159,7 +175,10 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
 }
 
 /// What the branch reads as, and the type of its field (of its items when it has a counter).
-fn check(branch: &Branch, layout: Layout) -> std::result::Result<(DataType, FieldType), String> {
+pub(super) fn check(
+    branch: &Branch,
+    layout: Layout,
+) -> std::result::Result<(DataType, FieldType), String> {
     let data_type = branch.data_type()?;
     let item = match (&data_type, &branch.shape) {
         (DataType::LargeList(item), Ok(shape)) if shape.counter().is_some() => {
@@ -244,7 +263,11 @@ impl<'a> Mapper<'a> {
         let field_type = if branch.counter.is_some() { list(item) } else { item };
         let type_name = field_type.type_name()?;
         let field = self.builder.field(None, &name, &field_type)?;
-        self.map.units.push(Unit { field, source: Source::Branch(branch.index) });
+        let source = match branch.item {
+            FieldType::Streamed(_) => Source::Streamed(branch.index),
+            _ => Source::Branch(branch.index),
+        };
+        self.map.units.push(Unit { field, source });
         if keeps_dimensions(&branch.data_type, true) {
             self.map.notes.push(format!(
                 "{}: all dimensions of the array are kept; ROOT's importer does not keep them",

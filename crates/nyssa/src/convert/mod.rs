@@ -18,6 +18,7 @@ mod options;
 mod others;
 mod pipeline;
 mod report;
+mod streamer;
 mod unit;
 mod verify;
 
@@ -25,6 +26,8 @@ pub use job::{convert, convert_all, inputs};
 pub use map::{FieldMap, Input, Map, Rules, Source, Unit, map};
 pub use options::{
     CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options, PAGE_BYTES,
+    Streamer,
 };
-pub use report::{FieldReport, Renamed, Report, Skipped};
+pub use report::{FieldReport, ProductReport, Renamed, Report, Skipped};
+pub use streamer::{Product, Products};
 pub use verify::compare;

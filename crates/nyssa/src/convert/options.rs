@@ -26,6 +26,43 @@ pub enum Layout {
     Vectors,
 }
 
+/// Which branches of classes become streamer fields: each object is stored as the bytes that ROOT's
+/// `TClass::Streamer` makes of it, which ROOT reads with the dictionary of the class. What has no other
+/// type in RNTuple is stored so in any case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Streamer {
+    /// None but those.
+    #[default]
+    None,
+    /// Top-level branches whose name matches one of these globs.
+    Globs(Vec<String>),
+    /// All.
+    All,
+    /// Those that the first cluster shows to be smaller so.
+    Auto,
+}
+
+impl Streamer {
+    /// `all`, `auto`, or globs; nothing is none.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for `all` or `auto` among others, and for a glob that does not parse.
+    pub fn of(words: &[String]) -> Result<Self> {
+        match words {
+            [] => Ok(Self::None),
+            [word] if word == "all" => Ok(Self::All),
+            [word] if word == "auto" => Ok(Self::Auto),
+            globs if globs.iter().any(|word| word == "all" || word == "auto") => {
+                Err(Error::invalid_argument("streamer is all, auto, or patterns of branches"))
+            }
+            globs => {
+                Filter::new(globs, &[])?;
+                Ok(Self::Globs(globs.to_vec()))
+            }
+        }
+    }
+}
+
 /// Options of a conversion.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -46,6 +83,8 @@ pub struct Options {
     pub memory_budget: u64,
     /// What holds for some fields of the output instead, by glob; the last that match win.
     pub field_options: Vec<FieldOptions>,
+    /// Which branches of classes become streamer fields.
+    pub streamer: Streamer,
     /// Globs of branch names to take; empty takes all. Counters of taken branches come along.
     pub include: Vec<String>,
     /// Globs of branch names to leave out, stronger than `include`.
@@ -78,6 +117,7 @@ impl Default for Options {
             page_bytes: PAGE_BYTES,
             memory_budget: MEMORY_BUDGET,
             field_options: Vec::new(),
+            streamer: Streamer::default(),
             include: Vec::new(),
             exclude: Vec::new(),
             entries: None,

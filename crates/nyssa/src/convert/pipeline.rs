@@ -119,7 +119,7 @@ impl Pipeline<'_> {
         let (cluster, unit) = self.task(task);
         let entries = &self.clusters[cluster];
         match unit.source {
-            Source::Branch(index) | Source::Items(index) => {
+            Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
                 self.units.inputs.get(index).map_or(0, |input| 2 * decoded(input.branch, entries))
             }
             Source::Offsets(_) => 16 * (entries.end - entries.start),
@@ -131,7 +131,7 @@ impl Pipeline<'_> {
         let (cluster, unit) = self.task(task);
         let entries = &self.clusters[cluster];
         let branch = match &unit.source {
-            Source::Branch(index) | Source::Items(index) => {
+            Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
                 self.units.inputs.get(*index).map(|input| input.branch)
             }
             Source::Offsets(counter) => self.units.reader.branch(&counter.branch),

@@ -41,6 +41,8 @@ pub struct Report {
     pub verify_seconds: Option<f64>,
     /// Converted branches in the tree's order.
     pub fields: Vec<FieldReport>,
+    /// Branches of classes that became streamer fields, or might have.
+    pub products: Vec<ProductReport>,
     /// Branches whose field has another name.
     pub renamed: Vec<Renamed>,
     /// Branches left out, with reasons.
@@ -66,6 +68,25 @@ pub struct FieldReport {
     pub input_bytes: u64,
     /// Compressed bytes of the field's own columns; shared offsets count to the counter.
     pub output_bytes: u64,
+}
+
+/// A branch of a class that became a streamer field, or might have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProductReport {
+    /// Branch path in the tree.
+    pub branch: String,
+    /// C++ class.
+    pub class: String,
+    /// Whether its objects are stored as the bytes of ROOT's streamer.
+    pub streamer: bool,
+    /// Why.
+    pub reason: String,
+    /// Compressed bytes of the first cluster in columns, where the size decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns_bytes: Option<u64>,
+    /// The same streamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streamer_bytes: Option<u64>,
 }
 
 /// A branch whose name RNTuple does not allow, or which collided with another.

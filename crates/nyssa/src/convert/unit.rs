@@ -8,6 +8,7 @@ use arrow_buffer::OffsetBuffer;
 
 use super::counters::{Counters, needed};
 use super::map::{Input, Source, Unit};
+use super::streamer::Products;
 use crate::error::{Error, Result, ResultExt};
 use crate::page::SealedColumn;
 use crate::schema::Schema;
@@ -18,6 +19,7 @@ use crate::write::{Scratch, SealSettings, seal_field, seal_offsets};
 pub(super) struct Units<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
+    products: &'a Products,
     pub schema: &'a Schema,
     pub units: &'a [Unit],
     counters: Counters,
@@ -50,10 +52,12 @@ impl<'a> Units<'a> {
     pub fn new(
         reader: &'a Reader,
         inputs: &'a [Input<'a>],
+        products: &'a Products,
         schema: &'a Schema,
         units: &'a [Unit],
     ) -> Self {
-        Self { reader, inputs, schema, units, counters: Counters::new(reader, inputs, units) }
+        let counters = Counters::new(reader, inputs, units);
+        Self { reader, inputs, products, schema, units, counters }
     }
 
     /// Reads one unit. To be called once by each unit for the same `cluster` and its `entries`:
@@ -74,6 +78,11 @@ impl<'a> Units<'a> {
         match (&unit.source, &offsets) {
             (Source::Branch(index), _) => read(*index).map(Data::Array),
             (Source::Items(index), _) => Ok(Data::Array(items(&read(*index)?)?)),
+            (Source::Streamed(index), _) => {
+                let product = self.products.get(*index).zip(self.inputs.get(*index));
+                let (product, input) = product.ok_or_else(|| Error::not_found("no such branch"))?;
+                product.read(self.reader, &input.path, entries).map(Data::Array)
+            }
             (Source::Offsets(_), Some(offsets)) => Ok(Data::Offsets(offsets.clone())),
             (Source::Offsets(counter), None) => {
                 Err(Error::not_found(format!("{} counts nothing", counter.branch)))

@@ -162,8 +162,11 @@ impl ObjectLayout {
     }
 
     /// What readers of the bytes that [`ObjectLayout::encode`] makes have to know: of `infos` the classes in
-    /// this layout, each in the version that is written.
-    pub fn describe(&self, infos: &StreamerList) -> StreamerList {
-        encode::describe(&self.node, infos)
+    /// `layouts`, each in the version that is written, in the order of `infos`.
+    pub fn describe<'l>(
+        layouts: impl IntoIterator<Item = &'l Self>,
+        infos: &StreamerList,
+    ) -> StreamerList {
+        encode::describe(layouts.into_iter().map(|layout| &layout.node), infos)
     }
 }

@@ -1,14 +1,15 @@
 //! Objects with keys of their own: histograms, graphs, parameters, and all else that a file holds.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
 
+use super::compile::{KNOWN, by_heart};
 use super::{ObjectLayout, Origin};
 use crate::error::{Result, ResultExt};
-use crate::rootfile::{KeyEntry, RootFile, StreamerInfos};
+use crate::rootfile::{ClassInfo, KeyEntry, RootFile, StreamerInfos};
 
 /// What stands before the name of a class that was not named before (`kNewClassTag`).
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
@@ -59,6 +60,24 @@ impl ObjectReader {
         Ok((layout.arrow_field(&key.name), array))
     }
 
+    /// The newest version of each class that the file describes, or ROOT's that nyssa knows by heart.
+    ///
+    /// # Errors
+    /// Those of [`RootFile::streamer_infos`].
+    pub fn classes(&self) -> Result<Vec<ClassInfo>> {
+        let infos = self.file.streamer_infos()?;
+        let mut newest: BTreeMap<&str, &ClassInfo> = BTreeMap::new();
+        for info in infos.classes() {
+            let known = newest.entry(&info.name).or_insert(info);
+            if known.version < info.version {
+                *known = info;
+            }
+        }
+        let others = KNOWN.iter().filter(|name| !newest.contains_key(*name));
+        let others: Vec<_> = others.filter_map(|name| by_heart(name)?.pop()).collect();
+        Ok(newest.into_values().cloned().chain(others).collect())
+    }
+
     /// The layout of the class for an object.
     fn layout(&self, class: &str, payload: &[u8]) -> Result<Arc<ObjectLayout>> {
         let infos = self.file.streamer_infos()?;
@@ -79,7 +98,8 @@ impl ObjectReader {
 /// The classes of the objects that pointers in an object lead to, and perhaps some more: names behind
 /// the mark of a new class, and those with a version in a `TClonesArray`.
 fn classes(payload: &[u8], infos: &StreamerInfos) -> BTreeSet<String> {
-    let known: HashSet<&str> = infos.classes().iter().map(|info| &*info.name).collect();
+    let known = infos.classes().iter().map(|info| &*info.name).chain(KNOWN);
+    let known: HashSet<&str> = known.collect();
     let longest = known.iter().map(|name| name.len()).max().unwrap_or(0);
     let mut found = BTreeSet::new();
     let mut add = |name: &[u8]| {
@@ -106,7 +126,6 @@ fn classes(payload: &[u8], infos: &StreamerInfos) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rootfile::ClassInfo;
 
     fn infos(names: &[&str]) -> StreamerInfos {
         let class = |name: &&str| ClassInfo {

@@ -18,6 +18,14 @@ pub(super) struct BasketTable {
     pub complete: OrReason<()>,
 }
 
+impl BasketTable {
+    /// For a file that begins `start` bytes into what is read.
+    pub fn shift(&mut self, start: u64) {
+        let stored = self.baskets.iter_mut().filter(|basket| basket.embedded.is_none());
+        stored.for_each(|basket| basket.seek = basket.seek.saturating_add(start));
+    }
+}
+
 /// Reads the baskets of a branch of `entries` entries.
 pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> {
     let written = view.usize("fWriteBasket")?;

@@ -9,25 +9,31 @@ use crate::rootfile::{StreamerInfos, View};
 use crate::streamer::{LeafNumbers, ObjectLayout};
 use crate::ttree::basket_table::basket_table;
 use crate::ttree::element;
+use crate::ttree::files::Files;
 use crate::ttree::leaf::{self, LeafInfo, OrReason};
 use crate::ttree::split::{Assembly, Child};
 use crate::ttree::{Branch, CountSource, Shape, Streamed};
 
-/// Starts the reason why a branch with a file of its own cannot be read.
+/// Starts the reason why a branch with a file of its own, which is not open, cannot be read.
 const ELSEWHERE: &str = "its baskets are in another file";
 
 /// Reads the branches of a tree.
 pub(super) struct Branches<'a> {
     pub infos: &'a StreamerInfos,
+    files: &'a mut Files,
     /// Which branch has a leaf, so that counters can be named.
     owners: HashMap<ObjectId, CountSource>,
     seen: HashSet<ObjectId>,
 }
 
 impl<'a> Branches<'a> {
-    /// The top branches of a tree, with all below them.
-    pub fn read(tree: View<'_>, infos: &'a StreamerInfos) -> Result<Vec<Branch>> {
-        let mut this = Self { infos, owners: HashMap::new(), seen: HashSet::new() };
+    /// The top branches of a tree, with all below them. The files of their baskets go to `files`.
+    pub fn read(
+        tree: View<'_>,
+        infos: &'a StreamerInfos,
+        files: &'a mut Files,
+    ) -> Result<Vec<Branch>> {
+        let mut this = Self { infos, files, owners: HashMap::new(), seen: HashSet::new() };
         this.find_leaves(tree, "")?;
         this.branches(tree, "")
     }
@@ -38,6 +44,7 @@ impl<'a> Branches<'a> {
             if !self.seen.insert(branch.id()) {
                 return Err(Error::out_of_spec("branch is listed twice")).in_field(&path);
             }
+            self.files.meet(branch.str("fFileName")?);
             for leaf in branch.list("fLeaves")?.into_iter().flatten() {
                 let source =
                     CountSource { branch: path.clone(), leaf: leaf.str("fName")?.to_owned() };
@@ -64,7 +71,10 @@ impl<'a> Branches<'a> {
         let leaves: Vec<LeafInfo> =
             leaves.map(|leaf| leaf::read(leaf, &self.owners)).collect::<Result<_>>()?;
         let entries = view.u64("fEntries")?;
-        let table = basket_table(view, entries)?;
+        let mut table = basket_table(view, entries)?;
+        if let Ok(start) = self.files.known(view.str("fFileName")?) {
+            table.shift(start);
+        }
         let shape = self.shape(view, &leaves, !branches.is_empty(), path)?;
         // A branch that is split keeps its data in its sub-branches, not in baskets; what could be
         // read must have all of them.
@@ -109,8 +119,8 @@ impl<'a> Branches<'a> {
         path: &str,
     ) -> Result<OrReason<Shape>> {
         let file_name = view.str("fFileName")?;
-        if !file_name.is_empty() {
-            return Ok(Err(format!("{ELSEWHERE}, {file_name:?}")));
+        if let Err(reason) = self.files.known(file_name) {
+            return Ok(Err(format!("{ELSEWHERE}, {file_name:?}: {reason}")));
         }
         if let Some(first) = view.get("fFirstEntry").and_then(|value| value.as_i64())
             && first != 0
@@ -149,7 +159,7 @@ fn child(view: View<'_>) -> Result<Child> {
     })
 }
 
-/// Whether the baskets of a branch are in another file (`fFileName`): its table says nothing of this one.
+/// Whether the baskets of a branch are in another file (`fFileName`) that is not open.
 pub(crate) fn is_elsewhere(branch: &Branch) -> bool {
     branch.shape.as_ref().is_err_and(|reason| reason.starts_with(ELSEWHERE))
 }

@@ -10,6 +10,7 @@ mod counts;
 mod decode;
 mod element;
 mod fetch;
+mod files;
 mod layout;
 mod leaf;
 mod model;

@@ -10,7 +10,9 @@ use arrow_buffer::OffsetBuffer;
 use nyssa_io::Source;
 
 use super::column::Column;
+use super::files::Files;
 use super::layout::Layout;
+use super::tree::load_with;
 use super::{Branch, CountSource, Options, Shape, Streamed, Tree, clusters, counts, split};
 use crate::Context;
 use crate::dataset::{Dataset, Format, Item};
@@ -22,6 +24,8 @@ use crate::rootfile::RootFile;
 pub struct Reader {
     pub(super) source: Arc<dyn Source>,
     pub(super) path: String,
+    /// Where other files begin in `source` that hold baskets, in order.
+    starts: Vec<u64>,
     tree: Tree,
     pub(super) options: Options,
     items: Vec<Item>,
@@ -40,8 +44,11 @@ impl Reader {
     /// whatever is wrong with the tree.
     pub fn open(file: &RootFile, path: &str) -> Result<Self> {
         let key = file.find(path)?;
-        let tree = super::load(file, &key)?;
-        Ok(Self::from_tree(Arc::clone(file.source()), path, tree))
+        let mut files = Files::new(Some(Arc::clone(file.source())));
+        let tree = load_with(file, &key, &mut files)?;
+        let starts = files.starts();
+        let source = files.joined().unwrap_or_else(|| Arc::clone(file.source()));
+        Ok(Self { starts, ..Self::from_tree(source, path, tree) })
     }
 
     /// A reader of a tree whose baskets are in `source`; `path` names it in messages.
@@ -49,6 +56,7 @@ impl Reader {
         let mut reader = Self {
             source,
             path: path.to_owned(),
+            starts: Vec::new(),
             options: Options::default(),
             items: items(&tree.branches, ""),
             below: Vec::new(),
@@ -88,7 +96,13 @@ impl Reader {
         self
     }
 
-    /// The bytes of the file.
+    /// Where a byte of the source lies in the file that it belongs to.
+    pub(super) fn place_in_file(&self, seek: u64) -> u64 {
+        let start = self.starts.iter().rev().find(|&&start| start <= seek);
+        seek - start.copied().unwrap_or(0)
+    }
+
+    /// The bytes of the file; behind them those of the other files that hold baskets.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
     }

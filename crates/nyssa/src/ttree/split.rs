@@ -154,7 +154,8 @@ impl Assembly<'_> {
             }
             SplitMember::Branch(path) => path,
         };
-        let branch = self.branches.iter().find(|branch| path.ends_with(&branch.name));
+        let branch =
+            self.branches.iter().find(|branch| path.strip_prefix(self.path) == Some(&branch.name));
         let branch = branch.ok_or_else(|| format!("sub-branch {path} is missing"))?;
         let field = branch
             .arrow_field(name)

@@ -3,17 +3,24 @@
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, Object, RootFile, StreamerInfos, View};
 use crate::ttree::branch::Branches;
+use crate::ttree::files::Files;
 use crate::ttree::{Branch, Tree};
 
 /// Classes that are trees.
 const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// Reads the tree of a key: its branches, leaves and where their baskets are. No basket is read.
+/// Reads the tree of a key: its branches, leaves and where their baskets are. No basket is read, and no
+/// other file is looked for: branches whose baskets are in one have no shape.
 ///
 /// # Errors
 /// `InvalidArgument` when the object is not a tree; `Unsupported` when the file lacks the streamer
 /// info of its classes; `OutOfSpecification` naming the branch when the tree contradicts itself.
 pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
+    load_with(file, key, &mut Files::new(None))
+}
+
+/// As [`load`], with the files of its baskets.
+pub(super) fn load_with(file: &RootFile, key: &KeyEntry, files: &mut Files) -> Result<Tree> {
     if !CLASSES.contains(&key.class.as_str()) {
         return Err(Error::invalid_argument(format!("a {} is not a TTree", key.class)))
             .in_file(file.name())
@@ -21,13 +28,13 @@ pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
     }
     let object = file.object(key)?;
     let infos = file.streamer_infos()?;
-    tree(&object, &infos).in_file(file.name()).in_object(&key.path)
+    tree(&object, &infos, files).in_file(file.name()).in_object(&key.path)
 }
 
-fn tree(object: &Object, infos: &StreamerInfos) -> Result<Tree> {
+fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files) -> Result<Tree> {
     let view = object.root();
     let entries = view.u64("fEntries")?;
-    let branches = Branches::read(view, infos)?;
+    let branches = Branches::read(view, infos, files)?;
     Ok(Tree {
         name: view.str("fName")?.to_owned(),
         title: view.str("fTitle")?.to_owned(),

@@ -178,7 +178,7 @@ impl Reader {
             self.run_job(column, job, block.as_deref(), &mut scratch).map_err(|error| {
                 let error = error.at(|place| {
                     place.basket = Some(index as u64);
-                    place.offset = basket.embedded.is_none().then_some(seek);
+                    place.offset = basket.embedded.is_none().then(|| self.place_in_file(seek));
                 });
                 self.place(error, column.branch)
             })
@@ -197,8 +197,8 @@ impl Reader {
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
         let basket = &column.branch.baskets[job.basket];
-        let mut expected =
-            Expected { bytes: basket.bytes, seek: Some(basket.seek), entries: basket.entries };
+        let seek = Some(self.place_in_file(basket.seek));
+        let mut expected = Expected { bytes: basket.bytes, seek, entries: basket.entries };
         let contents = match &basket.embedded {
             Some(embedded) => {
                 expected.seek = None;

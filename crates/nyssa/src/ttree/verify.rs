@@ -60,7 +60,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         let result = check_basket(reader, branch, basket).at(|place| {
             place.field = Some(name.clone());
             place.basket = Some(index as u64);
-            place.offset = basket.embedded.is_none().then_some(basket.seek);
+            place.offset = basket.embedded.is_none().then(|| reader.place_in_file(basket.seek));
         });
         let before = done.fetch_add(basket.bytes, std::sync::atomic::Ordering::Relaxed);
         context.report(before.saturating_add(basket.bytes), total);
@@ -115,8 +115,11 @@ fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<()>
         };
         let block = read(reader, basket.seek..basket.seek.saturating_add(bytes))?;
         KeyEntry::parse(&mut crate::cursor::Cursor::new(&block, basket.seek))?;
-        let expected =
-            Expected { bytes: basket.bytes, seek: Some(basket.seek), entries: basket.entries };
+        let expected = Expected {
+            bytes: basket.bytes,
+            seek: Some(reader.place_in_file(basket.seek)),
+            entries: basket.entries,
+        };
         Contents::open(&block, &expected, &mut Vec::new())?;
     }
     let Ok(shape) = &branch.shape else { return Ok(()) };

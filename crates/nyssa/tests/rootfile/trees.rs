@@ -227,7 +227,9 @@ fn shapes_of_other_branches() {
             "roottest/meta__MakeProject__alice_ESDs.root",
             "esdTree",
             "ESDfriend.",
-            no("its baskets are in another file, \"AliESDfriends.root\""),
+            no(
+                "its baskets are in another file, \"AliESDfriends.root\": only the tree was asked for",
+            ),
         ),
     ] {
         let Some(tree) = tree(file, path) else { return };

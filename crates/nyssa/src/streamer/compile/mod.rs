@@ -6,7 +6,8 @@ mod pointer;
 
 use std::collections::{BTreeSet, HashMap};
 
-use builtin::{BUILTINS, by_heart};
+use builtin::BUILTINS;
+pub(super) use builtin::{KNOWN, by_heart};
 
 use super::branch::Member;
 use super::class::{Class, Step, Version};
@@ -29,6 +30,8 @@ const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 60;
 /// Elements of a fixed array beyond which it is taken for a damaged file.
 const MAX_ARRAY: usize = 1 << 24;
+/// A base class whose streamer writes nothing (`TQObject::Streamer`).
+const NOTHING: &str = "TQObject";
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
@@ -169,21 +172,27 @@ impl<'a> Compiler<'a> {
             {
                 return self.item(Some(&item), &names);
             }
-            return by_heart(name).ok_or_else(|| {
+            let infos = by_heart(name).ok_or_else(|| {
                 Error::unsupported(format!("the file has no streamer info of class {name}"))
-            });
+            })?;
+            return self.described(name, infos.iter().collect());
         };
+        let infos = self.classes.get(name).cloned().unwrap_or_default();
+        self.described(name, infos)
+    }
+
+    /// A class by its streamer infos.
+    fn described(&mut self, name: &str, infos: Vec<&ClassInfo>) -> Result<Node> {
         if self.stack.iter().any(|outer| outer == name) {
             return Err(Error::unsupported(format!("class {name} holds itself")));
         }
         self.stack.push(name.to_owned());
-        let class = self.versions(name);
+        let class = self.versions(name, infos);
         self.stack.pop();
         Ok(Node::Object(Box::new(class?)))
     }
 
-    fn versions(&mut self, name: &'a str) -> Result<Class> {
-        let mut infos = self.classes.get(name).cloned().unwrap_or_default();
+    fn versions(&mut self, name: &str, mut infos: Vec<&ClassInfo>) -> Result<Class> {
         infos.sort_by_key(|info| std::cmp::Reverse(info.version));
         infos.dedup_by_key(|info| (info.version, info.checksum));
         let mut versions: Vec<Version> = Vec::new();
@@ -215,6 +224,9 @@ impl<'a> Compiler<'a> {
             let base = element.class == "TStreamerBase";
             let name = if base { format!(":_{bases}") } else { element.name.clone() };
             bases += usize::from(base);
+            if base && element.name == NOTHING {
+                continue;
+            }
             let node = if base { self.class(&element.name) } else { self.member(element) };
             let node = node.in_field(&place)?;
             let base_version = element.base_version;
@@ -278,11 +290,6 @@ impl<'a> Compiler<'a> {
                 objects: true,
                 bare: false,
             }));
-        }
-        // Arrays of these have a version header before them all.
-        if (85..=87).contains(&code) && dimensions.is_some() {
-            let item = self.class(if code == 85 { "TString" } else { class })?;
-            return Ok(Node::Container(Box::new(item), dimensions));
         }
         // Arrays of `TString`, `TObject` and `TNamed` have a version header, as containers have.
         if let (85..=87, Some(dimensions)) = (code, &dimensions) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Compiler, T_OBJECT};
+use super::{Compiler, KNOWN, T_OBJECT};
 use crate::error::Result;
 use crate::streamer::node::Node;
 use crate::streamer::pointer::Pointer;
@@ -46,11 +46,14 @@ impl Compiler<'_> {
     /// A pointer to any object.
     pub(super) fn any(&mut self) -> Pointer {
         let mut classes = Vec::new();
+        let known =
+            KNOWN.into_iter().filter(|name| self.met.is_some() && self.find(name).is_none());
         let names: Vec<&str> = self
             .order
             .iter()
             .copied()
             .filter(|name| self.is_derived(name, T_OBJECT))
+            .chain(known)
             .filter(|name| !self.stack.iter().any(|outer| outer == name))
             .filter(|name| self.may_be(name))
             .collect();

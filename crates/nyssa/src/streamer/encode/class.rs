@@ -63,7 +63,7 @@ fn points(node: &Node, class: &str) -> bool {
     }
 }
 
-/// Adds the names of the classes in a node: those whose streamer info says how it is written.
+/// Adds the names of the classes in a node, and of those that its pointers may lead to.
 pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
     let class = |class: &'n Class, names: &mut HashSet<&'n str>| {
         if names.insert(&class.name) || class.fixed {
@@ -88,7 +88,11 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         Node::Counted(counted) => collect(&counted.item, names),
         Node::Map(pair) => class(&pair.class, names),
         Node::Pointer(pointer) | Node::Collection(_, pointer) => {
-            pointer.classes.iter().for_each(|(_, node)| collect(node, names));
+            for (name, node) in &pointer.classes {
+                collect(node, names);
+                // Also those that no streamer info says how to write.
+                names.insert(name);
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! ROOT's own collections.
 
+use std::ops::Range;
+
 use super::members::Rows;
 use super::source::Source;
 use super::{Encoder, misfit, number, span, text};
@@ -34,6 +36,9 @@ impl<'n> Encoder<'n> {
         source: &Source<'_>,
         row: usize,
     ) -> Result<()> {
+        if let (Collection::Clones, Source::Clones { offsets, class, item }) = (kind, source) {
+            return self.split_clones(items, *class, item, span(offsets, row)?);
+        }
         let Source::Record(members) = source else { return Err(misfit()) };
         let [object, name, rest @ ..] = members.as_slice() else { return Err(misfit()) };
         let start = self.begin();
@@ -86,12 +91,42 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
+    /// A `TClonesArray` of which nothing but the items is known: the rest as in a new one.
+    fn split_clones(
+        &mut self,
+        items: &'n Pointer,
+        class: usize,
+        source: &Source<'_>,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        let Some((name, Node::Object(class))) = items.classes.get(class) else {
+            return Err(misfit());
+        };
+        let start = self.begin();
+        self.u16(Collection::Clones.version());
+        self.new_t_object(BYPASS_STREAMER);
+        self.text(format!("{name}s").as_bytes())?;
+        self.clones_name(name, class)?;
+        self.count(rows.len())?;
+        self.count(0)?;
+        if !rows.is_empty() {
+            self.members(class, source, Rows::Many(rows))?;
+        }
+        self.end(start)
+    }
+
+    /// Class and version.
+    fn clones_name(&mut self, name: &str, class: &Class) -> Result<()> {
+        let version = class.versions.first().map_or(1, |version| version.version);
+        self.text(format!("{name};{version}").as_bytes())
+    }
+
     /// Writes the class of a `TClonesArray`'s items; it and its number, if there are any.
     fn clones_class(
         &mut self,
         items: &'n Pointer,
         source: &Source<'_>,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         name: &[u8],
     ) -> Result<Option<(&'n Class, usize)>> {
         let Source::Union { ids, .. } = source else { return Err(misfit()) };
@@ -107,8 +142,7 @@ impl<'n> Encoder<'n> {
         let class = index.and_then(|index| Some((index, items.classes.get(index)?)));
         match class {
             Some((index, (name, Node::Object(class)))) => {
-                let version = class.versions.first().map_or(1, |version| version.version);
-                self.text(format!("{name};{version}").as_bytes())?;
+                self.clones_name(name, class)?;
                 Ok(Some((class, index)))
             }
             None if first.is_none() => {
@@ -125,7 +159,7 @@ impl<'n> Encoder<'n> {
         class: &'n Class,
         index: usize,
         source: &Source<'_>,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         bits: u32,
     ) -> Result<()> {
         let Source::Union { ids, offsets, children } = source else { return Err(misfit()) };

@@ -47,6 +47,11 @@ impl<'n> Encoder<'n> {
     /// none of classes without `ClassDef`, all of which have version 1.
     pub(super) fn class_version(&mut self, class: &Class) -> Result<()> {
         let Version { version, checksum, .. } = newest(class)?;
+        // Classes that ROOT's macro gives no version: nothing follows it.
+        if *version == 0 && !class.fixed {
+            self.u16(0);
+            return Ok(());
+        }
         if *version <= 1 && *checksum != 0 && !class.is_t_object() {
             self.u16(0);
             self.out.extend_from_slice(&checksum.to_be_bytes());

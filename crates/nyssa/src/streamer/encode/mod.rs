@@ -57,10 +57,13 @@ pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(V
     Ok((encoder.out, offsets))
 }
 
-/// The newest streamer infos of the classes in a node.
-pub(super) fn describe(node: &Node, infos: &StreamerList) -> StreamerList {
+/// The newest streamer infos of the classes in nodes.
+pub(super) fn describe<'n>(
+    nodes: impl Iterator<Item = &'n Node>,
+    infos: &StreamerList,
+) -> StreamerList {
     let mut names = HashSet::new();
-    class::collect(node, &mut names);
+    nodes.for_each(|node| class::collect(node, &mut names));
     // Pairs in containers are known without their name.
     let pairs = names.iter().any(|name| name.starts_with("pair"));
     infos.newest(|name| names.contains(name) || pairs && name.starts_with("pair<"))

@@ -27,6 +27,13 @@ impl<'n> Encoder<'n> {
         Ok(*bits)
     }
 
+    /// A `TObject` with no identifier.
+    pub(super) fn new_t_object(&mut self, bits: u32) {
+        self.u16(T_OBJECT);
+        self.out.extend_from_slice(&[0; 4]);
+        self.out.extend_from_slice(&bits.to_be_bytes());
+    }
+
     /// A `TRef`.
     pub(super) fn t_ref(&mut self, source: &Source<'_>, row: usize) -> Result<()> {
         let Source::Record(members) = source else { return Err(misfit()) };

@@ -33,6 +33,13 @@ pub(super) enum Source<'a> {
         item: Box<Source<'a>>,
     },
     Record(Vec<Source<'a>>),
+    /// The items of `TClonesArray`s of split branches, which have nothing else of them: of one class,
+    /// by its number among those of the shape.
+    Clones {
+        offsets: Cow<'a, [i64]>,
+        class: usize,
+        item: Box<Source<'a>>,
+    },
     Optional {
         nulls: Option<&'a NullBuffer>,
         value: Box<Source<'a>>,
@@ -94,6 +101,9 @@ impl<'a> Source<'a> {
                 Self::Fixed { size: *size, item: Box::new(item) }
             }
             Shape::Record(members) => {
+                if let (Some(classes), Some((offsets, items))) = (clones(members), list(array)) {
+                    return Self::of_clones(classes, offsets, items);
+                }
                 let record = array.as_struct_opt().ok_or_else(refused)?;
                 if record.num_columns() != members.len() {
                     return Err(refused());
@@ -128,6 +138,28 @@ impl<'a> Source<'a> {
                 }
             }
         })
+    }
+
+    /// Items of the only class whose objects they can be.
+    fn of_clones(
+        classes: &[(String, Shape)],
+        offsets: Cow<'a, [i64]>,
+        items: &'a dyn Array,
+    ) -> Result<Self> {
+        let sources = classes.iter().map(|(_, shape)| Self::new(shape, items));
+        let mut fitting = sources.enumerate().filter_map(|(class, item)| Some((class, item.ok()?)));
+        match (fitting.next(), fitting.next()) {
+            (Some((class, item)), None) => {
+                Ok(Self::Clones { offsets, class, item: Box::new(item) })
+            }
+            (Some(_), Some(_)) => Err(Error::unsupported(
+                "a split TClonesArray whose items could be of several classes",
+            )),
+            (None, _) => Err(Error::invalid_argument(format!(
+                "a TClonesArray of {}, which no class is",
+                items.data_type()
+            ))),
+        }
     }
 
     /// The number at `row` as a count, found by the path of a member.
@@ -179,6 +211,21 @@ impl<'a> Numbers<'a> {
             Self::U64(values) => usize::try_from(*values.get(row)?).ok(),
             Self::Bool(_) | Self::F32(_) | Self::F64(_) => None,
         }
+    }
+}
+
+/// The classes that the items of a collection may have, if its members are those of a `TClonesArray`.
+fn clones(members: &[(String, Shape)]) -> Option<&[(String, Shape)]> {
+    match members {
+        [_, _, (lower, _), (items, Shape::List(item))]
+            if lower == "fLowerBound" && items == "items" =>
+        {
+            match &**item {
+                Shape::Union(classes) => Some(classes),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
