@@ -114,7 +114,8 @@ def columns(ours: list[Any], theirs: dict[str, Any]) -> tuple[Any, Any]:
         values = ours
         for part in name.split(".")[1:]:
             part = {"first": "_0", "second": "_1"}.get(part, part)
-            values = [flat(one).get(part) for one in values]
+            rows = [flat(one) for one in values]
+            values = [one.get(part) if isinstance(one, dict) else None for one in rows]
         if name.count(".") and None not in values:
             out[name] = values
     return out, {name: theirs[name] for name in out}
