@@ -24,18 +24,14 @@
 #include <TVector2.h>
 #include <TVector3.h>
 #include <TVectorD.h>
-#include <TBufferFile.h>
-#include <TBufferJSON.h>
-#include <ROOT/RField.hxx>
-#include <ROOT/RNTupleModel.hxx>
-#include <ROOT/RNTupleWriter.hxx>
 #include <array>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "write_one.hxx"
 
 struct Cell { int i = 0; double d = 0; };
 class Part : public TObject { public: float x = 0; std::vector<int> v; ClassDef(Part, 2) };
@@ -102,21 +98,6 @@ void fill(Stl2 &x, int k) {
   }
   x.sa.insert(animal(k)); x.ac[1].i = k; x.aa[1][1] = k; x.uc.reset(k ? new Cell{k, 1} : nullptr); x.ua.reset(animal(k)); x.pc = {{k, 1}, std::vector<Cell>(k)}; x.tree.i = k;
   x.pb = new std::vector<bool>(k, true); x.pvc = new std::vector<Cell>(k); x.pm = new std::map<int, int>{{k, k}}; x.strs[1] = "s"; x.f16 = k / 7.; x.dr = k / 3.; x.d0 = k / 3.; x.arr[1] = k;
-}
-template <class T> void write_one(const std::string &folder, const char *name, int n) {
-  auto model = ROOT::RNTupleModel::Create();
-  model->AddField(std::make_unique<ROOT::RStreamerField>("f", name));
-  auto w = ROOT::RNTupleWriter::Recreate(std::move(model), "ntpl", folder + "/" + name + ".root");
-  auto p = w->GetModel().GetDefaultEntry().GetPtr<T>("f");
-  std::ofstream json(folder + "/" + name + ".json");
-  TClass *c = TClass::GetClass<T>();
-  for (int k = 0; k < n; k++) {
-    fill(*p, k); w->Fill();
-    TBufferFile written(TBuffer::kWrite); c->Streamer(p.get(), written);
-    TBufferFile read(TBuffer::kRead, written.Length(), written.Buffer(), false);
-    auto back = new T; c->Streamer(back, read);
-    json << TBufferJSON::ConvertToJSON(back, c, 3) << std::endl;
-  }
 }
 void write_kinds(const char *folder) {
   write_one<Kinds>(folder, "Kinds", 4);

@@ -13,14 +13,8 @@
 #include <TObjString.h>
 #include <TRef.h>
 #include <TH1F.h>
-#include <ROOT/RField.hxx>
-#include <ROOT/RNTupleModel.hxx>
-#include <ROOT/RNTupleWriter.hxx>
-#include <TBufferFile.h>
-#include <TBufferJSON.h>
 #include <array>
 #include <bitset>
-#include <fstream>
 #include <deque>
 #include <list>
 #include <map>
@@ -29,6 +23,8 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "write_one.hxx"
 
 enum Colour { red, green = 5 };
 enum class Small : unsigned char { a, b };
@@ -178,21 +174,6 @@ void fill(Nested &x, int k) {
 
 void fill(Missing &x, int k) { x.i = k; x.plains[k].assign(k, Plain{k, 0.5}); }
 
-template <class T> void write_one(const std::string &folder, const char *name, int n) {
-  auto model = ROOT::RNTupleModel::Create();
-  model->AddField(std::make_unique<ROOT::RStreamerField>("f", name));
-  auto w = ROOT::RNTupleWriter::Recreate(std::move(model), "ntpl", folder + "/" + name + ".root");
-  auto p = w->GetModel().GetDefaultEntry().GetPtr<T>("f");
-  std::ofstream json(folder + "/" + name + ".json");
-  TClass *c = TClass::GetClass<T>();
-  for (int k = 0; k < n; k++) {
-    fill(*p, k); w->Fill();
-    TBufferFile written(TBuffer::kWrite); c->Streamer(p.get(), written);
-    TBufferFile read(TBuffer::kRead, written.Length(), written.Buffer(), false);
-    auto back = new T; c->Streamer(back, read);
-    json << TBufferJSON::ConvertToJSON(back, c, 3) << std::endl;
-  }
-}
 
 void write_objects(const char *folder) {
   write_one<Numbers>(folder, "Numbers", 5);

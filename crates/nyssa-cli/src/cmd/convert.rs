@@ -212,8 +212,11 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
     reports.last().map_or(Ok(()), |report| others(&report.carried, &report.left_out, app))
 }
 
+/// Branches of classes that are listed with what became of them.
+const LISTED_PRODUCTS: usize = 20;
+
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
-    for product in &report.products {
+    for product in report.products.iter().take(LISTED_PRODUCTS) {
         let ProductReport { branch, class, streamer, reason, .. } = product;
         let how = if *streamer { "streamer field" } else { "columns" };
         let sizes = product.columns_bytes.zip(product.streamer_bytes).map(|(columns, streamer)| {
@@ -222,6 +225,10 @@ fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
         let sizes = sizes.unwrap_or_default();
         let line = format!("{how} {branch} ({class}): {reason}{sizes}");
         writeln!(app.out, "{}", printable(&line))?;
+    }
+    let more = report.products.len().saturating_sub(LISTED_PRODUCTS);
+    if more > 0 {
+        writeln!(app.out, "... and {more} more branches of classes: --json lists all")?;
     }
     for renamed in &report.renamed {
         let line = format!("renamed {} -> {}", renamed.branch, renamed.field);

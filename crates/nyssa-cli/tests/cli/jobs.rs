@@ -190,3 +190,21 @@ fn several_files_are_one() {
     let attributes = nyssa(&["cat", &input, &input, "--attributes"]);
     assert_eq!(attributes.code, 2);
 }
+
+#[test]
+fn streamer_fields_are_named() {
+    let Some(input) = file("ttree/uproot-HZZ-objects.root") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("o.root");
+    let output = output.to_str().unwrap();
+    let args = ["convert", &input, output, "--include", "M*", "--streamer", "MET", "--verify"];
+    let out = fine(&args);
+    assert!(out.contains("\nstreamer field MET (TVector2): asked for\n"), "{out}");
+    let auto = json(&[&args[..6], &["auto", "--force"]].concat());
+    let products = auto["products"].as_array().unwrap();
+    let met = products.iter().find(|product| product["branch"] == "MET").unwrap();
+    let [columns, streamer] = ["columns_bytes", "streamer_bytes"].map(|key| met[key].as_u64());
+    assert_eq!(met["streamer"], columns > streamer);
+    let ran = nyssa(&["convert", &input, output, "--force", "--streamer", "nothing"]);
+    assert!(ran.err.contains("the patterns of streamer fields match no branch"), "{}", ran.err);
+}

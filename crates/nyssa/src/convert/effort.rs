@@ -271,6 +271,7 @@ mod tests {
 
     use super::*;
     use crate::schema::{FieldType, Leaf, SchemaBuilder};
+    use crate::write::testing::noise;
 
     /// Whether the bytes stay together, and whether the codec is the one for noise.
     fn choose(leaf: Leaf, sample: ArrayRef) -> (bool, bool) {
@@ -282,14 +283,6 @@ mod tests {
         let sampler = Sampler::new(&schema, &settings, &codecs);
         let choice = sampler.choose(field, &sample, &mut Scratch::new()).unwrap();
         (choice.plain, Arc::ptr_eq(&choice.candidate.codec, &codecs.entropy.codec))
-    }
-
-    fn noise() -> impl Iterator<Item = u64> {
-        let mut state = 1_u64;
-        std::iter::repeat_with(move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            state >> 33
-        })
     }
 
     #[test]

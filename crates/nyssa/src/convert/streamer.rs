@@ -118,7 +118,8 @@ impl Choosing<'_> {
         let mut asked = false;
         for (index, input) in self.inputs.iter().enumerate() {
             let class = classes.get(&type_name::normalize(&input.branch.type_name()));
-            let Some(class) = class.filter(|_| self.filter.takes(&input.path)) else { continue };
+            let readable = self.filter.takes(&input.path) && input.branch.data_type().is_ok();
+            let Some(class) = class.filter(|_| readable) else { continue };
             let matched = globs.as_ref().is_some_and(|globs| globs.takes(&input.path));
             asked |= matched;
             let reason = match (check(input.branch, self.options.layout), &self.options.streamer) {
@@ -153,6 +154,8 @@ impl Choosing<'_> {
             report.streamer = true;
             report.reason = match reason {
                 Reason::Asked => "asked for".to_owned(),
+                // Said where branches are left out.
+                Reason::NoType(_) if sizes.is_none() => continue,
                 Reason::NoType(reason) => format!("no other type in RNTuple: {reason}"),
                 Reason::Size => match sizes {
                     Some((columns, streamer)) => {
@@ -198,7 +201,7 @@ impl Choosing<'_> {
     }
 
     /// Compressed bytes of the first cluster in columns and streamed, of those whose size decides; `None` for
-    /// objects that cannot be streamed.
+    /// objects that cannot be streamed, and for those that are to be in any case.
     fn sizes(&self, candidates: &[(usize, Product, Reason)]) -> Result<Vec<Option<(u64, u64)>>> {
         let taken: Vec<usize> = candidates.iter().map(|(index, ..)| *index).collect();
         let tree = self.reader.tree();
@@ -209,11 +212,18 @@ impl Choosing<'_> {
                 self.context.check()?;
                 match reason {
                     Reason::Size => self.size(*index, product, &cluster),
-                    _ => Ok(None),
+                    // Some objects cannot be streamed, which only they tell.
+                    Reason::NoType(_) => Ok(self.sample(*index, product, &cluster).map(|_| (0, 0))),
+                    Reason::Asked => Ok(None),
                 }
             };
             candidates.par_iter().map(size).collect()
         })
+    }
+
+    /// The streamed objects of the first cluster, if they can be streamed.
+    fn sample(&self, index: usize, product: &Product, cluster: &Range<u64>) -> Option<ArrayRef> {
+        product.read(self.reader, &self.inputs.get(index)?.path, cluster).ok()
     }
 
     fn size(
@@ -222,15 +232,13 @@ impl Choosing<'_> {
         product: &Product,
         cluster: &Range<u64>,
     ) -> Result<Option<(u64, u64)>> {
-        let Some(input) = self.inputs.get(index) else { return Ok(None) };
+        let sampled = self.inputs.get(index).zip(self.sample(index, product, cluster));
+        let Some((input, array)) = sampled else { return Ok(None) };
         let mut scratch = Scratch::new();
         let settings = write::Options {
             compression: self.options.compression,
             max_unzipped_page: self.options.page_bytes,
             ..write::Options::default()
-        };
-        let Ok(array) = product.read(self.reader, &input.path, cluster) else {
-            return Ok(None);
         };
         let mut builder = SchemaBuilder::new(self.options.compression);
         let class = FieldType::Streamed(product.class.clone());

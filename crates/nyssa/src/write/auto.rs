@@ -86,9 +86,6 @@ pub(crate) struct Choice {
     pub(crate) codec: Arc<Codec>,
     /// ROOT's own way, if it is another.
     root: Option<Guard>,
-    /// Bytes of the sample stored as chosen, and in ROOT's own way.
-    #[cfg(test)]
-    sizes: (usize, usize),
 }
 
 impl Chooser {
@@ -170,13 +167,7 @@ impl Chooser {
         let codec = Arc::clone(&best.1.codec);
         let same = best.0 == column_type && Arc::ptr_eq(&codec, &root.codec);
         let root = (!same).then(|| Guard { column_type, codec: Arc::clone(&root.codec) });
-        Ok(Choice {
-            column_type: best.0,
-            codec,
-            root,
-            #[cfg(test)]
-            sizes: (best.2, limit),
-        })
+        Ok(Choice { column_type: best.0, codec, root })
     }
 
     /// Chooses for a column that holds `data`, from the middle of its first `elements`.
@@ -228,13 +219,7 @@ impl Choice {
     /// ROOT's own way, if this one may be compared with it.
     pub(super) fn root(guard: Guard) -> Self {
         let Guard { column_type, codec } = guard;
-        Self {
-            column_type,
-            codec,
-            root: None,
-            #[cfg(test)]
-            sizes: (0, 0),
-        }
+        Self { column_type, codec, root: None }
     }
 
     /// Makes it so, in a schema that is not written yet.
@@ -304,20 +289,28 @@ fn optimal() -> Codec {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn noise() -> impl Iterator<Item = u64> {
-        let mut state = 1_u64;
-        std::iter::repeat_with(move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            state >> 33
-        })
-    }
+    use crate::write::testing::noise;
 
     fn choose(column_type: ColumnType, words: &[u32], effort: Effort) -> Choice {
         let chooser = Chooser::of(Compression::DEFAULT, effort).unwrap();
         let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let encoding = Encoding::of(column_type, column_type.bits(), None).unwrap();
         chooser.choose(&encoding, Types::Any, &native, words.len(), &mut Scratch::new()).unwrap()
+    }
+
+    /// Bytes of words stored in a type with a codec.
+    fn stored(words: &[u32], column_type: ColumnType, codec: &Arc<Codec>) -> usize {
+        let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let encoding = Encoding::of(column_type, column_type.bits(), None).unwrap();
+        let mut scratch = Scratch::new();
+        let (compressor, _, packed) = scratch.parts(codec).unwrap();
+        page::seal(&native, words.len(), &encoding, compressor, packed).unwrap().bytes.len()
+    }
+
+    /// Bytes of words stored as chosen, and in ROOT's own way.
+    fn sizes(words: &[u32], choice: &Choice, root: ColumnType) -> (usize, usize) {
+        let codec = Arc::new(Codec::from(Compression::DEFAULT));
+        (stored(words, choice.column_type, &choice.codec), stored(words, root, &codec))
     }
 
     /// Whole values that come again in a random order match as they are, not as bytes apart.
@@ -332,14 +325,16 @@ mod tests {
         for effort in [Effort::Auto, Effort::Full] {
             let choice = choose(ColumnType::SplitUInt32, &repeated(), effort);
             assert_eq!(choice.column_type, ColumnType::UInt32);
-            assert!(choice.sizes.0 < choice.sizes.1 / 2);
+            let (chosen, root) = sizes(&repeated(), &choice, ColumnType::SplitUInt32);
+            assert!(chosen < root / 2);
             // Small numbers of noise: only one plane has anything in it.
             let small: Vec<u32> = noise().take(20_000).map(|bits| (bits % 300) as u32).collect();
             let choice = choose(ColumnType::UInt32, &small, effort);
             assert_eq!(choice.column_type, ColumnType::SplitUInt32);
             let choice = choose(ColumnType::SplitUInt32, &small, effort);
             assert_eq!(choice.column_type, ColumnType::SplitUInt32);
-            assert!(choice.sizes.0 <= choice.sizes.1);
+            let (chosen, root) = sizes(&small, &choice, ColumnType::SplitUInt32);
+            assert!(chosen <= root);
         }
     }
 
@@ -358,12 +353,10 @@ mod tests {
             let words: Vec<u32> = noise().take(5000).map(|bits| (bits % modulus) as u32).collect();
             let native: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let split = Encoding::of(ColumnType::SplitReal32, 32, None).unwrap();
-            let mut scratch = Scratch::new();
-            let choice = chooser.choose(&split, Types::Any, &native, 5000, &mut scratch).unwrap();
-            let codec = Arc::new(Codec::from(Compression::DEFAULT));
-            let (compressor, _, packed) = scratch.parts(&codec).unwrap();
-            let root = page::seal(&native, 5000, &split, compressor, packed).unwrap();
-            assert!(choice.sizes.0 <= root.bytes.len(), "{modulus}");
+            let choice = chooser.choose(&split, Types::Any, &native, 5000, &mut Scratch::new());
+            let choice = choice.unwrap();
+            let (chosen, root) = sizes(&words, &choice, ColumnType::SplitReal32);
+            assert!(chosen <= root, "{modulus}");
         }
     }
 

@@ -221,6 +221,7 @@ fn strong(compression: Compression) -> Codec {
 mod tests {
     use super::*;
     use crate::compression::Compressor;
+    use crate::write::testing::noise;
 
     #[test]
     fn effort_pays_by_bytes_per_second() {
@@ -229,14 +230,6 @@ mod tests {
         let cheap = cheap.price(true, 1e9, 500e6);
         assert!(strong.price(true, 1e9, 494.4e6) < cheap);
         assert!(strong.price(true, 1e9, 494.5e6) > cheap);
-    }
-
-    fn noise() -> impl Iterator<Item = u64> {
-        let mut state = 1_u64;
-        std::iter::repeat_with(move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            state >> 33
-        })
     }
 
     /// Sizes of some bytes with each codec: entropy, cheap, strong.

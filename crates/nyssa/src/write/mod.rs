@@ -43,6 +43,8 @@ mod shred;
 #[cfg(test)]
 mod shred_tests;
 mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 mod variant;
 mod waiting;
 mod writer;
