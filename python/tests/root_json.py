@@ -75,7 +75,7 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
         full = [rows[min(i, j)][abs(i - j)] for i in range(size) for j in range(size)]
         theirs = {name: one for name, one in theirs.items() if name != "_blob"}
         theirs["fElements"] = full
-    if "first" in theirs and "_0" in ours:
+    if {"first", "second"} <= set(theirs) and "_0" in ours:
         theirs = {"_0": theirs["first"], "_1": theirs["second"]}
     if "fVector" in theirs:
         # The base class `vector<float>`, by whatever name.
