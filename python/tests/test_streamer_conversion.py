@@ -15,8 +15,8 @@ from root_oracle import Root
 pa = pytest.importorskip("pyarrow")
 
 HEADER = Path(__file__).with_name("track.hxx")
-CLASSES = ["Step", "Cells", "Track", "Event", "std::vector<Step>", "std::vector<Cells>"]
-BRANCHES = {"track": "Track", "split.": "Track", "event": "Event"}
+CLASSES = ["Step", "Cells", "Track", "Clones", "Event", "std::vector<Step>", "std::vector<Cells>"]
+BRANCHES = {"track": "Track", "split.": "Track", "clones.": "Clones", "event": "Event"}
 
 _CODE = r"""
 #include <ROOT/RField.hxx>
@@ -39,16 +39,22 @@ void fill(Event &e, int k) {
   if (k % 3 == 2) { auto s = new Step; s->x = k; e.any = s; }
   for (int j = 0; j < k % 4; j++) { e.steps.push_back(j % 2 ? nullptr : new Step); }
 }
+void fill(Clones &c, int k) {
+  c.i = k; c.steps.Clear();
+  for (int j = 0; j < k % 5; j++) ((Step *)c.steps.ConstructedAt(j))->x = j;
+}
 void write_tracks(const char *path, int entries) {
   TFile file(path, "RECREATE");
   TTree tree("tree", "tracks");
-  Track track, split; Event event; int number = 0;
+  Track track, split; Clones clones; Event event; int number = 0;
   tree.Branch("number", &number);
   tree.Branch("track", &track, 32000, 0);
   tree.Branch("split.", &split, 32000, 99);
+  tree.Branch("clones.", &clones, 32000, 99);
   tree.Branch("event", &event, 32000, 0);
   for (int k = 0; k < entries; k++) {
-    number = k; fill(track, k); fill(split, k + 1); fill(event, k); tree.Fill();
+    number = k; fill(track, k); fill(split, k + 1); fill(event, k);
+    fill(clones, k); tree.Fill();
   }
   file.Write();
 }

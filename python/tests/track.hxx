@@ -1,6 +1,7 @@
 // Classes that test_streamer_conversion.py has ROOT write into a TTree and read from an RNTuple.
 
 #include <TBufferJSON.h>
+#include <TClonesArray.h>
 #include <TFile.h>
 #include <TLorentzVector.h>
 #include <TNamed.h>
@@ -30,6 +31,12 @@ public:
   std::string words[2];
   ~Track() { delete[] dedx; }
   ClassDef(Track, 3)
+};
+class Clones {
+public:
+  int i = 0;
+  TClonesArray steps{"Step", 10};
+  ClassDef(Clones, 2)
 };
 // Pointers to anything have no type in RNTuple.
 class Event {

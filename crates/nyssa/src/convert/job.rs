@@ -316,11 +316,24 @@ impl<'a> Job<'a> {
     fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
         let start = Instant::now();
         let ntuple = read::Reader::open(file, &self.ntuple())?;
+        let mut fields = self.map.fields.clone();
+        for (index, product) in self.products.apart() {
+            let path = self.inputs.get(index).map_or("", |input| input.path.as_str());
+            let Some(field) = fields.iter_mut().find(|field| field.branch == path) else {
+                continue;
+            };
+            field.readable = false;
+            let read = |entries: &Range<u64>| product.read(self.reader, path, entries);
+            let first = self.entries.start;
+            verify::same_bytes(file, &self.ntuple(), &field.field, first, read, self.context)
+                .in_file(self.reader.file())
+                .in_object(self.reader.name())?;
+        }
         let compared = verify::compare(
             self.reader,
             self.entries.clone(),
             &ntuple,
-            &self.map.fields,
+            &fields,
             self.options.memory_budget,
             self.context,
         )?;

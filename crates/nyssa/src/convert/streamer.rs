@@ -33,6 +33,8 @@ pub struct Product {
     /// C++ class, as RNTuple writes it.
     pub class: String,
     layout: Arc<ObjectLayout>,
+    /// Whether the branch reads as another type.
+    apart: bool,
 }
 
 /// The branches of a tree that become streamer fields.
@@ -46,6 +48,12 @@ pub struct Products {
 }
 
 impl Products {
+    /// Those whose branches read as another type than their fields, by index of the inputs: split
+    /// branches have nothing of a `TClonesArray` but its items.
+    pub(super) fn apart(&self) -> impl Iterator<Item = (usize, &Product)> {
+        self.by_input.iter().filter(|(_, one)| one.apart).map(|(&index, one)| (index, one))
+    }
+
     /// The product of an input.
     pub fn get(&self, input: usize) -> Option<&Product> {
         self.by_input.get(&input)
@@ -290,5 +298,6 @@ fn product(infos: &StreamerInfos, class: &str, input: &Input<'_>) -> Result<Prod
     let data_type = input.branch.data_type().map_err(Error::unsupported)?;
     // A split branch may lack members.
     layout.encode(&new_empty_array(&data_type))?;
-    Ok(Product { class: type_name::normalize(class), layout: Arc::new(layout) })
+    let apart = layout.data_type() != data_type;
+    Ok(Product { class: type_name::normalize(class), layout: Arc::new(layout), apart })
 }

@@ -2,11 +2,15 @@
 
 use std::ops::Range;
 
+use arrow_array::{Array, ArrayRef};
+
 use super::map::FieldMap;
 use crate::Context;
 use crate::dataset::diff::{self, Report};
 use crate::dataset::{Dataset, Slice};
-use crate::error::Result;
+use crate::error::{Error, Result, ResultExt};
+use crate::read::{self, StreamerForm};
+use crate::rootfile::RootFile;
 
 /// Compares every converted branch, for `entries` of the tree, with its field, bit by bit.
 ///
@@ -29,4 +33,31 @@ pub fn compare(
     let options =
         diff::Options { memory_budget, shapes_by_value: false, ..diff::Options::default() };
     diff::diff_pairs(&slice, ntuple, &pairs, &options, context)
+}
+
+/// Checks that the objects in a streamer field are those that `read` streams anew of the entries of the
+/// tree, the first of which is `first`: for branches that read as another type than the field.
+///
+/// # Errors
+/// `OutOfSpecification` for other bytes, whatever is wrong with a file, `Cancelled`.
+pub(super) fn same_bytes(
+    file: &RootFile,
+    ntuple: &str,
+    field: &str,
+    first: u64,
+    read: impl Fn(&Range<u64>) -> Result<ArrayRef>,
+    context: &Context,
+) -> Result<()> {
+    let options = read::Options { streamer: StreamerForm::Raw, ..read::Options::default() };
+    let raw = read::Reader::open_with(file, ntuple, options)?;
+    for cluster in raw.clusters() {
+        context.check()?;
+        let streamed = read(&(cluster.start + first..cluster.end + first))?;
+        let stored = raw.read(&[field], cluster, context)?;
+        if stored.first().map(Array::to_data) != Some(streamed.to_data()) {
+            let message = "the objects that were written are not those of the tree";
+            return Err(Error::out_of_spec(message)).in_field(field);
+        }
+    }
+    Ok(())
 }
