@@ -237,6 +237,66 @@ def root_wide(path: str) -> dict:
     return _clock(lambda: {"entries": ROOT.nyssa_bench_load(path)})
 
 
+def _objects_library(directory: str):
+    """ROOT with the classes of the object trees, compiled."""
+    import ROOT
+
+    source = Path(__file__).with_name("objects.cxx")
+    build = Path(directory) / "aclic"
+    build.mkdir(exist_ok=True)
+    ROOT.gSystem.SetBuildDir(str(build), True)
+    if not ROOT.gSystem.CompileMacro(str(source), "kO"):
+        sys.exit("ROOT cannot compile objects.cxx: a C++ compiler is needed")
+    return ROOT
+
+
+def make_objects(directory: str, split: str, whole: str, entries: str) -> dict:
+    """Has ROOT write the object trees: split, and a tenth of the entries unsplit."""
+    root = _objects_library(directory)
+
+    def job():
+        root.write_bench_objects(split, 99, int(entries))
+        root.write_bench_objects(whole, 0, int(entries) // 10)
+
+    return _clock(job)
+
+
+def root_objects(directory: str, path: str) -> dict:
+    """A compiled loop over all branches, into objects of the class."""
+    root = _objects_library(directory)
+    return _clock(lambda: {"sum": root.read_bench_objects(path)})
+
+
+def nyssa_objects(path: str, threads: str) -> dict:
+    """Every branch into awkward."""
+    import awkward as ak
+
+    from nyssa import open as open_dataset
+
+    def job():
+        events = open_dataset(f"{path}:Events").arrays(threads=int(threads))
+        return {"sum": float(ak.sum(events[events.fields[0]]["pt"], axis=None))}
+
+    return _clock(job)
+
+
+def uproot_objects(path: str) -> dict:
+    """Every branch: split ones into awkward, whole objects as uproot's own."""
+    import awkward as ak
+    import uproot
+
+    def job():
+        tree = uproot.open(f"{path}:Events")
+        branch = tree["event."]
+        if not branch.branches:
+            objects = branch.array(library="np")
+            return {"sum": sum(float(sum(one.member("pt"))) for one in objects)}
+        arrays = tree.arrays(library="ak")
+        return {"sum": float(ak.sum(arrays[next(n for n in arrays.fields if n.endswith("pt"))]))}
+
+    return _clock(job)
+
+
 def root_fill(directory: str, entries: str, output: str, threads: str) -> dict:
     """ROOT's parallel writer from compiled code."""
     import ROOT

@@ -68,6 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=300_000)
     parser.add_argument("--fill-entries", type=int, default=200_000)
+    parser.add_argument("--object-entries", type=int, default=100_000)
     parser.add_argument("--only", help="only jobs whose names contain this; prints their medians")
     parser.add_argument("--rounds", type=int, default=3, help="measured rounds after a warm-up")
     parser.add_argument("--output", type=Path, default=ROOT_DIRECTORY / "docs" / "benchmarks.md")
@@ -118,6 +119,14 @@ def main() -> None:
         measure(*job("make_wide", wide))
     for library in ("root", "uproot", "nyssa"):
         jobs[f"{library} wide"] = job(f"{library}_wide", wide)
+    many = arguments.object_entries
+    split, whole = (BUILD / f"{kind}-{many}.root" for kind in ("split", "whole"))
+    if not whole.exists():
+        measure(*job("make_objects", BUILD, split, whole, many))
+    for kind, path in (("split", split), ("whole", whole)):
+        jobs[f"root {kind}"] = job("root_objects", BUILD, path)
+        jobs[f"uproot {kind}"] = job("uproot_objects", path)
+        jobs[f"nyssa {kind}"] = job("nyssa_objects", path, 1)
     for library in ("root", "nyssa"):
         jobs[f"{library} slim"] = job(f"{library}_slim", by_root, BUILD / f"slim_{library}.root")
     jobs["nyssa rewrite"] = job("nyssa_rewrite", f"{by_root}:Events", BUILD / "again.root")
@@ -145,9 +154,10 @@ def main() -> None:
             print(name, *(f"{key} {table.median(results, name, key):.4g}" for key in keys))
         return
 
-    sums = {name: results[name][0]["sum"] for name in results if name.endswith("column")}
-    if max(sums.values()) - min(sums.values()) > 1e-6 * abs(max(sums.values())):
-        sys.exit(f"the libraries read different values: {sums}")
+    for what in ("column", "split", "whole"):
+        sums = {name: results[name][0]["sum"] for name in results if name.endswith(what)}
+        if max(sums.values()) - min(sums.values()) > 1e-6 * abs(max(sums.values())):
+            sys.exit(f"the libraries read different values: {sums}")
     counts = {results[name][0]["entries"] for name in ("nyssa slim", "root slim")}
     if len(counts) > 1:
         sys.exit(f"the libraries take different entries: {counts}")
@@ -155,7 +165,9 @@ def main() -> None:
         f"Data: {arguments.entries:,} events of NanoAOD, "
         + ("resampled from CMS open data" if TEMPLATE.exists() else "synthetic")
         + f", as a zstd TTree of {tree.stat().st_size / 1e6:.0f} MB written by ROOT; for filling, "
-        f"{arguments.fill_entries:,} entries of 220 fields (benchmarks/fill_data.py)."
+        f"{arguments.fill_entries:,} entries of 220 fields (benchmarks/fill_data.py); for objects, "
+        f"{many:,} of a class with vectors of floats, of vectors and of objects in a "
+        "split branch, a tenth of them in an unsplit one (benchmarks/objects.cxx)."
     )
     lines = table.lines(results, data, cores)
     arguments.output.write_text("\n".join(lines))

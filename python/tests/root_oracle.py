@@ -77,7 +77,7 @@ def entries(path: str, name: str, precision: int = 17, stop: int | None = None) 
         stream = ROOT.std.ostringstream()
         stream.precision(precision)
         reader.Show(entry, stream)
-        out.append(json.loads(_strict(str(stream.str()))))
+        out.append(json.loads(strict(str(stream.str()))))
     return out
 
 
@@ -85,7 +85,7 @@ _WORDS = {"nan": "NaN", "-nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _TOKEN = re.compile(r'"[^"]*"|-?nan|-?inf')
 
 
-def _strict(text: str) -> str:
+def strict(text: str) -> str:
     """Return JSON, with the numbers JSON does not have spelled as Python's `json` takes them."""
     return _TOKEN.sub(lambda token: _WORDS.get(token[0], token[0]), text)
 
@@ -291,6 +291,18 @@ def dictionaries(types: list[str], headers: list[str]) -> None:
             raise ValueError("the dictionaries do not compile")
     finally:
         os.chdir(before)
+
+
+def library(source: str, output: str) -> None:
+    """Compile a C++ file with dictionaries of its classes to a library, and load it."""
+    import ROOT
+
+    ROOT.gErrorIgnoreLevel = ROOT.kFatal
+    folder, name = os.path.split(output)
+    ROOT.gSystem.AddIncludePath(f"-I{os.path.dirname(source)}")
+    ROOT.gSystem.SetFlagsOpt("-O0")  # It takes long enough.
+    if not ROOT.gSystem.CompileMacro(source, "kfO-", name, folder):
+        raise ValueError(f"{source} does not compile")
 
 
 def cpp(code: str, call: str) -> None:

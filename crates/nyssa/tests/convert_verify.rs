@@ -23,6 +23,7 @@ fn other_values_are_named() {
         compression: options.compression,
         filter: &Filter::default(),
         skip_unsupported: false,
+        infos: None,
         products: &Products::default(),
     };
     let fields = map(&inputs(&tree), rules).unwrap().fields;

@@ -1,6 +1,6 @@
 //! What branches read as → C++ types of fields, as ROOT's importer chooses them.
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 
 use super::name::Names;
 use super::options::Layout;
@@ -25,20 +25,18 @@ pub(super) fn field_type(data_type: &DataType, layout: Layout) -> Result<FieldTy
         DataType::Float32 => Leaf::Float,
         DataType::Float64 => Leaf::Double,
         DataType::LargeBinary => return Ok(FieldType::String),
-        DataType::LargeList(item) => {
-            return Ok(FieldType::vector(field_type(item.data_type(), layout)?));
-        }
+        DataType::LargeList(item) => return Ok(FieldType::vector(of_field(item, layout)?)),
         DataType::FixedSizeList(item, size) => {
             let size = u64::try_from(*size).unwrap_or(0);
             if size == 0 {
                 return Err("an array of zero elements has no RNTuple type".to_owned());
             }
-            return Ok(FieldType::array(field_type(item.data_type(), layout)?, size));
+            return Ok(FieldType::array(of_field(item, layout)?, size));
         }
         DataType::Struct(fields) => {
             let mut names = Names::reserving(fields.iter().map(|field| field.name().as_str()));
             let member = |field: &arrow_schema::FieldRef| {
-                Ok((names.give(field.name()), field_type(field.data_type(), layout)?))
+                Ok((names.give(field.name()), of_field(field, layout)?))
             };
             return Ok(FieldType::Record(
                 fields.iter().map(member).collect::<Result<_, String>>()?,
@@ -49,6 +47,17 @@ pub(super) fn field_type(data_type: &DataType, layout: Layout) -> Result<FieldTy
         }
         other => return Err(format!("{other} has no RNTuple type")),
     }))
+}
+
+/// The same for a field: what may be null is optional.
+fn of_field(field: &Field, layout: Layout) -> Result<FieldType, String> {
+    if field.metadata().contains_key(crate::arrow::STREAMER) {
+        return Err(
+            "it has objects that are kept as bytes, which are of no RNTuple type".to_owned()
+        );
+    }
+    let of = field_type(field.data_type(), layout)?;
+    Ok(if field.is_nullable() { FieldType::optional(of) } else { of })
 }
 
 /// Does the type have more fixed dimensions than ROOT's importer keeps?

@@ -183,6 +183,7 @@ impl<'a> Job<'a> {
         context: &'a Context,
     ) -> Result<Self> {
         let inputs = inputs(reader);
+        let infos = file.streamer_infos()?;
         let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
         let choosing =
             Choosing { file, reader, inputs: &inputs, filter, entries: &entries, options, context };
@@ -192,6 +193,7 @@ impl<'a> Job<'a> {
             compression: options.compression,
             filter,
             skip_unsupported: options.skip_unsupported,
+            infos: Some(&infos),
             products: &products,
         };
         let map = match inputs.is_empty() {

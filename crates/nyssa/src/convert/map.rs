@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use arrow_schema::DataType;
 
+use super::classes::Classes;
 use super::fields::{field_type, keeps_dimensions};
 use super::name::Names;
 use super::options::Layout;
@@ -12,6 +13,7 @@ use super::streamer::Products;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
+use crate::rootfile::StreamerInfos;
 use crate::schema::{FieldId, FieldType, Schema, SchemaBuilder};
 use crate::ttree::{Branch, CountSource};
 
@@ -89,6 +91,8 @@ pub struct Rules<'a> {
     pub filter: &'a Filter,
     /// Leave out what cannot be converted instead of failing.
     pub skip_unsupported: bool,
+    /// The classes of the file.
+    pub infos: Option<&'a StreamerInfos>,
     /// The branches that become streamer fields.
     pub products: &'a Products,
 }
@@ -148,9 +152,9 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
             });
             continue;
         }
-        match check(branch, rules.layout) {
+        match check(branch, rules.layout, rules.infos) {
             Ok((data_type, item)) => {
-                let counter = branch.shape.as_ref().ok().and_then(|shape| shape.counter());
+                let counter = counter(branch);
                 taken.push(Taken { index, path, counter, data_type, item });
             }
             Err(reason) => map.skipped.push(Skipped { branch: path.clone(), reason }),
@@ -178,15 +182,22 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
 pub(super) fn check(
     branch: &Branch,
     layout: Layout,
+    infos: Option<&StreamerInfos>,
 ) -> std::result::Result<(DataType, FieldType), String> {
     let data_type = branch.data_type()?;
-    let item = match (&data_type, &branch.shape) {
-        (DataType::LargeList(item), Ok(shape)) if shape.counter().is_some() => {
-            field_type(item.data_type(), layout)?
-        }
+    if let Some(typed) = infos.and_then(|infos| Classes(infos).field_type(branch)) {
+        return Ok((data_type, typed));
+    }
+    let item = match (&data_type, counter(branch)) {
+        (DataType::LargeList(item), Some(_)) => field_type(item.data_type(), layout)?,
         _ => field_type(&data_type, layout)?,
     };
     Ok((data_type, item))
+}
+
+/// The counter of a jagged branch.
+fn counter(branch: &Branch) -> Option<&CountSource> {
+    branch.shape.as_ref().ok().filter(|_| branch.split.is_none())?.counter()
 }
 
 fn unsupported(skipped: &[Skipped]) -> Error {

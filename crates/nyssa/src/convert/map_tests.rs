@@ -38,6 +38,7 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
         compression: Compression::DEFAULT,
         filter: &Filter::default(),
         skip_unsupported: skip,
+        infos: None,
         products: &Products::default(),
     };
     map(&inputs, rules)

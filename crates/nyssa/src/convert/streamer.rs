@@ -130,7 +130,10 @@ impl Choosing<'_> {
             let Some(class) = class.filter(|_| readable) else { continue };
             let matched = globs.as_ref().is_some_and(|globs| globs.takes(&input.path));
             asked |= matched;
-            let reason = match (check(input.branch, self.options.layout), &self.options.streamer) {
+            let reason = match (
+                check(input.branch, self.options.layout, Some(&infos)),
+                &self.options.streamer,
+            ) {
                 (_, Streamer::All) => Reason::Asked,
                 (_, _) if matched => Reason::Asked,
                 (Err(reason), _) => Reason::NoType(reason),
@@ -269,12 +272,14 @@ impl Choosing<'_> {
     /// One branch alone, as the fields that it has unless it is streamed.
     fn in_columns(&self, path: &str) -> Result<Map> {
         let only = Filter::new(&[globset::escape(path)], &[])?;
+        let infos = self.file.streamer_infos()?;
         let rules = Rules {
             layout: self.options.layout,
             compression: self.options.compression,
             filter: &only,
             skip_unsupported: false,
             products: &Products::default(),
+            infos: Some(&infos),
         };
         map(self.inputs, rules).in_field(path)
     }

@@ -78,6 +78,11 @@ impl TypeName {
         (names.join("::"), arguments.unwrap_or_default())
     }
 
+    /// Stars and ampersands behind the name.
+    pub fn indirection(&self) -> &str {
+        &self.indirection
+    }
+
     /// The type arguments of template `name`, such as `std::map`; `None` for other types.
     pub fn arguments_of(&self, name: &str) -> Option<Vec<&TypeName>> {
         let (own, arguments) = self.template();

@@ -30,6 +30,21 @@ pub struct Member<'a> {
     pub index: usize,
 }
 
+/// One leaf of a branch: numbers, or a string.
+#[derive(Clone, Debug)]
+pub struct LeafNumbers {
+    /// Name.
+    pub name: String,
+    /// How a number is stored; `None` for a string.
+    pub(crate) basic: Option<Basic>,
+    /// Whether packed numbers read as `double`, not as `float`.
+    pub double: bool,
+    /// Fixed dimensions, outermost first.
+    pub dimensions: Vec<usize>,
+    /// The leaf of the same branch that says how many items there are.
+    pub counter: Option<String>,
+}
+
 /// How many values each entry has, where its bytes do not say.
 #[derive(Clone, Copy, Debug)]
 pub enum Counts<'a> {
@@ -68,6 +83,16 @@ impl ObjectLayout {
     /// As [`ObjectLayout::compile`].
     pub fn compile_clones(infos: &StreamerInfos, item: &str) -> Result<Self> {
         Compiler::new(infos).clones(item).map(Self::new)
+    }
+
+    /// The layout of a branch of one leaf, or of one of the items that another branch counts.
+    pub fn of_leaf(leaf: &LeafNumbers) -> Self {
+        Self::new(Compiler::leaf(leaf))
+    }
+
+    /// The layout of a branch of several leaves, some of them counted by others.
+    pub fn of_leaves(leaves: &[LeafNumbers]) -> Self {
+        Self::new(Compiler::leaves(leaves))
     }
 
     /// Type and fixed dimensions of what is nothing but numbers.

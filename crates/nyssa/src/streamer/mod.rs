@@ -64,7 +64,7 @@ use decode::Decoder;
 use node::Node;
 use shape::Shape;
 
-pub use branch::{Counts, Member};
+pub use branch::{Counts, LeafNumbers, Member};
 pub use object::ObjectReader;
 
 /// Where the places count from by which an object refers to what was streamed before.

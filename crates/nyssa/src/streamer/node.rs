@@ -62,6 +62,8 @@ pub(super) struct Counted {
     /// Whether items are objects, behind a version header, or numbers, behind a byte that is 0 for a
     /// null pointer.
     pub objects: bool,
+    /// Whether there is neither: the numbers of a leaf list.
+    pub bare: bool,
 }
 
 /// A symmetric matrix, of which one half is streamed.

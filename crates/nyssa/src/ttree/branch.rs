@@ -1,16 +1,18 @@
 //! Branches of a streamed TTree: `TBranch` and its derived classes.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::object::ObjectId;
 use crate::rootfile::{StreamerInfos, View};
+use crate::streamer::{LeafNumbers, ObjectLayout};
 use crate::ttree::basket_table::basket_table;
 use crate::ttree::element;
 use crate::ttree::files::Files;
 use crate::ttree::leaf::{self, LeafInfo, OrReason};
 use crate::ttree::split::{Assembly, Child};
-use crate::ttree::{Branch, CountSource, Shape};
+use crate::ttree::{Branch, CountSource, Shape, Streamed};
 
 /// Starts the reason why a branch with a file of its own, which is not open, cannot be read.
 const ELSEWHERE: &str = "its baskets are in another file";
@@ -128,8 +130,13 @@ impl<'a> Branches<'a> {
         Ok(match view.class() {
             "TBranch" | "TBranchClones" => match leaves {
                 [] => Err("it has no leaf".to_owned()),
-                [only] => only.shape.clone().map(Shape::Plain),
-                several => leaf_list(several),
+                [only] => match &only.shape {
+                    Err(_) if matches!(only.leaf.class.as_str(), "TLeafD32" | "TLeafF16") => {
+                        packed(only)
+                    }
+                    shape => shape.clone().map(Shape::Plain),
+                },
+                several => leaf_list(several, path),
             },
             "TBranchElement" => {
                 element::shape(view, leaves, split, path, self.infos, &self.owners)?
@@ -160,8 +167,22 @@ pub(crate) fn is_elsewhere(branch: &Branch) -> bool {
 /// Leaves named in a reason.
 const LISTED_LEAVES: usize = 4;
 
+/// Packed numbers of one leaf.
+fn packed(info: &LeafInfo) -> OrReason<Shape> {
+    let numbers = info.numbers.clone()?;
+    let fixed: String = numbers.dimensions.iter().map(|size| format!("[{size}]")).collect();
+    let name = if numbers.double { "Double32_t" } else { "Float16_t" };
+    Ok(Shape::Streamed(Streamed {
+        layout: Arc::new(ObjectLayout::of_leaf(&numbers)),
+        type_name: format!("{name}{fixed}"),
+        counter: info.leaf.counter.clone(),
+        lengths: None,
+        named: false,
+    }))
+}
+
 /// Several leaves, one after the other.
-fn leaf_list(leaves: &[LeafInfo]) -> OrReason<Shape> {
+fn leaf_list(leaves: &[LeafInfo], path: &str) -> OrReason<Shape> {
     let fixed = |info: &LeafInfo| {
         let shape = info.shape.as_ref().ok();
         shape.is_some_and(|plain| plain.counter.is_none() && plain.element.size().is_some())
@@ -173,8 +194,30 @@ fn leaf_list(leaves: &[LeafInfo]) -> OrReason<Shape> {
     }
     let more = if names.len() > LISTED_LEAVES { ", ..." } else { "" };
     let listed = names.iter().take(LISTED_LEAVES).copied().collect::<Vec<_>>().join(", ");
-    Err(format!(
-        "it has several leaves ({listed}{more}), not all of them of fixed size and with names of \
-         their own, which is not supported yet"
-    ))
+    if unique.len() != names.len() {
+        return Err(format!("it has several leaves ({listed}{more}), some of the same name"));
+    }
+    let numbers = leaves.iter().map(|info| {
+        let mut numbers = info.numbers.clone()?;
+        if let Some(counter) = &info.leaf.counter {
+            let before = names.iter().take_while(|&&name| name != numbers.name);
+            if counter.branch != path || !before.into_iter().any(|name| *name == counter.leaf) {
+                return Err(format!(
+                    "of its several leaves, {} is counted by {} of another branch, which is not \
+                     supported yet",
+                    numbers.name, counter.leaf
+                ));
+            }
+            numbers.counter = Some(counter.leaf.clone());
+        }
+        Ok(numbers)
+    });
+    let numbers = numbers.collect::<OrReason<Vec<LeafNumbers>>>()?;
+    Ok(Shape::Streamed(Streamed {
+        layout: Arc::new(ObjectLayout::of_leaves(&numbers)),
+        type_name: format!("struct of {listed}{more}"),
+        counter: None,
+        lengths: None,
+        named: false,
+    }))
 }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use crate::error::Result;
 use crate::rootfile::View;
 use crate::rootfile::object::ObjectId;
+use crate::streamer::LeafNumbers;
+use crate::ttree::layout::BASKET_MAX;
 use crate::ttree::{CountSource, Element, Leaf, Plain};
 
 /// Something of a branch, or the reason why nyssa cannot read it.
@@ -13,6 +15,8 @@ pub(super) type OrReason<T> = std::result::Result<T, String>;
 /// A leaf and what a branch with only this leaf reads as.
 pub(super) struct LeafInfo {
     pub leaf: Leaf,
+    /// The numbers, or the string, of a leaf that is no plain element or one of several.
+    pub numbers: OrReason<LeafNumbers>,
     pub shape: OrReason<Plain>,
 }
 
@@ -27,7 +31,8 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
     let element = element(class, unsigned);
     let counter_leaf = view.view("fLeafCount")?;
     let counter = counter_leaf.and_then(|leaf| owners.get(&leaf.id()).cloned());
-    let dimensions = dimensions(title, len, counter_leaf.is_some());
+    let packed = matches!(class, "TLeafD32" | "TLeafF16");
+    let dimensions = dimensions(title, len, counter_leaf.is_some(), packed);
     let leaf = Leaf {
         name: view.str("fName")?.to_owned(),
         class: class.to_owned(),
@@ -37,6 +42,7 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
         unsigned,
         len,
     };
+    let numbers = numbers(&leaf, title, dimensions.clone());
     let size = view.i64("fLenType")?;
     let shape = match element {
         None => Err(unsupported(class)),
@@ -56,7 +62,28 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
         }
         Some(element) => dimensions.map(|dimensions| Plain { element, dimensions, counter }),
     };
-    Ok(LeafInfo { leaf, shape })
+    Ok(LeafInfo { leaf, numbers, shape })
+}
+
+/// A leaf as numbers of ROOT's streamers.
+fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason<LeafNumbers> {
+    let double = leaf.class == "TLeafD32";
+    let basic = match (leaf.class.as_str(), leaf.element) {
+        ("TLeafD32" | "TLeafF16", _) => LeafNumbers::packed(title, double),
+        (_, Some(element)) => element.basic(),
+        (class, None) => return Err(unsupported(class)),
+    };
+    let string = leaf.element == Some(Element::CString);
+    if basic.is_none() && !string {
+        return Err(unsupported(&leaf.class));
+    }
+    let dimensions = if string { Vec::new() } else { dimensions? };
+    let most = dimensions.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
+    if most.is_none_or(|most| most > BASKET_MAX) {
+        return Err(format!("an array of {dimensions:?} elements is larger than any basket"));
+    }
+    let dimensions = dimensions.into_iter().filter_map(|size| usize::try_from(size).ok()).collect();
+    Ok(LeafNumbers { name: leaf.name.clone(), basic, double, dimensions, counter: None })
 }
 
 /// What a `TLeafElement` of a fundamental type reads as.
@@ -110,8 +137,6 @@ pub(super) fn element_of_code(code: i64) -> Option<Element> {
 
 fn unsupported(class: &str) -> String {
     match class {
-        "TLeafF16" => "Float16_t leaves (TLeafF16) are not supported yet".to_owned(),
-        "TLeafD32" => "Double32_t leaves (TLeafD32) are not supported yet".to_owned(),
         "TLeafObject" => "it holds objects streamed as a whole, not leaves".to_owned(),
         _ => format!("leaves of class {class} are not supported yet"),
     }
@@ -119,8 +144,10 @@ fn unsupported(class: &str) -> String {
 
 /// Fixed dimensions of a leaf, outermost first, from its title `x[n][3][2]`; their product must be
 /// `len` (`fLen`). The first bracket of a counted leaf names its counter.
-fn dimensions(title: &str, len: u64, counted: bool) -> OrReason<Vec<u64>> {
+fn dimensions(title: &str, len: u64, counted: bool, packed: bool) -> OrReason<Vec<u64>> {
     let mut brackets = brackets(title);
+    // The last one of packed numbers is their range.
+    brackets.retain(|text| !packed || !text.contains(','));
     if counted && !brackets.is_empty() {
         brackets.remove(0);
     }
@@ -155,12 +182,13 @@ mod tests {
             ("x", 4, false, vec![4]),
             ("some text", 1, true, vec![]),
         ] {
-            assert_eq!(dimensions(title, len, counted), Ok(expected), "{title}");
+            assert_eq!(dimensions(title, len, counted, false), Ok(expected), "{title}");
         }
+        assert_eq!(dimensions("x[3]/d[-1,1,9]", 3, false, true), Ok(vec![3]));
         for (title, len, counted) in [("x[3]", 4, false), ("x[k]", 4, false), ("x[n][3]", 2, true)]
         {
             assert_eq!(
-                dimensions(title, len, counted),
+                dimensions(title, len, counted, false),
                 Err(format!("its title {title:?} does not describe {len} elements"))
             );
         }

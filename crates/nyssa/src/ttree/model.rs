@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_schema::DataType;
 
 use super::layout::BASKET_MAX;
+use crate::rootfile::object::Basic;
 use crate::streamer::ObjectLayout;
 
 /// A TTree: its branches and entries.
@@ -246,6 +247,24 @@ impl Element {
             Self::Float64 => DataType::Float64,
             Self::CString => DataType::LargeBinary,
         }
+    }
+
+    /// The type as ROOT's streamers have it; `None` for strings.
+    pub(crate) fn basic(self) -> Option<Basic> {
+        Some(match self {
+            Self::Bool => Basic::Bool,
+            Self::Int8 => Basic::I8,
+            Self::UInt8 => Basic::U8,
+            Self::Int16 => Basic::I16,
+            Self::UInt16 => Basic::U16,
+            Self::Int32 => Basic::I32,
+            Self::UInt32 => Basic::U32,
+            Self::Int64 => Basic::I64,
+            Self::UInt64 => Basic::U64,
+            Self::Float32 => Basic::F32,
+            Self::Float64 => Basic::F64,
+            Self::CString => return None,
+        })
     }
 
     /// Size of one streamed element in bytes; `None` for strings.

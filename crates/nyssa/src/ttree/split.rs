@@ -261,7 +261,7 @@ fn build_record(
     }
     let record = StructArray::try_new(fields.clone(), arrays, None);
     Ok(Arc::new(record.map_err(|error| {
-        Error::out_of_spec("the sub-branches have different numbers of items").with_source(error)
+        Error::out_of_spec(format!("the sub-branches do not make up objects of one class: {error}"))
     })?))
 }
 

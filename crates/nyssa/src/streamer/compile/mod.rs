@@ -1,6 +1,7 @@
 //! Streamer info → nodes.
 
 mod builtin;
+mod leaves;
 mod pointer;
 
 use std::collections::{BTreeSet, HashMap};
@@ -272,6 +273,7 @@ impl<'a> Compiler<'a> {
                 dimensions: dimensions.unwrap_or_default(),
                 item: Box::new(Node::Number(basic, number(basic, code - COUNTED))),
                 objects: false,
+                bare: false,
             }));
         }
         let class = element.type_name.trim_end_matches('*').trim();
@@ -286,6 +288,7 @@ impl<'a> Compiler<'a> {
                 dimensions: dimensions.unwrap_or_default(),
                 item: Box::new(item),
                 objects: true,
+                bare: false,
             }));
         }
         // Arrays of `TString`, `TObject` and `TNamed` have a version header, as containers have.

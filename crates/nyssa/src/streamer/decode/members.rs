@@ -157,7 +157,7 @@ impl Decoder<'_> {
                 .and_then(|count| usize::try_from(count).ok())
                 .ok_or_else(|| self.cursor.error("the counter of an array is negative"))?;
             // Numbers have a byte that is zero for a null pointer, whatever the counter says.
-            let null = !counted.objects && self.cursor.u8()? == 0;
+            let null = !counted.objects && !counted.bare && self.cursor.u8()? == 0;
             let count = if null { 0 } else { count };
             let column = members.get_mut(target).ok_or_else(mismatch)?;
             let (lists, arrays) = innermost(column, &counted.dimensions)?;

@@ -101,6 +101,14 @@ impl<'a> Decoder<'a> {
             // Some versions of ROOT write the header of containers all the same.
             _ if items == Some(0) && decoder.cursor.remaining().is_empty() => Ok(()),
             Node::Counted(counted) => decoder.counted_entry(counted, column, rows, lengths),
+            // Items of a class without members take no bytes.
+            Node::Object(class) if items.is_some() && decoder.cursor.remaining().is_empty() => {
+                let empty = class.versions.iter().find(|version| version.steps.is_empty());
+                match empty {
+                    Some(version) => decoder.members(class, version, column, rows),
+                    None => decoder.value(node, column, rows),
+                }
+            }
             node => decoder.value(node, column, rows),
         })
     }

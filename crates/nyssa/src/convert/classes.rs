@@ -1,0 +1,269 @@
+//! C++ types of branches → field types, by the streamer info of their file.
+//!
+//! A class is a field of its class where RNTuple has types for all its members. Where it has not
+//! (`TString`, `char*`, counted pointers, pointers to objects) ROOT could not read a field of this class,
+//! so that it becomes an untyped record with the same members.
+
+use arrow_schema::DataType;
+
+use crate::rootfile::object::Basic;
+use crate::rootfile::{ClassInfo, Element, StreamerInfos};
+use crate::schema::type_name::{Argument, TypeName, normalize};
+use crate::schema::{Class, FieldType, Leaf, SetKind, check_name};
+use crate::ttree::{Branch, Shape};
+
+/// Types inside each other deeper than this are not looked into.
+const MAX_DEPTH: usize = 40;
+/// Added to a type code for arrays, and for counted pointers (`kOffsetL`, `kOffsetP`).
+const ARRAY: i32 = 20;
+const COUNTED: i32 = 40;
+
+/// The classes of a file.
+pub(super) struct Classes<'a>(pub &'a StreamerInfos);
+
+/// A field type for a C++ type.
+struct Typed {
+    field_type: FieldType,
+    /// Whether it is the field that ROOT makes of this C++ type.
+    native: bool,
+}
+
+impl Typed {
+    fn native(field_type: FieldType) -> Option<Self> {
+        Some(Self { field_type, native: true })
+    }
+
+    fn stand_in(field_type: FieldType) -> Option<Self> {
+        Some(Self { field_type, native: false })
+    }
+
+    fn map(self, make: impl FnOnce(FieldType) -> FieldType) -> Option<Self> {
+        Some(Self { field_type: make(self.field_type), native: self.native })
+    }
+}
+
+impl Classes<'_> {
+    /// The field type of a branch of a class, container or string; `None` where its values do not have
+    /// the form of one.
+    pub fn field_type(&self, branch: &Branch) -> Option<FieldType> {
+        let type_name = match (&branch.split, &branch.shape) {
+            (Some(split), _) => match &split.collection {
+                // The objects of a TClonesArray are of one class.
+                Some((name, _)) if name == "TClonesArray" => {
+                    format!("vector<{}>", split.class.name)
+                }
+                Some((name, _)) => name.clone(),
+                None => split.class.name.clone(),
+            },
+            (None, Ok(Shape::Streamed(streamed))) if streamed.counter.is_none() => {
+                streamed.type_name.clone()
+            }
+            _ => return None,
+        };
+        let found = self.named(&type_name, 0)?.field_type;
+        let arrow = found.to_arrow("").ok()?;
+        same(arrow.data_type(), &branch.data_type().ok()?).then_some(found)
+    }
+
+    fn named(&self, text: &str, depth: usize) -> Option<Typed> {
+        let name = TypeName::parse_with_typedefs(text.trim()).ok()?;
+        self.of_type(&name, depth)
+    }
+
+    fn of_type(&self, name: &TypeName, depth: usize) -> Option<Typed> {
+        let text = name.to_string();
+        if depth > MAX_DEPTH || !name.indirection().is_empty() {
+            return None;
+        }
+        if let Some(leaf) = Leaf::of_name(&text) {
+            return Typed::native(FieldType::Leaf(leaf));
+        }
+        let (template, arguments) = name.template();
+        let item = |index: usize| match arguments.get(index) {
+            Some(Argument::Type(name)) => self.of_type(name, depth + 1),
+            _ => None,
+        };
+        let pair = || {
+            let (first, second) = (item(0)?, item(1)?);
+            let native = first.native && second.native;
+            Some((Box::new([first.field_type, second.field_type]), native))
+        };
+        for kind in SetKind::ALL {
+            match template.strip_prefix(kind.prefix()) {
+                Some("set") => return item(0)?.map(|of| FieldType::Set(kind, Box::new(of))),
+                Some("map") => {
+                    let (pair, native) = pair()?;
+                    return Some(Typed { field_type: FieldType::Map(kind, pair), native });
+                }
+                _ => {}
+            }
+        }
+        match template.as_str() {
+            "std::string" => Typed::native(FieldType::String),
+            "TString" => Typed::stand_in(FieldType::String),
+            "TObject" => Typed::native(t_object()),
+            "std::vector" => item(0)?.map(FieldType::vector),
+            "ROOT::VecOps::RVec" => item(0)?.map(FieldType::rvec),
+            "std::list" | "std::deque" | "std::forward_list" => {
+                Typed::stand_in(FieldType::vector(item(0)?.field_type))
+            }
+            "std::pair" => {
+                let (pair, native) = pair()?;
+                Some(Typed { field_type: FieldType::Pair(pair), native })
+            }
+            "std::bitset" => match arguments {
+                [Argument::Value(bits)] => {
+                    Typed::native(FieldType::Bitset(bits.trim_end_matches('u').parse().ok()?))
+                }
+                _ => None,
+            },
+            _ => self.class(&text, depth),
+        }
+    }
+
+    fn class(&self, name: &str, depth: usize) -> Option<Typed> {
+        let info = self.info(name)?;
+        let mut bases = Vec::new();
+        let mut members = Vec::new();
+        let mut native = true;
+        for element in &info.elements {
+            let typed = self.element(element, depth)?;
+            native &= typed.native;
+            if element.class == "TStreamerBase" {
+                bases.push(typed.field_type);
+            } else {
+                check_name("a field", &element.name).ok()?;
+                members.push((element.name.clone(), typed.field_type));
+            }
+        }
+        native &= bases.iter().all(|base| matches!(base, FieldType::Class(_)));
+        if native {
+            let version = u32::try_from(info.version).unwrap_or(Class::NO_VERSION);
+            return Typed::native(FieldType::Class(Class {
+                name: name.to_owned(),
+                version,
+                checksum: Some(info.checksum),
+                bases,
+                members,
+            }));
+        }
+        let bases = bases.into_iter().enumerate().map(|(index, base)| (format!(":_{index}"), base));
+        Typed::stand_in(FieldType::Record(bases.chain(members).collect()))
+    }
+
+    /// The newest streamer info of a class.
+    fn info(&self, name: &str) -> Option<&ClassInfo> {
+        let same = self.0.classes().iter().filter(|info| normalize(&info.name) == name);
+        same.max_by_key(|info| info.version)
+    }
+
+    fn element(&self, element: &Element, depth: usize) -> Option<Typed> {
+        let code = element.code;
+        let below = |text: &str| self.named(text, depth + 1);
+        let pointee = element.type_name.trim_end_matches(['*', ' ']);
+        if element.class == "TStreamerBase" {
+            return below(&element.name);
+        }
+        if element.class.starts_with("TStreamerSTL") {
+            let typed = arrays(below(pointee)?, element)?;
+            let native = typed.native && pointee.len() == element.type_name.len();
+            return Some(Typed { native, ..typed });
+        }
+        if let Some(leaf) = leaf(code, element) {
+            return Typed::native(leaf);
+        }
+        if (ARRAY + 1..COUNTED).contains(&code) {
+            return arrays(Typed::native(leaf(code - ARRAY, element)?)?, element);
+        }
+        if (COUNTED + 1..COUNTED + ARRAY).contains(&code) {
+            return arrays(
+                Typed::stand_in(FieldType::vector(leaf(code - COUNTED, element)?))?,
+                element,
+            );
+        }
+        match if (81..=90).contains(&code) { code - ARRAY } else { code } {
+            7 | 65 => arrays(Typed::stand_in(FieldType::String)?, element),
+            61 | 62 | 66..=68 => arrays(below(pointee)?, element),
+            63 | 64 | 69 | 70 => {
+                let object = below(pointee)?;
+                arrays(Typed::stand_in(FieldType::optional(object.field_type))?, element)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The fundamental type, or the enum, of a type code.
+fn leaf(code: i32, element: &Element) -> Option<FieldType> {
+    let leaf = match Basic::from_code(code, &element.title)? {
+        Basic::Bool => Leaf::Bool,
+        Basic::I8 if code == 1 && element.type_name.trim().to_lowercase().starts_with("char") => {
+            Leaf::Char
+        }
+        Basic::I8 => Leaf::Int8,
+        Basic::U8 => Leaf::UInt8,
+        Basic::I16 => Leaf::Int16,
+        Basic::U16 => Leaf::UInt16,
+        Basic::I32 => Leaf::Int32,
+        Basic::U32 | Basic::Bits => Leaf::UInt32,
+        Basic::I64 => Leaf::Int64,
+        Basic::U64 => Leaf::UInt64,
+        Basic::F32 => Leaf::Float,
+        Basic::F64 => Leaf::Double,
+        Basic::Double32 => Leaf::Double32,
+        // Values of a range need not be floats.
+        Basic::Ranged { .. } | Basic::Truncated { .. } if code == 9 => Leaf::Double,
+        Basic::Ranged { .. } | Basic::Truncated { .. } => Leaf::Float,
+    };
+    let name = normalize(element.type_name.trim());
+    let is_enum = leaf == Leaf::Int32 && code == 3 && Leaf::of_name(&name).is_none();
+    Some(if is_enum { FieldType::Enum(name, leaf) } else { FieldType::Leaf(leaf) })
+}
+
+/// Fixed arrays of a type, as many as the member has dimensions.
+fn arrays(typed: Typed, element: &Element) -> Option<Typed> {
+    if element.array_length == 0 {
+        return Some(typed);
+    }
+    let product = element.dimensions.iter().try_fold(1_i32, |all, &one| all.checked_mul(one));
+    let sizes = match product {
+        Some(product) if product == element.array_length => element.dimensions.clone(),
+        _ => vec![element.array_length],
+    };
+    let sizes: Vec<u64> =
+        sizes.into_iter().map(|size| u64::try_from(size).ok()).collect::<Option<_>>()?;
+    typed.map(|of| sizes.iter().rev().fold(of, |of, &size| FieldType::array(of, size)))
+}
+
+/// `TObject`, as ROOT describes it.
+fn t_object() -> FieldType {
+    let number = || FieldType::Leaf(Leaf::UInt32);
+    FieldType::Class(Class {
+        name: "TObject".to_owned(),
+        version: 1,
+        checksum: Some(0x52d9_6731),
+        bases: Vec::new(),
+        members: vec![("fUniqueID".to_owned(), number()), ("fBits".to_owned(), number())],
+    })
+}
+
+/// Whether two types have the same form, whatever their metadata say.
+fn same(one: &DataType, other: &DataType) -> bool {
+    match (one, other) {
+        (DataType::LargeList(one), DataType::LargeList(other)) => {
+            one.is_nullable() == other.is_nullable() && same(one.data_type(), other.data_type())
+        }
+        (DataType::FixedSizeList(one, size), DataType::FixedSizeList(other, length)) => {
+            size == length && same(one.data_type(), other.data_type())
+        }
+        (DataType::Struct(ones), DataType::Struct(others)) => {
+            ones.len() == others.len()
+                && ones.iter().zip(others).all(|(one, other)| {
+                    one.name() == other.name()
+                        && one.is_nullable() == other.is_nullable()
+                        && same(one.data_type(), other.data_type())
+                })
+        }
+        _ => one == other,
+    }
+}

@@ -1,0 +1,67 @@
+//! Leaves → nodes, where they are no plain elements.
+
+use super::{Compiler, number};
+use crate::rootfile::object::Basic;
+use crate::streamer::branch::LeafNumbers;
+use crate::streamer::class::{Class, Step, Version};
+use crate::streamer::node::{Counted, Node};
+
+/// Streamer codes of what `TLeafD32` and `TLeafF16` hold.
+const DOUBLE32: i32 = 9;
+const FLOAT16: i32 = 19;
+
+impl Compiler<'_> {
+    /// One leaf: a number, or a fixed array of them.
+    pub fn leaf(leaf: &LeafNumbers) -> Node {
+        let node = match leaf.basic {
+            None => Node::Text,
+            Some(basic) => {
+                Node::Number(basic, number(basic, if leaf.double { DOUBLE32 } else { FLOAT16 }))
+            }
+        };
+        match leaf.dimensions.as_slice() {
+            [] => node,
+            dimensions => Node::Array(dimensions.to_vec(), Box::new(node)),
+        }
+    }
+
+    /// All leaves of a branch, one after the other.
+    pub fn leaves(leaves: &[LeafNumbers]) -> Node {
+        let step = |leaf: &LeafNumbers| {
+            let item = Self::leaf(leaf);
+            let node = match &leaf.counter {
+                None => item,
+                Some(counter) => Node::Counted(Counted {
+                    name: counter.clone(),
+                    counter: Vec::new(),
+                    dimensions: Vec::new(),
+                    item: Box::new(item),
+                    objects: false,
+                    bare: true,
+                }),
+            };
+            Step {
+                place: leaf.name.clone(),
+                name: leaf.name.clone(),
+                node,
+                base: false,
+                base_version: 0,
+                target: None,
+            }
+        };
+        let steps = leaves.iter().map(step).collect();
+        let version =
+            Version { version: 0, checksum: 0, steps, missing: Vec::new(), conflict: None };
+        let mut class = Class { name: "leaf list".into(), versions: vec![version], fixed: true };
+        class.align();
+        Node::Members(Box::new(class), 0)
+    }
+}
+
+impl LeafNumbers {
+    /// Numbers packed as the title of a `TLeafD32` (`double`) or `TLeafF16` asks for.
+    pub(crate) fn packed(title: &str, double: bool) -> Option<Basic> {
+        let range = title.rfind('[').map_or("", |at| &title[at..]);
+        Basic::from_code(if double { DOUBLE32 } else { FLOAT16 }, range)
+    }
+}

@@ -1,0 +1,143 @@
+"""docs/support-ttree.md says which branch of which file nyssa, uproot and ROOT read.
+
+Every branch with data of every TTree in the test data is read by all three and compared, without
+the classes' libraries: the first 50 and the last 50 entries. That takes minutes, so it is done
+where ``NYSSA_UPDATE_DOCS=1`` asks for the page to be written anew. Otherwise what nyssa reads is
+held against the page: how many columns of each tree. Values are in ``test_ttree_oracle.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+import nyssa
+from conftest import DATA, data_files
+from support_trees import RIGHT, UNSEEN, WRONG, Branch, compare
+from tree_reads import Reader
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "support-ttree.md"
+FILES = data_files("ttree")
+SHOWN = 3
+"""Branches named of those that go the same way."""
+
+pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
+
+HEAD = """# TTrees that nyssa reads
+
+Made by `python/tests/test_support_ttree.py` (`NYSSA_UPDATE_DOCS=1` writes it anew) of every TTree
+in the files under `ttree` of the test data: each branch with data is read by nyssa, by uproot 5.7
+and by ROOT 6.40, all three without the libraries of the classes, and the first 50 and the last 50
+entries are compared. A branch is *right* where it equals one of the others, *wrong* where the two
+others agree on something else, *differs* where two read different values and the third none, and
+just *read* where there is nothing to compare with. ROOT's values of classes are those of whole
+top-level branches.
+"""
+
+
+def trees_of(path: Path) -> dict[str, nyssa.TTree]:
+    """Return the TTrees of a file; none when nyssa cannot open it."""
+    try:
+        file = nyssa.open(path)
+        found = {name: file[name] for name in file.datasets()}
+    except nyssa.NyssaError:
+        return {}
+    return {name: one for name, one in found.items() if isinstance(one, nyssa.TTree)}
+
+
+def seen(tree: nyssa.TTree) -> str:
+    """Return how many columns of a tree nyssa reads, and how many it does not."""
+    return f"{len(tree.readable)} | {len(tree.unreadable)}"
+
+
+def counts(branches: list[Branch], who: str) -> str:
+    """Return how many branches went which way, such as `12 right, 1 crash`."""
+    found = Counter(kind(getattr(branch, who)) for branch in branches)
+    return ", ".join(f"{number} {way}" for way, number in found.most_common())
+
+
+def kind(outcome: str) -> str:
+    """Return an outcome, or that there was a reason."""
+    return outcome if outcome in (RIGHT, WRONG, UNSEEN, "differs") else "refused"
+
+
+def page(found: dict[tuple[str, str], tuple[list[Branch], str]]) -> str:
+    """Return the page."""
+    every = [branch for branches, _ in found.values() for branch in branches]
+    lines = [HEAD, "| | right | wrong | differs | read | refused |", "|---|---|---|---|---|---|"]
+    for who, name in (("nyssa", "nyssa"), ("uproot", "uproot 5.7"), ("root", "ROOT 6.40")):
+        of = Counter(kind(getattr(branch, who)) for branch in every)
+        numbers = (of[way] for way in (RIGHT, WRONG, "differs", UNSEEN, "refused"))
+        lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
+    lines += ["", f"That is {len(every)} branches of {len(found)} trees.", "", "## Trees", ""]
+    lines += ["Columns are top-level branches, or what is read of them where the whole is not.", ""]
+    lines += ["| file | tree | branches | nyssa | uproot | ROOT | columns | refused |"]
+    lines += ["|---|---|---|---|---|---|---|---|"]
+    for (file, tree), (branches, summary) in found.items():
+        ways = " | ".join(counts(branches, who) for who in ("nyssa", "uproot", "root"))
+        lines.append(f"| {file} | {tree} | {len(branches)} | {ways} | {summary} |")
+    lines += ["", "## Branches that not all three read to the same values", ""]
+    lines += ["| file: tree | branches | nyssa | uproot | ROOT |", "|---|---|---|---|---|"]
+    for (file, tree), (branches, _) in found.items():
+        groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+        for branch in branches:
+            outcome = (branch.nyssa, branch.uproot, branch.root)
+            if outcome != (RIGHT, RIGHT, RIGHT):
+                groups[_short(branch.nyssa), branch.uproot, branch.root].append(branch.path)
+        for outcome, names in groups.items():
+            some = ", ".join(f"`{name}`" for name in names[:SHOWN])
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            ways = " | ".join(way.replace("|", "/") for way in outcome)
+            lines.append(f"| {file}: {tree} | {some}{more} | {ways} |")
+    return "\n".join([*lines, ""])
+
+
+def _short(reason: str) -> str:
+    return re.sub(r"\s+", " ", reason.replace(str(DATA), ""))[:200]
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[tuple[str, str], str]:
+    """Return what nyssa reads of each tree."""
+    return {
+        (path.name, name): seen(tree) for path in FILES for name, tree in trees_of(path).items()
+    }
+
+
+def test_the_page_is_true(found: dict[tuple[str, str], str], tmp_path: Path) -> None:
+    """What nyssa reads, and does not, is what the page says."""
+    if os.environ.get("NYSSA_UPDATE_DOCS"):
+        PAGE.write_text(page(against_the_others(found, tmp_path)))
+    rows = {tuple(row.strip("| ").split(" | ")) for row in PAGE.read_text().splitlines()}
+    said = {row[:2]: " | ".join(row[-2:]) for row in rows if len(row) == 8 and row[0] != "file"}
+    changed = [(key, now) for key, now in found.items() if said.get(key) != now]
+    wrong = [f"{key}: {said.get(key)}, now {now}" for key, now in changed]
+    assert not wrong, f"docs/support-ttree.md is not true, NYSSA_UPDATE_DOCS=1 remakes it: {wrong}"
+
+
+def against_the_others(
+    found: dict[tuple[str, str], str], tmp_path: Path
+) -> dict[tuple[str, str], tuple[list[Branch], str]]:
+    """Compare all branches of all trees with ROOT and uproot."""
+    reader = Reader()
+    out = {}
+    for path in FILES:
+        trees = [name for file, name in found if file == path.name]
+        read = reader.read(path, trees, tmp_path / "read.jsonl") if trees else {}
+        for name in trees:
+            root = {branch: one for (tree, branch), one in read.items() if tree == name}
+            out[path.name, name] = (list(compare(path, name, root)), found[path.name, name])
+    reader.close()
+    return out
+
+
+def test_nothing_is_wrong() -> None:
+    """No value that nyssa reads is other than ROOT's and uproot's; it reads more than uproot."""
+    rows = [row.strip("| ").split(" | ") for row in PAGE.read_text().splitlines()]
+    of = {row[0]: list(map(int, row[1:])) for row in rows if row[0] in ("nyssa", "uproot 5.7")}
+    assert of["nyssa"][1] == 0
+    assert of["nyssa"][0] > of["uproot 5.7"][0]

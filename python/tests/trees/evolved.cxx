@@ -1,0 +1,20 @@
+// A class of `kinds.hxx` one version on: members added, gone, and of other types.
+
+#include "object.hxx"
+
+class Evolving {
+public:
+   double first = 0; std::vector<float> v; short added = 0; Plain plain;
+   void fill(int k) { first = k + 0.5; v.assign(k, k); added = -k; plain.fill(k); }
+   ClassDef(Evolving, 2)
+};
+
+void write_evolved(const char *path, int split) {
+   TFile file(path, "RECREATE");
+   object<Evolving>("Evolving", split, 5);
+}
+
+#ifdef __ROOTCLING__
+#pragma link C++ struct Plain+;
+#pragma link C++ class Evolving+;
+#endif
