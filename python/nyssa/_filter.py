@@ -68,8 +68,8 @@ def choose(
     """Return the names to read: `names` in the order asked, else `available`, then filtered.
 
     Names in `below`, of parts of what is available, are taken where they are asked for by name, or
-    by patterns that match nothing that is available. An entry of `names` may be a glob or a ``/regular expression/``; if it matches nothing that
-    is an error, with the nearest names.
+    by patterns that match nothing that is available. An entry of `names` may be a glob or a
+    ``/regular expression/``; if it matches nothing that is an error, with the nearest names.
     """
     if names is None:
         asked = list(available)

@@ -80,8 +80,8 @@ class Dataset(Mapping[str, "Column"]):
         """Return the names of the columns, in their order in the file.
 
         With `recursive` the sub-branches of split branches follow, by path (``"event/px"``); they
-        are read like any column. `filter_name` and `filter_typename` (of the C++ type) are globs, ``/regular expressions/``,
-        lists of those, or functions.
+        are read like any column. `filter_name` and `filter_typename` (of the C++ type) are globs,
+        ``/regular expressions/``, lists of those, or functions.
         """
         return list(
             self.typenames(
@@ -294,7 +294,7 @@ class Dataset(Mapping[str, "Column"]):
     def _where(self) -> str:
         return f"{self.object_path!r} of {self.file_path}"
 
-    def _all(self) -> dict[str, Any]:
+    def _all(self) -> dict[str, tuple[str, str, str | None, str | None]]:
         return {**self._items, **self._below}
 
     def _choose(self, names: Names, by_name: NameFilter, by_type: NameFilter) -> list[str]:

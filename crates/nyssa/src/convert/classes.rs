@@ -129,7 +129,7 @@ impl Classes<'_> {
         for element in &info.elements {
             let typed = self.element(element, depth)?;
             native &= typed.native;
-            if element.class == "TStreamerBase" {
+            if element.class == "TStreamerBase" || element.is_container_base() {
                 bases.push(typed.field_type);
             } else {
                 check_name("a field", &element.name).ok()?;
@@ -185,8 +185,10 @@ impl Classes<'_> {
             7 | 65 => arrays(Typed::stand_in(FieldType::String)?, element),
             61 | 62 | 66..=68 => arrays(below(pointee)?, element),
             63 | 64 | 69 | 70 => {
-                let object = below(pointee)?;
-                arrays(Typed::stand_in(FieldType::optional(object.field_type))?, element)
+                let object = below(pointee)?.field_type;
+                // RNTuple has no optional records without a class.
+                let class = matches!(object, FieldType::Class(_));
+                arrays(Typed::stand_in(FieldType::optional(class.then_some(object)?))?, element)
             }
             _ => None,
         }

@@ -6,8 +6,8 @@ use super::name::Names;
 use super::options::Layout;
 use crate::schema::{FieldType, Leaf};
 
-/// The field type of an Arrow type that branches read as, or why there is none.
-pub(super) fn field_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
+/// The field type of an Arrow type, or why there is none.
+fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
     Ok(FieldType::Leaf(match data_type {
         DataType::Boolean => Leaf::Bool,
         // ROOT's importer makes `char` of a `TLeafB`, which some readers show as unsigned.
@@ -25,18 +25,18 @@ pub(super) fn field_type(data_type: &DataType, layout: Layout) -> Result<FieldTy
         DataType::Float32 => Leaf::Float,
         DataType::Float64 => Leaf::Double,
         DataType::LargeBinary => return Ok(FieldType::String),
-        DataType::LargeList(item) => return Ok(FieldType::vector(of_field(item, layout)?)),
+        DataType::LargeList(item) => return Ok(FieldType::vector(field_type(item, layout)?)),
         DataType::FixedSizeList(item, size) => {
             let size = u64::try_from(*size).unwrap_or(0);
             if size == 0 {
                 return Err("an array of zero elements has no RNTuple type".to_owned());
             }
-            return Ok(FieldType::array(of_field(item, layout)?, size));
+            return Ok(FieldType::array(field_type(item, layout)?, size));
         }
         DataType::Struct(fields) => {
             let mut names = Names::reserving(fields.iter().map(|field| field.name().as_str()));
             let member = |field: &arrow_schema::FieldRef| {
-                Ok((names.give(field.name()), of_field(field, layout)?))
+                Ok((names.give(field.name()), field_type(field, layout)?))
             };
             return Ok(FieldType::Record(
                 fields.iter().map(member).collect::<Result<_, String>>()?,
@@ -49,14 +49,18 @@ pub(super) fn field_type(data_type: &DataType, layout: Layout) -> Result<FieldTy
     }))
 }
 
-/// The same for a field: what may be null is optional.
-fn of_field(field: &Field, layout: Layout) -> Result<FieldType, String> {
+/// The field type of an Arrow field that a branch reads as, or why there is none: what may be null is
+/// optional.
+pub(super) fn field_type(field: &Field, layout: Layout) -> Result<FieldType, String> {
     if field.metadata().contains_key(crate::arrow::STREAMER) {
         return Err(
             "it has objects that are kept as bytes, which are of no RNTuple type".to_owned()
         );
     }
-    let of = field_type(field.data_type(), layout)?;
+    let of = of_type(field.data_type(), layout)?;
+    if field.is_nullable() && matches!(of, FieldType::Record(_)) {
+        return Err("pointers to objects that are of no class in RNTuple have no type".to_owned());
+    }
     Ok(if field.is_nullable() { FieldType::optional(of) } else { of })
 }
 

@@ -189,8 +189,8 @@ pub(super) fn check(
         return Ok((data_type, typed));
     }
     let item = match (&data_type, counter(branch)) {
-        (DataType::LargeList(item), Some(_)) => field_type(item.data_type(), layout)?,
-        _ => field_type(&data_type, layout)?,
+        (DataType::LargeList(item), Some(_)) => field_type(item, layout)?,
+        _ => field_type(&branch.arrow_field("")?, layout)?,
     };
     Ok((data_type, item))
 }

@@ -112,11 +112,10 @@ impl Choosing<'_> {
     /// wrong with the input.
     pub fn products(&self) -> Result<Products> {
         let infos = self.file.streamer_infos()?;
+        let classes: HashMap<String, &ClassInfo> =
+            infos.classes().iter().map(|info| (type_name::normalize(&info.name), info)).collect();
         // What files say of containers is that they are containers.
-        let container = |info: &&ClassInfo| info.elements.iter().any(|one| one.name == "This");
-        let names = infos.classes().iter().filter(|info| !container(info)).map(|info| &*info.name);
-        let classes: HashMap<String, &str> =
-            names.map(|name| (type_name::normalize(name), name)).collect();
+        let container = |info: &ClassInfo| info.elements.iter().any(|one| one.name == "This");
         let globs = match &self.options.streamer {
             Streamer::Globs(globs) => Some(Filter::new(globs, &[])?),
             _ => None,
@@ -127,7 +126,9 @@ impl Choosing<'_> {
         for (index, input) in self.inputs.iter().enumerate() {
             let class = classes.get(&type_name::normalize(&input.branch.type_name()));
             let readable = self.filter.takes(&input.path) && input.branch.data_type().is_ok();
-            let Some(class) = class.filter(|_| readable) else { continue };
+            let kept = |class: &ClassInfo| !container(class) || is_bytes(input);
+            let Some(info) = class.filter(|info| readable && kept(info)) else { continue };
+            let class = info.name.as_str();
             let matched = globs.as_ref().is_some_and(|globs| globs.takes(&input.path));
             asked |= matched;
             let reason = match (
@@ -142,7 +143,7 @@ impl Choosing<'_> {
             };
             match product(&infos, class, input) {
                 Ok(product) => candidates.push((index, product, reason)),
-                Err(error) => refused.push((index, (*class).to_owned(), reason, error)),
+                Err(error) => refused.push((index, class.to_owned(), reason, error)),
             }
         }
         if globs.is_some() && !asked {
@@ -290,6 +291,12 @@ fn bytes(columns: &[SealedColumn]) -> u64 {
     let pages = columns.iter().flat_map(|column| &column.pages);
     let different: HashSet<&[u8]> = pages.map(|page| &page.bytes[..]).collect();
     different.iter().map(|page| page.len() as u64).sum()
+}
+
+/// Whether a branch is read as the bytes that its objects are streamed to.
+fn is_bytes(input: &Input<'_>) -> bool {
+    let field = input.branch.arrow_field("");
+    field.is_ok_and(|field| field.metadata().contains_key(crate::arrow::STREAMER))
 }
 
 /// How the objects of a branch are streamed.

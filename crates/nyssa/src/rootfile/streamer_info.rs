@@ -50,6 +50,13 @@ pub struct Element {
     pub count_name: String,
 }
 
+impl Element {
+    /// Whether it is a base class that is a standard container: it is called as its type.
+    pub fn is_container_base(&self) -> bool {
+        self.class.starts_with("TStreamerSTL") && self.name == self.type_name
+    }
+}
+
 /// All streamer infos of a file.
 #[derive(Debug)]
 pub struct StreamerInfos {

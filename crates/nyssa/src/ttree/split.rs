@@ -76,7 +76,7 @@ impl Assembly<'_> {
         let mut bases = 0;
         let elements = info(self.infos, &class).map_or(&[][..], |info| &info.elements);
         for (index, element) in elements.iter().enumerate() {
-            let base = element.class == "TStreamerBase";
+            let base = element.class == "TStreamerBase" || element.is_container_base();
             let name = match (base, element.name.as_str()) {
                 (true, _) => {
                     bases += 1;

@@ -32,6 +32,8 @@ const MAX_DEPTH: usize = 60;
 const MAX_ARRAY: usize = 1 << 24;
 /// A base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";
+/// The only member of a class that is a collection.
+const THIS: &str = "This";
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
@@ -187,9 +189,13 @@ impl<'a> Compiler<'a> {
             return Err(Error::unsupported(format!("class {name} holds itself")));
         }
         self.stack.push(name.to_owned());
-        let class = self.versions(name, infos);
+        let node = match infos.first().map(|info| info.elements.as_slice()) {
+            // Of a class that is a collection nothing else is told.
+            Some([this]) if this.name == THIS => self.member(this),
+            _ => self.versions(name, infos).map(|class| Node::Object(Box::new(class))),
+        };
         self.stack.pop();
-        Ok(Node::Object(Box::new(class?)))
+        node
     }
 
     fn versions(&mut self, name: &str, mut infos: Vec<&ClassInfo>) -> Result<Class> {
@@ -222,8 +228,9 @@ impl<'a> Compiler<'a> {
         for element in &info.elements {
             let place = format!("{}::{}", info.name, element.name);
             let base = element.class == "TStreamerBase";
-            let name = if base { format!(":_{bases}") } else { element.name.clone() };
-            bases += usize::from(base);
+            let first = base || element.is_container_base();
+            let name = if first { format!(":_{bases}") } else { element.name.clone() };
+            bases += usize::from(first);
             if base && element.name == NOTHING {
                 continue;
             }

@@ -13,28 +13,25 @@ impl Decoder<'_> {
         version: u16,
     ) -> Result<&'c Version> {
         let number = i32::from(version.cast_signed());
-        // Classes that are not meant to be stored have version 0 and no checksum behind it.
-        let mut ahead = self.cursor.clone();
-        let known = number == 0
-            && class.version(0).is_some()
-            && ahead.be_u32().map_or(true, |next| class.checksum(next).is_none());
-        if number > 0 || known {
+        if number > 0 {
             return class
                 .version(number)
                 .ok_or_else(|| unknown_version(class, &format!("version {number}")));
         }
-        let unnumbered = class.versions.iter().find(|known| known.version == 0);
-        if let (0, Some(version)) = (number, unnumbered.filter(|_| !class.fixed)) {
-            // Classes that ROOT's macro gives no version have no checksum here, others do.
-            let next = self.cursor.clone().be_u32().ok();
-            if next.and_then(|checksum| class.checksum(checksum)).is_none() {
-                return Ok(version);
-            }
+        let mut ahead = self.cursor.clone();
+        let checksum = ahead.be_u32();
+        if let Ok(Some(version)) = checksum.as_ref().map(|checksum| class.checksum(*checksum)) {
+            self.cursor = ahead;
+            return Ok(version);
         }
-        let checksum = self.cursor.be_u32()?;
-        class
-            .checksum(checksum)
-            .ok_or_else(|| unknown_version(class, &format!("checksum {checksum:#010x}")))
+        // Classes that are not meant to be stored have version 0 and no checksum.
+        let only = if let [only] = &class.versions[..] { Some(only) } else { None };
+        let unnumbered = class.versions.iter().find(|known| known.version == 0).or(only);
+        match (unnumbered, checksum) {
+            (Some(version), _) if number == 0 && !class.fixed => Ok(version),
+            (_, Ok(checksum)) => Err(unknown_version(class, &format!("checksum {checksum:#010x}"))),
+            (_, Err(short)) => Err(short),
+        }
     }
 
     /// Checks that an object ends where its header says.

@@ -79,7 +79,10 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         | Node::TRefArray
         | Node::Bitset(_)
         | Node::Unknown(_)
-        | Node::Opaque(_) => {}
+        | Node::Opaque(None) => {}
+        Node::Opaque(Some(class)) => {
+            names.insert(class);
+        }
         Node::Symmetric(matrix) => class(&matrix.base, names),
         Node::Object(inner) | Node::Members(inner, _) => class(inner, names),
         Node::Array(_, item) | Node::Sequence(item) | Node::Container(item, _) => {

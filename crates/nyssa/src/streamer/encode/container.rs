@@ -61,8 +61,10 @@ impl<'n> Encoder<'n> {
     ) -> Result<()> {
         let bytes = text(source, row)?;
         let around = self.stack.iter().find(|around| Some(&*around.name) == class);
+        // Without the mark of a new class there is nothing in it that it could refer to.
+        let alone = self.stack.is_empty() && !bytes.windows(4).any(|four| four == [0xFF; 4]);
         // References count from the start of the object, which here is another.
-        if bytes.len() > EMPTY && around.is_none_or(|around| around.has_pointers()) {
+        if !alone && bytes.len() > EMPTY && around.is_none_or(|around| around.has_pointers()) {
             return Err(Error::unsupported(format!(
                 "objects of class {} within one another may refer to each other, which nyssa cannot \
                  write",
