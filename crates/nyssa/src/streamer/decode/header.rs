@@ -25,12 +25,25 @@ impl Decoder<'_> {
             return Ok(version);
         }
         // Classes that are not meant to be stored have version 0 and no checksum.
-        let only = if let [only] = &class.versions[..] { Some(only) } else { None };
-        let unnumbered = class.versions.iter().find(|known| known.version == 0).or(only);
+        let unnumbered = class.versions.iter().find(|known| known.version == 0);
         match (unnumbered, checksum) {
             (Some(version), _) if number == 0 && !class.fixed => Ok(version),
             (_, Ok(checksum)) => Err(unknown_version(class, &format!("checksum {checksum:#010x}"))),
             (_, Err(short)) => Err(short),
+        }
+    }
+
+    /// The version of an object behind its header.
+    pub(super) fn object_version<'c>(
+        &mut self,
+        class: &'c Class,
+        header: &VersionHeader,
+    ) -> Result<&'c Version> {
+        let empty = header.end == Some(self.cursor.position());
+        match class.versions.first() {
+            // Without room for a checksum there are no members either.
+            Some(newest) if empty && header.version == 0 => Ok(newest),
+            _ => self.class_version(class, header.version),
         }
     }
 

@@ -29,7 +29,7 @@ impl Decoder<'_> {
     pub(super) fn object(&mut self, class: &Class, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
-        let version = self.class_version(class, header.version)?;
+        let version = self.object_version(class, &header)?;
         self.members(class, version, column, Rows::One)?;
         self.finish(&class.name, &header, &start)
     }

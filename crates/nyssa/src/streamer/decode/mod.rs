@@ -100,6 +100,13 @@ impl<'a> Decoder<'a> {
         self.within(bytes, Some(range), origin, |decoder| match node {
             // Some versions of ROOT write the header of containers all the same.
             _ if items == Some(0) && decoder.cursor.remaining().is_empty() => Ok(()),
+            // The bits of objects that are referred to, as old versions of ROOT split them: without the
+            // process that would follow.
+            Node::Number(Basic::Bits, _)
+                if decoder.cursor.remaining().len() == 4 * items.unwrap_or(1) =>
+            {
+                number::read(Basic::U32, &mut decoder.cursor, items.unwrap_or(1), column)
+            }
             Node::Counted(counted) => decoder.counted_entry(counted, column, rows, lengths),
             // Items of a class without members take no bytes.
             Node::Object(class) if items.is_some() && decoder.cursor.remaining().is_empty() => {
