@@ -3,7 +3,10 @@
 
 mod ttree_support;
 
-use nyssa::ttree::Element;
+use arrow_array::cast::AsArray;
+use nyssa::rootfile::StreamerInfos;
+use nyssa::streamer::ObjectLayout;
+use nyssa::ttree::{Element, Shape, Streamed};
 use ttree_support::*;
 
 /// One branch `x` of three 32-bit integers in one basket, changed by `change`.
@@ -238,4 +241,46 @@ fn strings_beyond_their_entry() {
     };
     expect(file(b"\x05ab", None), "a string of 5 bytes where 2 are left");
     expect(file(b"\x05ab", Some(&[0])), "a string of 5 bytes is stored in 2 bytes");
+}
+
+/// `std::vector<float>` as the streamers write it, one for each entry.
+fn vectors() -> Shape {
+    let infos = StreamerInfos::parse_lists(&[], 0).unwrap();
+    let layout = ObjectLayout::compile_type(&infos, "vector<float>", None).unwrap();
+    Shape::Streamed(Streamed::new(layout, "vector<float>"))
+}
+
+/// A vector of `said` numbers, of which `values` are there, behind a byte count of `bytes`.
+fn vector(bytes: u32, said: i32, values: &[f32]) -> Vec<u8> {
+    let header = [&(0x4000_0000 | bytes).to_be_bytes()[..], &[0, 9], &said.to_be_bytes()].concat();
+    [header, be_f32(values)].concat()
+}
+
+#[test]
+fn damaged_containers_are_named_with_branch_basket_entry_and_byte() {
+    let good = vector(14, 2, &[1.0, 2.0]);
+    let read = |damaged: &[u8]| {
+        let specs = [
+            Spec::new(1, good.clone()).with_offsets(&[0]),
+            Spec::new(2, [&good, damaged].concat()).with_offsets(&[0, 18]),
+        ];
+        File::new(3).branch("v", vectors(), &specs, false)
+    };
+    assert_eq!(read(&good).read("v").unwrap().as_list::<i64>().value_offsets(), [0, 2, 4, 6]);
+    let place = "(file test.root, object t, field v, basket 1, entry 2, byte ";
+    for (damaged, message) in [
+        (vector(15, 2, &[1.0, 2.0]), "byte count of 15 where 14 bytes are left, at byte 4"),
+        (vector(14, 3, &[1.0, 2.0]), "needs 12 bytes where 8 are left, at byte 10"),
+        (vector(14, -1, &[1.0, 2.0]), "-1 items in 8 bytes, at byte 10"),
+        (vector(14, i32::MAX, &[1.0, 2.0]), "needs 8589934588 bytes where 8 are left, at byte 10"),
+        (
+            vector(10, 2, &[1.0, 2.0]),
+            "container says that it ends at byte 14, its members end at byte 18, at byte 0",
+        ),
+        (vector(10, 1, &[1.0, 2.0]), "4 bytes behind the object, at byte 14"),
+    ] {
+        let error = read(&damaged).error("v");
+        let expected = format!("{message} of the object {place}");
+        assert!(error.starts_with(&expected), "{error}\n{expected}");
+    }
 }

@@ -17,7 +17,7 @@ fn read_all(bytes: Vec<u8>, tree: &str, context: &Context) -> nyssa::Result<usiz
     let file = RootFile::open(Arc::new(MemorySource::new("damaged.root", bytes)))?;
     let reader = Reader::open(&file, tree)?;
     let mut read = 0;
-    for item in reader.items() {
+    for item in reader.items().iter().chain(reader.below()) {
         let entries = reader.num_entries().min(1 << 20);
         read += usize::from(reader.read(&[&item.name], 0..entries, context).is_ok());
     }
@@ -31,6 +31,10 @@ fn flipped_bytes_never_panic() {
         ("uproot-sample-6.20.04-uncompressed.root", "sample"),
         ("uproot-sample-6.20.04-zlib.root", "sample"),
         ("uproot-foriter2.root", "foriter2"),
+        ("uproot-small-evnt-tree-fullsplit.root", "tree"),
+        ("uproot-small-evnt-tree-nosplit.root", "tree"),
+        ("uproot-stl_containers.root", "tree"),
+        ("roottest/meta__evolution__mixedBase_53410_v1.root", "t"),
     ] {
         let Some(bytes) = file_bytes(path) else { return };
         let whole = read_all(bytes.clone(), tree, &context).unwrap();

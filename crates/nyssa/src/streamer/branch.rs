@@ -124,7 +124,7 @@ impl ObjectLayout {
     /// the arrays of a counted member, one for each value.
     ///
     /// # Errors
-    /// As [`ObjectLayout::decode_from`], with the entry counted from 0.
+    /// As [`ObjectLayout::decode_from`], with the entry counted from `first`.
     pub fn decode_entries(
         &self,
         bytes: &[u8],
@@ -132,6 +132,7 @@ impl ObjectLayout {
         counts: Counts<'_>,
         lengths: Option<&[usize]>,
         origin: Origin,
+        first: u64,
     ) -> Result<ArrayRef> {
         let mut column = Column::new(&self.shape);
         let mut decoder = Decoder::new(bytes.len());
@@ -143,7 +144,7 @@ impl ObjectLayout {
             };
             decoder
                 .entry_at(&self.node, bytes, range, origin, many, &mut lengths, &mut column)
-                .map_err(|error| error.at(|place| place.entry = Some(entry as u64)))?;
+                .map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
         }
         column.finish(&self.shape)
     }

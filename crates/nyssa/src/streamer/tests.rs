@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{Array, ArrayRef};
 
-use super::{ObjectLayout, Origin};
+use super::{Counts, Member, ObjectLayout, Origin};
 use crate::error::Kind;
 use crate::rootfile::{ClassInfo, Element, StreamerInfos};
 
@@ -410,4 +410,61 @@ fn named_objects_keep_their_headers_in_arrays_and_member_by_member() {
     assert_eq!(names.iter().flatten().collect::<Vec<_>>(), [b"x0", b"x1"]);
     assert_eq!(items.column(1).as_primitive::<Int32Type>().values(), &[0, 1]);
     assert_eq!(layout.encode(&array).unwrap().0, object);
+}
+
+/// Entries of a branch that holds member `index` of class `A`.
+fn member(
+    elements: Vec<Element>,
+    index: usize,
+    entries: &[&[u8]],
+    counts: Counts<'_>,
+) -> crate::Result<ArrayRef> {
+    let infos = StreamerInfos::new(vec![info("A", 1, 7, elements)]);
+    let member = Member { class: "A", version: 1, checksum: 7, index };
+    let layout = ObjectLayout::compile_member(&infos, member)?;
+    let mut end = 0;
+    let ranges: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            end += entry.len();
+            end - entry.len()..end
+        })
+        .collect();
+    layout.decode_entries(&entries.concat(), &ranges, counts, None, Origin::Buffer(0), 0)
+}
+
+#[test]
+fn a_member_of_all_items_has_one_header_for_its_containers() {
+    let floats = |values: &[f32]| {
+        let count = u32::try_from(values.len()).unwrap().to_be_bytes();
+        count.into_iter().chain(values.iter().flat_map(|x| x.to_be_bytes())).collect::<Vec<u8>>()
+    };
+    let elements = || vec![element("TStreamerSTL", "v", "vector<float>", 500)];
+    let two = versioned(9, &[floats(&[1.0]), floats(&[2.0, 3.0])].concat());
+    let none = versioned(9, &[]);
+    // Without items there is a header or nothing.
+    let entries: [&[u8]; 3] = [&two, &[], &none];
+    let array = member(elements(), 0, &entries, Counts::Items(&[2, 0, 0])).unwrap();
+    let lists = array.as_list::<i64>();
+    assert_eq!(lists.value_offsets(), [0, 1, 3]);
+    assert_eq!(lists.values().as_primitive::<Float32Type>().values(), &[1.0, 2.0, 3.0]);
+    let error = member(elements(), 0, &[&two], Counts::Items(&[1])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "container says that it ends at byte 26, its members end at byte 14, at byte 0 of the object \
+         (entry 0)"
+    );
+}
+
+#[test]
+fn members_that_are_not_there_are_refused_by_name() {
+    let error = member(vec![basic("i", "int", 3)], 4, &[], Counts::One).unwrap_err();
+    assert_eq!(error.to_string(), "class A has no member 4, only 1");
+    let member = Member { class: "B", version: 1, checksum: 0, index: 0 };
+    let error = ObjectLayout::compile_member(&StreamerInfos::new(Vec::new()), member).unwrap_err();
+    assert_eq!(error.to_string(), "the file has no streamer info of class B");
+    let infos = StreamerInfos::new(vec![info("B", 1, 7, Vec::new())]);
+    let member = Member { class: "B", version: 3, checksum: 9, index: 0 };
+    let error = ObjectLayout::compile_member(&infos, member).unwrap_err();
+    assert_eq!(error.to_string(), "the file has no streamer info of version 3 of B");
 }

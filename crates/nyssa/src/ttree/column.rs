@@ -308,14 +308,10 @@ impl<'r> Column<'r> {
             (_, start) => start as u64,
         };
         let skip = guard::to_usize(skip, "an offset")?;
-        let start = rows.start as u64;
         let entries = guard::to_usize(basket.entries, "a basket")?;
-        let rows = streamed::Rows { rows, entries, counts, skip, lengths };
-        streamed::decode(streamed, contents, &rows).map(Some).map_err(|error| {
-            error.at(|place| {
-                place.entry = place.entry.map(|entry| basket.first_entry + start + entry);
-            })
-        })
+        let first = basket.first_entry + rows.start as u64;
+        let rows = streamed::Rows { rows, first, entries, counts, skip, lengths };
+        streamed::decode(streamed, contents, &rows).map(Some)
     }
 
     /// The values of all baskets, in lists for a member of a collection.

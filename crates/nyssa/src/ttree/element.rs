@@ -155,15 +155,10 @@ pub(super) fn object(view: View<'_>, infos: &StreamerInfos) -> Result<OrReason<S
         Some(leaf) => leaf.i64("fVirtual")? != 0,
         None => return Ok(Err("it has no leaf".to_owned())),
     };
-    unsupported(ObjectLayout::compile_type(infos, class, None).map(|layout| {
-        Shape::Streamed(Streamed {
-            layout: Arc::new(layout),
-            type_name: class.to_owned(),
-            counter: None,
-            lengths: None,
-            named,
-        })
-    }))
+    unsupported(
+        ObjectLayout::compile_type(infos, class, None)
+            .map(|layout| Shape::Streamed(Streamed { named, ..Streamed::new(layout, class) })),
+    )
 }
 
 /// A value as a whole.
@@ -179,13 +174,7 @@ fn object_shape(view: View<'_>, infos: &StreamerInfos) -> Result<Shape> {
         let members = (view.i64("fType")? == 0).then(|| (version, checksum(view)));
         ObjectLayout::compile_type(infos, class, members)?
     };
-    Ok(Shape::Streamed(Streamed {
-        layout: Arc::new(layout),
-        type_name: class.to_owned(),
-        counter: None,
-        lengths: None,
-        named: false,
-    }))
+    Ok(Shape::Streamed(Streamed::new(layout, class)))
 }
 
 /// The class of the objects that the sub-branches of a branch make up, and of what kind of collection

@@ -130,6 +130,14 @@ pub struct Streamed {
     pub named: bool,
 }
 
+impl Streamed {
+    /// Values of a C++ type, one for each entry.
+    pub fn new(layout: ObjectLayout, type_name: &str) -> Self {
+        let type_name = type_name.to_owned();
+        Self { layout: Arc::new(layout), type_name, counter: None, lengths: None, named: false }
+    }
+}
+
 impl PartialEq for Streamed {
     fn eq(&self, other: &Self) -> bool {
         self.layout.data_type() == other.layout.data_type()

@@ -13,6 +13,8 @@ use crate::streamer::{Counts, Origin};
 pub(super) struct Rows<'a> {
     /// Entries, counted from the basket's first.
     pub rows: Range<usize>,
+    /// The first of them in the tree.
+    pub first: u64,
     /// Entries of the basket.
     pub entries: usize,
     /// Items of each of these entries, for a member of a collection.
@@ -36,7 +38,7 @@ pub(super) fn decode(
     };
     // References count from the start of the key.
     let origin = Origin::Buffer(u32::try_from(contents.keylen()).unwrap_or(u32::MAX));
-    streamed.layout.decode_entries(contents.data, &ranges, counts, rows.lengths, origin)
+    streamed.layout.decode_entries(contents.data, &ranges, counts, rows.lengths, origin, rows.first)
 }
 
 /// Where the entries lie: by the basket's own offsets, or by the size that all of them have.
