@@ -93,7 +93,7 @@ def compare(ours: nyssa.TTree, theirs: Any, recompressed: bool, wrong: list[str]
             mine, other = (ak.to_numpy(ak.flatten(one, axis=None)) for one in (values, expected))
             if "Double32_t[" in ours[branch].typename and len(other) > len(mine):
                 continue  # It takes arrays of packed numbers in lists for lists of such arrays.
-            if len(mine) != len(other) or not np.allclose(mine, other, 1e-7, 1e-12, True):
+            if len(mine) != len(other) or not np.allclose(mine, other, 1e-7, 1e-8, True):
                 wrong.append(f"{ours.name}/{branch} ({ours[branch].typename})")
         elif found := layouts_differ(values, expected):
             wrong.append(f"{ours.name}/{branch} ({ours[branch].typename}): {found}")

@@ -137,6 +137,7 @@ impl Classes<'_> {
             }
         }
         native &= bases.iter().all(|base| matches!(base, FieldType::Class(_)));
+        native &= !is_foreign(name);
         if native {
             let version = u32::try_from(info.version).unwrap_or(Class::NO_VERSION);
             return Typed::native(FieldType::Class(Class {
@@ -195,6 +196,14 @@ impl Classes<'_> {
     }
 }
 
+/// Whether ROOT has no RNTuple field of a class, whatever its members: classes of the standard library
+/// without a field type of their own, and classes of ROOT, of which many have streamers by hand
+/// (`TLorentzVector`).
+fn is_foreign(name: &str) -> bool {
+    let own = matches!(name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
+    own || name.starts_with("complex<") || name.starts_with("std::")
+}
+
 /// The fundamental type, or the enum, of a type code.
 fn leaf(code: i32, element: &Element) -> Option<FieldType> {
     let leaf = match Basic::from_code(code, &element.title)? {
@@ -217,7 +226,7 @@ fn leaf(code: i32, element: &Element) -> Option<FieldType> {
         Basic::Ranged { .. } | Basic::Truncated { .. } if code == 9 => Leaf::Double,
         Basic::Ranged { .. } | Basic::Truncated { .. } => Leaf::Float,
     };
-    let name = normalize(element.type_name.trim());
+    let name = normalize(element.type_name.trim_end_matches(['*', ' ']));
     let is_enum = leaf == Leaf::Int32 && code == 3 && Leaf::of_name(&name).is_none();
     Some(if is_enum { FieldType::Enum(name, leaf) } else { FieldType::Leaf(leaf) })
 }
@@ -234,6 +243,10 @@ fn arrays(typed: Typed, element: &Element) -> Option<Typed> {
     };
     let sizes: Vec<u64> =
         sizes.into_iter().map(|size| u64::try_from(size).ok()).collect::<Option<_>>()?;
+    // RNTuple has no arrays of records without a class.
+    if matches!(typed.field_type, FieldType::Record(_)) {
+        return None;
+    }
     typed.map(|of| sizes.iter().rev().fold(of, |of, &size| FieldType::array(of, size)))
 }
 

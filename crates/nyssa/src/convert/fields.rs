@@ -31,7 +31,13 @@ fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
             if size == 0 {
                 return Err("an array of zero elements has no RNTuple type".to_owned());
             }
-            return Ok(FieldType::array(field_type(item, layout)?, size));
+            let of = field_type(item, layout)?;
+            if matches!(of, FieldType::Record(_)) {
+                return Err(
+                    "fixed arrays of records without a class have no RNTuple type".to_owned()
+                );
+            }
+            return Ok(FieldType::array(of, size));
         }
         DataType::Struct(fields) => {
             let mut names = Names::reserving(fields.iter().map(|field| field.name().as_str()));
