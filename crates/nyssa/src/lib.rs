@@ -8,7 +8,7 @@
 //! ```text
 //! tune
 //! convert | merge | rewrite | update       arrow    (array model at the edge)
-//! read | write (blind to each other)               ttree (blind to format / schema / page)
+//! read | write (blind to each other)               ttree (blind to format / page)
 //! page         sealed page <-> elements                streamer   streamed objects -> arrays
 //! schema       fields, columns, projections, C++ type names
 //! format       anchor, envelope, frame, locator, page list      rootfile   keys, directories, objects

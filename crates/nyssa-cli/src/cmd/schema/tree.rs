@@ -112,7 +112,7 @@ fn relations(reader: &Reader) -> Result<(Vec<Alias>, Vec<Friend>)> {
 fn add(reader: &Reader, branches: &[Branch], prefix: &str, depth: usize, rows: &mut Vec<Row>) {
     for branch in branches {
         let path = format!("{prefix}{}", branch.name);
-        let item = reader.items().iter().find(|item| item.name == path);
+        let item = reader.item(&path);
         let counter = branch.leaves.iter().find_map(|leaf| leaf.counter.as_ref());
         rows.push(Row {
             name: branch.name.clone(),

@@ -25,8 +25,12 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut fields = Vec::new();
     let mut sizes = Vec::new();
     let mut compressions = Groups::default();
-    for item in reader.items() {
+    for item in reader.items().iter().chain(reader.below()) {
         let Some(branch) = reader.branch(&item.name) else { continue };
+        if branch.baskets.is_empty() && branch.split.is_some() {
+            // Its data are in its sub-branches.
+            continue;
+        }
         let mut part = Part::named(&item.name, &item.type_name);
         part.elements = branch.entries;
         if is_elsewhere(branch) {
