@@ -7,7 +7,7 @@ from typing import Any
 
 _BINS = """
 #include "TH1.h"
-namespace nyssa_test {
+namespace nyssa_objects {
 std::vector<double> contents(TH1 &h) {
    std::vector<double> all(h.GetNcells());
    for (int i = 0; i < h.GetNcells(); ++i) all[i] = h.GetBinContent(i);
@@ -40,9 +40,9 @@ def histograms(path: str) -> dict[str, dict[str, Any]]:
     import ROOT
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal
-    if not hasattr(ROOT.nyssa_test if hasattr(ROOT, "nyssa_test") else ROOT, "point_errors"):
+    if not hasattr(ROOT.nyssa_objects if hasattr(ROOT, "nyssa_objects") else ROOT, "point_errors"):
         ROOT.gInterpreter.Declare(_BINS)
-    test = ROOT.nyssa_test
+    test = ROOT.nyssa_objects
     out: dict[str, dict[str, Any]] = {}
 
     def histogram(found: Any) -> dict[str, Any]:
