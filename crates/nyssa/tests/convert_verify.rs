@@ -5,7 +5,7 @@ mod convert_support;
 
 use convert_support::{data, ntuple, open, run, threads};
 use nyssa::Kind;
-use nyssa::convert::{Layout, Options, Products, Rules, compare, inputs, map};
+use nyssa::convert::{Classes, Layout, Options, Products, Rules, compare, inputs, map};
 use nyssa::dataset::Filter;
 use nyssa::ttree;
 
@@ -23,7 +23,7 @@ fn other_values_are_named() {
         compression: options.compression,
         filter: &Filter::default(),
         skip_unsupported: false,
-        infos: None,
+        classes: &Classes::default(),
         products: &Products::default(),
     };
     let fields = map(&inputs(&tree), rules).unwrap().fields;

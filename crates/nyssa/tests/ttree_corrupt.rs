@@ -5,7 +5,7 @@ mod ttree_support;
 
 use arrow_array::cast::AsArray;
 use nyssa::rootfile::StreamerInfos;
-use nyssa::streamer::ObjectLayout;
+use nyssa::streamer::Layouts;
 use nyssa::ttree::{Element, Shape, Streamed};
 use ttree_support::*;
 
@@ -246,7 +246,7 @@ fn strings_beyond_their_entry() {
 /// `std::vector<float>` as the streamers write it, one for each entry.
 fn vectors() -> Shape {
     let infos = StreamerInfos::parse_lists(&[], 0).unwrap();
-    let layout = ObjectLayout::compile_type(&infos, "vector<float>", None).unwrap();
+    let layout = Layouts::new(&infos).whole("vector<float>", None).unwrap();
     Shape::Streamed(Streamed::new(layout, "vector<float>"))
 }
 

@@ -4,6 +4,8 @@
 //! (`TString`, `char*`, counted pointers, pointers to objects) ROOT could not read a field of this class,
 //! so that it becomes an untyped record with the same members.
 
+use std::collections::HashMap;
+
 use arrow_schema::DataType;
 
 use crate::rootfile::object::Basic;
@@ -18,8 +20,9 @@ const MAX_DEPTH: usize = 40;
 const ARRAY: i32 = 20;
 const COUNTED: i32 = 40;
 
-/// The classes of a file.
-pub(super) struct Classes<'a>(pub &'a StreamerInfos);
+/// The classes of a file: the newest streamer info of each, by name in normal form.
+#[derive(Clone, Debug, Default)]
+pub struct Classes<'a>(HashMap<String, &'a ClassInfo>);
 
 /// A field type for a C++ type.
 struct Typed {
@@ -42,10 +45,27 @@ impl Typed {
     }
 }
 
-impl Classes<'_> {
+impl<'a> Classes<'a> {
+    /// The classes that `infos` describe.
+    pub fn new(infos: &'a StreamerInfos) -> Self {
+        let mut newest: HashMap<String, &ClassInfo> = HashMap::new();
+        for info in infos.classes() {
+            let known = newest.entry(normalize(&info.name)).or_insert(info);
+            if info.version >= known.version {
+                *known = info;
+            }
+        }
+        Self(newest)
+    }
+
+    /// The newest streamer info of a class, by its name in normal form.
+    pub(super) fn info(&self, name: &str) -> Option<&'a ClassInfo> {
+        self.0.get(name).copied()
+    }
+
     /// The field type of a branch of a class, container or string; `None` where its values do not have
     /// the form of one.
-    pub fn field_type(&self, branch: &Branch) -> Option<FieldType> {
+    pub(super) fn field_type(&self, branch: &Branch) -> Option<FieldType> {
         let type_name = match (&branch.split, &branch.shape) {
             (Some(split), _) => match &split.collection {
                 // The objects of a TClonesArray are of one class.
@@ -150,12 +170,6 @@ impl Classes<'_> {
         }
         let bases = bases.into_iter().enumerate().map(|(index, base)| (format!(":_{index}"), base));
         Typed::stand_in(FieldType::Record(bases.chain(members).collect()))
-    }
-
-    /// The newest streamer info of a class.
-    fn info(&self, name: &str) -> Option<&ClassInfo> {
-        let same = self.0.classes().iter().filter(|info| normalize(&info.name) == name);
-        same.max_by_key(|info| info.version)
     }
 
     fn element(&self, element: &Element, depth: usize) -> Option<Typed> {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
+use super::classes::Classes;
 use super::map::{FieldMap, Input, Map, Rules, Source, map};
 use super::options::{self, Options};
 use super::others::{Others, ntuple_options};
@@ -184,16 +185,25 @@ impl<'a> Job<'a> {
     ) -> Result<Self> {
         let inputs = inputs(reader);
         let infos = file.streamer_infos()?;
+        let classes = Classes::new(&infos);
         let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
-        let choosing =
-            Choosing { file, reader, inputs: &inputs, filter, entries: &entries, options, context };
+        let choosing = Choosing {
+            file,
+            classes: &classes,
+            reader,
+            inputs: &inputs,
+            filter,
+            entries: &entries,
+            options,
+            context,
+        };
         let products = choosing.products().in_file(file.name()).in_object(reader.name())?;
         let rules = Rules {
             layout: options.layout,
             compression: options.compression,
             filter,
             skip_unsupported: options.skip_unsupported,
-            infos: Some(&infos),
+            classes: &classes,
             products: &products,
         };
         let map = match inputs.is_empty() {

@@ -13,7 +13,6 @@ use super::streamer::Products;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
-use crate::rootfile::StreamerInfos;
 use crate::schema::{FieldId, FieldType, Schema, SchemaBuilder};
 use crate::ttree::{Branch, CountSource};
 
@@ -92,7 +91,7 @@ pub struct Rules<'a> {
     /// Leave out what cannot be converted instead of failing.
     pub skip_unsupported: bool,
     /// The classes of the file.
-    pub infos: Option<&'a StreamerInfos>,
+    pub classes: &'a Classes<'a>,
     /// The branches that become streamer fields.
     pub products: &'a Products,
 }
@@ -152,7 +151,7 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
             });
             continue;
         }
-        match check(branch, rules.layout, rules.infos) {
+        match check(branch, rules.layout, rules.classes) {
             Ok((data_type, item)) => {
                 let counter = counter(branch);
                 taken.push(Taken { index, path, counter, data_type, item });
@@ -182,10 +181,10 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
 pub(super) fn check(
     branch: &Branch,
     layout: Layout,
-    infos: Option<&StreamerInfos>,
+    classes: &Classes<'_>,
 ) -> std::result::Result<(DataType, FieldType), String> {
     let data_type = branch.data_type()?;
-    if let Some(typed) = infos.and_then(|infos| Classes(infos).field_type(branch)) {
+    if let Some(typed) = classes.field_type(branch) {
         return Ok((data_type, typed));
     }
     let item = match (&data_type, counter(branch)) {

@@ -38,7 +38,7 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
         compression: Compression::DEFAULT,
         filter: &Filter::default(),
         skip_unsupported: skip,
-        infos: None,
+        classes: &Classes::default(),
         products: &Products::default(),
     };
     map(&inputs, rules)

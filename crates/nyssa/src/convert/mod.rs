@@ -23,6 +23,7 @@ mod streamer;
 mod unit;
 mod verify;
 
+pub use classes::Classes;
 pub use job::{convert, convert_all, inputs};
 pub use map::{FieldMap, Input, Map, Rules, Source, Unit, map};
 pub use options::{

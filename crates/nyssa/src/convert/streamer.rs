@@ -4,7 +4,7 @@
 //! smaller than columns, or all there is: for objects without a type in RNTuple. Split branches are put
 //! together first.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use arrow_array::{ArrayRef, LargeBinaryArray, new_empty_array};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use rayon::prelude::*;
 
+use super::classes::Classes;
 use super::clusters;
 use super::map::{Input, Map, Rules, check, map};
 use super::options::{Options, Streamer};
@@ -21,9 +22,9 @@ use crate::Context;
 use crate::dataset::Filter;
 use crate::error::{Error, Result, ResultExt};
 use crate::page::SealedColumn;
-use crate::rootfile::{ClassInfo, RootFile, StreamerInfos, StreamerList};
+use crate::rootfile::{ClassInfo, RootFile, StreamerList};
 use crate::schema::{FieldType, SchemaBuilder, type_name};
-use crate::streamer::ObjectLayout;
+use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::Reader;
 use crate::write::{self, Scratch, SealSettings, seal_field};
 
@@ -86,6 +87,8 @@ impl Product {
 /// What the choice depends on.
 pub(super) struct Choosing<'a> {
     pub file: &'a RootFile,
+    /// Its classes.
+    pub classes: &'a Classes<'a>,
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub filter: &'a Filter,
@@ -112,8 +115,7 @@ impl Choosing<'_> {
     /// wrong with the input.
     pub fn products(&self) -> Result<Products> {
         let infos = self.file.streamer_infos()?;
-        let classes: HashMap<String, &ClassInfo> =
-            infos.classes().iter().map(|info| (type_name::normalize(&info.name), info)).collect();
+        let mut layouts = Layouts::new(&infos);
         // What files say of containers is that they are containers.
         let container = |info: &ClassInfo| info.elements.iter().any(|one| one.name == "This");
         let globs = match &self.options.streamer {
@@ -124,7 +126,7 @@ impl Choosing<'_> {
         let mut refused = Vec::new();
         let mut asked = false;
         for (index, input) in self.inputs.iter().enumerate() {
-            let class = classes.get(&type_name::normalize(&input.branch.type_name()));
+            let class = self.classes.info(&type_name::normalize(&input.branch.type_name()));
             let readable = self.filter.takes(&input.path) && input.branch.data_type().is_ok();
             let kept = |class: &ClassInfo| !container(class) || is_bytes(input);
             let Some(info) = class.filter(|info| readable && kept(info)) else { continue };
@@ -132,7 +134,7 @@ impl Choosing<'_> {
             let matched = globs.as_ref().is_some_and(|globs| globs.takes(&input.path));
             asked |= matched;
             let reason = match (
-                check(input.branch, self.options.layout, Some(&infos)),
+                check(input.branch, self.options.layout, self.classes),
                 &self.options.streamer,
             ) {
                 (_, Streamer::All) => Reason::Asked,
@@ -141,7 +143,7 @@ impl Choosing<'_> {
                 (Ok(_), Streamer::Auto) => Reason::Size,
                 (Ok(_), _) => continue,
             };
-            match product(&infos, class, input) {
+            match product(&mut layouts, class, input) {
                 Ok(product) => candidates.push((index, product, reason)),
                 Err(error) => refused.push((index, class.to_owned(), reason, error)),
             }
@@ -273,14 +275,13 @@ impl Choosing<'_> {
     /// One branch alone, as the fields that it has unless it is streamed.
     fn in_columns(&self, path: &str) -> Result<Map> {
         let only = Filter::new(&[globset::escape(path)], &[])?;
-        let infos = self.file.streamer_infos()?;
         let rules = Rules {
             layout: self.options.layout,
             compression: self.options.compression,
             filter: &only,
             skip_unsupported: false,
             products: &Products::default(),
-            infos: Some(&infos),
+            classes: self.classes,
         };
         map(self.inputs, rules).in_field(path)
     }
@@ -300,8 +301,8 @@ fn is_bytes(input: &Input<'_>) -> bool {
 }
 
 /// How the objects of a branch are streamed.
-fn product(infos: &StreamerInfos, class: &str, input: &Input<'_>) -> Result<Product> {
-    let layout = ObjectLayout::compile(infos, &[class])?;
+fn product(layouts: &mut Layouts<'_>, class: &str, input: &Input<'_>) -> Result<Product> {
+    let layout = layouts.object(class)?;
     let data_type = input.branch.data_type().map_err(Error::unsupported)?;
     // A split branch may lack members.
     layout.encode(&new_empty_array(&data_type))?;

@@ -14,7 +14,6 @@ use super::decode::Decoder;
 use super::node::Node;
 use super::{ObjectLayout, Origin};
 use crate::error::Result;
-use crate::rootfile::StreamerInfos;
 use crate::rootfile::object::Basic;
 
 /// A member of a class, by what a branch says of it.
@@ -55,36 +54,6 @@ pub enum Counts<'a> {
 }
 
 impl ObjectLayout {
-    /// The layout of a branch that holds values of a C++ type as a whole: a class, a standard
-    /// container or a string, as ROOT names it. With `version` and checksum objects of a class are the
-    /// members of this version, without a header; containers have one in any case.
-    ///
-    /// # Errors
-    /// As [`ObjectLayout::compile`].
-    pub fn compile_type(
-        infos: &StreamerInfos,
-        type_name: &str,
-        version: Option<(i32, u32)>,
-    ) -> Result<Self> {
-        Compiler::new(infos).whole(type_name, version).map(Self::new)
-    }
-
-    /// The layout of a branch that holds one member of a class.
-    ///
-    /// # Errors
-    /// As [`ObjectLayout::compile`]; `OutOfSpecification` when the class has no such member.
-    pub fn compile_member(infos: &StreamerInfos, member: Member<'_>) -> Result<Self> {
-        Compiler::new(infos).element(member).map(Self::new)
-    }
-
-    /// The layout of a branch that holds a `TClonesArray` of objects of the class `item`.
-    ///
-    /// # Errors
-    /// As [`ObjectLayout::compile`].
-    pub fn compile_clones(infos: &StreamerInfos, item: &str) -> Result<Self> {
-        Compiler::new(infos).clones(item).map(Self::new)
-    }
-
     /// The layout of a branch of one leaf, or of one of the items that another branch counts.
     pub fn of_leaf(leaf: &LeafNumbers) -> Self {
         Self::new(Compiler::leaf(leaf))

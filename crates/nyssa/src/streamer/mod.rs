@@ -42,6 +42,7 @@ mod column;
 mod compile;
 mod decode;
 mod encode;
+mod layouts;
 mod node;
 mod number;
 mod object;
@@ -65,6 +66,7 @@ use node::Node;
 use shape::Shape;
 
 pub use branch::{Counts, LeafNumbers, Member};
+pub use layouts::Layouts;
 pub use object::ObjectReader;
 
 /// Where the places count from by which an object refers to what was streamed before.

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{Array, ArrayRef};
 
-use super::{Counts, Member, ObjectLayout, Origin};
+use super::{Counts, Layouts, Member, ObjectLayout, Origin};
 use crate::error::Kind;
 use crate::rootfile::{ClassInfo, Element, StreamerInfos};
 
@@ -421,7 +421,7 @@ fn member(
 ) -> crate::Result<ArrayRef> {
     let infos = StreamerInfos::new(vec![info("A", 1, 7, elements)]);
     let member = Member { class: "A", version: 1, checksum: 7, index };
-    let layout = ObjectLayout::compile_member(&infos, member)?;
+    let layout = Layouts::new(&infos).member(member)?;
     let mut end = 0;
     let ranges: Vec<_> = entries
         .iter()
@@ -461,10 +461,10 @@ fn members_that_are_not_there_are_refused_by_name() {
     let error = member(vec![basic("i", "int", 3)], 4, &[], Counts::One).unwrap_err();
     assert_eq!(error.to_string(), "class A has no member 4, only 1");
     let member = Member { class: "B", version: 1, checksum: 0, index: 0 };
-    let error = ObjectLayout::compile_member(&StreamerInfos::new(Vec::new()), member).unwrap_err();
+    let error = Layouts::new(&StreamerInfos::new(Vec::new())).member(member).unwrap_err();
     assert_eq!(error.to_string(), "the file has no streamer info of class B");
     let infos = StreamerInfos::new(vec![info("B", 1, 7, Vec::new())]);
     let member = Member { class: "B", version: 3, checksum: 9, index: 0 };
-    let error = ObjectLayout::compile_member(&infos, member).unwrap_err();
+    let error = Layouts::new(&infos).member(member).unwrap_err();
     assert_eq!(error.to_string(), "the file has no streamer info of version 3 of B");
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::object::ObjectId;
 use crate::rootfile::{StreamerInfos, View};
+use crate::streamer::Layouts;
 use crate::streamer::{LeafNumbers, ObjectLayout};
 use crate::ttree::basket_table::basket_table;
 use crate::ttree::element;
@@ -19,7 +20,7 @@ const ELSEWHERE: &str = "its baskets are in another file";
 
 /// Reads the branches of a tree.
 pub(super) struct Branches<'a> {
-    pub infos: &'a StreamerInfos,
+    layouts: Layouts<'a>,
     files: &'a mut Files,
     /// Which branch has a leaf, so that counters can be named.
     owners: HashMap<ObjectId, CountSource>,
@@ -33,7 +34,12 @@ impl<'a> Branches<'a> {
         infos: &'a StreamerInfos,
         files: &'a mut Files,
     ) -> Result<Vec<Branch>> {
-        let mut this = Self { infos, files, owners: HashMap::new(), seen: HashSet::new() };
+        let mut this = Self {
+            layouts: Layouts::new(infos),
+            files,
+            owners: HashMap::new(),
+            seen: HashSet::new(),
+        };
         this.find_leaves(tree, "")?;
         this.branches(tree, "")
     }
@@ -55,7 +61,7 @@ impl<'a> Branches<'a> {
         Ok(())
     }
 
-    fn branches(&self, parent: View<'_>, prefix: &str) -> Result<Vec<Branch>> {
+    fn branches(&mut self, parent: View<'_>, prefix: &str) -> Result<Vec<Branch>> {
         let branches = parent.list("fBranches")?.into_iter().flatten();
         branches
             .map(|view| {
@@ -65,7 +71,7 @@ impl<'a> Branches<'a> {
             .collect()
     }
 
-    fn branch(&self, view: View<'_>, path: &str) -> Result<Branch> {
+    fn branch(&mut self, view: View<'_>, path: &str) -> Result<Branch> {
         let branches = self.branches(view, &format!("{path}/"))?;
         let leaves = view.list("fLeaves")?.into_iter().flatten();
         let leaves: Vec<LeafInfo> =
@@ -98,13 +104,13 @@ impl<'a> Branches<'a> {
             let children: Vec<Child> = views.map(child).collect::<Result<_>>()?;
             let prefix = format!("{path}/");
             let assembly = Assembly {
-                infos: self.infos,
+                layouts: &self.layouts,
                 branches: &branch.branches,
                 used: vec![false; children.len()],
                 children: &children,
                 path: &prefix,
             };
-            let (class, collection) = element::whole(view, self.infos, path, &branch.leaves)?;
+            let (class, collection) = element::whole(view, &self.layouts, path, &branch.leaves)?;
             branch.split = Some(assembly.split(class, collection));
         }
         Ok(branch)
@@ -112,7 +118,7 @@ impl<'a> Branches<'a> {
 
     /// What the baskets of a branch hold; the reason when it cannot be read.
     fn shape(
-        &self,
+        &mut self,
         view: View<'_>,
         leaves: &[LeafInfo],
         split: bool,
@@ -139,9 +145,9 @@ impl<'a> Branches<'a> {
                 several => leaf_list(several, path),
             },
             "TBranchElement" => {
-                element::shape(view, leaves, split, path, self.infos, &self.owners)?
+                element::shape(view, leaves, split, path, &mut self.layouts, &self.owners)?
             }
-            "TBranchObject" => element::object(view, self.infos)?,
+            "TBranchObject" => element::object(view, &mut self.layouts)?,
             "TBranchRef" => Err("it holds references between objects, not data".to_owned()),
             class => Err(format!("branches of class {class} are not supported yet")),
         })

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Error, Kind, Result};
+use crate::rootfile::View;
 use crate::rootfile::object::{Basic, ObjectId};
-use crate::rootfile::{StreamerInfos, View};
-use crate::streamer::{Member, ObjectLayout};
+use crate::streamer::{Layouts, Member, ObjectLayout};
 use crate::ttree::leaf::{self, LeafInfo, OrReason};
 use crate::ttree::split::{class_of, info, newest};
 use crate::ttree::{ClassName, CountSource, Element, Leaf, Plain, Shape, Streamed};
@@ -38,7 +38,7 @@ pub(super) fn shape(
     leaves: &[LeafInfo],
     split: bool,
     path: &str,
-    infos: &StreamerInfos,
+    layouts: &mut Layouts<'_>,
     owners: &HashMap<ObjectId, CountSource>,
 ) -> Result<OrReason<Shape>> {
     let class = view.str("fClassName")?;
@@ -51,7 +51,7 @@ pub(super) fn shape(
         return Ok(Err(format!("it is split: its data are in its sub-branches (class {class})")));
     }
     let Ok(index) = usize::try_from(view.i64("fID")?) else {
-        return unsupported(object_shape(view, infos));
+        return unsupported(object_shape(view, layouts));
     };
     let [leaf] = leaves else {
         return Ok(Err(format!("it has {} leaves", leaves.len())));
@@ -71,7 +71,7 @@ pub(super) fn shape(
         (Kinds::Items, counter) => counter.clone(),
         _ => None,
     };
-    let layout = match ObjectLayout::compile_member(infos, member) {
+    let layout = match layouts.member(member) {
         Ok(layout) => layout,
         Err(error) => return without_info(view, leaf, counter, error),
     };
@@ -80,7 +80,7 @@ pub(super) fn shape(
         None => Shape::Streamed(Streamed {
             lengths: lengths(view, &layout, kind, path, owners)?,
             layout: Arc::new(layout),
-            type_name: member_type(infos, member),
+            type_name: member_type(layouts, member),
             counter,
             named: false,
         }),
@@ -148,7 +148,7 @@ fn lengths(
 }
 
 /// A `TBranchObject`: each entry is the name of the class, if it may vary, and the object.
-pub(super) fn object(view: View<'_>, infos: &StreamerInfos) -> Result<OrReason<Shape>> {
+pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReason<Shape>> {
     let class = view.str("fClassName")?;
     let leaf = view.list("fLeaves")?.into_iter().flatten().next();
     let named = match leaf {
@@ -156,23 +156,24 @@ pub(super) fn object(view: View<'_>, infos: &StreamerInfos) -> Result<OrReason<S
         None => return Ok(Err("it has no leaf".to_owned())),
     };
     unsupported(
-        ObjectLayout::compile_type(infos, class, None)
+        layouts
+            .whole(class, None)
             .map(|layout| Shape::Streamed(Streamed { named, ..Streamed::new(layout, class) })),
     )
 }
 
 /// A value as a whole.
-fn object_shape(view: View<'_>, infos: &StreamerInfos) -> Result<Shape> {
+fn object_shape(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<Shape> {
     let class = view.str("fClassName")?;
     let item = view.str("fClonesName")?;
     let layout = if !item.is_empty() && class == "TClonesArray" {
-        ObjectLayout::compile_clones(infos, item)?
+        layouts.clones(item)?
     } else {
         // A branch of type -1 is written by the class's own streamer, with a header; one of type 0 by
         // the streamer info, which knows of no object around the members.
         let version = i32::try_from(view.i64("fClassVersion")?).unwrap_or(0);
         let members = (view.i64("fType")? == 0).then(|| (version, checksum(view)));
-        ObjectLayout::compile_type(infos, class, members)?
+        layouts.whole(class, members)?
     };
     Ok(Shape::Streamed(Streamed::new(layout, class)))
 }
@@ -181,7 +182,7 @@ fn object_shape(view: View<'_>, infos: &StreamerInfos) -> Result<Shape> {
 /// they are the items.
 pub(super) fn whole(
     view: View<'_>,
-    infos: &StreamerInfos,
+    layouts: &Layouts<'_>,
     path: &str,
     leaves: &[Leaf],
 ) -> Result<(ClassName, Option<(String, CountSource)>)> {
@@ -192,9 +193,9 @@ pub(super) fn whole(
     };
     let element = usize::try_from(view.i64("fID")?)
         .ok()
-        .and_then(|index| info(infos, &own).and_then(|info| info.elements.get(index)));
+        .and_then(|index| info(layouts, &own).and_then(|info| info.elements.get(index)));
     if Kinds::of(view.i64("fType")?) != Kinds::Collection {
-        return Ok((element.map_or(own, |element| class_of(infos, element)), None));
+        return Ok((element.map_or(own, |element| class_of(layouts, element)), None));
     }
     let type_name = element.map_or(own.name, |element| element.type_name.clone());
     let type_name = type_name.trim_end_matches(['*', ' ']).to_owned();
@@ -204,7 +205,7 @@ pub(super) fn whole(
     };
     let leaf = leaves.first().map_or_else(String::new, |leaf| leaf.name.clone());
     let counter = CountSource { branch: path.to_owned(), leaf };
-    Ok((newest(infos, &item), Some((type_name, counter))))
+    Ok((newest(layouts, &item), Some((type_name, counter))))
 }
 
 /// What is between the brackets of a container's type.
@@ -219,13 +220,13 @@ fn checksum(view: View<'_>) -> u32 {
 }
 
 /// The C++ type of a member.
-fn member_type(infos: &StreamerInfos, member: Member<'_>) -> String {
+fn member_type(layouts: &Layouts<'_>, member: Member<'_>) -> String {
     let class = ClassName {
         name: member.class.to_owned(),
         version: member.version,
         checksum: member.checksum,
     };
-    let element = info(infos, &class).and_then(|info| info.elements.get(member.index));
+    let element = info(layouts, &class).and_then(|info| info.elements.get(member.index));
     element.map_or_else(String::new, |element| match element.class.as_str() {
         "TStreamerBase" => element.name.clone(),
         _ => element.type_name.clone(),

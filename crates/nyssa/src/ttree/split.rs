@@ -20,8 +20,9 @@ use arrow_schema::{DataType, Field, Fields};
 use super::{Branch, ClassName, CountSource, Split, SplitMember, array};
 use crate::error::Error;
 use crate::guard;
-use crate::rootfile::{ClassInfo, Element, StreamerInfos};
+use crate::rootfile::{ClassInfo, Element};
 use crate::schema::type_name;
+use crate::streamer::Layouts;
 
 /// Objects inside each other deeper than this are taken for a damaged file.
 const MAX_DEPTH: usize = 60;
@@ -38,7 +39,7 @@ pub(super) struct Child {
 
 /// Puts sub-branches together.
 pub(super) struct Assembly<'a> {
-    pub infos: &'a StreamerInfos,
+    pub layouts: &'a Layouts<'a>,
     pub branches: &'a [Branch],
     /// One for each branch.
     pub children: &'a [Child],
@@ -74,7 +75,7 @@ impl Assembly<'_> {
     fn object(&mut self, class: ClassName, prefix: &str, depth: usize) -> Split {
         let mut members = Vec::new();
         let mut bases = 0;
-        let elements = info(self.infos, &class).map_or(&[][..], |info| &info.elements);
+        let elements = info(self.layouts, &class).map_or(&[][..], |info| &info.elements);
         for (index, element) in elements.iter().enumerate() {
             let base = element.class == "TStreamerBase" || element.is_container_base();
             let name = match (base, element.name.as_str()) {
@@ -98,7 +99,7 @@ impl Assembly<'_> {
                 members.push((name, member));
             } else if depth < MAX_DEPTH && (base || is_object(element)) {
                 let prefix = if base { prefix.to_owned() } else { format!("{path}.") };
-                let inside = self.object(class_of(self.infos, element), &prefix, depth + 1);
+                let inside = self.object(class_of(self.layouts, element), &prefix, depth + 1);
                 if !inside.members.is_empty() {
                     members.push((name, SplitMember::Inside(inside)));
                 }
@@ -110,7 +111,7 @@ impl Assembly<'_> {
     }
 
     fn empty(&self, element: &Element) -> Split {
-        let class = class_of(self.infos, element);
+        let class = class_of(self.layouts, element);
         let data_type = Ok(DataType::Struct(Fields::empty()));
         Split { class, members: Vec::new(), collection: None, data_type }
     }
@@ -173,27 +174,28 @@ fn fields_of(fields: Result<Vec<Field>, String>) -> Result<Fields, String> {
 }
 
 /// The streamer info of a class: by checksum, by version, or the newest.
-pub(super) fn info<'a>(infos: &'a StreamerInfos, class: &ClassName) -> Option<&'a ClassInfo> {
-    let same = || infos.classes().iter().filter(|info| same(&info.name, &class.name));
-    same()
+pub(super) fn info<'a>(layouts: &Layouts<'a>, class: &ClassName) -> Option<&'a ClassInfo> {
+    let versions = layouts.versions(&class.name);
+    let found = versions
+        .iter()
         .find(|info| class.checksum != 0 && info.checksum == class.checksum)
-        .or_else(|| same().find(|info| info.version == class.version))
-        .or_else(|| same().max_by_key(|info| info.version))
+        .or_else(|| versions.iter().find(|info| info.version == class.version))
+        .or_else(|| versions.iter().max_by_key(|info| info.version));
+    found.copied()
 }
 
 /// The class of a base class or of a member object.
-pub(super) fn class_of(infos: &StreamerInfos, element: &Element) -> ClassName {
+pub(super) fn class_of(layouts: &Layouts<'_>, element: &Element) -> ClassName {
     let name = match element.class.as_str() {
         "TStreamerBase" => element.name.as_str(),
         _ => element.type_name.trim_end_matches(['*', ' ']),
     };
-    newest(infos, name)
+    newest(layouts, name)
 }
 
 /// A class in its newest version.
-pub(super) fn newest(infos: &StreamerInfos, name: &str) -> ClassName {
-    let same = infos.classes().iter().filter(|info| same(&info.name, name));
-    let info = same.max_by_key(|info| info.version);
+pub(super) fn newest(layouts: &Layouts<'_>, name: &str) -> ClassName {
+    let info = layouts.versions(name).iter().max_by_key(|info| info.version);
     ClassName {
         name: name.to_owned(),
         version: info.map_or(0, |info| info.version),

@@ -72,6 +72,13 @@ impl<'a> Compiler<'a> {
         Self { classes, normal, order, stack, met: None, anys: 0, nodes: 0, effort: 0 }
     }
 
+    /// For another class, with nothing counted yet.
+    pub fn fresh(&mut self) -> &mut Self {
+        self.stack.clear();
+        (self.anys, self.nodes, self.effort) = (0, 0, 0);
+        self
+    }
+
     /// For objects in which pointers lead to no classes but these.
     pub fn met(mut self, classes: &'a BTreeSet<String>) -> Self {
         self.met = Some(classes);

@@ -1,0 +1,67 @@
+//! The classes of one file, looked up and compiled for many branches: what names say is found once.
+
+use std::collections::HashMap;
+
+use super::ObjectLayout;
+use super::branch::Member;
+use super::compile::Compiler;
+use crate::error::Result;
+use crate::rootfile::{ClassInfo, StreamerInfos};
+use crate::schema::type_name;
+
+/// Layouts of the branches of one file.
+pub struct Layouts<'a> {
+    compiler: Compiler<'a>,
+    /// Streamer infos by class name in normal form, in the order of the file.
+    by_name: HashMap<String, Vec<&'a ClassInfo>>,
+}
+
+impl<'a> Layouts<'a> {
+    /// For the classes that `infos` describe.
+    pub fn new(infos: &'a StreamerInfos) -> Self {
+        let mut by_name: HashMap<String, Vec<&ClassInfo>> = HashMap::new();
+        for info in infos.classes() {
+            by_name.entry(type_name::normalize(&info.name)).or_default().push(info);
+        }
+        Self { compiler: Compiler::new(infos), by_name }
+    }
+
+    /// The streamer infos of a class, in the order of the file.
+    pub fn versions(&self, class: &str) -> &[&'a ClassInfo] {
+        self.by_name.get(&type_name::normalize(class)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The layout of a branch that holds values of a C++ type as a whole: a class, a standard
+    /// container or a string, as ROOT names it. With `version` and checksum objects of a class are the
+    /// members of this version, without a header; containers have one in any case.
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::compile`].
+    pub fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<ObjectLayout> {
+        self.compiler.fresh().whole(type_name, version).map(ObjectLayout::new)
+    }
+
+    /// The layout of the objects of a class; see [`ObjectLayout::compile`].
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::compile`].
+    pub fn object(&mut self, class: &str) -> Result<ObjectLayout> {
+        self.compiler.fresh().root(&[class]).map(ObjectLayout::new)
+    }
+
+    /// The layout of a branch that holds one member of a class.
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::compile`]; `OutOfSpecification` when the class has no such member.
+    pub fn member(&mut self, member: Member<'_>) -> Result<ObjectLayout> {
+        self.compiler.fresh().element(member).map(ObjectLayout::new)
+    }
+
+    /// The layout of a branch that holds a `TClonesArray` of objects of the class `item`.
+    ///
+    /// # Errors
+    /// As [`ObjectLayout::compile`].
+    pub fn clones(&mut self, item: &str) -> Result<ObjectLayout> {
+        self.compiler.fresh().clones(item).map(ObjectLayout::new)
+    }
+}
