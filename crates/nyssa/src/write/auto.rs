@@ -14,9 +14,8 @@ use zstd::zstd_safe::Strategy;
 
 use super::column_data::ColumnData;
 use super::effort::{cheap, entropy};
-use super::seal::ColumnPlan;
+use super::seal::{ColumnPlan, choose_each};
 use super::settings::Guard;
-use super::shred::shred;
 use super::{Effort, Scratch, SealSettings};
 use crate::compression::{Algorithm, Codec, Compression, ZstdParameter};
 use crate::encoding::{ColumnType, Encoding};
@@ -204,14 +203,9 @@ impl Chooser {
         settings: &SealSettings,
         scratch: &mut Scratch,
     ) -> Result<Vec<(ColumnId, Choice)>> {
-        let shreds = shred(schema, field, sample, settings)?;
-        let choice = |shred: super::shred::Shred| {
-            let plan = ColumnPlan::new(schema, shred.column, settings)?;
-            let data = ColumnData::from(shred.elements);
-            let choice = self.choose_column(&plan, &data, data.len(), scratch)?;
-            Ok((shred.column, choice))
-        };
-        shreds.into_iter().map(choice).collect()
+        choose_each(schema, field, sample, settings, |plan, data| {
+            self.choose_column(plan, data, data.len(), scratch)
+        })
     }
 }
 

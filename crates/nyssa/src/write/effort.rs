@@ -12,8 +12,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 
 use super::column_data::ColumnData;
-use super::seal::ColumnPlan;
-use super::shred::{Shred, shred};
+use super::seal::{ColumnPlan, choose_each};
 use super::{Scratch, SealSettings};
 use crate::compression::{Algorithm, Codec, Compression, ZstdParameter};
 use crate::error::{Error, Result};
@@ -157,14 +156,9 @@ impl Codecs {
         settings: &SealSettings,
         scratch: &mut Scratch,
     ) -> Result<Vec<(ColumnId, Arc<Codec>)>> {
-        let shreds = shred(schema, field, sample, settings)?;
-        let choice = |shred: Shred| {
-            let plan = ColumnPlan::new(schema, shred.column, settings)?;
-            let data = ColumnData::from(shred.elements);
-            let codec = self.choose_by(&plan, &data, 0..data.len(), scratch)?;
-            Ok((shred.column, Arc::clone(codec)))
-        };
-        shreds.into_iter().map(choice).collect()
+        choose_each(schema, field, sample, settings, |plan, data| {
+            self.choose_by(plan, data, 0..data.len(), scratch).map(Arc::clone)
+        })
     }
 }
 

@@ -56,6 +56,22 @@ pub fn seal_offsets(
     seal_column(schema, shred, settings, scratch)
 }
 
+/// What `choose` says of each column of `field`, and all below it, from `sample`: some of its values.
+pub(super) fn choose_each<T>(
+    schema: &Schema,
+    field: FieldId,
+    sample: &ArrayRef,
+    settings: &SealSettings,
+    mut choose: impl FnMut(&ColumnPlan, &ColumnData) -> Result<T>,
+) -> Result<Vec<(ColumnId, T)>> {
+    let shreds = shred(schema, field, sample, settings)?;
+    let choice = |shred: Shred| {
+        let plan = ColumnPlan::new(schema, shred.column, settings)?;
+        Ok((shred.column, choose(&plan, &ColumnData::from(shred.elements))?))
+    };
+    shreds.into_iter().map(choice).collect()
+}
+
 fn seal_column(
     schema: &Schema,
     shred: Shred,
