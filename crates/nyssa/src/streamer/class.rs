@@ -55,6 +55,17 @@ impl Class {
         Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
     }
 
+    /// Whether it has no members in any version.
+    pub fn is_empty(&self) -> bool {
+        self.versions.iter().all(|version| version.steps.is_empty())
+    }
+
+    /// Whether its objects begin with `TObject`.
+    pub fn begins_with_t_object(&self) -> bool {
+        let first = self.versions.first().and_then(|version| version.steps.first());
+        first.is_some_and(|step| matches!(step.node, Node::TObject))
+    }
+
     /// The version of a number; the only one when the layout is fixed.
     pub fn version(&self, version: i32) -> Option<&Version> {
         let found = self.versions.iter().find(|known| known.version == version);

@@ -37,6 +37,7 @@
 //! Objects that several pointers of one entry refer to are repeated in each place.
 
 mod branch;
+mod carry;
 mod class;
 mod column;
 mod compile;
@@ -95,6 +96,11 @@ impl ObjectLayout {
     /// streamer info.
     pub fn compile(infos: &StreamerInfos, names: &[&str]) -> Result<Self> {
         Self::of(Compiler::new(infos), names)
+    }
+
+    /// Whether a C++ type is a standard container.
+    pub fn is_container(type_name: &str) -> bool {
+        compile::is_container(type_name)
     }
 
     /// As [`ObjectLayout::compile`] for objects in which pointers lead to no classes but `met`.
@@ -161,6 +167,12 @@ impl ObjectLayout {
     /// for objects of more than 1 GiB.
     pub fn encode(&self, array: &ArrayRef) -> Result<(Vec<u8>, Vec<i64>)> {
         encode::encode(&self.node, &self.shape, array)
+    }
+
+    /// The layout of the same objects that reads as their bytes, in which references count from the start
+    /// of each, for objects with a header.
+    pub fn carried(&self) -> Option<Self> {
+        matches!(self.node, Node::Object(_)).then(|| Self::new(Node::Carried))
     }
 
     /// What readers of the bytes that [`ObjectLayout::encode`] makes have to know: of `infos` the classes in

@@ -47,6 +47,8 @@ pub(super) enum Node {
     Opaque(Option<String>),
     /// `TObjArray`, `TList`, `TMap`, `TClonesArray`.
     Collection(Collection, Box<Pointer>),
+    /// An object that is kept as bytes, which end with the entry.
+    Carried,
 }
 
 /// An array behind a pointer whose length another member holds.
@@ -107,7 +109,7 @@ impl Node {
         match self {
             Self::Number(_, number) => Shape::Number(*number),
             Self::Text | Self::CString => Shape::Text,
-            Self::Unknown(_) | Self::Opaque(_) => Shape::Raw,
+            Self::Unknown(_) | Self::Opaque(_) | Self::Carried => Shape::Raw,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::U16))]),
             Self::TRefArray => record([

@@ -12,6 +12,8 @@ pub(super) struct Pointer {
     pub classes: Vec<(String, Node)>,
     /// Whether objects may be of a class that is not among them.
     pub open: bool,
+    /// Whether objects are there without a tag, all of the class of the pointer.
+    pub untagged: bool,
 }
 
 /// Name of the union's child for objects of other classes.

@@ -45,6 +45,8 @@ pub(super) struct Compiler<'a> {
     order: Vec<&'a str>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
+    /// Whether pointers in counted arrays have tags.
+    tagged_arrays: bool,
     /// The classes that pointers lead to, where that is known.
     met: Option<&'a BTreeSet<String>>,
     /// Unions of all classes that the one being compiled is in.
@@ -68,8 +70,17 @@ impl<'a> Compiler<'a> {
             }
             known.push(info);
         }
-        let stack = Vec::new();
-        Self { classes, normal, order, stack, met: None, anys: 0, nodes: 0, effort: 0 }
+        Self {
+            classes,
+            normal,
+            order,
+            stack: Vec::new(),
+            tagged_arrays: infos.tagged_arrays,
+            met: None,
+            anys: 0,
+            nodes: 0,
+            effort: 0,
+        }
     }
 
     /// For another class, with nothing counted yet.
@@ -85,10 +96,15 @@ impl<'a> Compiler<'a> {
         self
     }
 
-    /// The node of the first class of `names` that is known.
+    /// The node of the first class of `names` that is known. Containers that are no members have no
+    /// header, whatever the file says of them.
     pub fn root(&mut self, names: &[&str]) -> Result<Node> {
         let known = names.iter().find(|name| self.find(name).is_some());
         let name = known.or(names.first()).copied().unwrap_or_default();
+        if is_container(name) {
+            let (item, names) = parse(name);
+            return self.item(item.as_ref(), &names);
+        }
         self.class(name)
     }
 
@@ -176,10 +192,9 @@ impl<'a> Compiler<'a> {
         }
         let Some(name) = self.find(name) else {
             // A container that is no member, or one of old, has no header.
-            if let (Some(item), names) = parse(name)
-                && matches!(item, Item::Sequence(_) | Item::Map(..) | Item::Bitset(_))
-            {
-                return self.item(Some(&item), &names);
+            if is_container(name) {
+                let (item, names) = parse(name);
+                return self.item(item.as_ref(), &names);
             }
             let infos = by_heart(name).ok_or_else(|| {
                 Error::unsupported(format!("the file has no streamer info of class {name}"))
@@ -293,7 +308,7 @@ impl<'a> Compiler<'a> {
         let class = element.type_name.trim_end_matches('*').trim();
         if code == LOOP || code == LOOP + ARRAY {
             let item = match element.type_name.trim_end().ends_with("**") {
-                true => self.pointer(class)?,
+                true => self.array_pointer(class)?,
                 false => self.class(class)?,
             };
             return Ok(Node::Counted(Counted {
@@ -489,6 +504,11 @@ fn only_class(item: &Item, names: &[String]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a type name is that of a standard container.
+pub(super) fn is_container(type_name: &str) -> bool {
+    matches!(parse(type_name).0, Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
 }
 
 /// The content of a type name, and the classes in it by their number.

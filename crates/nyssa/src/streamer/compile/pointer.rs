@@ -40,7 +40,17 @@ impl Compiler<'_> {
             }
         }
         let open = open || classes.is_empty();
-        Ok(Node::Pointer(Box::new(Pointer { declared: declared.to_owned(), classes, open })))
+        let declared = own.to_owned();
+        Ok(Node::Pointer(Box::new(Pointer { declared, classes, open, untagged: false })))
+    }
+
+    /// An item of a counted array of pointers.
+    pub(super) fn array_pointer(&mut self, declared: &str) -> Result<Node> {
+        let mut node = self.pointer(declared)?;
+        if let Node::Pointer(pointer) = &mut node {
+            pointer.untagged = !self.tagged_arrays;
+        }
+        Ok(node)
     }
 
     /// A pointer to any object.
@@ -70,7 +80,7 @@ impl Compiler<'_> {
             }
             self.anys -= 1;
         }
-        Pointer { declared: T_OBJECT.to_owned(), classes, open: true }
+        Pointer { declared: T_OBJECT.to_owned(), classes, open: true, untagged: false }
     }
 
     /// Whether pointers may lead to objects of a class.

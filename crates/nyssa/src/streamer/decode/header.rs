@@ -33,6 +33,27 @@ impl Decoder<'_> {
         }
     }
 
+    /// The header of an object; `None`, and nothing read, where it has none: an object of a class
+    /// without members whose streamer writes nothing, or one that begins with its `TObject`.
+    pub(super) fn object_header(&mut self, class: &Class) -> Result<Option<VersionHeader>> {
+        let mut ahead = self.cursor.clone();
+        let header = ahead.version_header();
+        let there = match &header {
+            Ok(VersionHeader { end: Some(end), .. }) => {
+                // Behind the version of an object without members there is at most a checksum.
+                !class.is_empty() || [0, 4].contains(&end.saturating_sub(ahead.position()))
+            }
+            // No `TObject` has version 0.
+            Ok(_) => !(class.is_empty() || class.begins_with_t_object() && next(&ahead) == Some(0)),
+            Err(_) => !class.is_empty(),
+        };
+        if !there {
+            return Ok(None);
+        }
+        self.cursor = ahead;
+        header.map(Some)
+    }
+
     /// The version of an object behind its header.
     pub(super) fn object_version<'c>(
         &mut self,
@@ -73,4 +94,9 @@ pub(super) fn unknown_version(class: &Class, version: &str) -> Error {
         class.name,
         known.join(", ")
     ))
+}
+
+/// The 16-bit number that comes next.
+fn next(cursor: &Cursor<'_>) -> Option<u16> {
+    cursor.clone().be_u16().ok()
 }

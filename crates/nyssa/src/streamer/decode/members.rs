@@ -28,7 +28,10 @@ impl Decoder<'_> {
     /// An object with its version header.
     pub(super) fn object(&mut self, class: &Class, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
-        let header = self.cursor.version_header()?;
+        let Some(header) = self.object_header(class)? else {
+            let version = class.versions.first().ok_or_else(mismatch)?;
+            return self.members(class, version, column, Rows::One);
+        };
         let version = self.object_version(class, &header)?;
         self.members(class, version, column, Rows::One)?;
         self.finish(&class.name, &header, &start)

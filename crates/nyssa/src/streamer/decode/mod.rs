@@ -23,6 +23,7 @@ use std::ops::Range;
 use members::Rows;
 
 use super::Origin;
+use super::carry;
 use super::column::{Column, mismatch};
 use super::node::{Node, Pair};
 use super::number;
@@ -184,6 +185,11 @@ impl<'a> Decoder<'a> {
             }
             Node::Opaque(_) => self.opaque(column),
             Node::Collection(kind, items) => self.collection(*kind, items, column),
+            Node::Carried => {
+                let bytes = self.cursor.bytes(self.cursor.remaining().len())?;
+                column.push_bytes(&carry::alone(bytes, self.origin)?);
+                Ok(())
+            }
         }
     }
 

@@ -24,6 +24,9 @@ const MAX_DEPTH: usize = 100;
 impl Decoder<'_> {
     /// A pointer: null, a new object, or one seen before.
     pub(super) fn pointer(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
+        if pointer.untagged {
+            return self.untagged(pointer, column);
+        }
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
         if tag == 0 {
@@ -39,25 +42,15 @@ impl Decoder<'_> {
             })?;
         }
         let class = self.class_name()?;
-        let index = pointer.classes.iter().position(|(name, _)| *name == class);
-        let known = index.and_then(|index| Some((index, &pointer.classes.get(index)?.1)));
-        match (known, pointer.form()) {
-            (Some((_, node)), Form::Nullable) => {
-                let Column::Optional { valid, value } = column else { return Err(mismatch()) };
-                self.node(node, value)?;
-                valid.append(true);
-            }
-            (Some((index, node)), Form::Union) => {
-                let target = alternative(column, index, 1)?;
-                self.node(node, target)?;
-            }
-            _ if pointer.open => {
+        match pointer.classes.iter().position(|(name, _)| *name == class) {
+            Some(index) => self.object_of(pointer, index, column)?,
+            None if pointer.open => {
                 let size = end - start.position();
                 let bytes = start.remaining().get(..size).unwrap_or_default();
                 self.push_raw(pointer, column, bytes)?;
                 self.cursor.seek(end)?;
             }
-            _ => {
+            None => {
                 return Err(Error::unsupported(format!(
                     "a pointer to {} leads to an object of class {class}, whose streamer info \
                      does not say that it is derived from it",
@@ -73,6 +66,29 @@ impl Decoder<'_> {
             )));
         }
         Ok(())
+    }
+
+    /// An object of one of the classes that the pointer may lead to.
+    fn object_of(&mut self, pointer: &Pointer, index: usize, column: &mut Column) -> Result<()> {
+        let (_, node) = pointer.classes.get(index).ok_or_else(mismatch)?;
+        match (pointer.form(), column) {
+            (Form::Nullable, Column::Optional { valid, value }) => {
+                self.node(node, value)?;
+                valid.append(true);
+                Ok(())
+            }
+            (Form::Union, column) => self.node(node, alternative(column, index, 1)?),
+            _ => Err(mismatch()),
+        }
+    }
+
+    /// An object without a tag.
+    fn untagged(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
+        let Pointer { declared, classes, .. } = pointer;
+        let index = classes.iter().position(|(name, _)| name == declared).ok_or_else(|| {
+            Error::unsupported(format!("an array of objects of class {declared} within one"))
+        })?;
+        self.object_of(pointer, index, column)
     }
 
     /// Bytes of an object that is not taken apart.

@@ -114,6 +114,10 @@ impl<'n> Encoder<'n> {
                 Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
             }
             (Node::Opaque(class), _) => self.opaque(class.as_deref(), source, row),
+            (Node::Carried, _) => {
+                self.out.extend_from_slice(text(source, row)?);
+                Ok(())
+            }
             (Node::Collection(kind, items), _) => self.collection(*kind, items, source, row),
             _ => Err(misfit()),
         }
