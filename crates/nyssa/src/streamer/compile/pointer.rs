@@ -9,9 +9,15 @@ use crate::streamer::pointer::Pointer;
 
 /// Classes that a union may have: its type ids have 8 bits, and more help nobody.
 const MAX_CLASSES: usize = 64;
-/// Unions of all classes in one another, where it is not known which classes there are, and where it is.
+/// Unions of all classes in one another, where it is not known which classes there are (of many, of few),
+/// and where it is.
 const MAX_ANYS: usize = 1;
+const MAX_ANYS_FEW: usize = 2;
 const MAX_ANYS_MET: usize = 4;
+/// What classes of trees begin with.
+const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
+/// So many classes are few.
+const FEW_CLASSES: usize = 12;
 /// Members that a class may have in all beyond which objects behind pointers stay bytes, so that there is
 /// room for its own.
 const MAX_BEHIND: usize = MAX_NODES / 2;
@@ -62,7 +68,11 @@ impl Compiler<'_> {
             .filter(|name| !self.stack.iter().any(|outer| outer == name))
             .filter(|name| self.may_be(name))
             .collect();
-        let deepest = if self.met.is_some() { MAX_ANYS_MET } else { MAX_ANYS };
+        let deepest = match names.len() {
+            _ if self.met.is_some() => MAX_ANYS_MET,
+            ..=FEW_CLASSES => MAX_ANYS_FEW,
+            _ => MAX_ANYS,
+        };
         if self.anys < deepest && names.len() <= MAX_CLASSES {
             self.anys += 1;
             for name in names {
@@ -86,9 +96,13 @@ impl Compiler<'_> {
         Some((name.to_owned(), node?))
     }
 
-    /// Whether pointers may lead to objects of a class.
+    /// Whether pointers may lead to objects of a class. The classes of a tree are in all files with trees,
+    /// but not in its entries.
     fn may_be(&self, class: &str) -> bool {
-        self.met.is_none_or(|met| met.contains(class))
+        match self.met {
+            Some(met) => met.contains(class),
+            None => !OF_TREES.iter().any(|prefix| class.starts_with(prefix)),
+        }
     }
 
     /// Whether class `name` has `base` as a base class.
