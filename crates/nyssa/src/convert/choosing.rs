@@ -218,15 +218,16 @@ impl Choosing<'_> {
                     let (columns, streamer) = self.sizes(&input.path, product, cluster, &array)?;
                     Trial::Sizes(columns, streamer)
                 }
-                Err(error) => Trial::Refused(brief(error)),
+                Err(error) => Trial::Refused(brief(&error)),
             }),
             Reason::NoType(_) => Ok(match sample(product) {
                 // Some objects cannot be streamed, which only they tell.
                 Err(error) if unsupported(error.kind()) => {
-                    let carried = product.clone().carry(input);
-                    match carried.filter(|product| sample(product).is_ok()) {
-                        Some(carried) => Trial::Carried(carried),
-                        None => Trial::Refused(brief(error)),
+                    let carried = product.clone().carry(input).map(|one| (sample(&one), one));
+                    match carried {
+                        Some((Ok(_), carried)) => Trial::Carried(carried),
+                        Some((Err(error), _)) => Trial::Refused(brief(&error)),
+                        None => Trial::Refused(brief(&error)),
                     }
                 }
                 // What is wrong with the branch is met again where it counts.

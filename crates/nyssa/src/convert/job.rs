@@ -145,9 +145,9 @@ fn attempt(
     for job in &mut jobs {
         match job.write(&target) {
             Ok(report) => done.push(report),
-            Err(Stop::Error(error)) => return Err(error),
+            Err(Stop::Error(error)) => return Err(job.place(error)),
             Err(Stop::Units(failed)) => {
-                job.note(failed)?;
+                job.note(failed).map_err(|error| job.place(error))?;
                 return Ok(None);
             }
         }
@@ -251,20 +251,18 @@ impl<'a> Job<'a> {
     }
 
     /// Takes note of units that failed.
+    ///
+    /// # Errors
+    /// A failure that is known, which would come again for ever.
     fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
-        let mut known = None;
         for (index, error) in failed {
-            let Some(unit) = self.map.units.get(index) else { return Err(error) };
-            let message = error.to_string();
-            if !self.troubles.add(&self.inputs, &self.products, unit, error) {
-                known = Some(message);
+            let unit = self.map.units.get(index);
+            let news = |unit| self.troubles.add(&self.inputs, &self.products, unit, &error);
+            if !unit.is_some_and(news) {
+                return Err(error);
             }
         }
-        match known {
-            // It would end the same way for ever.
-            Some(message) => Err(Error::unsupported(message)),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn write(&mut self, output: &Output) -> std::result::Result<Report, Stop> {
@@ -352,6 +350,13 @@ impl<'a> Job<'a> {
             skipped: self.map.skipped.clone(),
             notes: self.map.notes.clone(),
             ..Report::default()
+        })
+    }
+
+    fn place(&self, error: Error) -> Error {
+        error.at(|place| {
+            place.file = Some(self.reader.file().to_owned());
+            place.object = Some(self.reader.name().to_owned());
         })
     }
 

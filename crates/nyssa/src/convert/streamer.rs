@@ -75,11 +75,12 @@ impl Products {
             return Ok(StreamerList::default());
         }
         let infos = file.streamer_list()?;
-        // In bytes that nobody looks into there may be objects of any class and version.
-        if self.by_input.values().any(Product::is_carried) {
-            return Ok(infos);
-        }
-        Ok(ObjectLayout::describe(self.by_input.values().map(|product| &*product.layout), &infos))
+        let layouts = || self.by_input.values().map(|product| &*product.layout);
+        // Bytes that are taken as they are may be of any version.
+        Ok(match self.by_input.values().any(Product::is_carried) {
+            true => ObjectLayout::describe_all(layouts(), &infos),
+            false => ObjectLayout::describe(layouts(), &infos),
+        })
     }
 
     /// The product of an input.
@@ -105,7 +106,9 @@ impl Product {
         layout.encode(&new_empty_array(&data_type))?;
         let apart = layout.data_type() != data_type;
         let bytes = match &input.branch.shape {
-            Ok(Shape::Streamed(streamed)) if input.branch.split.is_none() => {
+            Ok(Shape::Streamed(streamed))
+                if input.branch.split.is_none() && layouts.are_of_today() =>
+            {
                 streamed.layout.carried().filter(|_| streamed.counter.is_none()).map(Arc::new)
             }
             _ => None,
@@ -149,11 +152,10 @@ impl Product {
             return reader.read_branch(branch, entries.clone(), None);
         }
         let array = reader.read_whole(path, entries.clone())?;
-        let (bytes, offsets) = self.layout.encode(&array).map_err(|error| {
-            error.at(|place| {
-                place.entry = place.entry.map(|entry| entry.saturating_add(entries.start));
-            })
-        })?;
+        let (bytes, offsets) = self
+            .layout
+            .encode(&array)
+            .map_err(|error| error.move_entry(|entry| entry.checked_add(entries.start)))?;
         let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
         let bytes = LargeBinaryArray::try_new(offsets, Buffer::from_vec(bytes), None);
         Ok(Arc::new(bytes.map_err(|error| Error::limit(error.to_string()))?))

@@ -43,7 +43,7 @@ impl Troubles {
         inputs: &[Input<'_>],
         products: &Products,
         unit: &Unit,
-        error: Error,
+        error: &Error,
     ) -> bool {
         let kind = error.kind();
         let reason = brief(error);
@@ -91,9 +91,11 @@ pub(super) fn unsupported(kind: Kind) -> bool {
 }
 
 /// The message, and where in the branch.
-pub(super) fn brief(error: Error) -> String {
-    let error = error.at(|place| {
-        (place.file, place.object, place.cluster) = (None, None, None);
-    });
-    error.to_string()
+pub(super) fn brief(error: &Error) -> String {
+    let mut place = error.place().clone();
+    (place.file, place.object, place.cluster) = (None, None, None);
+    match place.to_string() {
+        place if place.is_empty() => error.message().to_owned(),
+        place => format!("{} ({place})", error.message()),
+    }
 }

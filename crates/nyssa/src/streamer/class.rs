@@ -55,6 +55,12 @@ impl Class {
         Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
     }
 
+    /// Its members in all versions.
+    pub fn nodes(&self) -> Vec<&Node> {
+        let steps = self.versions.iter().flat_map(|version| &version.steps);
+        steps.map(|step| &step.node).collect()
+    }
+
     /// Whether it has no members in any version.
     pub fn is_empty(&self) -> bool {
         self.versions.iter().all(|version| version.steps.is_empty())

@@ -26,6 +26,11 @@ impl<'a> Layouts<'a> {
         Self { compiler: Compiler::new(infos), by_name }
     }
 
+    /// Whether bytes that objects were streamed to mean the same in a new file.
+    pub fn are_of_today(&self) -> bool {
+        self.compiler.tagged_arrays()
+    }
+
     /// The streamer infos of a class, in the order of the file.
     pub fn versions(&self, class: &str) -> &[&'a ClassInfo] {
         self.by_name.get(&type_name::normalize(class)).map_or(&[], Vec::as_slice)

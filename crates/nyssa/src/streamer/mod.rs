@@ -54,6 +54,7 @@ mod shape;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
@@ -63,7 +64,8 @@ use crate::rootfile::{StreamerInfos, StreamerList};
 use column::Column;
 use compile::Compiler;
 use decode::Decoder;
-use node::Node;
+use encode::members::version_bytes;
+use node::{Carried, Node};
 use shape::Shape;
 
 pub use branch::{Counts, LeafNumbers, Member};
@@ -169,10 +171,18 @@ impl ObjectLayout {
         encode::encode(&self.node, &self.shape, array)
     }
 
-    /// The layout of the same objects that reads as their bytes, in which references count from the start
-    /// of each, for objects with a header.
-    pub fn carried(&self) -> Option<Self> {
-        matches!(self.node, Node::Object(_)).then(|| Self::new(Node::Carried))
+    /// The layout of the same objects of a class that reads as their bytes, with a header, in which
+    /// references count from the start of each; `None` for other values.
+    pub fn carried(self: &Arc<Self>) -> Option<Self> {
+        let version = match &self.node {
+            Node::Object(_) => None,
+            Node::Members(class, version) => {
+                Some(version_bytes(class, class.versions.get(*version)?).ok()?)
+            }
+            _ => return None,
+        };
+        let carried = Carried { version, layout: Arc::clone(self) };
+        Some(Self::new(Node::Carried(Box::new(carried))))
     }
 
     /// What readers of the bytes that [`ObjectLayout::encode`] makes have to know: of `infos` the classes in
@@ -181,6 +191,14 @@ impl ObjectLayout {
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,
     ) -> StreamerList {
-        encode::describe(layouts.into_iter().map(|layout| &layout.node), infos)
+        encode::describe(layouts.into_iter().map(|layout| &layout.node), infos, false)
+    }
+
+    /// As [`ObjectLayout::describe`] in all versions: for bytes that are taken as they are.
+    pub fn describe_all<'l>(
+        layouts: impl IntoIterator<Item = &'l Self>,
+        infos: &StreamerList,
+    ) -> StreamerList {
+        encode::describe(layouts.into_iter().map(|layout| &layout.node), infos, true)
     }
 }

@@ -96,6 +96,11 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// Whether pointers in counted arrays have tags, as they have today.
+    pub fn tagged_arrays(&self) -> bool {
+        self.tagged_arrays
+    }
+
     /// For another class, with nothing counted yet.
     pub fn fresh(&mut self) -> &mut Self {
         self.stack.clear();
