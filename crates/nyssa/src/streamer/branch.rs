@@ -76,6 +76,11 @@ impl ObjectLayout {
         }
     }
 
+    /// Whether it is `TObject::fBits`, which some objects have more bytes behind.
+    pub(crate) fn is_bits(&self) -> bool {
+        matches!(self.node, Node::Number(Basic::Bits, _))
+    }
+
     /// The member of the class that holds the lengths of the arrays of this one.
     pub fn counter(&self) -> Option<&str> {
         match &self.node {

@@ -1,6 +1,8 @@
 //! Objects made by hand from the layouts in ROOT's `TBufferFile` and `TStreamerInfo`: what ROOT
 //! itself writes is read in `tests/read/streamed.rs` and from Python.
 
+mod odd;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{Array, ArrayRef};

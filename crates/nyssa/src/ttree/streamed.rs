@@ -61,6 +61,14 @@ fn ranges(
         Error::unsupported("its entries vary in size and its baskets do not store where they lie")
     };
     let size = match (&rows.counts, streamed.layout.fixed_size()) {
+        // Behind the bits of objects that are referred to stands their process.
+        (None, _)
+            if streamed.layout.is_bits()
+                && rows.entries > 0
+                && have.is_multiple_of(rows.entries) =>
+        {
+            have / rows.entries
+        }
         (_, Some(size)) => size,
         (None, None) if rows.entries > 0 && have.is_multiple_of(rows.entries) => {
             have / rows.entries

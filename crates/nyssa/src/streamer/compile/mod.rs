@@ -34,6 +34,8 @@ const MAX_ARRAY: usize = 1 << 24;
 const NOTHING: &str = "TQObject";
 /// The only member of a class that is a collection.
 const THIS: &str = "This";
+/// Items of a class in a container of a streamer info, as ROOT leaves it for enums without dictionary.
+const NO_CLASS: i32 = 0;
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
@@ -293,7 +295,7 @@ impl<'a> Compiler<'a> {
         let class = element.type_name.trim_end_matches('*').trim();
         if code == LOOP || code == LOOP + ARRAY {
             let item = match element.type_name.trim_end().ends_with("**") {
-                true => self.pointer(class)?,
+                true => self.item_pointer(class)?,
                 false => self.class(class)?,
             };
             return Ok(Node::Counted(Counted {
@@ -324,7 +326,13 @@ impl<'a> Compiler<'a> {
 
     /// A standard container or string, or a pointer to one, as a member.
     fn container(&mut self, element: &Element, dimensions: Option<Vec<usize>>) -> Result<Node> {
-        let (item, names) = parse(element.type_name.trim_end_matches('*'));
+        let (mut item, mut names) = parse(element.type_name.trim_end_matches('*'));
+        if element.name == THIS
+            && matches!(item, Some(Item::Object(_)))
+            && let Some(items) = items_of_collection(element)
+        {
+            (item, names) = parse(&items);
+        }
         if item.as_ref().is_some_and(|item| self.holds_itself(item, &names)) {
             return match dimensions {
                 None => Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names)))),
@@ -336,7 +344,13 @@ impl<'a> Compiler<'a> {
             Some(Item::Sequence(inner))
                 if matches!(**inner, Item::Object(_)) && element.item_code < ARRAY =>
             {
-                match Basic::from_code(element.item_code, "") {
+                let described = only_class(inner, &names).is_some_and(|class| self.knows(&class));
+                let basic = match element.item_code {
+                    // ROOT takes what it does not know for an enum.
+                    NO_CLASS if !described => Some(Basic::I32),
+                    code => Basic::from_code(code, ""),
+                };
+                match basic {
                     Some(basic) => {
                         let number = number(basic, element.item_code);
                         Ok(Node::Sequence(Box::new(Node::Number(basic, number))))
@@ -347,6 +361,10 @@ impl<'a> Compiler<'a> {
             item => self.item(item.as_ref(), &names),
         };
         let content = match content {
+            // Items that are collections of such items have no end as a type.
+            Err(_) if element.name == THIS && dimensions.is_none() => {
+                return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
+            }
             Ok(content) if item.as_ref().is_some_and(|item| !matches!(item, Item::Object(_))) => {
                 content
             }
@@ -477,6 +495,13 @@ fn same(one: &Item, names: &[String], other: &Item, others: &[String]) -> bool {
         }
         _ => one == other,
     }
+}
+
+/// The container that a class of its own is: its streamer info names the class itself, the items stand
+/// in the title (`TStreamerInfo::Build`).
+fn items_of_collection(this: &Element) -> Option<String> {
+    let end = this.title.starts_with('<').then(|| this.title.rfind('>'))??;
+    Some(format!("vector{}", this.title.get(..=end)?))
 }
 
 /// The class of which alone there are objects in a container.
