@@ -22,6 +22,9 @@ use crate::schema::type_name;
 const ARRAY: i32 = 20;
 /// Added to a type code for counted pointers (`kOffsetP`).
 const COUNTED: i32 = 40;
+/// The code of `int`, and those of unsigned numbers.
+const INT: i32 = 3;
+const UNSIGNED: std::ops::RangeInclusive<i32> = 11..=17;
 /// Objects behind a pointer with a counter (`kStreamLoop`).
 const LOOP: i32 = 501;
 /// Members that a class may have in all, with those of the classes in it.
@@ -45,6 +48,8 @@ pub(super) struct Compiler<'a> {
     /// Class names in normal form, to the name that the file uses.
     normal: HashMap<String, &'a str>,
     order: Vec<&'a str>,
+    /// Enums that are members or items, in normal form, to the code of numbers of their type.
+    enums: HashMap<String, i32>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
     /// The classes that pointers lead to, where that is known.
@@ -70,8 +75,15 @@ impl<'a> Compiler<'a> {
             }
             known.push(info);
         }
+        let elements = infos.classes().iter().flat_map(|info| &info.elements);
+        let mut enums = HashMap::new();
+        for (name, code) in elements.filter_map(enumerated) {
+            // Members of any enum have the code of `int`.
+            let known = enums.entry(name).or_insert(code);
+            *known = if *known == INT { code } else { *known };
+        }
         let stack = Vec::new();
-        Self { classes, normal, order, stack, met: None, anys: 0, nodes: 0, effort: 0 }
+        Self { classes, normal, order, enums, stack, met: None, anys: 0, nodes: 0, effort: 0 }
     }
 
     /// For another class, with nothing counted yet.
@@ -153,6 +165,7 @@ impl<'a> Compiler<'a> {
             || name.starts_with("TArray")
             || self.find(name).is_some()
             || by_heart(name).is_some()
+            || matches!(parse(name).0, Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
     }
 
     /// An object of a class, embedded or behind a tag.
@@ -339,39 +352,41 @@ impl<'a> Compiler<'a> {
                 Some(_) => Err(refused(element)),
             };
         }
-        let content = match &item {
-            // Enums are streamed as numbers; only the code of the items tells them from classes.
-            Some(Item::Sequence(inner))
-                if matches!(**inner, Item::Object(_)) && element.item_code < ARRAY =>
-            {
-                let described = only_class(inner, &names).is_some_and(|class| self.knows(&class));
-                let basic = match element.item_code {
-                    // ROOT takes what it does not know for an enum.
-                    NO_CLASS if !described => Some(Basic::I32),
-                    code => Basic::from_code(code, ""),
-                };
-                match basic {
-                    Some(basic) => {
-                        let number = number(basic, element.item_code);
-                        Ok(Node::Sequence(Box::new(Node::Number(basic, number))))
-                    }
-                    None => self.item(item.as_ref(), &names),
+        let content = match self.enum_items(element, item.as_ref(), &names) {
+            // Whatever their type, enums in a member's own container take 32 bits.
+            Some(basic) => Node::Sequence(Box::new(Node::Number(basic, number(basic, 0)))),
+            None => match self.item(item.as_ref(), &names) {
+                Ok(content) => content,
+                // Items that are collections of such items have no end as a type.
+                Err(_) if element.name == THIS && dimensions.is_none() => {
+                    return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
                 }
-            }
-            item => self.item(item.as_ref(), &names),
+                Err(error) => return Err(error),
+            },
         };
-        let content = match content {
-            // Items that are collections of such items have no end as a type.
-            Err(_) if element.name == THIS && dimensions.is_none() => {
-                return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
-            }
-            Ok(content) if item.as_ref().is_some_and(|item| !matches!(item, Item::Object(_))) => {
-                content
-            }
-            Ok(_) => return Err(refused(element)),
-            Err(error) => return Err(error),
-        };
+        if item.is_none_or(|item| matches!(item, Item::Object(_))) {
+            return Err(refused(element));
+        }
         Ok(Node::Container(Box::new(content), dimensions))
+    }
+
+    /// The numbers that a member's own container has as items, where they are an enum.
+    fn enum_items(
+        &self,
+        element: &Element,
+        item: Option<&Item>,
+        names: &[String],
+    ) -> Option<Basic> {
+        let Some(Item::Sequence(inner)) = item else { return None };
+        let Item::Object(class) = **inner else { return None };
+        let name = names.get(class.0 as usize).map_or("", String::as_str);
+        match element.item_code {
+            code if UNSIGNED.contains(&code) => Some(Basic::U32),
+            code if (1..ARRAY).contains(&code) => Some(Basic::I32),
+            // ROOT takes what it does not know for an enum.
+            NO_CLASS if !self.knows(name) => Some(Basic::I32),
+            _ => None,
+        }
     }
 
     /// Whether a container has items of a class that is being compiled, which have no end as a type.
@@ -397,10 +412,7 @@ impl<'a> Compiler<'a> {
             None => return Err(Error::unsupported("a container that nyssa does not know")),
             Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
             Some(Item::Text | Item::RootText) => Node::Text,
-            // What is always empty has no streamer info.
-            Some(Item::Object(class)) if !self.knows(name(class)) => {
-                Node::Unknown(name(class).to_owned())
-            }
+            Some(Item::Object(class)) if !self.knows(name(class)) => self.unknown(name(class)),
             Some(Item::Object(class)) => self.class(name(class))?,
             Some(Item::Pointer(class)) => self.pointer(name(class))?,
             Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner), names)?)),
@@ -417,6 +429,15 @@ impl<'a> Compiler<'a> {
                 class: self.pair("pair", key, value, names)?,
             })),
         })
+    }
+
+    /// An item of a type that has no streamer info: an enum, or a class of which there are no objects.
+    fn unknown(&self, name: &str) -> Node {
+        let code = self.enums.get(&type_name::normalize(name));
+        match code.and_then(|&code| Some((code, Basic::from_code(code, "")?))) {
+            Some((code, basic)) => Node::Number(basic, number(basic, code)),
+            None => Node::Unknown(name.to_owned()),
+        }
     }
 
     /// The checksum of a pair, 0 where no streamer info says it.
@@ -502,6 +523,20 @@ fn same(one: &Item, names: &[String], other: &Item, others: &[String]) -> bool {
 fn items_of_collection(this: &Element) -> Option<String> {
     let end = this.title.starts_with('<').then(|| this.title.rfind('>'))??;
     Some(format!("vector{}", this.title.get(..=end)?))
+}
+
+/// The enum that a member is or has as items, with the code of numbers of its type: streamer infos
+/// give it a name that is no number's, and the code of one.
+fn enumerated(element: &Element) -> Option<(String, i32)> {
+    let (item, names) = parse(&element.type_name);
+    let (item, code) = match (element.class.as_str(), item?) {
+        ("TStreamerBasicType", item) => (item, element.code % ARRAY),
+        ("TStreamerSTL", Item::Sequence(item)) => (*item, element.item_code),
+        _ => return None,
+    };
+    let Item::Object(class) = item else { return None };
+    let number = Basic::from_code(code, "").is_some();
+    number.then_some((type_name::normalize(names.get(class.0 as usize)?), code))
 }
 
 /// The class of which alone there are objects in a container.
