@@ -184,13 +184,14 @@ pub(super) fn check(
     classes: &Classes<'_>,
 ) -> std::result::Result<(DataType, FieldType), String> {
     let data_type = branch.data_type()?;
-    if let Some(typed) = classes.field_type(branch) {
-        return Ok((data_type, typed));
-    }
-    let item = match (&data_type, counter(branch)) {
-        (DataType::LargeList(item), Some(_)) => field_type(item, layout)?,
+    let item = match (classes.field_type(branch), &data_type, counter(branch)) {
+        (Some(typed), ..) => typed,
+        (_, DataType::LargeList(item), Some(_)) => field_type(item, layout)?,
         _ => field_type(&branch.arrow_field("")?, layout)?,
     };
+    // Not all types that can be put together are fields of RNTuple.
+    let field = SchemaBuilder::new(Compression::DEFAULT).field(None, "branch", &item);
+    field.map_err(|error| error.message().to_owned())?;
     Ok((data_type, item))
 }
 

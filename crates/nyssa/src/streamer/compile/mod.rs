@@ -22,6 +22,9 @@ use crate::schema::type_name;
 const ARRAY: i32 = 20;
 /// Added to a type code for counted pointers (`kOffsetP`).
 const COUNTED: i32 = 40;
+/// The code of `int`, and those of unsigned numbers.
+const INT: i32 = 3;
+const UNSIGNED: std::ops::RangeInclusive<i32> = 11..=17;
 /// Objects behind a pointer with a counter (`kStreamLoop`).
 const LOOP: i32 = 501;
 /// Members that a class may have in all, with those of the classes in it.
@@ -43,6 +46,8 @@ pub(super) struct Compiler<'a> {
     /// Class names in normal form, to the name that the file uses.
     normal: HashMap<String, &'a str>,
     order: Vec<&'a str>,
+    /// Enums that are members or items, in normal form, to the code of numbers of their type.
+    enums: HashMap<String, i32>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
     /// The classes that pointers lead to, where that is known.
@@ -68,8 +73,15 @@ impl<'a> Compiler<'a> {
             }
             known.push(info);
         }
+        let elements = infos.classes().iter().flat_map(|info| &info.elements);
+        let mut enums = HashMap::new();
+        for (name, code) in elements.filter_map(enumerated) {
+            // Members of any enum have the code of `int`.
+            let known = enums.entry(name).or_insert(code);
+            *known = if *known == INT { code } else { *known };
+        }
         let stack = Vec::new();
-        Self { classes, normal, order, stack, met: None, anys: 0, nodes: 0, effort: 0 }
+        Self { classes, normal, order, enums, stack, met: None, anys: 0, nodes: 0, effort: 0 }
     }
 
     /// For another class, with nothing counted yet.
@@ -151,6 +163,7 @@ impl<'a> Compiler<'a> {
             || name.starts_with("TArray")
             || self.find(name).is_some()
             || by_heart(name).is_some()
+            || matches!(parse(name).0, Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
     }
 
     /// An object of a class, embedded or behind a tag.
@@ -332,27 +345,22 @@ impl<'a> Compiler<'a> {
             };
         }
         let content = match &item {
-            // Enums are streamed as numbers; only the code of the items tells them from classes.
+            // Whatever their type, enums in a member's own container take 32 bits.
             Some(Item::Sequence(inner))
-                if matches!(**inner, Item::Object(_)) && element.item_code < ARRAY =>
+                if matches!(**inner, Item::Object(_))
+                    && (1..ARRAY).contains(&element.item_code) =>
             {
-                match Basic::from_code(element.item_code, "") {
-                    Some(basic) => {
-                        let number = number(basic, element.item_code);
-                        Ok(Node::Sequence(Box::new(Node::Number(basic, number))))
-                    }
-                    None => self.item(item.as_ref(), &names),
-                }
+                let basic = match UNSIGNED.contains(&element.item_code) {
+                    true => Basic::U32,
+                    false => Basic::I32,
+                };
+                Node::Sequence(Box::new(Node::Number(basic, number(basic, 0))))
             }
-            item => self.item(item.as_ref(), &names),
+            item => self.item(item.as_ref(), &names)?,
         };
-        let content = match content {
-            Ok(content) if item.as_ref().is_some_and(|item| !matches!(item, Item::Object(_))) => {
-                content
-            }
-            Ok(_) => return Err(refused(element)),
-            Err(error) => return Err(error),
-        };
+        if item.is_none_or(|item| matches!(item, Item::Object(_))) {
+            return Err(refused(element));
+        }
         Ok(Node::Container(Box::new(content), dimensions))
     }
 
@@ -379,10 +387,7 @@ impl<'a> Compiler<'a> {
             None => return Err(Error::unsupported("a container that nyssa does not know")),
             Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
             Some(Item::Text | Item::RootText) => Node::Text,
-            // What is always empty has no streamer info.
-            Some(Item::Object(class)) if !self.knows(name(class)) => {
-                Node::Unknown(name(class).to_owned())
-            }
+            Some(Item::Object(class)) if !self.knows(name(class)) => self.unknown(name(class)),
             Some(Item::Object(class)) => self.class(name(class))?,
             Some(Item::Pointer(class)) => self.pointer(name(class))?,
             Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner), names)?)),
@@ -399,6 +404,15 @@ impl<'a> Compiler<'a> {
                 class: self.pair("pair", key, value, names)?,
             })),
         })
+    }
+
+    /// An item of a type that has no streamer info: an enum, or a class of which there are no objects.
+    fn unknown(&self, name: &str) -> Node {
+        let code = self.enums.get(&type_name::normalize(name));
+        match code.and_then(|&code| Some((code, Basic::from_code(code, "")?))) {
+            Some((code, basic)) => Node::Number(basic, number(basic, code)),
+            None => Node::Unknown(name.to_owned()),
+        }
     }
 
     /// The checksum of a pair, 0 where no streamer info says it.
@@ -477,6 +491,20 @@ fn same(one: &Item, names: &[String], other: &Item, others: &[String]) -> bool {
         }
         _ => one == other,
     }
+}
+
+/// The enum that a member is or has as items, with the code of numbers of its type: streamer infos
+/// give it a name that is no number's, and the code of one.
+fn enumerated(element: &Element) -> Option<(String, i32)> {
+    let (item, names) = parse(&element.type_name);
+    let (item, code) = match (element.class.as_str(), item?) {
+        ("TStreamerBasicType", item) => (item, element.code % ARRAY),
+        ("TStreamerSTL", Item::Sequence(item)) => (*item, element.item_code),
+        _ => return None,
+    };
+    let Item::Object(class) = item else { return None };
+    let number = Basic::from_code(code, "").is_some();
+    number.then_some((type_name::normalize(names.get(class.0 as usize)?), code))
 }
 
 /// The class of which alone there are objects in a container.

@@ -2,17 +2,26 @@
 
 use std::collections::HashSet;
 
-use super::{Compiler, KNOWN, T_OBJECT};
+use super::{Compiler, KNOWN, MAX_NODES, T_OBJECT};
 use crate::error::Result;
 use crate::streamer::node::Node;
 use crate::streamer::pointer::Pointer;
 
 /// Classes that a union may have: its type ids have 8 bits, and more help nobody.
 const MAX_CLASSES: usize = 64;
-/// Unions of all classes in one another, where it is not known which classes there are, and where it is.
+/// Unions of all classes in one another, where it is not known which classes there are (of many, of few),
+/// and where it is.
 const MAX_ANYS: usize = 1;
+const MAX_ANYS_FEW: usize = 2;
 const MAX_ANYS_MET: usize = 4;
-/// Members and classes looked at after which unions of all classes stay bytes.
+/// What classes of trees begin with.
+const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
+/// So many classes are few.
+const FEW_CLASSES: usize = 12;
+/// Members that a class may have in all beyond which objects behind pointers stay bytes, so that there is
+/// room for its own.
+const MAX_BEHIND: usize = MAX_NODES / 2;
+/// Members and classes looked at after which objects behind pointers stay bytes.
 const MAX_EFFORT: usize = 200_000;
 
 impl Compiler<'_> {
@@ -26,7 +35,7 @@ impl Compiler<'_> {
         let derived: Vec<&str> =
             self.order.iter().copied().filter(|name| self.is_derived(name, own)).collect();
         let inside = |name: &str| self.stack.iter().any(|outer| outer == name);
-        let open = !derived.is_empty() || inside(own);
+        let mut open = !derived.is_empty() || inside(own);
         let names = [own].into_iter().chain(derived);
         let names: Vec<&str> =
             names.filter(|name| !inside(name)).filter(|name| self.may_be(name)).collect();
@@ -34,12 +43,14 @@ impl Compiler<'_> {
         if names.len() <= MAX_CLASSES {
             for name in names {
                 // A pointer that is always null leads to nothing that has streamer info.
-                if self.knows(name) {
+                if name == own && self.knows(name) {
                     classes.push((name.to_owned(), self.class(name)?));
+                } else if name != own {
+                    classes.extend(self.behind(name));
                 }
             }
         }
-        let open = open || classes.is_empty();
+        open |= classes.is_empty();
         Ok(Node::Pointer(Box::new(Pointer { declared: declared.to_owned(), classes, open })))
     }
 
@@ -57,25 +68,41 @@ impl Compiler<'_> {
             .filter(|name| !self.stack.iter().any(|outer| outer == name))
             .filter(|name| self.may_be(name))
             .collect();
-        let deepest = if self.met.is_some() { MAX_ANYS_MET } else { MAX_ANYS };
-        if self.anys < deepest && names.len() <= MAX_CLASSES && self.effort < MAX_EFFORT {
+        let deepest = match names.len() {
+            _ if self.met.is_some() => MAX_ANYS_MET,
+            ..=FEW_CLASSES => MAX_ANYS_FEW,
+            _ => MAX_ANYS,
+        };
+        if self.anys < deepest && names.len() <= MAX_CLASSES {
             self.anys += 1;
             for name in names {
-                let nodes = self.nodes;
-                match self.class(name) {
-                    Ok(node) => classes.push((name.to_owned(), node)),
-                    // Its objects are kept as bytes.
-                    Err(_) => self.nodes = nodes,
-                }
+                classes.extend(self.behind(name));
             }
             self.anys -= 1;
         }
         Pointer { declared: T_OBJECT.to_owned(), classes, open: true }
     }
 
-    /// Whether pointers may lead to objects of a class.
+    /// A class that a pointer may lead to, none where its objects are kept as bytes.
+    fn behind(&mut self, name: &str) -> Option<(String, Node)> {
+        if self.effort >= MAX_EFFORT {
+            return None;
+        }
+        let before = self.nodes;
+        let node = self.class(name).ok().filter(|_| self.nodes <= MAX_BEHIND);
+        if node.is_none() {
+            self.nodes = before;
+        }
+        Some((name.to_owned(), node?))
+    }
+
+    /// Whether pointers may lead to objects of a class. The classes of a tree are in all files with trees,
+    /// but not in its entries.
     fn may_be(&self, class: &str) -> bool {
-        self.met.is_none_or(|met| met.contains(class))
+        match self.met {
+            Some(met) => met.contains(class),
+            None => !OF_TREES.iter().any(|prefix| class.starts_with(prefix)),
+        }
     }
 
     /// Whether class `name` has `base` as a base class.

@@ -67,7 +67,9 @@ impl Decoder<'_> {
                     (0..count).try_for_each(|_| decoder.pointer(items, column))
                 })?;
             }
-            (Collection::Clones, [lower, list]) => self.clones(items, lower, list, bits)?,
+            (Collection::Clones, [lower, list]) => {
+                self.clones(items, lower, list, bits, header.end)?;
+            }
             _ => return Err(mismatch()),
         }
         *len += 1;
@@ -95,13 +97,16 @@ impl Decoder<'_> {
         lower: &mut Column,
         list: &mut Column,
         bits: u32,
+        end: Option<usize>,
     ) -> Result<()> {
         let class_version = self.cursor.root_string()?;
         let count = self.cursor.be_i32()?.unsigned_abs() as usize;
         number::read(Basic::I32, &mut self.cursor, 1, lower)?;
         let (class, version) = class_version.split_once(';').unwrap_or((&class_version, ""));
         if count == 0 {
-            return self.push_list(list, |_, _| Ok(()));
+            self.push_list(list, |_, _| Ok(()))?;
+            // The headers of the containers that items would have are there all the same.
+            return end.map_or(Ok(()), |end| self.cursor.seek(end));
         }
         let known = items.classes.iter().position(|(name, _)| name == class);
         let known = known.and_then(|index| Some((index, &items.classes.get(index)?.1)));

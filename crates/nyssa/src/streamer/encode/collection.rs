@@ -109,9 +109,7 @@ impl<'n> Encoder<'n> {
         self.clones_name(name, class)?;
         self.count(rows.len())?;
         self.count(0)?;
-        if !rows.is_empty() {
-            self.members(class, source, Rows::Many(rows))?;
-        }
+        self.members(class, source, Rows::Many(rows))?;
         self.end(start)
     }
 
@@ -181,7 +179,8 @@ impl<'n> Encoder<'n> {
             }
             return Ok(());
         }
-        let Some((&first, _)) = offsets.split_first() else { return Ok(()) };
+        // Without items too: of their containers there are headers.
+        let first = offsets.first().copied().unwrap_or(0);
         // Items of one class lie one after the other.
         let follows = (first..).zip(offsets).all(|(place, &offset)| place == offset);
         if ids.iter().any(|&id| usize::try_from(id) != Ok(index + 1)) {
