@@ -67,7 +67,7 @@ use decode::Decoder;
 use node::Node;
 use shape::Shape;
 
-pub use branch::{Counts, LeafNumbers, Member};
+pub use branch::{Counts, LeafNumbers, Member, Values};
 pub use layouts::Layouts;
 pub use object::ObjectReader;
 

@@ -432,7 +432,9 @@ fn member(
             end - entry.len()..end
         })
         .collect();
-    layout.decode_entries(&entries.concat(), &ranges, counts, None, Origin::Buffer(0), 0)
+    let (bytes, mut values) = (entries.concat(), layout.values());
+    layout.decode_entries(&bytes, &ranges, counts, None, Origin::Buffer(0), 0, &mut values)?;
+    layout.finish(values)
 }
 
 #[test]
