@@ -145,7 +145,7 @@ def against_the_others(
 
 
 def test_more_is_right_than_in_uproot() -> None:
-    """All that nyssa reads is as others read it, or known to be right; that is more than uproot's."""
+    """All that nyssa reads is as others read it, or known to be right: more than uproot."""
     rows = [row.strip("| ").split(" | ") for row in PAGE.read_text().splitlines()]
     ways = next(row for row in rows if RIGHT in row)
     found = {row[0]: row[1:] for row in rows if row[0] in ("nyssa", "uproot 5.7")}
