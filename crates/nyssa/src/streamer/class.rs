@@ -61,17 +61,6 @@ impl Class {
         steps.map(|step| &step.node).collect()
     }
 
-    /// Whether it has no members in any version.
-    pub fn is_empty(&self) -> bool {
-        self.versions.iter().all(|version| version.steps.is_empty())
-    }
-
-    /// Whether its objects begin with `TObject`.
-    pub fn begins_with_t_object(&self) -> bool {
-        let first = self.versions.first().and_then(|version| version.steps.first());
-        first.is_some_and(|step| matches!(step.node, Node::TObject))
-    }
-
     /// The version of a number; the only one when the layout is fixed.
     pub fn version(&self, version: i32) -> Option<&Version> {
         let found = self.versions.iter().find(|known| known.version == version);
@@ -108,6 +97,16 @@ impl Class {
             }
             version.missing = missing;
         }
+    }
+}
+
+impl Version {
+    /// Whether it has no members, and none in base classes: streamed member by member it takes no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.steps.iter().all(|step| {
+            let empty = |class: &Class| class.versions.iter().all(Self::is_empty);
+            step.base && matches!(&step.node, Node::Object(class) if empty(class))
+        })
     }
 }
 

@@ -143,6 +143,18 @@ impl Node {
         inner.into_iter().find_map(|node| node.class(name))
     }
 
+    /// Of a list of numbers, how they are stored; none where a number may take more bytes than its
+    /// type says.
+    pub fn numbers_in_list(&self) -> Option<Basic> {
+        match self {
+            Self::Sequence(item) => match **item {
+                Self::Number(basic, _) if basic != Basic::Bits => Some(basic),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What it reads as.
     pub fn shape(&self) -> Shape {
         let list = |item: Shape| Shape::List(Box::new(item));

@@ -68,7 +68,7 @@ impl Compiler<'_> {
     pub fn clones(&mut self, item: &str) -> Result<Node> {
         let classes = vec![(item.to_owned(), self.class(item)?)];
         let declared = "TClonesArray".to_owned();
-        let items = Pointer { declared, classes, open: false, untagged: false };
+        let items = Pointer { declared, classes, open: false, bare: false };
         Ok(Node::Collection(Collection::Clones, Box::new(items)))
     }
 

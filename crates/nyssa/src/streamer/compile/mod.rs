@@ -37,6 +37,8 @@ const MAX_ARRAY: usize = 1 << 24;
 const NOTHING: &str = "TQObject";
 /// The only member of a class that is a collection.
 const THIS: &str = "This";
+/// Items of a class in a container of a streamer info, as ROOT leaves it for enums without dictionary.
+const NO_CLASS: i32 = 0;
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
@@ -50,8 +52,6 @@ pub(super) struct Compiler<'a> {
     enums: HashMap<String, i32>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
-    /// Whether pointers in counted arrays have tags.
-    tagged_arrays: bool,
     /// The classes that pointers lead to, where that is known.
     met: Option<&'a BTreeSet<String>>,
     /// Unions of all classes that the one being compiled is in.
@@ -88,17 +88,11 @@ impl<'a> Compiler<'a> {
             order,
             enums,
             stack: Vec::new(),
-            tagged_arrays: infos.tagged_arrays,
             met: None,
             anys: 0,
             nodes: 0,
             effort: 0,
         }
-    }
-
-    /// Whether pointers in counted arrays have tags, as they have today.
-    pub fn tagged_arrays(&self) -> bool {
-        self.tagged_arrays
     }
 
     /// For another class, with nothing counted yet.
@@ -327,7 +321,7 @@ impl<'a> Compiler<'a> {
         let class = element.type_name.trim_end_matches('*').trim();
         if code == LOOP || code == LOOP + ARRAY {
             let item = match element.type_name.trim_end().ends_with("**") {
-                true => self.array_pointer(class)?,
+                true => self.item_pointer(class)?,
                 false => self.class(class)?,
             };
             return Ok(Node::Counted(Counted {
@@ -358,31 +352,54 @@ impl<'a> Compiler<'a> {
 
     /// A standard container or string, or a pointer to one, as a member.
     fn container(&mut self, element: &Element, dimensions: Option<Vec<usize>>) -> Result<Node> {
-        let (item, names) = parse(element.type_name.trim_end_matches('*'));
+        let (mut item, mut names) = parse(element.type_name.trim_end_matches('*'));
+        if element.name == THIS
+            && matches!(item, Some(Item::Object(_)))
+            && let Some(items) = items_of_collection(element)
+        {
+            (item, names) = parse(&items);
+        }
         if item.as_ref().is_some_and(|item| self.holds_itself(item, &names)) {
             return match dimensions {
                 None => Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names)))),
                 Some(_) => Err(refused(element)),
             };
         }
-        let content = match &item {
+        let content = match self.enum_items(element, item.as_ref(), &names) {
             // Whatever their type, enums in a member's own container take 32 bits.
-            Some(Item::Sequence(inner))
-                if matches!(**inner, Item::Object(_))
-                    && (1..ARRAY).contains(&element.item_code) =>
-            {
-                let basic = match UNSIGNED.contains(&element.item_code) {
-                    true => Basic::U32,
-                    false => Basic::I32,
-                };
-                Node::Sequence(Box::new(Node::Number(basic, number(basic, 0))))
-            }
-            item => self.item(item.as_ref(), &names)?,
+            Some(basic) => Node::Sequence(Box::new(Node::Number(basic, number(basic, 0)))),
+            None => match self.item(item.as_ref(), &names) {
+                Ok(content) => content,
+                // Items that are collections of such items have no end as a type.
+                Err(_) if element.name == THIS && dimensions.is_none() => {
+                    return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
+                }
+                Err(error) => return Err(error),
+            },
         };
         if item.is_none_or(|item| matches!(item, Item::Object(_))) {
             return Err(refused(element));
         }
         Ok(Node::Container(Box::new(content), dimensions))
+    }
+
+    /// The numbers that a member's own container has as items, where they are an enum.
+    fn enum_items(
+        &self,
+        element: &Element,
+        item: Option<&Item>,
+        names: &[String],
+    ) -> Option<Basic> {
+        let Some(Item::Sequence(inner)) = item else { return None };
+        let Item::Object(class) = **inner else { return None };
+        let name = names.get(class.0 as usize).map_or("", String::as_str);
+        match element.item_code {
+            code if UNSIGNED.contains(&code) => Some(Basic::U32),
+            code if (1..ARRAY).contains(&code) => Some(Basic::I32),
+            // ROOT takes what it does not know for an enum.
+            NO_CLASS if !self.knows(name) => Some(Basic::I32),
+            _ => None,
+        }
     }
 
     /// Whether a container has items of a class that is being compiled, which have no end as a type.
@@ -512,6 +529,13 @@ fn same(one: &Item, names: &[String], other: &Item, others: &[String]) -> bool {
         }
         _ => one == other,
     }
+}
+
+/// The container that a class of its own is: its streamer info names the class itself, the items stand
+/// in the title (`TStreamerInfo::Build`).
+fn items_of_collection(this: &Element) -> Option<String> {
+    let end = this.title.starts_with('<').then(|| this.title.rfind('>'))??;
+    Some(format!("vector{}", this.title.get(..=end)?))
 }
 
 /// The enum that a member is or has as items, with the code of numbers of its type: streamer infos

@@ -51,15 +51,15 @@ impl Compiler<'_> {
             }
         }
         open |= classes.is_empty();
-        let declared = own.to_owned();
-        Ok(Node::Pointer(Box::new(Pointer { declared, classes, open, untagged: false })))
+        let declared = declared.to_owned();
+        Ok(Node::Pointer(Box::new(Pointer { declared, classes, open, bare: false })))
     }
 
-    /// An item of a counted array of pointers.
-    pub(super) fn array_pointer(&mut self, declared: &str) -> Result<Node> {
+    /// A pointer to an object in a counted array of them.
+    pub(super) fn item_pointer(&mut self, declared: &str) -> Result<Node> {
         let mut node = self.pointer(declared)?;
         if let Node::Pointer(pointer) = &mut node {
-            pointer.untagged = !self.tagged_arrays;
+            pointer.bare = true;
         }
         Ok(node)
     }
@@ -90,7 +90,7 @@ impl Compiler<'_> {
             }
             self.anys -= 1;
         }
-        Pointer { declared: T_OBJECT.to_owned(), classes, open: true, untagged: false }
+        Pointer { declared: T_OBJECT.to_owned(), classes, open: true, bare: false }
     }
 
     /// A class that a pointer may lead to, none where its objects are kept as bytes.

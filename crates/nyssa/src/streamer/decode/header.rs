@@ -4,6 +4,12 @@ use super::Decoder;
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Result};
 use crate::streamer::class::{Class, Version};
+use crate::streamer::node::Node;
+
+/// Of all objects of ROOT (`TObject::Streamer`).
+const T_OBJECT_VERSION: u16 = 1;
+/// Mark of the upper half of a byte count.
+const BYTE_COUNT: u16 = 1 << 14;
 
 impl Decoder<'_> {
     /// The version that a header names, by number or by the checksum that follows.
@@ -33,27 +39,6 @@ impl Decoder<'_> {
         }
     }
 
-    /// The header of an object; `None`, and nothing read, where it has none: an object of a class
-    /// without members whose streamer writes nothing, or one that begins with its `TObject`.
-    pub(super) fn object_header(&mut self, class: &Class) -> Result<Option<VersionHeader>> {
-        let mut ahead = self.cursor.clone();
-        let header = ahead.version_header();
-        let there = match &header {
-            Ok(VersionHeader { end: Some(end), .. }) => {
-                // Behind the version of an object without members there is at most a checksum.
-                !class.is_empty() || [0, 4].contains(&end.saturating_sub(ahead.position()))
-            }
-            // No `TObject` has version 0.
-            Ok(_) => !(class.is_empty() || class.begins_with_t_object() && next(&ahead) == Some(0)),
-            Err(_) => !class.is_empty(),
-        };
-        if !there {
-            return Ok(None);
-        }
-        self.cursor = ahead;
-        header.map(Some)
-    }
-
     /// The version of an object behind its header.
     pub(super) fn object_version<'c>(
         &mut self,
@@ -65,6 +50,22 @@ impl Decoder<'_> {
             // Without room for a checksum there are no members either.
             Some(newest) if empty && header.version == 0 => Ok(newest),
             _ => self.class_version(class, header.version),
+        }
+    }
+
+    /// Whether an object that has no byte count has no version either, where the cursor is behind what
+    /// would be that: so it is where some versions of ROOT wrote classes without dictionary, and for
+    /// classes without members (`TBufferFile::ReadClassEmulated`). Where an object begins with its
+    /// `TObject`, that one's version comes instead.
+    pub(super) fn headless(&self, class: &Class) -> bool {
+        let Some(newest) = class.versions.first() else { return false };
+        match newest.steps.first().map(|step| &step.node) {
+            None => newest.version != 0,
+            Some(Node::TObject) => {
+                let next = self.cursor.clone().be_u16();
+                next.is_ok_and(|next| next != T_OBJECT_VERSION && next & BYTE_COUNT == 0)
+            }
+            Some(_) => false,
         }
     }
 
@@ -94,9 +95,4 @@ pub(super) fn unknown_version(class: &Class, version: &str) -> Error {
         class.name,
         known.join(", ")
     ))
-}
-
-/// The 16-bit number that comes next.
-fn next(cursor: &Cursor<'_>) -> Option<u16> {
-    cursor.clone().be_u16().ok()
 }

@@ -24,9 +24,6 @@ const MAX_DEPTH: usize = 100;
 impl Decoder<'_> {
     /// A pointer: null, a new object, or one seen before.
     pub(super) fn pointer(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
-        if pointer.untagged {
-            return self.untagged(pointer, column);
-        }
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
         if tag == 0 {
@@ -34,6 +31,11 @@ impl Decoder<'_> {
         }
         if tag & BYTE_COUNT == 0 || tag == NEW_CLASS {
             return self.reference(pointer, column, tag, &start);
+        }
+        // The version of an object follows its byte count, where a pointer has the tag of a class.
+        if pointer.bare && self.cursor.clone().be_u32()? & CLASS == 0 {
+            self.cursor = start;
+            return self.bare(pointer, column);
         }
         let end = self.cursor.end_of(tag)?;
         if self.depth > 0 {
@@ -45,21 +47,31 @@ impl Decoder<'_> {
         if let Some(marks) = &mut self.marks {
             marks.objects.push(start.position());
         }
-        match pointer.classes.iter().position(|(name, _)| *name == class) {
-            Some(index) => self.object_of(pointer, index, column)?,
-            None if self.marks.is_some() => {
+        let index = pointer.classes.iter().position(|(name, _)| *name == class);
+        let known = index.and_then(|index| Some((index, &pointer.classes.get(index)?.1)));
+        match (known, pointer.form()) {
+            (Some((_, node)), Form::Nullable) => {
+                let Column::Optional { valid, value } = column else { return Err(mismatch()) };
+                self.node(node, value)?;
+                valid.append(true);
+            }
+            (Some((index, node)), Form::Union) => {
+                let target = alternative(column, index, 1)?;
+                self.node(node, target)?;
+            }
+            _ if self.marks.is_some() => {
                 let bytes = self.cursor.position()..end;
                 self.marks.iter_mut().for_each(|marks| marks.later(class.clone(), bytes.clone()));
                 self.push_defaults(column, 1)?;
                 self.cursor.seek(end)?;
             }
-            None if pointer.open => {
+            _ if pointer.open => {
                 let size = end - start.position();
                 let bytes = start.remaining().get(..size).unwrap_or_default();
                 self.push_raw(pointer, column, bytes)?;
                 self.cursor.seek(end)?;
             }
-            None => {
+            _ => {
                 return Err(Error::unsupported(format!(
                     "a pointer to {} leads to an object of class {class}, whose streamer info \
                      does not say that it is derived from it",
@@ -77,27 +89,23 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// An object of one of the classes that the pointer may lead to.
-    fn object_of(&mut self, pointer: &Pointer, index: usize, column: &mut Column) -> Result<()> {
-        let (_, node) = pointer.classes.get(index).ok_or_else(mismatch)?;
-        match (pointer.form(), column) {
-            (Form::Nullable, Column::Optional { valid, value }) => {
+    /// An object of the pointer's own class, without a tag.
+    fn bare(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
+        let own = pointer.classes.iter().position(|(name, _)| *name == pointer.declared);
+        let known = own.and_then(|own| Some((own, &pointer.classes.get(own)?.1)));
+        match (known, pointer.form()) {
+            (Some((_, node)), Form::Nullable) => {
+                let Column::Optional { valid, value } = column else { return Err(mismatch()) };
                 self.node(node, value)?;
                 valid.append(true);
                 Ok(())
             }
-            (Form::Union, column) => self.node(node, alternative(column, index, 1)?),
-            _ => Err(mismatch()),
+            (Some((own, node)), Form::Union) => self.node(node, alternative(column, own, 1)?),
+            _ => Err(Error::unsupported(format!(
+                "the file has no streamer info of class {}",
+                pointer.declared
+            ))),
         }
-    }
-
-    /// An object without a tag.
-    fn untagged(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
-        let Pointer { declared, classes, .. } = pointer;
-        let index = classes.iter().position(|(name, _)| name == declared).ok_or_else(|| {
-            Error::unsupported(format!("an array of objects of class {declared} within one"))
-        })?;
-        self.object_of(pointer, index, column)
     }
 
     /// Bytes of an object that is not taken apart.
