@@ -1,4 +1,4 @@
-"""What a conversion leaves out or stores as it is: damaged baskets, objects that nobody can take apart."""
+"""What a conversion leaves out, or stores as it is: damaged baskets, objects of unknown classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches of classes and containers converted to streamer fields: ROOT and nyssa read the same objects."""
+"""Branches of classes and containers as streamer fields: ROOT and nyssa read the same objects."""
 
 from __future__ import annotations
 
