@@ -344,20 +344,7 @@ impl<'a> Compiler<'a> {
                 Some(_) => Err(refused(element)),
             };
         }
-        let content = match &item {
-            // Whatever their type, enums in a member's own container take 32 bits.
-            Some(Item::Sequence(inner))
-                if matches!(**inner, Item::Object(_))
-                    && (1..ARRAY).contains(&element.item_code) =>
-            {
-                let basic = match UNSIGNED.contains(&element.item_code) {
-                    true => Basic::U32,
-                    false => Basic::I32,
-                };
-                Node::Sequence(Box::new(Node::Number(basic, number(basic, 0))))
-            }
-            item => self.item(item.as_ref(), &names)?,
-        };
+        let content = self.content(item.as_ref(), &names)?;
         if item.is_none_or(|item| matches!(item, Item::Object(_))) {
             return Err(refused(element));
         }
@@ -379,6 +366,26 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// What a member holds that is a container.
+    fn content(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
+        let Some(Item::Sequence(inner)) = item else { return self.item(item, names) };
+        match self.enum_code(inner, names) {
+            // Whatever their type, enums in a member's own container take 32 bits.
+            Some(code) => {
+                let basic = if UNSIGNED.contains(&code) { Basic::U32 } else { Basic::I32 };
+                Ok(Node::Sequence(Box::new(Node::Number(basic, number(basic, 0)))))
+            }
+            None => self.item(item, names),
+        }
+    }
+
+    /// The code of numbers of an enum's type; `None` for what is no enum.
+    fn enum_code(&self, item: &Item, names: &[String]) -> Option<i32> {
+        let Item::Object(class) = item else { return None };
+        let name = names.get(class.0 as usize).filter(|name| !self.knows(name))?;
+        self.enums.get(&type_name::normalize(name)).copied()
+    }
+
     /// Something in a container.
     fn item(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
         self.nodes += 1;
@@ -387,7 +394,13 @@ impl<'a> Compiler<'a> {
             None => return Err(Error::unsupported("a container that nyssa does not know")),
             Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
             Some(Item::Text | Item::RootText) => Node::Text,
-            Some(Item::Object(class)) if !self.knows(name(class)) => self.unknown(name(class)),
+            Some(item @ Item::Object(class)) if !self.knows(name(class)) => {
+                match self.enum_code(item, names).and_then(|code| Basic::from_code(code, "")) {
+                    Some(basic) => Node::Number(basic, number(basic, 0)),
+                    // What is always empty has no streamer info.
+                    None => Node::Unknown(name(class).to_owned()),
+                }
+            }
             Some(Item::Object(class)) => self.class(name(class))?,
             Some(Item::Pointer(class)) => self.pointer(name(class))?,
             Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner), names)?)),
@@ -404,15 +417,6 @@ impl<'a> Compiler<'a> {
                 class: self.pair("pair", key, value, names)?,
             })),
         })
-    }
-
-    /// An item of a type that has no streamer info: an enum, or a class of which there are no objects.
-    fn unknown(&self, name: &str) -> Node {
-        let code = self.enums.get(&type_name::normalize(name));
-        match code.and_then(|&code| Some((code, Basic::from_code(code, "")?))) {
-            Some((code, basic)) => Node::Number(basic, number(basic, code)),
-            None => Node::Unknown(name.to_owned()),
-        }
     }
 
     /// The checksum of a pair, 0 where no streamer info says it.
@@ -436,7 +440,7 @@ impl<'a> Compiler<'a> {
     ) -> Result<Class> {
         let mut steps = Vec::new();
         for (name, member, item) in [("_0", "first", first), ("_1", "second", second)] {
-            let node = self.item(Some(item), names)?;
+            let node = self.content(Some(item), names)?;
             let container =
                 matches!(item, Item::Text | Item::Sequence(_) | Item::Map(..) | Item::Bitset(_));
             let node = if container { Node::Container(Box::new(node), None) } else { node };
