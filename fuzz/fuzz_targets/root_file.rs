@@ -1,14 +1,21 @@
-//! A whole ROOT file: header, directories, keys, free list, streamer infos, every object.
+//! A whole ROOT file: header, directories, keys, free list, streamer infos, every object in both ways of
+//! reading it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use nyssa::streamer::ObjectReader;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(file) = nyssa_fuzz::open(data) else { return };
     let _ = file.free_segments();
     let _ = file.streamer_infos();
+    let objects = ObjectReader::new(file.clone());
+    let _ = objects.classes();
     for key in file.walk().unwrap_or_default() {
         let _ = file.payload(&key);
         let _ = file.object(&key);
+        if let Ok((field, array)) = objects.read(&key) {
+            assert_eq!((array.len(), array.data_type()), (1, field.data_type()));
+        }
     }
 });

@@ -87,7 +87,7 @@ def chain(
 
     Raises
     ------
-    nyssa.FileMissingError
+    nyssa.errors.FileMissingError
         (a `FileNotFoundError`) when there is no such file, or no file matches a glob.
     nyssa.NotFoundError
         (a `KeyError`) when a stated column is in no file.

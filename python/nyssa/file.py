@@ -202,7 +202,7 @@ def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
 
     Raises
     ------
-    nyssa.FileMissingError
+    nyssa.errors.FileMissingError
         (a `FileNotFoundError`) when there is no such file.
     nyssa.FormatError
         (a `ValueError` and `OSError`) when it is not a ROOT file, or a damaged one.

@@ -12,6 +12,12 @@ EXTRA = {"fName", "fLowerBound", "fUniqueID", "fBits", "fN"}
 COLLECTION = {"_typename", "name", "arr", "opt", "low", "sorted"}
 #: Bits of a `TObject` that ROOT sets in memory: kMustCleanup, kIsOnHeap, kNotDeleted and beyond.
 IN_MEMORY = ~0x00FF_FFF7
+#: Bits of a `TRef` for the number that ROOT gives to what is to be done when it is followed.
+EXEC = 0x00FF_0000
+#: Bit of a `TObject` that a `TRef` leads to; ROOT then puts its own number of the process that made
+#: the object above the 24 bits of its number.
+REFERENCED = 1 << 4
+NUMBER = 0x00FF_FFFF
 #: What stands for a value that ROOT does not tell.
 UNKNOWN = "?"
 
@@ -53,6 +59,9 @@ def differences(ours: Any, theirs: Any, place: str = "", digits: int = 17) -> li
             return []
         far = abs(ours - theirs) > max(abs(theirs), 1) * 10.0 ** (1 - digits)
         return [(place, ours, theirs)] if far or digits >= 17 else []
+    if isinstance(ours, str) and isinstance(theirs, str):
+        # Where ROOT's JSON has one character for each byte.
+        ours = ours if ours == theirs else ours.encode("utf-8", "surrogateescape").decode("latin-1")
     return [] if ours == theirs else [(place, ours, theirs)]
 
 
@@ -77,9 +86,10 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
         theirs["fElements"] = full
     if {"first", "second"} <= set(theirs) and "_0" in ours:
         theirs = {"_0": theirs["first"], "_1": theirs["second"]}
-    if "fVector" in theirs:
+    base = [name for name in theirs if name == "fVector" or name.startswith("vector<")]
+    if "fArray" in ours and len(base) == 1 and base[0] not in ours:
         # The base class `vector<float>`.
-        ours = {name if name != "fArray" else "fVector": one for name, one in ours.items()}
+        ours = {name if name != "fArray" else base[0]: one for name, one in ours.items()}
     named = set(theirs) - LEFT_OUT
     found: list[tuple[Any, ...]] = []
     for name in sorted(named ^ (set(ours) - LEFT_OUT)):
@@ -90,7 +100,10 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
     for name in sorted(named & set(ours)):
         a, b = ours[name], theirs[name]
         if name == "fBits" and isinstance(a, int):
-            a, b = a & ~IN_MEMORY, b & ~IN_MEMORY
+            memory = IN_MEMORY | (EXEC if "fPID" in ours else 0)
+            a, b = a & ~memory, b & ~memory
+        if name == "fUniqueID" and isinstance(a, int) and _bits(ours) & REFERENCED:
+            a, b = a & NUMBER, b & NUMBER
         found += differences(a, b, f"{place}.{name}", digits)
     return found
 
@@ -110,6 +123,11 @@ def flat(value: Any) -> Any:
         else:
             out[name] = member
     return out
+
+
+def _bits(value: dict[str, Any]) -> int:
+    bits = value.get("fBits", 0)
+    return bits if isinstance(bits, int) else 0
 
 
 def _text(value: Any) -> Any:

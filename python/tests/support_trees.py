@@ -13,6 +13,7 @@ from typing import Any
 
 import nyssa
 from root_json import differences, flat
+from support_causes import cause_of
 
 MOST = 50
 """Entries compared: so many from the start of a tree, and so many from its end."""
@@ -22,6 +23,8 @@ UPROOT_MEMORY = 2 << 30
 """Memory that uproot may take for a branch, bytes."""
 RIGHT, WRONG, UNSEEN = "right", "wrong", "read"
 """Outcomes of a read; `UNSEEN`: there is nothing to compare with. Others are reasons."""
+DIFFERS, BY_HAND = "differs", "by hand"
+"""Outcomes of values that agree with no other: not settled, and settled by `support_causes`."""
 
 
 @dataclass
@@ -33,21 +36,23 @@ class Branch:
     nyssa: str = UNSEEN
     uproot: str = UNSEEN
     root: str = UNSEEN
+    cause: int | None = None
+    """Why values differ or cannot be read, an index in `CAUSES`, for what was looked at by hand."""
     notes: list[str] = field(default_factory=list)
     """Where values differ, for whoever looks into it."""
 
 
-def ranges(entries: int) -> list[tuple[int, int]]:
+def ranges(entries: int, most: int = MOST) -> list[tuple[int, int]]:
     """Return the ranges of entries that are compared, as `dump.hxx` has them."""
-    if entries <= 2 * MOST:
+    if entries <= 2 * most:
         return [(0, entries)]
-    return [(0, MOST), (entries - MOST, entries)]
+    return [(0, most), (entries - most, entries)]
 
 
-def read_nyssa(tree: nyssa.TTree, path: str) -> list[Any]:
-    """Return the entries of a branch."""
+def read_nyssa(tree: nyssa.TTree, path: str, most: int = MOST) -> list[Any]:
+    """Return the entries of a branch that are compared."""
     found = []
-    for start, stop in ranges(tree.num_entries):
+    for start, stop in ranges(tree.num_entries, most):
         column = tree[path].array(library="pa", entry_start=start, entry_stop=stop)
         found += column.to_pylist()
     return found
@@ -167,6 +172,7 @@ def compare(path: Path, name: str, root: dict[str, Any]) -> Iterator[Branch]:
                 _uproot_alone(branch, theirs)
             at_top = None if verdict is None else verdict or _elsewhere(branch_path, differing)
             _judge(branch, at_top, known, differing)
+            _settle(branch, path.name)
             yield branch
 
 
@@ -236,10 +242,16 @@ def _against_root(tree: Any, top: str, read: dict[str, Any]) -> tuple[bool | Non
 
 def _elsewhere(path: str, differing: list[str]) -> bool:
     """Return whether a difference of the whole lies in another branch than this one."""
-    own = re.sub(r"\[.*?\]", "", path.rpartition("/")[2]).rstrip(".").split(".")[-1]
-    return not any(own in re.split(r"[.\[\]:]", one.partition(": ")[0]) for one in differing) and (
-        "/" in path
-    )
+    names = (re.sub(r"\[.*?\]", "", one).rstrip(".") for one in path.split("/"))
+    *above, own = (name.split(".")[-1] for name in names)
+    for one in differing:
+        place, _, values = one.partition(": ")
+        members = [part for part in re.split(r"[.\[\]]", place) if not part.isdigit()]
+        # Where a list is longer or shorter, all that is in its items differs.
+        below = re.fullmatch(r"\d+ items \d+ items", values) and members[-1] in above
+        if own in members or below:
+            return False
+    return "/" in path
 
 
 def _judge(branch: Branch, root: bool | None, uproot: bool | None, differing: list[str]) -> None:
@@ -255,7 +267,18 @@ def _judge(branch: Branch, root: bool | None, uproot: bool | None, differing: li
         if uproot is not None:
             branch.uproot = RIGHT if uproot else WRONG
     elif root is False or uproot is False:
-        branch.nyssa = "differs"
+        branch.nyssa = DIFFERS
         for who, equal in (("root", root), ("uproot", uproot)):
             if equal is False:
-                setattr(branch, who, "differs")
+                setattr(branch, who, DIFFERS)
+
+
+def _settle(branch: Branch, file: str) -> None:
+    """Say what is known of a branch that the others do not settle, or that nyssa does not read."""
+    if branch.nyssa in (RIGHT, UNSEEN):
+        return
+    branch.cause = cause_of(file, branch.path)
+    if branch.cause is not None and branch.nyssa == DIFFERS:
+        branch.nyssa = BY_HAND
+        branch.root = WRONG if branch.root == DIFFERS else branch.root
+        branch.uproot = WRONG if branch.uproot == DIFFERS else branch.uproot

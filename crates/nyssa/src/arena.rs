@@ -102,23 +102,22 @@ fn bytes_of(words: &mut [u64]) -> &mut [u8] {
     bytes
 }
 
-/// Asks for huge pages. Where the system has none, nothing happens.
+/// Asks for huge pages for memory that is not touched yet. Where the system has none, nothing happens.
 #[cfg(target_os = "linux")]
-fn huge_pages(words: &mut [u64]) {
+pub(crate) fn huge_pages<T>(memory: &mut [T]) {
     const PAGE: usize = 2 << 20;
-    let bytes = bytes_of(words);
-    let skip = bytes.as_ptr().align_offset(PAGE);
-    let Some(bytes) = bytes.get_mut(skip..) else { return };
-    let len = bytes.len() / PAGE * PAGE;
+    let start = memory.as_mut_ptr().cast::<u8>();
+    let skip = start.align_offset(PAGE);
+    let len = size_of_val(memory).saturating_sub(skip) / PAGE * PAGE;
     if len > 0 {
         // SAFETY: the range lies inside a slice that is borrowed mutably here and starts and ends at
         // page boundaries; this advice changes no contents and no permissions.
-        unsafe { libc::madvise(bytes.as_mut_ptr().cast(), len, libc::MADV_HUGEPAGE) };
+        unsafe { libc::madvise(start.wrapping_add(skip).cast(), len, libc::MADV_HUGEPAGE) };
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn huge_pages(_: &mut [u64]) {}
+pub(crate) fn huge_pages<T>(_: &mut [T]) {}
 
 #[cfg(test)]
 mod tests {

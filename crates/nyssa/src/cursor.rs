@@ -25,10 +25,12 @@ pub struct Cursor<'a> {
 macro_rules! numbers {
     ($($be:ident $le:ident $type:ty;)*) => {$(
         #[doc = concat!("The next big-endian `", stringify!($type), "`.")]
+        #[inline]
         pub fn $be(&mut self) -> Result<$type> {
             self.array().map(<$type>::from_be_bytes)
         }
         #[doc = concat!("The next little-endian `", stringify!($type), "`.")]
+        #[inline]
         pub fn $le(&mut self) -> Result<$type> {
             self.array().map(<$type>::from_le_bytes)
         }
@@ -53,11 +55,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte.
+    #[inline]
     pub fn u8(&mut self) -> Result<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
     /// The next `N` bytes.
+    #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut out = [0; N];
         out.copy_from_slice(self.bytes(N)?);
@@ -65,17 +69,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next `len` bytes.
+    #[inline]
     pub fn bytes(&mut self, len: usize) -> Result<&'a [u8]> {
         let end = self.position.checked_add(len).filter(|&end| end <= self.data.len());
         let Some(end) = end else {
-            return Err(self.error(format!(
-                "needs {len} bytes where {} are left",
-                self.data.len() - self.position
-            )));
+            return Err(self.short(len));
         };
         let bytes = &self.data[self.position..end];
         self.position = end;
         Ok(bytes)
+    }
+
+    #[cold]
+    fn short(&self, len: usize) -> Error {
+        self.error(format!("needs {len} bytes where {} are left", self.remaining().len()))
     }
 
     /// Skips `len` bytes.
@@ -108,12 +115,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// An out-of-specification error at the current offset.
+    #[cold]
     pub fn error(&self, message: impl Into<String>) -> Error {
         let offset = self.offset();
         Error::out_of_spec(message).at(|place| place.offset = Some(offset))
     }
 
     /// The next version header: a byte count, if there is one, and the version.
+    #[inline]
     pub(crate) fn version_header(&mut self) -> Result<VersionHeader> {
         let mut ahead = self.clone();
         let end = match ahead.be_u32() {
@@ -127,6 +136,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Where a byte count that was just read says that its object ends.
+    #[inline]
     pub(crate) fn end_of(&self, count: u32) -> Result<usize> {
         let count = (count & !BYTE_COUNT) as usize;
         let left = self.remaining().len();
@@ -137,6 +147,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A 32-bit number of things of at least `size` bytes each.
+    #[inline]
     pub(crate) fn number_of(&mut self, size: usize) -> Result<usize> {
         let count = self.be_i32()?;
         let left = self.remaining().len();

@@ -270,9 +270,9 @@ fn damaged_containers_are_named_with_branch_basket_entry_and_byte() {
     let place = "(file test.root, object t, field v, basket 1, entry 2, byte ";
     for (damaged, message) in [
         (vector(15, 2, &[1.0, 2.0]), "byte count of 15 where 14 bytes are left, at byte 4"),
-        (vector(14, 3, &[1.0, 2.0]), "needs 12 bytes where 8 are left, at byte 10"),
+        (vector(14, 3, &[1.0, 2.0]), "3 items in 8 bytes, at byte 10"),
         (vector(14, -1, &[1.0, 2.0]), "-1 items in 8 bytes, at byte 10"),
-        (vector(14, i32::MAX, &[1.0, 2.0]), "needs 8589934588 bytes where 8 are left, at byte 10"),
+        (vector(14, i32::MAX, &[1.0, 2.0]), "2147483647 items in 8 bytes, at byte 10"),
         (
             vector(10, 2, &[1.0, 2.0]),
             "container says that it ends at byte 14, its members end at byte 18, at byte 0",

@@ -96,6 +96,12 @@ inline void pointed(std::ostream &out, TClass *of, void *at) {
    out << "\"?\"";
 }
 
+/// The member of an object that counts the items of another.
+inline int counter(const char *of, const char *name, char *from) {
+   auto info = static_cast<TStreamerInfo *>(TClass::GetClass(of)->GetStreamerInfo());
+   return info ? *(int *)(from + info->GetOffset(name)) : 0;
+}
+
 inline void collection(std::ostream &out, TVirtualCollectionProxy &proxy, void *at) {
    TVirtualCollectionProxy::TPushPop use(&proxy, at);
    TClass *value = proxy.GetValueClass();
@@ -131,15 +137,26 @@ inline void member(std::ostream &out, TStreamerElement &e, char *from, char *at)
    auto counted = dynamic_cast<TStreamerBasicPointer *>(&e);
    if (type > 40 && type < 60 && counted) {
       static const int sizes[] = {0, 1, 2, 4, 8, 4, 4, 8, 8, 8, 0, 1, 2, 4, 8, 4, 8, 8, 1, 4};
-      int count = 0;
-      if (auto info = static_cast<TStreamerInfo *>(TClass::GetClass(counted->GetCountClass())->GetStreamerInfo())) {
-         int offset = info->GetOffset(counted->GetCountName());
-         count = *(int *)(from + offset);
-      }
+      int count = counter(counted->GetCountClass(), counted->GetCountName(), from);
       return array(out, e, 0, i, [&](int k) {
          char *items = ((char **)at)[k];
          out << '[';
          for (int j = 0; items && j < count; ++j) { out << (j ? "," : ""); number(out, type - 40, items + j * sizes[type - 40]); }
+         out << ']';
+      });
+   }
+   auto loop = dynamic_cast<TStreamerLoop *>(&e);
+   if (loop && of && !of->IsLoaded()) {
+      int count = counter(loop->GetCountClass(), loop->GetCountName(), from);
+      bool pointers = std::string(e.GetTypeName()).find("**") != std::string::npos;
+      return array(out, e, 0, i, [&](int k) {
+         char *items = ((char **)at)[k];
+         out << '[';
+         for (int j = 0; items && j < count; ++j) {
+            out << (j ? "," : "");
+            if (pointers) object(out, *of, ((void **)items)[j]);
+            else object(out, *of, items + j * of->Size());
+         }
          out << ']';
       });
    }
@@ -166,7 +183,8 @@ inline void members(std::ostream &out, TClass &of, char *at, bool &first) {
          std::ostringstream base;
          base << std::setprecision(17);
          if (e->GetClassPointer() == TObject::Class())
-            base << "{\"fUniqueID\":" << ((TObject *)place)->GetUniqueID() << ",\"fBits\":0}";
+            base << "{\"fUniqueID\":" << ((TObject *)place)->GetUniqueID()
+                 << ",\"fBits\":" << unsigned(((TObject *)place)->TestBits(~0u)) << '}';
          else object(base, *e->GetClassPointer(), place);
          std::string inside = base.str();
          if (inside.size() > 2 && inside[0] == '{') {
@@ -250,7 +268,9 @@ inline void paths(std::ostream &out, TBranch &branch, const std::string &prefix,
    bool inside = false; // Baskets that lie within the tree are not counted.
    for (auto one : *branch.GetListOfBaskets())
       inside = inside || (one && static_cast<TBasket *>(one)->GetNevBuf() > 0);
-   if (inside || branch.GetTotBytes() > 0) {
+   // Without leaves the bytes are headers of classes without members.
+   bool values = branch.GetListOfLeaves()->GetEntries() > 0;
+   if (values && (inside || branch.GetTotBytes() > 0)) {
       out << (first ? "" : ",");
       first = false;
       text(out, path.c_str());

@@ -1,5 +1,6 @@
 //! Files on a local disk.
 
+mod buffers;
 mod position;
 mod sink;
 mod source;

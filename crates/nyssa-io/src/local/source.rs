@@ -7,6 +7,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use super::buffers::Buffer;
 use super::position::read_exact_at;
 use crate::coalesce::coalesce;
 use crate::source::check_range;
@@ -57,9 +58,9 @@ impl LocalSource {
         };
         let len = usize::try_from(range.end - range.start)
             .map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
-        let mut buffer = vec![0; len];
-        read_exact_at(&self.file, &mut buffer, range.start).map_err(failed)?;
-        Ok(Bytes::from(buffer))
+        let mut buffer = Buffer::new(len);
+        read_exact_at(&self.file, buffer.bytes_mut(), range.start).map_err(failed)?;
+        Ok(Bytes::from_owner(buffer))
     }
 }
 

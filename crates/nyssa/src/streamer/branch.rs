@@ -12,7 +12,7 @@ use super::column::Column;
 use super::compile::Compiler;
 use super::decode::Decoder;
 use super::node::Node;
-use super::{ObjectLayout, Origin};
+use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::rootfile::object::Basic;
 
@@ -53,6 +53,9 @@ pub enum Counts<'a> {
     Items(&'a [usize]),
 }
 
+/// Values of the entries of a branch, as they are decoded.
+pub struct Values(Column);
+
 impl ObjectLayout {
     /// The layout of a branch of one leaf, or of one of the items that another branch counts.
     pub fn of_leaf(leaf: &LeafNumbers) -> Self {
@@ -76,6 +79,11 @@ impl ObjectLayout {
         }
     }
 
+    /// Whether it is `TObject::fBits`, which some objects have more bytes behind.
+    pub(crate) fn is_bits(&self) -> bool {
+        matches!(self.node, Node::Number(Basic::Bits, _))
+    }
+
     /// The member of the class that holds the lengths of the arrays of this one.
     pub fn counter(&self) -> Option<&str> {
         match &self.node {
@@ -89,11 +97,18 @@ impl ObjectLayout {
         self.node.fixed_size()
     }
 
-    /// Decodes the entries of a branch, which lie at `ranges` of `bytes`. The array has the values of all entries one after the other; `lengths` are those of
-    /// the arrays of a counted member, one for each value.
+    /// Room for the values of entries.
+    pub fn values(&self) -> Values {
+        Values(Column::new(&self.shape))
+    }
+
+    /// Decodes the entries of a branch, which lie at `ranges` of `bytes`, and appends their values;
+    /// `lengths` are those of the arrays of a counted member, one for each value.
     ///
     /// # Errors
-    /// As [`ObjectLayout::decode_from`], with the entry counted from `first`.
+    /// As [`ObjectLayout::decode_from`], with the entry counted from `first`. The values are of no use
+    /// then.
+    #[allow(clippy::too_many_arguments)]
     pub fn decode_entries(
         &self,
         bytes: &[u8],
@@ -102,8 +117,14 @@ impl ObjectLayout {
         lengths: Option<&[usize]>,
         origin: Origin,
         first: u64,
-    ) -> Result<ArrayRef> {
-        let mut column = Column::new(&self.shape);
+        values: &mut Values,
+    ) -> Result<()> {
+        if let (Node::Container(content, None), Counts::One) = (&self.node, counts)
+            && let Some(basic) = content.numbers_in_list()
+            && number::read_containers(basic, bytes, ranges, &mut values.0)?
+        {
+            return Ok(());
+        }
         let mut decoder = Decoder::new(bytes.len());
         let mut lengths = lengths;
         for (entry, range) in ranges.iter().cloned().enumerate() {
@@ -112,10 +133,24 @@ impl ObjectLayout {
                 Counts::Items(counts) => Some(counts.get(entry).copied().unwrap_or(0)),
             };
             decoder
-                .entry_at(&self.node, bytes, range, origin, many, &mut lengths, &mut column)
+                .entry_at(&self.node, bytes, range, origin, many, &mut lengths, &mut values.0)
                 .map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
         }
-        column.finish(&self.shape)
+        Ok(())
+    }
+
+    /// Makes room for `more` times as many values as there are, but for no more than `limit` bytes in
+    /// any buffer. Where memory is short nothing happens: the values will ask for it as they come.
+    pub fn reserve(&self, values: &mut Values, more: f64, limit: usize) {
+        values.0.reserve(more, limit);
+    }
+
+    /// The array of all values, one after the other.
+    ///
+    /// # Errors
+    /// `LimitExceeded` where there are more of them than Arrow counts.
+    pub fn finish(&self, values: Values) -> Result<ArrayRef> {
+        values.0.finish(&self.shape)
     }
 }
 

@@ -94,6 +94,16 @@ impl Class {
     }
 }
 
+impl Version {
+    /// Whether it has no members, and none in base classes: streamed member by member it takes no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.steps.iter().all(|step| {
+            let empty = |class: &Class| class.versions.iter().all(Self::is_empty);
+            step.base && matches!(&step.node, Node::Object(class) if empty(class))
+        })
+    }
+}
+
 /// Path of a member, or of one of a base class.
 pub(super) fn find(members: &[(String, Shape)], name: &str) -> Option<Vec<usize>> {
     let own = members.iter().position(|(member, _)| member == name);

@@ -9,6 +9,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 use super::shape::{Number, Shape, fixed_size};
+use crate::arena::huge_pages;
 use crate::error::{Error, Result};
 
 /// Values of one shape.
@@ -238,6 +239,33 @@ impl Column {
         }
     }
 
+    /// Makes room for `more` times as many values as there are, but for no more than `limit` bytes in
+    /// any buffer, and for nothing where memory is short.
+    pub fn reserve(&mut self, more: f64, limit: usize) {
+        match self {
+            Self::Number(numbers) => each_vector!(numbers, values => room(values, more, limit),
+                _bits => {}),
+            Self::Bytes { data, offsets, .. } => {
+                room(data, more, limit);
+                room(offsets, more, limit);
+            }
+            Self::List { offsets, item } => {
+                room(offsets, more, limit);
+                item.reserve(more, limit);
+            }
+            Self::Fixed { item, .. } => item.reserve(more, limit),
+            Self::Record { members, .. } => {
+                members.iter_mut().for_each(|member| member.reserve(more, limit));
+            }
+            Self::Optional { value, .. } => value.reserve(more, limit),
+            Self::Union { ids, offsets, children, .. } => {
+                room(ids, more, limit);
+                room(offsets, more, limit);
+                children.iter_mut().for_each(|child| child.reserve(more, limit));
+            }
+        }
+    }
+
     /// The count in the record at `row`, found by the path of a member.
     pub fn count(&self, path: &[usize], row: usize) -> Option<i64> {
         match (self, path) {
@@ -304,6 +332,15 @@ fn record(
     let arrays = members.into_iter().zip(of).map(|(column, (_, shape))| column.finish(shape));
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
     Ok(Arc::new(StructArray::try_new(shape.record_fields(), arrays, None).map_err(arrow)?))
+}
+
+/// Room for `more` times as many values, of no more than `limit` bytes.
+#[allow(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "an estimate")]
+fn room<T>(values: &mut Vec<T>, more: f64, limit: usize) {
+    let wanted = (values.len() as f64 * more) as usize;
+    // Short of memory: the error comes with the values, if they come.
+    let _ = values.try_reserve_exact(wanted.min(limit / size_of::<T>()));
+    huge_pages(values.spare_capacity_mut());
 }
 
 /// Offsets start at 0 and never descend: they are lengths of growing vectors.

@@ -20,6 +20,8 @@
 //! | arrays | `FixedSizeList`, nested for several dimensions; `std::array` in containers as the class that ROOT sees |
 //! | pointers with a counter, `TArrayF`, ..., standard containers | `LargeList` |
 //! | containers of the class that has them as a member | their streamed bytes |
+//! | classes that are containers (`DataVector<T>`) | `LargeList` of the items that their streamer info names |
+//! | containers of what the file does not describe | `LargeList`: of `Int32` where it may be an enum, else only empty |
 //! | pairs, items of maps | `Struct` of `_0` and `_1` |
 //! | `std::bitset` | `FixedSizeList` of `Boolean`, bit 0 first |
 //! | pointers to objects, `std::unique_ptr` | the object, nullable |
@@ -65,7 +67,7 @@ use decode::Decoder;
 use node::Node;
 use shape::Shape;
 
-pub use branch::{Counts, LeafNumbers, Member};
+pub use branch::{Counts, LeafNumbers, Member, Values};
 pub use layouts::Layouts;
 pub use object::ObjectReader;
 

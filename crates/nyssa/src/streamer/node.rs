@@ -101,6 +101,18 @@ pub(super) enum Collection {
 }
 
 impl Node {
+    /// Of a list of numbers, how they are stored; none where a number may take more bytes than its
+    /// type says.
+    pub fn numbers_in_list(&self) -> Option<Basic> {
+        match self {
+            Self::Sequence(item) => match **item {
+                Self::Number(basic, _) if basic != Basic::Bits => Some(basic),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What it reads as.
     pub fn shape(&self) -> Shape {
         let list = |item: Shape| Shape::List(Box::new(item));

@@ -1,12 +1,16 @@
 //! Streamed numbers → columns of numbers.
 
+use std::ops::Range;
+
 use super::column::{Column, Numbers, mismatch};
-use crate::cursor::Cursor;
+use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::Result;
 use crate::rootfile::object::Basic;
 
 /// `TObject::kIsReferenced`: a process id follows the bits.
 const IS_REFERENCED: u32 = 1 << 4;
+/// Of the first byte of a version: a container that is streamed member by member.
+const MEMBER_WISE: u8 = 1 << 6;
 
 /// Appends `count` numbers.
 pub(super) fn read(
@@ -21,18 +25,91 @@ pub(super) fn read(
     }
     let size = count.checked_mul(basic.size());
     let size = size.ok_or_else(|| cursor.error(format!("an array of {count} numbers")))?;
-    let bytes = cursor.bytes(size)?;
+    append(basic, numbers, std::iter::once(cursor.bytes(size)?))
+}
+
+/// Appends `count` lists of numbers, each behind its 32-bit length.
+pub(super) fn read_lists(
+    basic: Basic,
+    cursor: &mut Cursor<'_>,
+    count: usize,
+    column: &mut Column,
+) -> Result<()> {
+    let Column::List { offsets, item } = column else { return Err(mismatch()) };
+    let Column::Number(numbers) = &mut **item else { return Err(mismatch()) };
+    let size = basic.size();
+    let mut end = offsets.last().copied().unwrap_or(0);
+    let mut next = || {
+        let length = cursor.number_of(size)?;
+        end += length as i64;
+        offsets.push(end);
+        cursor.bytes(length * size)
+    };
+    let mut failed = None;
+    let lists = (0..count).map_while(|_| next().map_err(|error| failed = Some(error)).ok());
+    append(basic, numbers, lists)?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// Appends lists of numbers, each alone in one of `ranges` of `bytes` behind the header of its
+/// container and its length; `false`, with nothing appended, where one is of another form or wrong.
+pub(super) fn read_containers(
+    basic: Basic,
+    bytes: &[u8],
+    ranges: &[Range<usize>],
+    column: &mut Column,
+) -> Result<bool> {
+    let Column::List { offsets, item } = column else { return Err(mismatch()) };
+    let Column::Number(numbers) = &mut **item else { return Err(mismatch()) };
+    let (size, known) = (basic.size(), offsets.len());
+    let mut end = offsets.last().copied().unwrap_or(0);
+    for range in ranges {
+        let length = bytes.get(range.clone()).and_then(|entry| alone(entry, size));
+        let Some(length) = length else {
+            offsets.truncate(known);
+            return Ok(false);
+        };
+        end += length as i64;
+        offsets.push(end);
+    }
+    let lists = ranges.iter().filter_map(|range| bytes.get(range.start + CONTAINER..range.end));
+    append(basic, numbers, lists)?;
+    Ok(true)
+}
+
+/// Bytes of a container's header and length.
+const CONTAINER: usize = 10;
+
+/// How many numbers of `size` bytes there are in a container that is all of an entry.
+fn alone(entry: &[u8], size: usize) -> Option<usize> {
+    let (head, numbers) = entry.split_first_chunk::<CONTAINER>()?;
+    let [a, b, c, d, version, _, length @ ..] = *head;
+    let end = u32::from_be_bytes([a, b, c, d]) ^ BYTE_COUNT;
+    let length = u32::from_be_bytes(length) as usize;
+    let plain = version & MEMBER_WISE == 0 && end as usize == entry.len() - 4;
+    (plain && length.checked_mul(size) == Some(numbers.len())).then_some(length)
+}
+
+/// Appends the numbers of each of `runs`, big-endian.
+fn append<'a>(
+    basic: Basic,
+    numbers: &mut Numbers,
+    runs: impl Iterator<Item = &'a [u8]>,
+) -> Result<()> {
     macro_rules! append {
         ($values:ident, $type:ty) => {
-            $values.extend(bytes.as_chunks().0.iter().map(|&one| <$type>::from_be_bytes(one)))
+            runs.for_each(|run| {
+                $values.extend(run.as_chunks().0.iter().map(|&one| <$type>::from_be_bytes(one)));
+            })
         };
     }
+    let size = basic.size();
     match (basic, numbers) {
         (Basic::Bool, Numbers::Bool(values)) => {
-            bytes.iter().for_each(|&byte| values.append(byte != 0));
+            runs.for_each(|run| run.iter().for_each(|&byte| values.append(byte != 0)));
         }
         (Basic::I8, Numbers::I8(values)) => append!(values, i8),
-        (Basic::U8, Numbers::U8(values)) => values.extend_from_slice(bytes),
+        (Basic::U8, Numbers::U8(values)) => runs.for_each(|run| values.extend_from_slice(run)),
         (Basic::I16, Numbers::I16(values)) => append!(values, i16),
         (Basic::U16, Numbers::U16(values)) => append!(values, u16),
         (Basic::I32, Numbers::I32(values)) => append!(values, i32),
@@ -41,15 +118,19 @@ pub(super) fn read(
         (Basic::U64, Numbers::U64(values)) => append!(values, u64),
         (Basic::F32, Numbers::F32(values)) => append!(values, f32),
         (Basic::F64, Numbers::F64(values)) => append!(values, f64),
-        (Basic::Double32, Numbers::F64(values)) => {
-            let floats = bytes.as_chunks().0.iter().map(|&one| f32::from_be_bytes(one));
+        (Basic::Double32, Numbers::F64(values)) => runs.for_each(|run| {
+            let floats = run.as_chunks().0.iter().map(|&one| f32::from_be_bytes(one));
             values.extend(floats.map(f64::from));
-        }
+        }),
         (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::F64(values)) => {
-            values.extend(bytes.chunks_exact(basic.size()).map(|one| basic.unpack(one)));
+            runs.for_each(|run| {
+                values.extend(run.chunks_exact(size).map(|one| basic.unpack(one)));
+            });
         }
         (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::F32(values)) => {
-            values.extend(bytes.chunks_exact(basic.size()).map(|one| basic.unpack(one) as f32));
+            runs.for_each(|run| {
+                values.extend(run.chunks_exact(size).map(|one| basic.unpack(one) as f32));
+            });
         }
         _ => return Err(mismatch()),
     }

@@ -12,6 +12,9 @@ pub(super) struct Pointer {
     pub classes: Vec<(String, Node)>,
     /// Whether objects may be of a class that is not among them.
     pub open: bool,
+    /// Whether there may be an object of its own class instead of a tag: in arrays of pointers that a
+    /// member counts, ROOT up to 5.15/08 streamed them so.
+    pub bare: bool,
 }
 
 /// Name of the union's child for objects of other classes.

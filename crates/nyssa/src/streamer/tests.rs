@@ -1,6 +1,8 @@
 //! Objects made by hand from the layouts in ROOT's `TBufferFile` and `TStreamerInfo`: what ROOT
 //! itself writes is read in `tests/read/streamed.rs` and from Python.
 
+mod odd;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{Array, ArrayRef};
@@ -430,7 +432,9 @@ fn member(
             end - entry.len()..end
         })
         .collect();
-    layout.decode_entries(&entries.concat(), &ranges, counts, None, Origin::Buffer(0), 0)
+    let (bytes, mut values) = (entries.concat(), layout.values());
+    layout.decode_entries(&bytes, &ranges, counts, None, Origin::Buffer(0), 0, &mut values)?;
+    layout.finish(values)
 }
 
 #[test]

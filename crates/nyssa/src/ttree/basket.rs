@@ -325,7 +325,7 @@ fn inflate<'a>(
 ) -> Result<&'a [u8]> {
     let place = |error: Error| error.at(|place| place.offset = Some(at.offset()));
     if scratch.len() < objlen {
-        *scratch = compression::decompress_to_vec(stored, objlen, "a basket").map_err(place)?;
+        compression::decompress_into_vec(stored, objlen, "a basket", scratch).map_err(place)?;
     } else {
         compression::decompress(stored, &mut scratch[..objlen]).map_err(place)?;
     }

@@ -10,6 +10,12 @@ use super::layout::{Kind, Layout, Member};
 use super::{Basket, Branch, Element, array, decode, streamed};
 use crate::error::{Error, Result};
 use crate::guard;
+use crate::streamer::Values;
+
+/// Room for values to come, of what the first basket lets expect: the others vary a little.
+const ROOM: f64 = 1.1;
+/// Most room for values to come, bytes per stored byte.
+const MOST_ROOM: u64 = 8;
 
 /// A branch and what is read of it.
 pub(crate) struct Column<'r> {
@@ -31,15 +37,15 @@ pub(crate) struct Column<'r> {
 pub(crate) enum Out<'a> {
     /// Every basket's place is known beforehand; the bytes of each member of the layout.
     Placed(Vec<&'a mut [u8]>),
-    /// Sizes are only known once decoded; one for each basket.
-    Found(&'a mut [Found]),
+    /// Sizes are only known once decoded.
+    Found,
 }
 
 /// What was decoded.
 pub(crate) enum Decoded {
     /// One buffer for each member of the layout.
     Placed(Vec<Buffer>),
-    /// One piece for each basket.
+    /// Pieces in the order of their baskets.
     Found(Vec<Found>),
 }
 
@@ -51,11 +57,12 @@ pub(crate) struct Output {
     pub temporary: bool,
 }
 
-/// What one basket yields whose size was not known beforehand.
-#[derive(Default)]
+/// What baskets in a row yield whose sizes were not known beforehand.
 pub(crate) struct Found {
+    /// The baskets.
+    pub baskets: Range<usize>,
     /// Streamed values; else the elements below.
-    array: Option<ArrayRef>,
+    values: Option<Values>,
     /// Native elements or string bytes.
     bytes: Vec<u8>,
     /// Number of items or bytes of each entry.
@@ -66,7 +73,7 @@ pub(crate) struct Found {
 pub(crate) enum Target<'a> {
     /// Its slices of the final buffers.
     Placed(Vec<&'a mut [u8]>),
-    /// Its own vector.
+    /// Behind what the baskets before it yielded.
     Found(&'a mut Found),
 }
 
@@ -146,9 +153,32 @@ impl<'r> Column<'r> {
         Ok(Some(self.layout.members.iter().map(output).collect()))
     }
 
-    /// A place for what each basket yields, where sizes are only known once decoded.
-    pub(crate) fn found(&self) -> Vec<Found> {
-        self.baskets.clone().map(|_| Found::default()).collect()
+    /// A place for what basket `first` and those behind it yield, where sizes are only known once
+    /// decoded.
+    pub(crate) fn found(&self, first: usize) -> Found {
+        let values = match &self.layout.kind {
+            Kind::Streamed(streamed) => Some(streamed.layout.values()),
+            _ => None,
+        };
+        Found { baskets: first..first, values, bytes: Vec::new(), lengths: Vec::new() }
+    }
+
+    /// Makes room for the baskets behind those of `found`, judged by their stored sizes.
+    pub(crate) fn reserve(&self, found: &mut Found) {
+        let bytes = |baskets: Range<usize>| {
+            let sizes = self.branch.baskets[baskets].iter().map(|basket| basket.bytes);
+            sizes.fold(0, u64::saturating_add)
+        };
+        let (known, to_come) =
+            (bytes(found.baskets.clone()), bytes(found.baskets.end..self.baskets.end));
+        if let (Kind::Streamed(streamed), Some(values), 1..) =
+            (&self.layout.kind, &mut found.values, known)
+        {
+            let more = to_come as f64 / known as f64 * ROOM;
+            let limit = to_come.saturating_mul(MOST_ROOM);
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            streamed.layout.reserve(values, more, limit);
+        }
     }
 
     /// The part of basket `index` that is read.
@@ -167,13 +197,11 @@ impl<'r> Column<'r> {
         Part { rows: first..first + (to - from), items, whole }
     }
 
-    /// The target of every basket, in order.
-    pub(crate) fn targets<'a>(&self, out: Out<'a>) -> Vec<(usize, Target<'a>)> {
+    /// Every basket, in order, and its slices of the final buffers where its place is known.
+    pub(crate) fn places<'a>(&self, out: Out<'a>) -> Vec<(usize, Option<Vec<&'a mut [u8]>>)> {
         let baskets = self.baskets.clone();
         let mut rest = match out {
-            Out::Found(found) => {
-                return baskets.zip(found.iter_mut().map(Target::Found)).collect();
-            }
+            Out::Found => return baskets.map(|index| (index, None)).collect(),
             Out::Placed(buffers) => buffers,
         };
         baskets
@@ -184,7 +212,7 @@ impl<'r> Column<'r> {
                     *rest = tail;
                     head
                 });
-                (index, Target::Placed(heads.collect()))
+                (index, Some(heads.collect()))
             })
             .collect()
     }
@@ -226,14 +254,16 @@ impl<'r> Column<'r> {
         let basket = &self.branch.baskets[index];
         let part = self.part(index);
         let outs = match target {
-            Target::Found(found) if matches!(self.layout.kind, Kind::Streamed(_)) => {
-                found.array = self.decode_streamed(basket, contents, part.rows, skip)?;
-                return Ok(());
+            Target::Found(found) => {
+                found.baskets.end = index + 1;
+                return match self.layout.kind {
+                    Kind::Streamed(_) => {
+                        self.decode_streamed(basket, contents, part.rows, skip, found)
+                    }
+                    Kind::Strings => decode_strings(contents, part.rows, found),
+                    _ => self.decode_by_offsets(contents, part.rows, found),
+                };
             }
-            Target::Found(found) if matches!(self.layout.kind, Kind::Strings) => {
-                return decode_strings(contents, part.rows, found);
-            }
-            Target::Found(found) => return self.decode_by_offsets(contents, part.rows, found),
             Target::Placed(outs) => outs,
         };
         let stride = self.layout.stride;
@@ -290,8 +320,12 @@ impl<'r> Column<'r> {
         contents: &Contents<'_>,
         rows: Range<usize>,
         skip: impl FnOnce(Range<u64>) -> Result<u64>,
-    ) -> Result<Option<ArrayRef>> {
-        let Kind::Streamed(streamed) = &self.layout.kind else { return Ok(None) };
+        found: &mut Found,
+    ) -> Result<()> {
+        let (Kind::Streamed(streamed), Some(values)) = (&self.layout.kind, &mut found.values)
+        else {
+            return Ok(());
+        };
         // Of this read: the row of the first entry.
         let first = (basket.first_entry + rows.start as u64).saturating_sub(self.entries.start);
         let first = guard::to_usize(first, "an entry")?;
@@ -311,16 +345,18 @@ impl<'r> Column<'r> {
         let entries = guard::to_usize(basket.entries, "a basket")?;
         let first = basket.first_entry + rows.start as u64;
         let rows = streamed::Rows { rows, first, entries, counts, skip, lengths };
-        streamed::decode(streamed, contents, &rows).map(Some)
+        streamed::decode(streamed, contents, &rows, values)
     }
 
     /// The values of all baskets, in lists for a member of a collection.
     fn finish_streamed(&self, found: Vec<Found>) -> Result<ArrayRef> {
-        let arrays: Vec<ArrayRef> = found.into_iter().filter_map(|found| found.array).collect();
         let Kind::Streamed(streamed) = &self.layout.kind else {
             return Err(Error::unsupported("a branch that is not streamed"));
         };
-        array::concatenate(arrays, streamed.layout.arrow_field("item"), self.counts.clone())
+        let layout = &streamed.layout;
+        let values = found.into_iter().filter_map(|found| found.values);
+        let arrays = values.map(|values| layout.finish(values)).collect::<Result<_>>()?;
+        array::concatenate(arrays, layout.arrow_field("item"), self.counts.clone())
     }
 
     fn disagree(&self, start: usize, part: &Part, have: usize) -> Error {
@@ -365,9 +401,10 @@ impl<'r> Column<'r> {
             found.lengths.push(bytes / stride);
         }
         let input = &contents.data[offsets[rows.start]..offsets[rows.end]];
-        found.bytes = guard::try_vec(input.len(), "a basket")?;
+        let start = found.bytes.len();
+        found.bytes.resize(start + input.len(), 0);
         if let Some(element) = self.layout.element() {
-            decode::copy(element, input, &mut found.bytes);
+            decode::copy(element, input, &mut found.bytes[start..]);
         }
         Ok(())
     }

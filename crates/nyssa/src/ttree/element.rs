@@ -197,7 +197,9 @@ pub(super) fn whole(
     if Kinds::of(view.i64("fType")?) != Kinds::Collection {
         return Ok((element.map_or(own, |element| class_of(layouts, element)), None));
     }
-    let type_name = element.map_or(own.name, |element| element.type_name.clone());
+    // Of a branch of its own the number is 0, which is no member of the collection.
+    let member = element.filter(|element| element.class != "TStreamerBase");
+    let type_name = member.map_or(own.name, |member| member.type_name.clone());
     let type_name = type_name.trim_end_matches(['*', ' ']).to_owned();
     let item = match view.str("fClonesName")? {
         "" => item_name(&type_name).to_owned(),

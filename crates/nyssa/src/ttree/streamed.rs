@@ -1,13 +1,11 @@
-//! Streamed entries of a basket → arrays.
+//! Streamed entries of a basket → values.
 
 use std::ops::Range;
-
-use arrow_array::ArrayRef;
 
 use super::Streamed;
 use super::basket::Contents;
 use crate::error::{Error, Result};
-use crate::streamer::{Counts, Origin};
+use crate::streamer::{Counts, Origin, Values};
 
 /// What is known of the entries that are read of a basket.
 pub(super) struct Rows<'a> {
@@ -25,12 +23,13 @@ pub(super) struct Rows<'a> {
     pub lengths: Option<&'a [usize]>,
 }
 
-/// The values of all these entries, one after the other.
+/// Appends the values of all these entries.
 pub(super) fn decode(
     streamed: &Streamed,
     contents: &Contents<'_>,
     rows: &Rows<'_>,
-) -> Result<ArrayRef> {
+    values: &mut Values,
+) -> Result<()> {
     let ranges = ranges(streamed, contents, rows)?;
     let counts = match &rows.counts {
         Some(counts) => Counts::Items(counts),
@@ -38,7 +37,15 @@ pub(super) fn decode(
     };
     // References count from the start of the key.
     let origin = Origin::Buffer(u32::try_from(contents.keylen()).unwrap_or(u32::MAX));
-    streamed.layout.decode_entries(contents.data, &ranges, counts, rows.lengths, origin, rows.first)
+    streamed.layout.decode_entries(
+        contents.data,
+        &ranges,
+        counts,
+        rows.lengths,
+        origin,
+        rows.first,
+        values,
+    )
 }
 
 /// Where the entries lie: by the basket's own offsets, or by the size that all of them have.
@@ -61,6 +68,14 @@ fn ranges(
         Error::unsupported("its entries vary in size and its baskets do not store where they lie")
     };
     let size = match (&rows.counts, streamed.layout.fixed_size()) {
+        // Behind the bits of objects that are referred to stands their process.
+        (None, _)
+            if streamed.layout.is_bits()
+                && rows.entries > 0
+                && have.is_multiple_of(rows.entries) =>
+        {
+            have / rows.entries
+        }
         (_, Some(size)) => size,
         (None, None) if rows.entries > 0 && have.is_multiple_of(rows.entries) => {
             have / rows.entries

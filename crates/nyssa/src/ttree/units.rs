@@ -2,9 +2,11 @@
 //!
 //! The baskets of all branches asked for are sorted by their place in the file and cut into groups. A
 //! group is one unit: fetch its baskets with one vectored request, decompress each into the thread's
-//! scratch, decode each straight to its place in the final buffer.
+//! scratch, decode each straight to its place in the final buffer. Where sizes are only known once
+//! decoded, a thread appends what it finds, and the pieces of all threads are joined at the end.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
@@ -37,7 +39,34 @@ struct Job<'a> {
     basket: usize,
     seek: u64,
     bytes: u64,
-    target: Target<'a>,
+    /// Its slices of the final buffers, where the sizes are known beforehand.
+    place: Option<Vec<&'a mut [u8]>>,
+}
+
+/// What one thread finds one job after the other where the sizes are only known then: baskets of a
+/// branch that follow each other yield one piece.
+#[derive(Default)]
+struct Lane {
+    found: HashMap<usize, Vec<Found>>,
+    /// Whether it does all jobs, so that all baskets of a branch are to come.
+    only: bool,
+}
+
+impl Lane {
+    /// Where basket `basket` of column `index` goes.
+    fn found(&mut self, index: usize, column: &Column<'_>, basket: usize) -> &mut Found {
+        let all = self.found.entry(index).or_default();
+        let follows = |last: &Found| last.baskets.end == basket;
+        if !all.last().is_some_and(follows) {
+            all.push(column.found(basket));
+        }
+        let last = all.len() - 1;
+        let found = &mut all[last];
+        if self.only && found.baskets.len() == 1 {
+            column.reserve(found);
+        }
+        found
+    }
 }
 
 impl Reader {
@@ -59,29 +88,28 @@ impl Reader {
         let (lasting, temporary): (Vec<usize>, Vec<usize>) = (sizes(false), sizes(true));
         let mut lasting = Arena::zeroed(&lasting)?;
         let mut temporary = Arena::zeroed(&temporary)?;
-        let mut found: Vec<Vec<Found>> = columns
-            .iter()
-            .zip(&outputs)
-            .map(|(column, outputs)| if outputs.is_none() { column.found() } else { Vec::new() })
-            .collect();
-
         let mut bytes = [lasting.bytes_mut().into_iter(), temporary.bytes_mut().into_iter()];
         let mut jobs = Vec::new();
-        for (index, ((column, outputs), found)) in
-            columns.iter().zip(&outputs).zip(&mut found).enumerate()
-        {
+        for (index, (column, outputs)) in columns.iter().zip(&outputs).enumerate() {
             let out = match outputs {
                 Some(outputs) => Out::Placed(each(outputs, &mut bytes)),
-                None => Out::Found(found),
+                None => Out::Found,
             };
-            for (basket, target) in column.targets(out) {
+            for (basket, slices) in column.places(out) {
                 jobs.push(
-                    self.job(column, index, basket, target)
+                    self.job(column, index, basket, slices)
                         .map_err(|error| place(error, column))?,
                 );
             }
         }
-        self.run_jobs(columns, jobs, context)?;
+        let lanes = self.run_jobs(columns, jobs, context)?;
+        let mut found: Vec<Vec<Found>> = columns.iter().map(|_| Vec::new()).collect();
+        for (index, pieces) in lanes.into_iter().flat_map(|lane| lane.found) {
+            found[index].extend(pieces);
+        }
+        for pieces in &mut found {
+            pieces.sort_by_key(|piece| piece.baskets.start);
+        }
 
         let mut buffers =
             [lasting.into_buffers().into_iter(), temporary.into_buffers().into_iter()];
@@ -109,21 +137,30 @@ impl Reader {
         columns: &[Column<'_>],
         jobs: Vec<Job<'_>>,
         context: Option<&Context>,
-    ) -> Result<()> {
+    ) -> Result<Vec<Lane>> {
         let most = self.options.fetch_bytes;
-        let Some(context) = context else {
-            return group(jobs, most)
-                .into_iter()
-                .try_for_each(|jobs| self.run_group(columns, jobs));
+        let one_by_one = |jobs| {
+            let mut lane = Lane { only: true, ..Lane::default() };
+            for jobs in group(jobs, most) {
+                context.map_or(Ok(()), Context::check)?;
+                self.run_group(columns, jobs, &mut lane)?;
+            }
+            Ok(vec![lane])
         };
+        let Some(context) = context else { return one_by_one(jobs) };
+        if context.threads() == 1 {
+            return context.pool().install(|| one_by_one(jobs));
+        }
         let bytes = jobs.iter().map(|job| job.bytes).fold(0, u64::saturating_add);
         let share = bytes / (context.threads() as u64 * GROUPS_PER_THREAD);
         let groups = group(jobs, share.clamp(LEAST_FETCH_BYTES.min(most), most));
         context.pool().install(|| {
-            groups.into_par_iter().try_for_each(|jobs| {
+            let run = |jobs| {
                 context.check()?;
-                self.run_group(columns, jobs)
-            })
+                let mut lane = Lane::default();
+                self.run_group(columns, jobs, &mut lane).map(|()| lane)
+            };
+            groups.into_par_iter().map(run).collect()
         })
     }
 
@@ -132,7 +169,7 @@ impl Reader {
         column: &Column<'_>,
         index: usize,
         basket: usize,
-        target: Target<'a>,
+        place: Option<Vec<&'a mut [u8]>>,
     ) -> Result<Job<'a>> {
         let table = &column.branch.baskets[basket];
         let (seek, bytes) = match &table.embedded {
@@ -141,7 +178,7 @@ impl Reader {
             None => (table.seek, table.bytes),
         };
         seek.checked_add(bytes)
-            .map(|_| Job { column: index, basket, seek, bytes, target })
+            .map(|_| Job { column: index, basket, seek, bytes, place })
             .ok_or_else(|| {
                 Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file"))
             })
@@ -156,7 +193,7 @@ impl Reader {
     }
 
     /// Fetches, decompresses and decodes one group of baskets.
-    fn run_group(&self, columns: &[Column<'_>], jobs: Vec<Job<'_>>) -> Result<()> {
+    fn run_group(&self, columns: &[Column<'_>], jobs: Vec<Job<'_>>, lane: &mut Lane) -> Result<()> {
         let table = |job: &Job<'_>| &columns[job.column].branch.baskets[job.basket];
         let ranges: Vec<_> = jobs
             .iter()
@@ -175,7 +212,7 @@ impl Reader {
             let (column, basket) = (&columns[job.column], table(&job));
             let block = if basket.embedded.is_none() { blocks.next() } else { None };
             let (index, seek) = (job.basket, job.seek);
-            self.run_job(column, job, block.as_deref(), &mut scratch).map_err(|error| {
+            self.run_job(column, job, block.as_deref(), &mut scratch, lane).map_err(|error| {
                 let error = error.at(|place| {
                     place.basket = Some(index as u64);
                     place.offset = basket.embedded.is_none().then(|| self.place_in_file(seek));
@@ -195,6 +232,7 @@ impl Reader {
         job: Job<'_>,
         block: Option<&[u8]>,
         scratch: &mut Vec<u8>,
+        lane: &mut Lane,
     ) -> Result<()> {
         let basket = &column.branch.baskets[job.basket];
         let seek = Some(self.place_in_file(basket.seek));
@@ -206,7 +244,11 @@ impl Reader {
             }
             None => Contents::open(block.unwrap_or_default(), &expected, scratch)?,
         };
-        column.decode(job.basket, &contents, job.target, |before| {
+        let target = match job.place {
+            Some(slices) => Target::Placed(slices),
+            None => Target::Found(lane.found(job.column, column, job.basket)),
+        };
+        column.decode(job.basket, &contents, target, |before| {
             let Some(counter) = column.layout.counter() else { return Ok(0) };
             let counts = self.offsets(counter, before)?;
             Ok(counts.last() as u64)

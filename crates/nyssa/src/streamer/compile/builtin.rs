@@ -67,7 +67,8 @@ impl Compiler<'_> {
     /// A `TClonesArray` of objects of a class.
     pub fn clones(&mut self, item: &str) -> Result<Node> {
         let classes = vec![(item.to_owned(), self.class(item)?)];
-        let items = Pointer { declared: "TClonesArray".to_owned(), classes, open: false };
+        let declared = "TClonesArray".to_owned();
+        let items = Pointer { declared, classes, open: false, bare: false };
         Ok(Node::Collection(Collection::Clones, Box::new(items)))
     }
 

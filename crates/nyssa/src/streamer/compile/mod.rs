@@ -37,6 +37,8 @@ const MAX_ARRAY: usize = 1 << 24;
 const NOTHING: &str = "TQObject";
 /// The only member of a class that is a collection.
 const THIS: &str = "This";
+/// Items of a class in a container of a streamer info, as ROOT leaves it for enums without dictionary.
+const NO_CLASS: i32 = 0;
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
@@ -306,7 +308,7 @@ impl<'a> Compiler<'a> {
         let class = element.type_name.trim_end_matches('*').trim();
         if code == LOOP || code == LOOP + ARRAY {
             let item = match element.type_name.trim_end().ends_with("**") {
-                true => self.pointer(class)?,
+                true => self.item_pointer(class)?,
                 false => self.class(class)?,
             };
             return Ok(Node::Counted(Counted {
@@ -337,14 +339,27 @@ impl<'a> Compiler<'a> {
 
     /// A standard container or string, or a pointer to one, as a member.
     fn container(&mut self, element: &Element, dimensions: Option<Vec<usize>>) -> Result<Node> {
-        let (item, names) = parse(element.type_name.trim_end_matches('*'));
+        let (mut item, mut names) = parse(element.type_name.trim_end_matches('*'));
+        if element.name == THIS
+            && matches!(item, Some(Item::Object(_)))
+            && let Some(items) = items_of_collection(element)
+        {
+            (item, names) = parse(&items);
+        }
         if item.as_ref().is_some_and(|item| self.holds_itself(item, &names)) {
             return match dimensions {
                 None => Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names)))),
                 Some(_) => Err(refused(element)),
             };
         }
-        let content = self.content(item.as_ref(), &names)?;
+        let content = match self.content(item.as_ref(), &names) {
+            Ok(content) => content,
+            // Items that are collections of such items have no end as a type.
+            Err(_) if element.name == THIS && dimensions.is_none() => {
+                return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
+            }
+            Err(error) => return Err(error),
+        };
         if item.is_none_or(|item| matches!(item, Item::Object(_))) {
             return Err(refused(element));
         }
@@ -497,12 +512,21 @@ fn same(one: &Item, names: &[String], other: &Item, others: &[String]) -> bool {
     }
 }
 
+/// The container that a class of its own is: its streamer info names the class itself, the items stand
+/// in the title (`TStreamerInfo::Build`).
+fn items_of_collection(this: &Element) -> Option<String> {
+    let end = this.title.starts_with('<').then(|| this.title.rfind('>'))??;
+    Some(format!("vector{}", this.title.get(..=end)?))
+}
+
 /// The enum that a member is or has as items, with the code of numbers of its type: streamer infos
 /// give it a name that is no number's, and the code of one.
 fn enumerated(element: &Element) -> Option<(String, i32)> {
     let (item, names) = parse(&element.type_name);
     let (item, code) = match (element.class.as_str(), item?) {
         ("TStreamerBasicType", item) => (item, element.code % ARRAY),
+        // ROOT takes what it does not know for an enum.
+        ("TStreamerSTL", Item::Sequence(item)) if element.item_code == NO_CLASS => (*item, INT),
         ("TStreamerSTL", Item::Sequence(item)) => (*item, element.item_code),
         _ => return None,
     };

@@ -51,7 +51,17 @@ impl Compiler<'_> {
             }
         }
         open |= classes.is_empty();
-        Ok(Node::Pointer(Box::new(Pointer { declared: declared.to_owned(), classes, open })))
+        let declared = declared.to_owned();
+        Ok(Node::Pointer(Box::new(Pointer { declared, classes, open, bare: false })))
+    }
+
+    /// A pointer to an object in a counted array of them.
+    pub(super) fn item_pointer(&mut self, declared: &str) -> Result<Node> {
+        let mut node = self.pointer(declared)?;
+        if let Node::Pointer(pointer) = &mut node {
+            pointer.bare = true;
+        }
+        Ok(node)
     }
 
     /// A pointer to any object.
@@ -80,7 +90,7 @@ impl Compiler<'_> {
             }
             self.anys -= 1;
         }
-        Pointer { declared: T_OBJECT.to_owned(), classes, open: true }
+        Pointer { declared: T_OBJECT.to_owned(), classes, open: true, bare: false }
     }
 
     /// A class that a pointer may lead to, none where its objects are kept as bytes.

@@ -40,6 +40,10 @@ impl Decoder<'_> {
                 }
             }
         };
+        if class.is_none() && dimensions.is_none() {
+            self.many(content, column, count)?;
+            return self.finish("container", &header, &start);
+        }
         for _ in 0..count {
             let (column, arrays) = innermost(column, dimensions.unwrap_or(&[]))?;
             for _ in 0..arrays {

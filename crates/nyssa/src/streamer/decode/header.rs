@@ -4,6 +4,12 @@ use super::Decoder;
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Result};
 use crate::streamer::class::{Class, Version};
+use crate::streamer::node::Node;
+
+/// Of all objects of ROOT (`TObject::Streamer`).
+const T_OBJECT_VERSION: u16 = 1;
+/// Mark of the upper half of a byte count.
+const BYTE_COUNT: u16 = 1 << 14;
 
 impl Decoder<'_> {
     /// The version that a header names, by number or by the checksum that follows.
@@ -44,6 +50,22 @@ impl Decoder<'_> {
             // Without room for a checksum there are no members either.
             Some(newest) if empty && header.version == 0 => Ok(newest),
             _ => self.class_version(class, header.version),
+        }
+    }
+
+    /// Whether an object that has no byte count has no version either, where the cursor is behind what
+    /// would be that: so it is where some versions of ROOT wrote classes without dictionary, and for
+    /// classes without members (`TBufferFile::ReadClassEmulated`). Where an object begins with its
+    /// `TObject`, that one's version comes instead.
+    pub(super) fn headless(&self, class: &Class) -> bool {
+        let Some(newest) = class.versions.first() else { return false };
+        match newest.steps.first().map(|step| &step.node) {
+            None => newest.version != 0,
+            Some(Node::TObject) => {
+                let next = self.cursor.clone().be_u16();
+                next.is_ok_and(|next| next != T_OBJECT_VERSION && next & BYTE_COUNT == 0)
+            }
+            Some(_) => false,
         }
     }
 

@@ -169,6 +169,7 @@ impl<'a> Decoder<'a> {
                 self.many(item, items, count)
             }
             Node::Counted(_) => Err(mismatch()),
+            Node::Sequence(_) if node.numbers_in_list().is_some() => self.many(node, column, 1),
             Node::Sequence(item) => {
                 let count = self.cursor.number_of(0)?;
                 self.push_list(column, |decoder, items| decoder.many(item, items, count))
@@ -191,6 +192,9 @@ impl<'a> Decoder<'a> {
     fn many(&mut self, node: &Node, column: &mut Column, count: usize) -> Result<()> {
         if let Node::Number(basic, _) = node {
             return number::read(*basic, &mut self.cursor, count, column);
+        }
+        if let Some(basic) = node.numbers_in_list() {
+            return number::read_lists(basic, &mut self.cursor, count, column);
         }
         for _ in 0..count {
             // A value takes at least a byte.

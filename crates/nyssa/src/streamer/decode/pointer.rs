@@ -32,6 +32,11 @@ impl Decoder<'_> {
         if tag & BYTE_COUNT == 0 || tag == NEW_CLASS {
             return self.reference(pointer, column, tag, &start);
         }
+        // The version of an object follows its byte count, where a pointer has the tag of a class.
+        if pointer.bare && self.cursor.clone().be_u32()? & CLASS == 0 {
+            self.cursor = start;
+            return self.bare(pointer, column);
+        }
         let end = self.cursor.end_of(tag)?;
         if self.depth > 0 {
             self.repeats = self.repeats.checked_sub(end - start.position()).ok_or_else(|| {
@@ -73,6 +78,25 @@ impl Decoder<'_> {
             )));
         }
         Ok(())
+    }
+
+    /// An object of the pointer's own class, without a tag.
+    fn bare(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
+        let own = pointer.classes.iter().position(|(name, _)| *name == pointer.declared);
+        let known = own.and_then(|own| Some((own, &pointer.classes.get(own)?.1)));
+        match (known, pointer.form()) {
+            (Some((_, node)), Form::Nullable) => {
+                let Column::Optional { valid, value } = column else { return Err(mismatch()) };
+                self.node(node, value)?;
+                valid.append(true);
+                Ok(())
+            }
+            (Some((own, node)), Form::Union) => self.node(node, alternative(column, own, 1)?),
+            _ => Err(Error::unsupported(format!(
+                "the file has no streamer info of class {}",
+                pointer.declared
+            ))),
+        }
     }
 
     /// Bytes of an object that is not taken apart.

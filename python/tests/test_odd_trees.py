@@ -1,0 +1,58 @@
+"""Branches that only some versions of ROOT wrote, or only some experiments have, equal ROOT's.
+
+ROOT reads them without the libraries of their classes. Everything else in these files, and in all
+others, is compared when ``docs/support-ttree.md`` is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import nyssa
+from conftest import data_files
+from root_json import differences
+from support_trees import read_nyssa
+from tree_reads import Reader
+
+pytest.importorskip("ROOT")
+
+FILES = {path.name: path for path in data_files("ttree")}
+#: File, tree, top-level branch.
+BRANCHES = {
+    "pointers without tags": ("io__vararyobj__varyingArray_51508.root", "t1", "A."),
+    "objects without headers": ("io__evolution__skim.root", "rootTree", "Jpsi"),
+    "items of an enum": (
+        "tree__addresses__data__S_1_1004_qgsjet_100_1.KGrec.root",
+        "recData",
+        "event.",
+    ),
+    "bits with their process": ("treeformula__parse__mksm.root", "mk", "event"),
+    "items without members": ("uproot-issue-951.root", "MetaData", "CutBookkeepers"),
+}
+#: A split map, which ROOT without library leaves full of zeros.
+ZEROS = "fSDFDTimeOffset"
+ENTRIES = 20
+"""Compared: so many from the start, and so many from the end."""
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[Reader]:
+    """Return ROOT, ready to read."""
+    one = Reader()
+    yield one
+    one.close()
+
+
+@pytest.mark.parametrize("what", BRANCHES)
+def test_odd_branches_equal_root(what: str, reader: Reader, tmp_path: Path) -> None:
+    file, tree, branch = BRANCHES[what]
+    if file not in FILES:
+        pytest.skip(f"no {file} in the test data; set NYSSA_TEST_DATA")
+    theirs = reader.read(FILES[file], [tree], tmp_path / "read.jsonl", ENTRIES)[tree, branch]
+    ours = read_nyssa(nyssa.open(FILES[file])[tree], branch, ENTRIES)
+    assert len(ours) == len(theirs["entries"]) > 0
+    found = differences(ours, theirs["entries"])
+    assert [one for one in found if ZEROS not in one[0]] == []
