@@ -46,6 +46,23 @@ void profiles(const char *mode) {
    p3.Write();
 }
 
+void buffers() {
+   TH1I weighted("bufferedweights", "", 7, 0, 0);
+   TH2F plane("bufferedplane", "", 4, 0, 0, 3, -1, 1);
+   TH3D space("bufferedspace", "", 4, 0, 0, 3, 0, 0, 2, 0, 0);
+   TProfile means("bufferedmeans", "", 5, 0, 0, -8, 8);
+   TH1D fixed("bufferedfixed", "", 10, 0, 1);
+   fixed.SetBuffer(100);
+   for (int i = 0; i < 9; ++i) {
+      weighted.Fill(1e-3 * i, i % 3);
+      plane.Fill(-17.3 * i, 0.3 * i - 1);
+      space.Fill(i * i, 1 - i, 5, 0.5);
+      means.Fill(3.7, i);
+      fixed.Fill(0.1 * i, 1);
+   }
+   for (TH1 *one : {(TH1 *)&weighted, (TH1 *)&plane, (TH1 *)&space, (TH1 *)&means, (TH1 *)&fixed}) one->Write();
+}
+
 void histograms(const char *path) {
    TFile file(path, "RECREATE");
    gRandom->SetSeed(1);
@@ -87,6 +104,7 @@ void histograms(const char *path) {
    TH1F buffered("buffered", "buffered", 10, 0, 0);
    for (int i = 0; i < 4; ++i) buffered.Fill(i);
    buffered.Write();
+   buffers();
    TH1F flushed("flushed", "flushed", 10, 0, 0);
    for (int i = 0; i < 4; ++i) flushed.Fill(i);
    flushed.GetBinContent(1);
