@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
 
 use super::counters::{Counters, needed};
@@ -12,7 +11,7 @@ use super::streamer::Products;
 use crate::error::{Error, Result, ResultExt};
 use crate::page::SealedColumn;
 use crate::schema::Schema;
-use crate::ttree::{Reader, Shape};
+use crate::ttree::{Reader, Shape, items};
 use crate::write::{Scratch, SealSettings, seal_field, seal_offsets};
 
 /// The units of a conversion and where their data comes from.
@@ -111,17 +110,4 @@ impl<'a> Units<'a> {
         }
         .in_field(&self.schema.path(unit.field))
     }
-}
-
-/// The items of a list array, without its offsets.
-pub(super) fn items(array: &ArrayRef) -> Result<ArrayRef> {
-    let list = array
-        .as_list_opt::<i64>()
-        .ok_or_else(|| Error::out_of_spec(format!("a {} is not a list", array.data_type())))?;
-    let offsets = list.value_offsets();
-    let (first, last) = match (offsets.first(), offsets.last()) {
-        (Some(&first), Some(&last)) => (first as usize, last as usize),
-        _ => (0, 0),
-    };
-    Ok(list.values().slice(first, last - first))
 }

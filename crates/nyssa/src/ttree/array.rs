@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -97,6 +98,22 @@ pub(crate) fn lists(items: ArrayRef, item: Field, offsets: OffsetBuffer<i64>) ->
         )));
     }
     Ok(Arc::new(LargeListArray::try_new(Arc::new(item), offsets, items, None).map_err(arrow)?))
+}
+
+/// The items of a list array, without its offsets.
+///
+/// # Errors
+/// `OutOfSpecification` for an array of another type.
+pub(crate) fn items(array: &ArrayRef) -> Result<ArrayRef> {
+    let list = array
+        .as_list_opt::<i64>()
+        .ok_or_else(|| Error::out_of_spec(format!("a {} is not a list", array.data_type())))?;
+    let offsets = list.value_offsets();
+    let (first, last) = match (offsets.first(), offsets.last()) {
+        (Some(&first), Some(&last)) => (first as usize, last as usize),
+        _ => (0, 0),
+    };
+    Ok(list.values().slice(first, last - first))
 }
 
 /// Strings of these bytes.

@@ -23,6 +23,7 @@ mod tree;
 mod units;
 mod verify;
 
+pub(crate) use array::items;
 pub(crate) use branch::is_elsewhere;
 pub use model::{
     Basket, Branch, ClassName, CountSource, Element, Leaf, Plain, Shape, Split, SplitMember,

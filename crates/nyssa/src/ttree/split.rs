@@ -12,7 +12,6 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, StructArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields};
@@ -257,7 +256,7 @@ fn build_record(
     for ((_, member), field) in split.members.iter().zip(fields) {
         arrays.push(match member {
             SplitMember::Inside(inside) => build_record(inside, field.data_type(), len, items, of)?,
-            SplitMember::Branch(path) if items => items_of(&of(path)?)?,
+            SplitMember::Branch(path) if items => array::items(&of(path)?)?,
             SplitMember::Branch(path) => of(path)?,
         });
     }
@@ -265,12 +264,4 @@ fn build_record(
     Ok(Arc::new(record.map_err(|error| {
         Error::out_of_spec(format!("the sub-branches do not make up objects of one class: {error}"))
     })?))
-}
-
-/// The items of lists that begin with the first of them.
-fn items_of(array: &ArrayRef) -> Result<ArrayRef, Error> {
-    let list = array
-        .as_list_opt::<i64>()
-        .ok_or_else(|| Error::out_of_spec(format!("a {} is not a list", array.data_type())))?;
-    Ok(Arc::clone(list.values()))
 }
