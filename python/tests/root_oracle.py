@@ -18,7 +18,7 @@ import tempfile
 import warnings
 from typing import Any
 
-from root_objects import as_json, histograms  # noqa: F401 (called by name)
+from root_objects import as_json, efficiency, histograms, sparse  # noqa: F401 (called by name)
 
 
 class Root:

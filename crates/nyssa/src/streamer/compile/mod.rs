@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use builtin::BUILTINS;
 pub(super) use builtin::{KNOWN, by_heart};
+pub(super) use pointer::T_ARRAYS;
 
 use super::branch::Member;
 use super::class::{Class, Step, Version};
