@@ -46,6 +46,53 @@ void profiles(const char *mode) {
    p3.Write();
 }
 
+/// Histograms of many dimensions, an efficiency, and graphs of two.
+void dimensions(const char *path) {
+   TFile file(path, "recreate");
+   const int bins[] = {4, 3}, wide[] = {1000, 2, 70000, 9, 100000, 3};
+   const double from[] = {0, 0, 0, 0, 0, 0}, to[] = {4, 3, 1, 1, 1, 1};
+   THnSparseD sparse("sparse", "", 2, bins, from, to);
+   sparse.Sumw2();
+   THnF dense("dense", "", 2, bins, from, to);
+   THnSparseI many("many", "", 6, wide, from, to);
+   for (int i = 0; i < 6; ++i) {
+      double place[] = {0.7 * i - 0.5, 1.5, 0.11 * i, 0.5, 0.19 * i, 0.3 * i};
+      sparse.Fill(place, 1 + i);
+      dense.Fill(place, 1 + i);
+      for (int k = 0; k <= i; ++k) many.Fill(place);
+   }
+   sparse.Write();
+   dense.Write();
+   many.Write();
+   TH2D all("all", "", 2, 0, 2, 2, 0, 2), passed("passed", "", 2, 0, 2, 2, 0, 2);
+   for (int i = 0; i < 12; ++i) {
+      all.Fill(i % 2, i % 3);
+      if (i % 4 == 0) passed.Fill(i % 2, i % 3);
+   }
+   TEfficiency(passed, all).Write("efficiency");
+   double x[] = {1, 2, 3}, y[] = {4, 5, 6}, z[] = {7, 8, 9}, e[] = {.1, .2, .3}, f[] = {.4, .5, .6};
+   TGraph2D(3, x, y, z).Write("plain");
+   TGraph2DErrors(3, x, y, z, e, f, e).Write("errors");
+   TGraph2DAsymmErrors(3, x, y, z, e, f, e, f, e, f).Write("asymmetric");
+}
+
+void buffers() {
+   TH1I weighted("bufferedweights", "", 7, 0, 0);
+   TH2F plane("bufferedplane", "", 4, 0, 0, 3, -1, 1);
+   TH3D space("bufferedspace", "", 4, 0, 0, 3, 0, 0, 2, 0, 0);
+   TProfile means("bufferedmeans", "", 5, 0, 0, -8, 8);
+   TH1D fixed("bufferedfixed", "", 10, 0, 1);
+   fixed.SetBuffer(100);
+   for (int i = 0; i < 9; ++i) {
+      weighted.Fill(1e-3 * i, i % 3);
+      plane.Fill(-17.3 * i, 0.3 * i - 1);
+      space.Fill(i * i, 1 - i, 5, 0.5);
+      means.Fill(3.7, i);
+      fixed.Fill(0.1 * i, 1);
+   }
+   for (TH1 *one : {(TH1 *)&weighted, (TH1 *)&plane, (TH1 *)&space, (TH1 *)&means, (TH1 *)&fixed}) one->Write();
+}
+
 void histograms(const char *path) {
    TFile file(path, "RECREATE");
    gRandom->SetSeed(1);
@@ -87,6 +134,7 @@ void histograms(const char *path) {
    TH1F buffered("buffered", "buffered", 10, 0, 0);
    for (int i = 0; i < 4; ++i) buffered.Fill(i);
    buffered.Write();
+   buffers();
    TH1F flushed("flushed", "flushed", 10, 0, 0);
    for (int i = 0; i < 4; ++i) flushed.Fill(i);
    flushed.GetBinContent(1);

@@ -96,3 +96,29 @@ def as_json(path: str, names: list[str]) -> dict[str, Any]:
     }
     file.Close()
     return out
+
+
+def sparse(path: str, name: str) -> dict[tuple[int, ...], tuple[float, float]]:
+    """Return content and variance of each filled bin of a histogram of many dimensions."""
+    import numpy as np
+    import ROOT
+
+    file = ROOT.TFile.Open(path)
+    histogram = file.Get(name)
+    place = np.zeros(histogram.GetNdimensions(), dtype=np.int32)
+    found = {}
+    for index in range(histogram.GetNbins()):
+        content = histogram.GetBinContent(index, place)
+        if content:
+            found[tuple(place.tolist())] = (content, histogram.GetBinError2(index))
+    return found
+
+
+def efficiency(path: str, name: str) -> list[float]:
+    """Return the efficiencies of all bins with flow, in the order of ROOT's global bin numbers."""
+    import ROOT
+
+    file = ROOT.TFile.Open(path)
+    found = file.Get(name)
+    cells = found.GetTotalHistogram().GetNcells()
+    return [found.GetEfficiency(index) for index in range(cells)]

@@ -37,6 +37,9 @@ TREES = [
     "Root",
     "Pointers",
     "Evolving",
+    "Enums",
+    "Owners",
+    "Histograms",
     "vector_Plain",
     "vector_WithVectors",
     "vector_Derived",
@@ -56,6 +59,7 @@ TREES = [
     "Hit",
     "TClonesArray",
     "TClonesArray_whole",
+    "TClonesArray_full",
     "TClonesArray_vectors",
 ]
 KINDS = ("many", "roots", "none", "map", "embedded")
@@ -108,7 +112,7 @@ def made(
         f'write_objects("{files.path(f"{way}{split}")}", {split}, {int(way == "members")})'
         for split, way in WAYS
     ]
-    for kind in ("leaves", "baskets", "references"):
+    for kind in ("leaves", "baskets", "references", "copied"):
         statements.append(f'write_{kind}("{files.path(kind)}")')
     files.write("kinds", statements)
     statements = [f'write_evolved("{files.path(f"evolved{split}")}", {split})' for split in SPLITS]
@@ -174,6 +178,23 @@ def test_baskets(made: Made, tree: str) -> None:
 def test_references(made: Made, tree: str) -> None:
     """A tree with a `TBranchRef`."""
     check(made, "references", tree)
+
+
+def test_copied(made: Made) -> None:
+    """A copy of a tree with some branches keeps those that it leaves out, without entries."""
+    file = nyssa.open(made.path("copied"))
+    some, whole = (pa.table(file[name]).column("o").to_pylist() for name in ("some", "all"))
+    assert set(some[0]) == set(some[0]) & set(whole[0])
+    assert 0 < len(some[0]) < len(whole[0])
+
+    def same(part: Any, of: Any) -> bool:
+        if isinstance(part, dict):
+            return all(same(value, of[name]) for name, value in part.items())
+        if isinstance(part, list):
+            return len(part) == len(of) and all(map(same, part, of))
+        return bool(part == of)
+
+    assert same(some, whole)
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -6,7 +6,9 @@ face of `Object`; what ROOT's class adds is in its own class:
 ========================== =========================================================
 `Histogram`, `Profile`     ``TH1`` to ``TH3``, ``TProfile`` to ``TProfile3D``; the UHI protocol
 `Axis`                     ``TAxis``
-`Graph`                    ``TGraph`` and those with errors
+`SparseHistogram`          ``THnSparse``; `DenseHistogram`: ``THn``
+`Efficiency`               ``TEfficiency``
+`Graph`, `Graph2D`         ``TGraph``, ``TGraph2D`` and those with errors
 `Collection`               ``TList``, ``TObjArray``, ``TClonesArray``, ``TMap``, ...
 `Parameter`, `Text`        ``TParameter``, ``TObjString``
 `Matrix`                   ``TVectorT``, ``TMatrixT``, ``TMatrixTSym``
@@ -14,18 +16,23 @@ face of `Object`; what ROOT's class adds is in its own class:
 """
 
 from nyssa.objects.axis import Axis, AxisTraits
-from nyssa.objects.graph import Graph
+from nyssa.objects.efficiency import Efficiency
+from nyssa.objects.graph import Graph, Graph2D
 from nyssa.objects.histogram import Histogram, PolygonHistogram
 from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
 from nyssa.objects.reader import Reader
 from nyssa.objects.simple import Collection, Matrix, Parameter, Text
+from nyssa.objects.sparse import DenseHistogram, SparseHistogram
 
 __all__ = [
     "Axis",
     "AxisTraits",
     "Collection",
+    "DenseHistogram",
+    "Efficiency",
     "Graph",
+    "Graph2D",
     "Histogram",
     "Matrix",
     "Object",
@@ -33,5 +40,6 @@ __all__ = [
     "PolygonHistogram",
     "Profile",
     "Reader",
+    "SparseHistogram",
     "Text",
 ]

@@ -1,4 +1,4 @@
-"""`Graph`: ``TGraph`` and the classes with errors that are derived from it."""
+"""`Graph`, `Graph2D`: ``TGraph``, ``TGraph2D``, and those with errors derived from them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy.typing as npt
 from nyssa.errors import ArgumentError, FormatError
 from nyssa.objects.object import Object
 
-__all__ = ["Graph"]
-
-_AXES = {"x": "x", 0: "x", -2: "x", "y": "y", 1: "y", -1: "y", "both": "both"}
+__all__ = ["Graph", "Graph2D"]
 
 
 class Graph(Object):
     """Points with x and y, and perhaps errors."""
+
+    _letters = "xy"
+    _all = "both"
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -89,7 +90,27 @@ class Graph(Object):
         return total
 
     def _both(self, one: Any, axis: int | str) -> Any:
-        letter = _AXES.get(axis)
-        if letter is None:
-            raise ArgumentError(f'axis={axis!r} is not "x" (0), "y" (1) or "both"')
-        return (one("x"), one("y")) if letter == "both" else one(letter)
+        letters = self._letters
+        if axis == self._all:
+            return tuple(one(letter) for letter in letters)
+        if isinstance(axis, str) and len(axis) == 1 and axis in letters:
+            return one(axis)
+        if isinstance(axis, int) and -len(letters) <= axis < len(letters):
+            return one(letters[axis])
+        named = ", ".join(f'"{letter}" ({index})' for index, letter in enumerate(letters))
+        raise ArgumentError(f'axis={axis!r} is not {named} or "{self._all}"')
+
+
+class Graph2D(Graph):
+    """Points with x, y and z, and perhaps errors: the axes of a `Graph` and ``"z"`` (2)."""
+
+    _letters = "xyz"
+    _all = "all"
+
+    def values(self, axis: int | str = "all") -> Any:
+        """Return the coordinates ``"x"``, ``"y"`` or ``"z"``; ``"all"`` is a tuple of the three."""
+        return super().values(axis)
+
+    def errors(self, which: str = "mean", axis: int | str = "all") -> Any:
+        """Return the errors on an axis, as `Graph.errors` does; ``"all"``: a tuple of the three."""
+        return super().errors(which, axis)

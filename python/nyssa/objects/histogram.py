@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 
 from nyssa.errors import ArgumentError, FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
+from nyssa.objects.buffer import filled
 from nyssa.objects.object import Object
 
 __all__ = ["Histogram", "PolygonHistogram"]
@@ -21,7 +24,8 @@ class Histogram(Object):
     """A histogram of one to three dimensions.
 
     Arrays have one dimension per axis, x first, as long as the axis has bins; with ``flow=True`` it
-    is longer by two: underflow comes first, overflow last.
+    is longer by two: underflow comes first, overflow last. Entries that ROOT left in the buffer are
+    in the bins here, as in ROOT; the members are what is stored.
     """
 
     @property
@@ -38,23 +42,25 @@ class Histogram(Object):
         nyssa.FormatError
             (a `ValueError`) when the histogram has not as many bins as its axes.
         nyssa.UnsupportedError
-            (a `NotImplementedError`) when entries are in the buffer of the histogram (``fBuffer``),
-            from which ROOT fills it, and mostly chooses its axes, when it reads it.
+            (a `NotImplementedError`) when entries are in the buffer of the histogram (``fBuffer``)
+            and ROOT would choose the axes for them in a way that is not known here.
         """
-        buffer = self._members.get("fBuffer")
-        if buffer is not None and len(buffer) and buffer[0] > 0:
-            raise UnsupportedError(
-                f"{self!r} has {buffer[0]:.0f} entries in its buffer that are not in its bins yet; "
-                "in ROOT, call its BufferEmpty() before it is written"
-            )
-        names = {self.class_name, *self.bases}
-        dimensions = 3 if "TH3" in names else 2 if "TH2" in names else 1
-        axes = tuple(self.member(name) for name in _AXES[:dimensions])
+        axes = tuple(self._now[name] for name in _AXES[: self._dimensions])
         shape = [len(axis) + 2 for axis in axes]
-        bins = len(self.member("fArray"))
+        bins = len(self._now["fArray"])
         if math.prod(shape) != bins:
             raise FormatError(f"{self!r} has {bins} bins, its axes have {shape} with flow")
         return axes
+
+    @property
+    def _dimensions(self) -> int:
+        names = {self.class_name, *self.bases}
+        return 3 if "TH3" in names else 2 if "TH2" in names else 1
+
+    @cached_property
+    def _now(self) -> Mapping[str, Any]:
+        """The members once entries in the buffer are in the bins, as ROOT fills them in."""
+        return {**self._members, **filled(repr(self), self._members, self._dimensions)}
 
     def axis(self, axis: int | str = 0) -> Axis:
         """Return an axis by number (negative: from the last), or by ``"x"``, ``"y"``, ``"z"``.
@@ -76,16 +82,16 @@ class Histogram(Object):
     @property
     def weighted(self) -> bool:
         """Whether the sums of squares of weights are kept (``TH1::Sumw2``)."""
-        return len(self._members.get("fSumw2", ())) == len(self.member("fArray")) > 0
+        return len(self._now.get("fSumw2", ())) == len(self._now["fArray"]) > 0
 
     def values(self, flow: bool = False) -> npt.NDArray[Any]:
         """Return the contents of the bins, of the type that the class stores."""
-        return self._cells(self.member("fArray"), flow)
+        return self._cells(self._now["fArray"], flow)
 
     def variances(self, flow: bool = False) -> npt.NDArray[np.float64]:
         """Return the squares of the errors: ``fSumw2``, or the contents where there are none."""
         if self.weighted:
-            return self._cells(np.asarray(self.member("fSumw2"), dtype=np.float64), flow)
+            return self._cells(np.asarray(self._now["fSumw2"], dtype=np.float64), flow)
         return np.abs(self.values(flow).astype(np.float64))
 
     def errors(self, flow: bool = False) -> npt.NDArray[np.float64]:

@@ -25,7 +25,7 @@ class Profile(Histogram):
     @property
     def weighted(self) -> bool:
         """Whether the sums of squares of weights are kept (``TProfile::Sumw2``)."""
-        return len(self._members.get("fBinSumw2", ())) == len(self.member("fArray")) > 0
+        return len(self._now.get("fBinSumw2", ())) == len(self._now["fArray"]) > 0
 
     @property
     def error_mode(self) -> str:
@@ -80,9 +80,9 @@ class Profile(Histogram):
 
     def _sums(self, member: str, flow: bool) -> npt.NDArray[np.float64]:
         """Return a sum for each bin; 0 where none are kept."""
-        sums = self.member(member)
+        sums = self._now.get(member, ())
         if member == "fSumw2" and len(sums) == 0:
-            sums = np.zeros(len(self.member("fArray")))
+            sums = np.zeros(len(self._now["fArray"]))
         return self._cells(np.asarray(sums, dtype=np.float64), flow)
 
 

@@ -10,11 +10,13 @@ import numpy as np
 
 from nyssa import _core
 from nyssa.objects.axis import Axis
-from nyssa.objects.graph import Graph
+from nyssa.objects.efficiency import Efficiency
+from nyssa.objects.graph import Graph, Graph2D
 from nyssa.objects.histogram import Histogram, PolygonHistogram
 from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
 from nyssa.objects.simple import Collection, Matrix, Parameter, Text
+from nyssa.objects.sparse import DenseHistogram, SparseHistogram
 
 __all__ = ["Reader"]
 
@@ -35,6 +37,10 @@ _CLASSES = {
     "TProfile3D": Profile,
     "TH1": Histogram,
     "TGraph": Graph,
+    "TGraph2D": Graph2D,
+    "TEfficiency": Efficiency,
+    "THnSparse": SparseHistogram,
+    "THn": DenseHistogram,
     "TObjString": Text,
 }
 

@@ -189,6 +189,41 @@ void Pointers::fill(int k) {
    }
 }
 
+void Enums::fill(int k) {
+   keys.clear(); values.clear(); narrow.clear(); lists.clear();
+   one = k % 2 ? Narrow::b : Narrow::a;
+   for (int j = 0; j < k % 3; ++j) {
+      keys[j ? green : red] = k;
+      values[j] = j ? Narrow::b : Narrow::a;
+      narrow.push_back({Narrow::b, one});
+      lists[std::string(j + 1, 'l')] = {red, green};
+   }
+}
+
+void Owners::fill(int k) {
+   plain.reset(k % 2 ? new Plain : nullptr);
+   if (plain) plain->fill(k);
+   named.reset(k % 3 ? new TNamed("name", "title") : nullptr);
+   text.reset(k % 2 ? new std::string(k, 'u') : nullptr);
+   for (int j = 0; j < 2; ++j) { lists[j].resize(k % 3 + j); for (auto &one : lists[j]) one.fill(k); }
+}
+
+void Histograms::fill(int k) {
+   one.SetDirectory(nullptr);
+   one.Fill(k % 3 + 0.5);
+   delete two;
+   two = k % 2 ? new TH2D("two", "", 2, 0, 2, 3, 0, 3) : nullptr;
+   if (two) { two->SetDirectory(nullptr); two->Fill(1, k % 3); }
+   graph.SetPoint(1, k, k);
+   many.assign(k % 3, one);
+}
+
+Full::Full(int k) {
+   v.assign(k % 3, k); plains.resize(k % 2); s = TString('s', k); names[1] = std::string(k, 'n');
+   for (auto &one : plains) one.fill(k);
+   for (auto &one : three) one.fill(k);
+}
+
 /// A container or another class as a branch of its own; `fill` gives its values.
 template <typename T, typename F>
 void top(const char *name, int split, T *value, F fill, int entries = 7) {
@@ -227,6 +262,9 @@ void write_objects(const char *path, int split, bool member_wise) {
    object<Root>("Root", split, 7);
    object<Pointers>("Pointers", split, 7);
    object<Evolving>("Evolving", split, 5);
+   object<Enums>("Enums", split, 7);
+   object<Owners>("Owners", split, 7);
+   object<Histograms>("Histograms", split, 4);
    top("vector_Plain", split, new std::vector<Plain>, list_of<std::vector<Plain>>);
    top("vector_WithVectors", split, new std::vector<WithVectors>, list_of<std::vector<WithVectors>>);
    top("vector_Derived", split, new std::vector<Derived>, list_of<std::vector<Derived>>);
@@ -268,6 +306,11 @@ void write_objects(const char *path, int split, bool member_wise) {
    auto whole = new TClonesArray("Hit");
    whole->BypassStreamer(false);
    top("TClonesArray_whole", split, whole, hits);
+   auto full = [](auto &to, int k) {
+      to.Delete();
+      for (int j = 0; j < k % 3; ++j) new (to[j]) Full(k + j);
+   };
+   top("TClonesArray_full", split, new TClonesArray("Full"), full);
    auto vectors = new TClonesArray("TLorentzVector");
    top("TClonesArray_vectors", split, vectors, [](auto &to, int k) {
       to.Clear();
@@ -366,6 +409,22 @@ void write_references(const char *path) {
    }
 }
 
+/// A copy of a tree with some branches only: it keeps others, without entries.
+void write_copied(const char *path) {
+   TFile file(path, "RECREATE");
+   TTree tree("all", "");
+   auto value = new Objects;
+   tree.Branch("o", &value, 32000, 99);
+   for (int k = 0; k < 7; ++k) { value->fill(k); tree.Fill(); }
+   tree.SetBranchStatus("*", false);
+   for (auto name : {"o", "vp.i", "hit", "with", "n"}) tree.SetBranchStatus(name, true);
+   tree.CloneTree()->Write("some");
+   tree.SetBranchStatus("*", true);
+   tree.Write();
+   tree.ResetBranchAddresses();
+   delete value;
+}
+
 /// A small file without compression: a seed for fuzzing.
 void write_seed(const char *path, int split) {
    TVirtualStreamerInfo::SetStreamMemberWise(split > 0);
@@ -403,6 +462,10 @@ void write_seed(const char *path, int split) {
 #pragma link C++ class Root+;
 #pragma link C++ class Pointers+;
 #pragma link C++ class Evolving+;
+#pragma link C++ class Enums+;
+#pragma link C++ class Owners+;
+#pragma link C++ class Histograms+;
+#pragma link C++ class Full+;
 #pragma link C++ class std::vector<Plain>+;
 #pragma link C++ class std::vector<Plain*>+;
 #pragma link C++ class std::vector<Hit>+;

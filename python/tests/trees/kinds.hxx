@@ -8,6 +8,8 @@
 #include <TArrayF.h>
 #include <TClonesArray.h>
 #include <TDatime.h>
+#include <TGraph.h>
+#include <TH2D.h>
 #include <TLorentzVector.h>
 #include <TNamed.h>
 #include <TObjArray.h>
@@ -21,6 +23,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -30,6 +33,7 @@
 
 enum Colour { red, green = 5 };
 enum class Small : unsigned char { a, b };
+enum class Narrow : short { a, b = -300 };
 
 class Hit : public TObject {
 public:
@@ -188,6 +192,39 @@ public:
    void clear();
    void fill(int k);
    ClassDef(Pointers, 1)
+};
+
+class Enums {
+public:
+   std::map<Colour, int> keys; std::map<int, Narrow> values; std::vector<std::vector<Narrow>> narrow;
+   std::map<std::string, std::vector<Colour>> lists; Narrow one = Narrow::a;
+   void fill(int k);
+   ClassDef(Enums, 1)
+};
+
+class Owners {
+public:
+   std::unique_ptr<Plain> plain; std::unique_ptr<TNamed> named; std::unique_ptr<std::string> text;
+   std::vector<Plain> lists[2];
+   void fill(int k);
+   ClassDef(Owners, 1)
+};
+
+class Histograms {
+public:
+   TH1F one{"one", "", 3, 0, 3}; TH2D *two = nullptr; TGraph graph{3}; std::vector<TH1F> many;
+   ~Histograms() { delete two; }
+   void fill(int k);
+   ClassDef(Histograms, 1)
+};
+
+/// An item of a `TClonesArray` with containers, which have headers there even if there are no items.
+class Full : public TObject {
+public:
+   std::vector<int> v; std::vector<Plain> plains; Plain three[3]; TString s; std::string names[2];
+   Full() {}
+   Full(int k);
+   ClassDef(Full, 2)
 };
 
 class Evolving {

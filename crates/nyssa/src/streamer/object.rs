@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
 
-use super::compile::{KNOWN, by_heart};
+use super::compile::{KNOWN, T_ARRAYS, by_heart};
 use super::{ObjectLayout, Origin};
 use crate::error::{Result, ResultExt};
 use crate::rootfile::{ClassInfo, KeyEntry, RootFile, StreamerInfos};
@@ -98,8 +98,8 @@ impl ObjectReader {
 /// The classes of the objects that pointers in an object lead to, and perhaps some more: names behind
 /// the mark of a new class, and those with a version in a `TClonesArray`.
 fn classes(payload: &[u8], infos: &StreamerInfos) -> BTreeSet<String> {
-    let known = infos.classes().iter().map(|info| &*info.name).chain(KNOWN);
-    let known: HashSet<&str> = known.collect();
+    let described = infos.classes().iter().map(|info| &*info.name);
+    let known: HashSet<&str> = described.chain(KNOWN).chain(T_ARRAYS).collect();
     let longest = known.iter().map(|name| name.len()).max().unwrap_or(0);
     let mut found = BTreeSet::new();
     let mut add = |name: &[u8]| {

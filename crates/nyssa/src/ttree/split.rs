@@ -53,7 +53,7 @@ impl Assembly<'_> {
     pub fn split(mut self, class: ClassName, collection: Option<(String, CountSource)>) -> Split {
         let mut split = self.object(class, "", 0);
         for (index, branch) in self.branches.iter().enumerate() {
-            if !self.used[index] && !self.children[index].empty {
+            if !self.used[index] && !self.children[index].empty && !self.is_unfilled(index) {
                 let own = strip_dimensions(&branch.name);
                 let name = own.rsplit('.').find(|part| !part.is_empty()).unwrap_or(own);
                 let taken = split.members.iter().any(|(member, _)| member == name);
@@ -64,6 +64,14 @@ impl Assembly<'_> {
         split.data_type = self.data_type(&split, collection.is_some());
         split.collection = collection;
         split
+    }
+
+    /// Whether a sub-branch was never filled while others were: copies of trees keep those that were not
+    /// asked for.
+    fn is_unfilled(&self, index: usize) -> bool {
+        let unfilled = |index: usize| is_unfilled(&self.branches[index]);
+        let known = |index: usize| !self.children[index].empty;
+        known(index) && unfilled(index) && (0..self.branches.len()).any(|other| !unfilled(other))
     }
 
     fn member(&self, index: usize) -> SplitMember {
@@ -90,6 +98,9 @@ impl Assembly<'_> {
             let path = format!("{prefix}{}", element.name);
             if let Some(found) = self.find(&class.name, index, base, &path) {
                 self.used[found] = true;
+                if self.is_unfilled(found) {
+                    continue;
+                }
                 let member = if self.children[found].empty {
                     SplitMember::Inside(self.empty(element))
                 } else {
@@ -165,6 +176,14 @@ impl Assembly<'_> {
             (true, DataType::LargeList(item)) => Ok(item.as_ref().clone().with_name(name)),
             (true, _) => Err(format!("sub-branch {path} has one value for each entry")),
         }
+    }
+}
+
+fn is_unfilled(branch: &Branch) -> bool {
+    match branch.branches.as_slice() {
+        [] => branch.entries == 0,
+        // What is split counts its entries all the same.
+        branches => branch.baskets.is_empty() && branches.iter().all(is_unfilled),
     }
 }
 

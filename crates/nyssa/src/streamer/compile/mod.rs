@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use builtin::BUILTINS;
 pub(super) use builtin::{KNOWN, by_heart};
+pub(super) use pointer::T_ARRAYS;
 
 use super::branch::Member;
 use super::class::{Class, Step, Version};
@@ -365,41 +366,18 @@ impl<'a> Compiler<'a> {
                 Some(_) => Err(refused(element)),
             };
         }
-        let content = match self.enum_items(element, item.as_ref(), &names) {
-            // Whatever their type, enums in a member's own container take 32 bits.
-            Some(basic) => Node::Sequence(Box::new(Node::Number(basic, number(basic, 0)))),
-            None => match self.item(item.as_ref(), &names) {
-                Ok(content) => content,
-                // Items that are collections of such items have no end as a type.
-                Err(_) if element.name == THIS && dimensions.is_none() => {
-                    return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
-                }
-                Err(error) => return Err(error),
-            },
+        let content = match self.content(item.as_ref(), &names) {
+            Ok(content) => content,
+            // Items that are collections of such items have no end as a type.
+            Err(_) if element.name == THIS && dimensions.is_none() => {
+                return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
+            }
+            Err(error) => return Err(error),
         };
         if item.is_none_or(|item| matches!(item, Item::Object(_))) {
             return Err(refused(element));
         }
         Ok(Node::Container(Box::new(content), dimensions))
-    }
-
-    /// The numbers that a member's own container has as items, where they are an enum.
-    fn enum_items(
-        &self,
-        element: &Element,
-        item: Option<&Item>,
-        names: &[String],
-    ) -> Option<Basic> {
-        let Some(Item::Sequence(inner)) = item else { return None };
-        let Item::Object(class) = **inner else { return None };
-        let name = names.get(class.0 as usize).map_or("", String::as_str);
-        match element.item_code {
-            code if UNSIGNED.contains(&code) => Some(Basic::U32),
-            code if (1..ARRAY).contains(&code) => Some(Basic::I32),
-            // ROOT takes what it does not know for an enum.
-            NO_CLASS if !self.knows(name) => Some(Basic::I32),
-            _ => None,
-        }
     }
 
     /// Whether a container has items of a class that is being compiled, which have no end as a type.
@@ -417,6 +395,26 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// What a member holds that is a container.
+    fn content(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
+        let Some(Item::Sequence(inner)) = item else { return self.item(item, names) };
+        match self.enum_code(inner, names) {
+            // Whatever their type, enums in a member's own container take 32 bits.
+            Some(code) => {
+                let basic = if UNSIGNED.contains(&code) { Basic::U32 } else { Basic::I32 };
+                Ok(Node::Sequence(Box::new(Node::Number(basic, number(basic, 0)))))
+            }
+            None => self.item(item, names),
+        }
+    }
+
+    /// The code of numbers of an enum's type; `None` for what is no enum.
+    fn enum_code(&self, item: &Item, names: &[String]) -> Option<i32> {
+        let Item::Object(class) = item else { return None };
+        let name = names.get(class.0 as usize).filter(|name| !self.knows(name))?;
+        self.enums.get(&type_name::normalize(name)).copied()
+    }
+
     /// Something in a container.
     fn item(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
         self.nodes += 1;
@@ -425,7 +423,13 @@ impl<'a> Compiler<'a> {
             None => return Err(Error::unsupported("a container that nyssa does not know")),
             Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
             Some(Item::Text | Item::RootText) => Node::Text,
-            Some(Item::Object(class)) if !self.knows(name(class)) => self.unknown(name(class)),
+            Some(item @ Item::Object(class)) if !self.knows(name(class)) => {
+                match self.enum_code(item, names).and_then(|code| Basic::from_code(code, "")) {
+                    Some(basic) => Node::Number(basic, number(basic, 0)),
+                    // What is always empty has no streamer info.
+                    None => Node::Unknown(name(class).to_owned()),
+                }
+            }
             Some(Item::Object(class)) => self.class(name(class))?,
             Some(Item::Pointer(class)) => self.pointer(name(class))?,
             Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner), names)?)),
@@ -442,15 +446,6 @@ impl<'a> Compiler<'a> {
                 class: self.pair("pair", key, value, names)?,
             })),
         })
-    }
-
-    /// An item of a type that has no streamer info: an enum, or a class of which there are no objects.
-    fn unknown(&self, name: &str) -> Node {
-        let code = self.enums.get(&type_name::normalize(name));
-        match code.and_then(|&code| Some((code, Basic::from_code(code, "")?))) {
-            Some((code, basic)) => Node::Number(basic, number(basic, code)),
-            None => Node::Unknown(name.to_owned()),
-        }
     }
 
     /// The checksum of a pair, 0 where no streamer info says it.
@@ -474,7 +469,7 @@ impl<'a> Compiler<'a> {
     ) -> Result<Class> {
         let mut steps = Vec::new();
         for (name, member, item) in [("_0", "first", first), ("_1", "second", second)] {
-            let node = self.item(Some(item), names)?;
+            let node = self.content(Some(item), names)?;
             let container =
                 matches!(item, Item::Text | Item::Sequence(_) | Item::Map(..) | Item::Bitset(_));
             let node = if container { Node::Container(Box::new(node), None) } else { node };
@@ -544,6 +539,8 @@ fn enumerated(element: &Element) -> Option<(String, i32)> {
     let (item, names) = parse(&element.type_name);
     let (item, code) = match (element.class.as_str(), item?) {
         ("TStreamerBasicType", item) => (item, element.code % ARRAY),
+        // ROOT takes what it does not know for an enum.
+        ("TStreamerSTL", Item::Sequence(item)) if element.item_code == NO_CLASS => (*item, INT),
         ("TStreamerSTL", Item::Sequence(item)) => (*item, element.item_code),
         _ => return None,
     };

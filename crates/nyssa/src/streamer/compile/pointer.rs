@@ -24,6 +24,11 @@ const MAX_BEHIND: usize = MAX_NODES / 2;
 /// Members and classes looked at after which objects behind pointers stay bytes.
 const MAX_EFFORT: usize = 200_000;
 
+/// A class of which streamer infos say nothing, and those derived from it.
+const T_ARRAY: &str = "TArray";
+pub(in crate::streamer) const T_ARRAYS: [&str; 7] =
+    ["TArrayC", "TArrayS", "TArrayI", "TArrayL", "TArrayL64", "TArrayF", "TArrayD"];
+
 impl Compiler<'_> {
     /// A pointer to an object of a class or of one derived from it.
     pub(super) fn pointer(&mut self, declared: &str) -> Result<Node> {
@@ -32,8 +37,11 @@ impl Compiler<'_> {
             return Ok(Node::Pointer(Box::new(self.any())));
         }
         let own = self.find(declared).unwrap_or(declared);
-        let derived: Vec<&str> =
+        let mut derived: Vec<&str> =
             self.order.iter().copied().filter(|name| self.is_derived(name, own)).collect();
+        if own == T_ARRAY && self.met.is_some() {
+            derived.extend(T_ARRAYS);
+        }
         let inside = |name: &str| self.stack.iter().any(|outer| outer == name);
         let mut open = !derived.is_empty() || inside(own);
         let names = [own].into_iter().chain(derived);

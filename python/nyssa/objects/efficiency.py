@@ -1,0 +1,50 @@
+"""`Efficiency`: ``TEfficiency``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nyssa.errors import FormatError
+from nyssa.objects.axis import Axis
+from nyssa.objects.histogram import Histogram
+from nyssa.objects.object import Object
+
+__all__ = ["Efficiency"]
+
+
+class Efficiency(Object):
+    """The entries that passed a selection, and all: two histograms with the same bins."""
+
+    @property
+    def passed(self) -> Histogram:
+        """The histogram of the entries that passed."""
+        return self._histogram("fPassedHistogram")
+
+    @property
+    def total(self) -> Histogram:
+        """The histogram of all entries."""
+        return self._histogram("fTotalHistogram")
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of both, x first."""
+        return self.total.axes
+
+    def values(self, flow: bool = False) -> npt.NDArray[np.float64]:
+        """Return passed over total, 0 without entries: ``float64``, shaped as `Histogram.values`.
+
+        That is ``TEfficiency::GetEfficiency`` but for Bayesian statistics, which have a prior.
+        """
+        passed, total = (one.values(flow).astype(np.float64) for one in (self.passed, self.total))
+        if passed.shape != total.shape:
+            raise FormatError(f"{self!r}: {passed.shape} bins passed, there are {total.shape}")
+        return np.divide(passed, total, out=np.zeros_like(total), where=total != 0)
+
+    def _histogram(self, member: str) -> Histogram:
+        found: Any = self.member(member)
+        if not isinstance(found, Histogram):
+            raise FormatError(f"{self!r} has no histogram in {member}")
+        return found
