@@ -69,9 +69,10 @@ def convert(
         one collection. ``"vectors"``: each jagged branch a ``std::vector`` of its own.
     streamer
         Which branches of classes and standard containers are stored as the bytes that ROOT's
-        streamer makes of each object: a glob or several, ``"all"``, or ``"auto"``: those that the first cluster shows to be
-        smaller so. ROOT reads them with the dictionary of the class, nyssa without. What has no
-        other type in RNTuple is stored so in any case; the report says which and why.
+        streamer makes of each object: a glob or several, ``"all"``, or ``"auto"``: those that the
+        first cluster shows to be smaller so. ROOT reads them with the dictionary of the class,
+        nyssa without. What has no other type in RNTuple is stored so in any case; the report says
+        which and why.
     threads
         As in `Dataset.arrays`.
     memory
