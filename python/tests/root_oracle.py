@@ -67,17 +67,27 @@ def version() -> str:
     return str(ROOT.__version__)
 
 
-def entries(path: str, name: str, precision: int = 17, stop: int | None = None) -> list[Any]:
-    """Return the entries of an RNTuple, up to `stop`, as ROOT prints them, as Python objects."""
+def entries(
+    path: str, name: str, precision: int = 17, stop: int | None = None, emulate: bool = False
+) -> list[Any]:
+    """Return the entries of an RNTuple, up to `stop`, as ROOT prints them, as Python objects.
+
+    With `emulate` classes without a dictionary are as the RNTuple tells them.
+    """
     import ROOT
 
-    reader = ROOT.RNTupleReader.Open(name, path)
+    if emulate:
+        options = ROOT.RNTupleDescriptor.RCreateModelOptions()
+        options.SetEmulateUnknownTypes(True)
+        reader = ROOT.RNTupleReader.Open(options, name, path)
+    else:
+        reader = ROOT.RNTupleReader.Open(name, path)
     out = []
     for entry in range(min(reader.GetNEntries(), stop or 1 << 62)):
         stream = ROOT.std.ostringstream()
         stream.precision(precision)
         reader.Show(entry, stream)
-        out.append(json.loads(strict(str(stream.str()))))
+        out.append(json.loads(strict(str(stream.str())), strict=False))
     return out
 
 
