@@ -56,3 +56,10 @@ def test_odd_branches_equal_root(what: str, reader: Reader, tmp_path: Path) -> N
     assert len(ours) == len(theirs["entries"]) > 0
     found = differences(ours, theirs["entries"])
     assert [one for one in found if ZEROS not in one[0]] == []
+
+
+def test_a_branch_of_a_clones_array_says_so() -> None:
+    file = "io__evolution__skim.root"
+    if file not in FILES:
+        pytest.skip(f"no {file} in the test data; set NYSSA_TEST_DATA")
+    assert nyssa.open(FILES[file])["rootTree"]["Jpsi"].typename == "TClonesArray"

@@ -311,9 +311,15 @@ fn slice(start: &Bytes, range: &Range<u64>) -> Option<Bytes> {
     (to <= start.len()).then(|| start.slice(from..to))
 }
 
+/// A key in words; of a damaged one names can be of any bytes.
 fn describe(key: &KeyEntry) -> String {
     format!(
         "{} {:?};{} ({} bytes, {} uncompressed, key of {})",
-        key.class, key.name, key.cycle, key.nbytes, key.objlen, key.keylen
+        key.class.escape_debug(),
+        key.name,
+        key.cycle,
+        key.nbytes,
+        key.objlen,
+        key.keylen
     )
 }
