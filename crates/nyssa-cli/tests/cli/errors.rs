@@ -84,10 +84,11 @@ fn outputs_that_exist_are_kept() {
 
 #[test]
 fn what_cannot_be_converted_is_listed() {
-    let Some(file) = file("ttree/roottest/io__vararyobj__varyingArray_51508.root") else { return };
+    let Some(file) = file("ttree/roottest/meta__MakeProject__alice_ESDs.root") else { return };
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
-    let err = refused(&["convert", &file, output.to_str().unwrap()]);
+    let tree = format!("{file}:esdTree");
+    let err = refused(&["convert", &tree, output.to_str().unwrap()]);
     assert!(err.contains("\nhint: --skip-unsupported "), "{err}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
 }

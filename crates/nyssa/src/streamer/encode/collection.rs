@@ -127,7 +127,10 @@ impl<'n> Encoder<'n> {
         rows: Range<usize>,
         name: &[u8],
     ) -> Result<Option<(&'n Class, usize)>> {
-        let Source::Union { ids, .. } = source else { return Err(misfit()) };
+        let Source::Union { ids, .. } = source else {
+            self.text(ANY.as_bytes())?;
+            return if matches!(source, Source::Nothing) { Ok(None) } else { Err(misfit()) };
+        };
         let ids = ids.get(rows).ok_or_else(misfit)?;
         let first = ids.iter().find(|&&id| id > 0);
         let index = match first {

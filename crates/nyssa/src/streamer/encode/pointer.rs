@@ -24,6 +24,7 @@ impl<'n> Encoder<'n> {
         row: usize,
     ) -> Result<()> {
         match (pointer.form(), source) {
+            (_, Source::Nothing) => self.null(),
             (Form::Nullable, Source::Optional { nulls, value }) => {
                 if nulls.is_some_and(|nulls| row >= nulls.len() || nulls.is_null(row)) {
                     return self.null();

@@ -45,10 +45,21 @@ pub(super) enum Source<'a> {
         value: Box<Source<'a>>,
     },
     Union {
-        ids: &'a [i8],
+        ids: Cow<'a, [i8]>,
         offsets: &'a [i32],
         children: Vec<Source<'a>>,
     },
+    /// Null pointers, or nothing, in an array of another type: what pointers may lead to depends on whether a
+    /// class is taken apart alone or in another.
+    Nothing,
+}
+
+/// Whether an array has nothing but null pointers.
+fn all_null(array: &dyn Array) -> bool {
+    match array.as_union_opt() {
+        Some(union) => union.type_ids().iter().all(|&id| id == 0),
+        None => array.null_count() == array.len(),
+    }
 }
 
 /// Numbers of one type.
@@ -77,7 +88,11 @@ impl<'a> Source<'a> {
         if !nullable && array.null_count() > 0 {
             return Err(Error::invalid_argument("null, where an object has no place for it"));
         }
-        Self::of_values(shape, array)
+        let pointer = matches!(shape, Shape::Raw | Shape::Optional(_) | Shape::Union(_));
+        match Self::of_values(shape, array) {
+            Err(_) if pointer && all_null(array) => Ok(Self::Nothing),
+            found => found,
+        }
     }
 
     fn of_values(shape: &Shape, array: &'a dyn Array) -> Result<Self> {
@@ -123,19 +138,29 @@ impl<'a> Source<'a> {
                 let offsets = union.offsets().ok_or_else(refused)?;
                 let DataType::Union(fields, _) = union.data_type() else { return Err(refused()) };
                 // Type ids count the children: 0 is null, and has no shape.
-                let names = fields.iter().skip(1).map(|(_, field)| field.name());
-                let counted = fields.iter().map(|(id, _)| id).eq((0_i8..).take(fields.len()));
-                if !counted || !names.eq(alternatives.iter().map(|(name, _)| name)) {
+                if !fields.iter().map(|(id, _)| id).eq((0_i8..).take(fields.len())) {
                     return Err(refused());
                 }
-                let children = (1_i8..).zip(alternatives).map(|(id, (name, shape))| {
-                    Self::new(shape, union.child(id).as_ref()).in_field(name)
-                });
-                Self::Union {
-                    ids: union.type_ids(),
-                    offsets,
-                    children: children.collect::<Result<_>>()?,
+                let mut numbers = vec![0; fields.len()];
+                let mut children: Vec<_> = alternatives.iter().map(|_| Self::Nothing).collect();
+                for (id, field) in fields.iter().skip(1) {
+                    let child = union.child(id);
+                    let mut named = (1_i8..).zip(alternatives).zip(&mut children);
+                    match named.find(|((_, (name, _)), _)| name == field.name()) {
+                        Some(((number, (name, shape)), room)) => {
+                            *room = match Self::new(shape, child.as_ref()).in_field(name) {
+                                Err(_) if child.is_empty() => Self::Nothing,
+                                found => found?,
+                            };
+                            *numbers.get_mut(id as usize).ok_or_else(refused)? = number;
+                        }
+                        None if child.is_empty() => (),
+                        None => return Err(refused()).in_field(field.name()),
+                    }
                 }
+                let number = |id: &i8| numbers.get(*id as usize).copied();
+                let ids: Option<Vec<i8>> = union.type_ids().iter().map(number).collect();
+                Self::Union { ids: Cow::Owned(ids.ok_or_else(refused)?), offsets, children }
             }
         })
     }
