@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::rootfile::{RootFile, StreamerList};
 use crate::schema::type_name;
 use crate::streamer::{Layouts, ObjectLayout};
-use crate::ttree::{Branch, Reader, Shape, Streamed};
+use crate::ttree::{Branch, Reader, Shape, Split, Streamed};
 
 /// A branch whose objects are streamed.
 #[derive(Clone, Debug)]
@@ -100,7 +100,13 @@ impl Product {
         input: &Input<'_>,
         columns: bool,
     ) -> Result<Self> {
-        let layout = layouts.object(class)?;
+        // The items of a split TClonesArray are of the class that the branch names.
+        let layout = match &input.branch.split {
+            Some(Split { class, collection: Some((name, _)), .. }) if name == "TClonesArray" => {
+                layouts.clones(&class.name)?
+            }
+            _ => layouts.object(class)?,
+        };
         let data_type = input.branch.data_type().map_err(Error::unsupported)?;
         // A split branch may lack members.
         layout.encode(&new_empty_array(&data_type))?;

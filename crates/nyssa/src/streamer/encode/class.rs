@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::streamer::class::{Class, Step};
-use crate::streamer::node::Node;
+use crate::streamer::node::{Collection, Node};
 
 impl Class {
     fn steps(&self) -> &[Step] {
@@ -92,6 +92,9 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         Node::Counted(counted) => collect(&counted.item, names),
         Node::Map(pair) => class(&pair.class, names),
         Node::Pointer(pointer) | Node::Collection(_, pointer) => {
+            if let Node::Collection(Collection::Clones, _) = node {
+                names.insert("TClonesArray");
+            }
             for (name, node) in &pointer.classes {
                 collect(node, names);
                 // Also those that no streamer info says how to write.

@@ -167,12 +167,14 @@ impl<'a> Source<'a> {
 
     /// Items of the only class whose objects they can be.
     fn of_clones(
-        classes: &[(String, Shape)],
+        classes: Vec<&Shape>,
         offsets: Cow<'a, [i64]>,
         items: &'a dyn Array,
     ) -> Result<Self> {
-        let sources = classes.iter().map(|(_, shape)| Self::new(shape, items));
-        let mut fitting = sources.enumerate().filter_map(|(class, item)| Some((class, item.ok()?)));
+        let sources = classes.into_iter().map(|shape| Self::new(shape, items));
+        let fits = |item: Result<Self>| item.ok().filter(|item| !matches!(item, Self::Nothing));
+        let mut fitting =
+            sources.enumerate().filter_map(|(class, item)| Some((class, fits(item)?)));
         match (fitting.next(), fitting.next()) {
             (Some((class, item)), None) => {
                 Ok(Self::Clones { offsets, class, item: Box::new(item) })
@@ -240,13 +242,14 @@ impl<'a> Numbers<'a> {
 }
 
 /// The classes that the items of a collection may have, if its members are those of a `TClonesArray`.
-fn clones(members: &[(String, Shape)]) -> Option<&[(String, Shape)]> {
+fn clones(members: &[(String, Shape)]) -> Option<Vec<&Shape>> {
     match members {
         [_, _, (lower, _), (items, Shape::List(item))]
             if lower == "fLowerBound" && items == "items" =>
         {
             match &**item {
-                Shape::Union(classes) => Some(classes),
+                Shape::Union(classes) => Some(classes.iter().map(|(_, shape)| shape).collect()),
+                Shape::Optional(class) => Some(vec![class]),
                 _ => None,
             }
         }
