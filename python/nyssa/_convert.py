@@ -35,6 +35,7 @@ def convert(
     entry_start: int | None = None,
     entry_stop: int | None = None,
     skip_unsupported: bool = False,
+    skip_unreadable: bool = False,
     carry: bool = True,
     verify: bool = False,
     force: bool = False,
@@ -67,10 +68,11 @@ def convert(
         ``"importer"``: the fields ROOT's importer makes, branches with a common count sharing
         one collection. ``"vectors"``: each jagged branch a ``std::vector`` of its own.
     streamer
-        Which branches of classes are stored as the bytes that ROOT's streamer makes of each object:
-        a glob or several, ``"all"``, or ``"auto"``: those that the first cluster shows to be
-        smaller so. ROOT reads them with the dictionary of the class, nyssa without. What has no
-        other type in RNTuple is stored so in any case; the report says which and why.
+        Which branches of classes and standard containers are stored as the bytes that ROOT's
+        streamer makes of each object: a glob or several, ``"all"``, or ``"auto"``: those that the
+        first cluster shows to be smaller so. ROOT reads them with the dictionary of the class,
+        nyssa without. What has no other type in RNTuple is stored so in any case; the report says
+        which and why.
     threads
         As in `Dataset.arrays`.
     memory
@@ -83,6 +85,9 @@ def convert(
         Range of entries; default all.
     skip_unsupported
         Leave out branches nyssa cannot convert (they are in the report) instead of failing.
+    skip_unreadable
+        Leave out branches with damaged data (they are in the report, as ``"unreadable"``) instead
+        of failing.
     carry
         Whether histograms, directories and the other objects of the file come along; else they are
         only named in the report.
@@ -125,6 +130,7 @@ def convert(
         "entry_start": entry_start,
         "entry_stop": entry_stop,
         "skip_unsupported": skip_unsupported,
+        "skip_unreadable": skip_unreadable,
         "carry": carry,
         "verify": verify,
         "force": force,

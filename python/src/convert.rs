@@ -71,6 +71,7 @@ fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     options.include = get(given, "include")?.unwrap_or_default();
     options.exclude = get(given, "exclude")?.unwrap_or_default();
     options.skip_unsupported = get(given, "skip_unsupported")?.unwrap_or_default();
+    options.skip_unreadable = get(given, "skip_unreadable")?.unwrap_or_default();
     options.carry = get(given, "carry")?.unwrap_or(true);
     options.force = get(given, "force")?.unwrap_or_default();
     options.verify = get(given, "verify")?.unwrap_or_default();

@@ -1,4 +1,4 @@
-"""Branches of classes converted to streamer fields: ROOT and nyssa read the same objects."""
+"""Branches of classes and containers as streamer fields: ROOT and nyssa read the same objects."""
 
 from __future__ import annotations
 
@@ -15,8 +15,19 @@ from root_oracle import Root
 pa = pytest.importorskip("pyarrow")
 
 HEADER = Path(__file__).with_name("track.hxx")
-CLASSES = ["Step", "Cells", "Track", "Clones", "Event", "std::vector<Step>", "std::vector<Cells>"]
-BRANCHES = {"track": "Track", "split.": "Track", "clones.": "Clones", "event": "Event"}
+CLASSES = ["Step", "Cells", "Track", "Clones", "Event", "Chain", "std::vector<Step>"]
+CLASSES += ["std::vector<Cells>", "std::vector<Step*>", "std::map<std::string,int>"]
+CLASSES += ["std::vector<std::vector<float>>"]
+OBJECTS = {"track": "Track", "split.": "Track", "clones.": "Clones", "event": "Event"}
+CONTAINERS = {
+    "floats": "std::vector<float>",
+    "nested": "std::vector<std::vector<float>>",
+    "counts": "std::map<std::string,int>",
+    "steps": "std::vector<Step>",
+    "cells": "std::vector<Cells>",
+    "pointers": "std::vector<Step*>",
+}
+BRANCHES = {**OBJECTS, **CONTAINERS}
 
 _CODE = r"""
 #include <ROOT/RField.hxx>
@@ -52,9 +63,40 @@ void write_tracks(const char *path, int entries) {
   tree.Branch("split.", &split, 32000, 99);
   tree.Branch("clones.", &clones, 32000, 99);
   tree.Branch("event", &event, 32000, 0);
+  std::vector<float> floats; std::vector<std::vector<float>> nested;
+  tree.Branch("floats", &floats);
+  tree.Branch("nested", &nested);
+  tree.Branch("counts", &track.counts, 32000, 0);
+  tree.Branch("steps", &track.steps, 32000, 0);
+  tree.Branch("cells", &track.cells, 32000, 99);
+  tree.Branch("pointers", &event.steps, 32000, 0);
   for (int k = 0; k < entries; k++) {
     number = k; fill(track, k); fill(split, k + 1); fill(event, k);
-    fill(clones, k); tree.Fill();
+    fill(clones, k);
+    floats.assign(k % 4, 0.5f * k); nested.assign(k % 3, floats);
+    tree.Fill();
+  }
+  file.Write();
+}
+// Of a hundred chains those from `late` on have links, which share a label in `shared`.
+void write_chains(const char *path, int late, int shared) {
+  TFile file(path, "RECREATE");
+  TTree tree("tree", "chains");
+  int number = 0;
+  Chain chain;
+  tree.Branch("number", &number);
+  tree.Branch("chain", &chain, 2000, 0);
+  for (; number < 100; number++) {
+    chain.i = number;
+    chain.label = new TNamed("first", "label");
+    chain.next = nullptr;
+    auto last = &chain;
+    for (int link = 0; number >= late && link < 3; link++) {
+      last = last->next = new Chain;
+      last->i = number + link;
+      last->label = number == shared ? chain.label : new TNamed("next", "label");
+    }
+    tree.Fill();
   }
   file.Write();
 }
@@ -101,6 +143,7 @@ class Tracks:
     def read(self, function: str, path: Path, name: str, type_name: str) -> list[Any]:
         """Return the objects as ROOT shows them."""
         out = self.folder / "read.json"
+        out.unlink(missing_ok=True)
         self.root.call("cpp", "", f'{function}("{path}", "{name}", "{type_name}", "{out}")')
         return [json.loads(line) for line in out.read_text().splitlines()]
 
@@ -134,10 +177,44 @@ def test_what_has_no_type_is_a_streamer_field_without_being_asked(
 ) -> None:
     path = tmp_path / "out.root"
     report = nyssa.convert(tracks.path, path, verify=True)
-    [event] = report["products"]
+    event, pointers = report["products"]
+    assert (pointers["branch"], pointers["streamer"]) == ("pointers", True)
     assert (event["branch"], event["class"], event["streamer"]) == ("event", "Event", True)
     assert event["reason"].startswith("no other type in RNTuple: ")
     assert tracks.read("field_objects", path, "event", "Event") == tracks.objects["event"]
+
+
+@pytest.fixture(scope="module")
+def chains(tracks: Tracks) -> Path:
+    path = tracks.folder / "chains.root"
+    tracks.root.call("cpp", "", f'write_chains("{path}", 60, -1)')
+    return path
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_objects_with_references_are_carried_as_they_are(
+    late: bool, tracks: Tracks, chains: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "out.root"
+    cluster_size = 500 if late else None
+    report = nyssa.convert(chains, path, cluster_size=cluster_size, verify=True)
+    assert report["clusters"] > 2 if late else report["clusters"] == 1
+    [chain] = report["products"]
+    assert chain["streamer"]
+    assert chain["reason"].endswith("; the bytes that are in the file")
+    expected = tracks.read("tree_objects", chains, "chain", "Chain")
+    assert expected[80]["next"]["next"]["next"]["label"]["fName"] == "next"
+    assert tracks.read("field_objects", path, "chain", "Chain") == expected
+
+
+def test_shared_objects_stay_shared(tracks: Tracks, tmp_path: Path) -> None:
+    source, path = tmp_path / "shared.root", tmp_path / "out.root"
+    tracks.root.call("cpp", "", f'write_chains("{source}", 60, 90)')
+    nyssa.convert(source, path, verify=True)
+    expected = tracks.read("tree_objects", source, "chain", "Chain")
+    # ROOT's JSON counts objects from the outermost.
+    assert expected[90]["next"]["label"] == expected[90]["next"]["next"]["label"] == {"$ref": 1}
+    assert tracks.read("field_objects", path, "chain", "Chain") == expected
 
 
 def test_auto_takes_the_smaller(tracks: Tracks, tmp_path: Path) -> None:
@@ -145,7 +222,7 @@ def test_auto_takes_the_smaller(tracks: Tracks, tmp_path: Path) -> None:
     report = nyssa.convert(tracks.path, path, streamer="auto", verify=True)
     products = {one["branch"]: one for one in report["products"]}
     assert set(products) == set(BRANCHES)
-    for branch in ("track", "split."):
+    for branch in ("track", "split.", "cells", "nested"):
         one = products[branch]
         assert one["streamer"] == (one["streamer_bytes"] < one["columns_bytes"])
         assert min(one["streamer_bytes"], one["columns_bytes"]) > 100
@@ -161,7 +238,7 @@ def test_patterns_choose_branches(tracks: Tracks, tmp_path: Path) -> None:
     path = tmp_path / "out.root"
     report = nyssa.convert(tracks.path, path, streamer=["tr*k"], verify=True)
     chosen = {one["branch"] for one in report["products"] if one["streamer"]}
-    assert chosen == {"track", "event"}
+    assert chosen == {"track", "event", "pointers"}
     with pytest.raises(nyssa.ArgumentError, match="match no branch of a class"):
         nyssa.convert(tracks.path, path, streamer="number", force=True)
     with pytest.raises(nyssa.ArgumentError, match="streamer is all, auto, or patterns"):

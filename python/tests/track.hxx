@@ -38,6 +38,14 @@ public:
   TClonesArray steps{"Step", 10};
   ClassDef(Clones, 2)
 };
+// Objects of a class in one another are kept as bytes, in which there are references.
+class Chain : public TObject {
+public:
+  int i = 0;
+  TNamed *label = nullptr;
+  Chain *next = nullptr;
+  ClassDef(Chain, 1)
+};
 // Pointers to anything have no type in RNTuple.
 class Event {
 public:

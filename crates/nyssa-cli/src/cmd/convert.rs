@@ -11,13 +11,13 @@ use nyssa::convert::{
 };
 use nyssa::dataset::Format;
 
-use crate::FINE;
 use crate::app::App;
 use crate::cmd::field_options;
 use crate::data::{find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, closing, others, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
+use crate::{FINE, PROBLEM};
 
 /// Convert a TTree to an RNTuple
 ///
@@ -63,8 +63,8 @@ pub struct Convert {
     /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last that matches wins)
     #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = field_options::parse)]
     field_options: Vec<FieldOptions>,
-    /// Store objects of classes as the bytes of ROOT's streamer: all, auto (where that is smaller), or
-    /// branches that match a glob (repeatable)
+    /// Store objects of classes and standard containers as the bytes of ROOT's streamer: all, auto (where
+    /// that is smaller), or branches that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     streamer: Vec<String>,
     /// Convert only branches that match a glob (repeatable)
@@ -79,9 +79,12 @@ pub struct Convert {
     /// Read both files back and compare every value
     #[arg(long)]
     verify: bool,
-    /// Leave out branches that cannot be converted
+    /// Leave out branches that are of kinds that cannot be converted
     #[arg(long)]
     skip_unsupported: bool,
+    /// Leave out branches with damaged data; the exit status is then 1
+    #[arg(long)]
+    skip_unreadable: bool,
     /// Leave the other objects of the file behind
     #[arg(long)]
     no_carry: bool,
@@ -142,10 +145,11 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
             [report] if !args.all => app.print_json(report)?,
             reports => app.print_json(&reports)?,
         }
-        return Ok(FINE);
+    } else {
+        print(&reports, app)?;
     }
-    print(&reports, app)?;
-    Ok(FINE)
+    let damaged = |report: &Report| report.skipped.iter().any(|skipped| skipped.unreadable);
+    Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
 fn options(args: &Convert) -> Result<Options> {
@@ -164,6 +168,7 @@ fn options(args: &Convert) -> Result<Options> {
         exclude: args.exclude.clone(),
         entries: None,
         skip_unsupported: args.skip_unsupported,
+        skip_unreadable: args.skip_unreadable,
         carry: !args.no_carry,
         force: args.force,
         verify: args.verify,
@@ -173,7 +178,13 @@ fn options(args: &Convert) -> Result<Options> {
 }
 
 fn explain(failure: Failure) -> Failure {
+    let in_branch = matches!(&failure, Failure::Core(error, _) if error.place().field.is_some());
     match failure.kind() {
+        Some(Kind::OutOfSpecification | Kind::Checksum | Kind::LimitExceeded) if in_branch => {
+            failure.hint(
+                "--skip-unreadable converts the branches that can be read and lists the others",
+            )
+        }
         Some(Kind::Unsupported) => {
             failure.hint("--skip-unsupported converts the rest and lists what was left out")
         }

@@ -1,16 +1,19 @@
 //! From a tree in a file to an RNTuple in another.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
+use super::choosing::Choosing;
 use super::classes::Classes;
-use super::map::{FieldMap, Input, Map, Rules, Source, map};
+use super::map::{Checked, FieldMap, Input, Map, Rules, Source, check, map};
 use super::options::{self, Options};
 use super::others::{Others, ntuple_options};
-use super::pipeline::{Pipeline, Written};
+use super::pipeline::{Pipeline, Stop, Written};
 use super::report::{FieldReport, Report};
-use super::streamer::{Choosing, Products};
+use super::streamer::Products;
+use super::trouble::{Troubles, spared};
 use super::unit::Units;
 use super::{clusters, effort, verify};
 use crate::Context;
@@ -66,6 +69,7 @@ pub fn convert_all(
     run(input, &paths, output, options, context)
 }
 
+/// Begins anew as often as the data of a branch shows that it has to be left out or stored otherwise.
 fn run(
     input: &RootFile,
     paths: &[String],
@@ -73,25 +77,43 @@ fn run(
     options: &Options,
     context: &Context,
 ) -> Result<Vec<Report>> {
+    let mut troubles = vec![Troubles::default(); paths.len()];
+    loop {
+        match attempt(input, paths, output, options, context, &mut troubles)? {
+            Some(reports) => return Ok(reports),
+            None => context.check()?,
+        }
+    }
+}
+
+/// Converts everything; `None` when there is news in `troubles`.
+fn attempt(
+    input: &RootFile,
+    paths: &[String],
+    output: &Path,
+    options: &Options,
+    context: &Context,
+    troubles: &mut [Troubles],
+) -> Result<Option<Vec<Report>>> {
     // Everything that can be refused is refused before the output is touched.
     let filter = options.filter()?;
     let keys = paths.iter().map(|path| input.find(path)).collect::<Result<Vec<_>>>()?;
     let mut others = Others::plan(input, &keys)?;
     let mut none_left = None;
     let mut readers = Vec::with_capacity(paths.len());
-    for (path, key) in paths.iter().zip(&keys) {
+    for ((path, key), troubles) in paths.iter().zip(&keys).zip(troubles) {
         match Reader::open(input, path) {
             // One of several trees.
             Err(error) if keys.len() > 1 && options.skip_unsupported && is_unsupported(&error) => {
                 others.leave_out(key, error.message());
                 none_left.get_or_insert(error);
             }
-            reader => readers.push((key, reader?)),
+            reader => readers.push((key, reader?, troubles)),
         }
     }
     let mut jobs = Vec::with_capacity(readers.len());
-    for (key, reader) in &readers {
-        match Job::new(input, reader, &filter, options, context) {
+    for (key, reader, troubles) in &mut readers {
+        match Job::new(input, reader, &filter, options, troubles, context) {
             // One of several trees, of which no branch is left.
             Err(error) if keys.len() > 1 && error.kind() == Kind::InvalidArgument => {
                 others.leave_out(key, error.message());
@@ -121,7 +143,14 @@ fn run(
         others.make_directories(&target)?;
     }
     for job in &mut jobs {
-        done.push(job.write(&target)?);
+        match job.write(&target) {
+            Ok(report) => done.push(report),
+            Err(Stop::Error(error)) => return Err(job.place(error)),
+            Err(Stop::Units(failed)) => {
+                job.note(failed).map_err(|error| job.place(error))?;
+                return Ok(None);
+            }
+        }
     }
     let ntuple_options = ntuple_options(options);
     let mut rewritten = None;
@@ -149,7 +178,7 @@ fn run(
         report.output_bytes = size;
         report.peak_memory_bytes = peak_memory();
     }
-    Ok(done)
+    Ok(Some(done))
 }
 
 fn is_unsupported(error: &Error) -> bool {
@@ -172,6 +201,7 @@ struct Job<'a> {
     map: Map,
     entries: Range<u64>,
     options: &'a Options,
+    troubles: &'a mut Troubles,
     context: &'a Context,
 }
 
@@ -181,15 +211,20 @@ impl<'a> Job<'a> {
         reader: &'a Reader,
         filter: &Filter,
         options: &'a Options,
+        troubles: &'a mut Troubles,
         context: &'a Context,
     ) -> Result<Self> {
         let inputs = inputs(reader);
         let infos = file.streamer_infos()?;
         let classes = Classes::new(&infos);
         let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
+        let checks: Vec<Checked> =
+            inputs.iter().map(|input| check(input.branch, options.layout, &classes)).collect();
         let choosing = Choosing {
             file,
             classes: &classes,
+            checks: &checks,
+            troubles,
             reader,
             inputs: &inputs,
             filter,
@@ -203,18 +238,34 @@ impl<'a> Job<'a> {
             compression: options.compression,
             filter,
             skip_unsupported: options.skip_unsupported,
-            classes: &classes,
+            checks: &checks,
             products: &products,
+            troubles,
         };
         let map = match inputs.is_empty() {
             // Trees without branches have nothing but their entries.
             true => Map::default(),
             false => map(&inputs, rules).in_file(file.name()).in_object(reader.name())?,
         };
-        Ok(Self { reader, inputs, products, map, entries, options, context })
+        Ok(Self { reader, inputs, products, map, entries, options, troubles, context })
     }
 
-    fn write(&mut self, output: &Output) -> Result<Report> {
+    /// Takes note of units that failed.
+    ///
+    /// # Errors
+    /// A failure that is known, which would come again for ever.
+    fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
+        for (index, error) in failed {
+            let unit = self.map.units.get(index);
+            let news = |unit| self.troubles.add(&self.inputs, &self.products, unit, &error);
+            if !unit.is_some_and(news) {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, output: &Output) -> std::result::Result<Report, Stop> {
         let start = Instant::now();
         let taken: Vec<_> = self
             .map
@@ -274,6 +325,7 @@ impl<'a> Job<'a> {
             settings: &settings,
             budget: self.options.memory_budget,
             total_bytes: input_bytes,
+            spared: &|unit, error| spared(self.options, &self.products, unit, error),
             context: self.context,
         };
         let written = pipeline.run(&mut writer)?;
@@ -298,6 +350,13 @@ impl<'a> Job<'a> {
             skipped: self.map.skipped.clone(),
             notes: self.map.notes.clone(),
             ..Report::default()
+        })
+    }
+
+    fn place(&self, error: Error) -> Error {
+        error.at(|place| {
+            place.file = Some(self.reader.file().to_owned());
+            place.object = Some(self.reader.name().to_owned());
         })
     }
 

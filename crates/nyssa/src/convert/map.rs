@@ -10,6 +10,7 @@ use super::name::Names;
 use super::options::Layout;
 use super::report::{Renamed, Skipped};
 use super::streamer::Products;
+use super::trouble::Troubles;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
@@ -90,11 +91,17 @@ pub struct Rules<'a> {
     pub filter: &'a Filter,
     /// Leave out what cannot be converted instead of failing.
     pub skip_unsupported: bool,
-    /// The classes of the file.
-    pub classes: &'a Classes<'a>,
+    /// What each input reads as and becomes.
+    pub checks: &'a [Checked],
     /// The branches that become streamer fields.
     pub products: &'a Products,
+    /// What is known of the branches from trying.
+    pub troubles: &'a Troubles,
 }
+
+/// What a branch reads as, and the type of its field (of its items when it has a counter), or why there is
+/// none.
+pub type Checked = std::result::Result<(DataType, FieldType), String>;
 
 /// Maps `inputs`, in the tree's order, to a schema.
 ///
@@ -136,8 +143,13 @@ struct Counted<'a> {
 /// The branches to convert; unsupported ones go to `map.skipped`.
 fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Result<Vec<Taken<'a>>> {
     let mut taken = Vec::new();
-    for (index, Input { path, branch }) in inputs.iter().enumerate() {
+    let mut left_out = Vec::new();
+    for (index, (Input { path, branch }, checked)) in inputs.iter().zip(rules.checks).enumerate() {
         if !rules.filter.takes(path) {
+            continue;
+        }
+        if let Some(skipped) = rules.troubles.left_out(index) {
+            left_out.push(skipped.clone());
             continue;
         }
         if let Some(product) = rules.products.get(index) {
@@ -151,17 +163,24 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
             });
             continue;
         }
-        match check(branch, rules.layout, rules.classes) {
+        match checked {
             Ok((data_type, item)) => {
-                let counter = counter(branch);
-                taken.push(Taken { index, path, counter, data_type, item });
+                let (counter, data_type) = (counter(branch), data_type.clone());
+                taken.push(Taken { index, path, counter, data_type, item: item.clone() });
             }
-            Err(reason) => map.skipped.push(Skipped { branch: path.clone(), reason }),
+            Err(reason) => {
+                let also = rules.products.not_streamed(index).map_or(String::new(), |why| {
+                    format!("; nor can its objects be streamed: {why}")
+                });
+                let (branch, reason) = (path.clone(), format!("{reason}{also}"));
+                map.skipped.push(Skipped { branch, reason, unreadable: false });
+            }
         }
     }
     if !map.skipped.is_empty() && !rules.skip_unsupported {
         return Err(unsupported(&map.skipped));
     }
+    map.skipped.extend(left_out);
     if taken.is_empty() {
         return Err(match map.skipped.as_slice() {
             [] => Error::invalid_argument(format!(
@@ -178,11 +197,7 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
 }
 
 /// What the branch reads as, and the type of its field (of its items when it has a counter).
-pub(super) fn check(
-    branch: &Branch,
-    layout: Layout,
-    classes: &Classes<'_>,
-) -> std::result::Result<(DataType, FieldType), String> {
+pub fn check(branch: &Branch, layout: Layout, classes: &Classes<'_>) -> Checked {
     let data_type = branch.data_type()?;
     let item = match (classes.field_type(branch), &data_type, counter(branch)) {
         (Some(typed), ..) => typed,
@@ -211,7 +226,7 @@ fn unsupported(skipped: &[Skipped]) -> Error {
 
 /// One line for each branch.
 fn reasons(skipped: &[Skipped]) -> String {
-    let line = |Skipped { branch, reason }: &Skipped| format!("{branch}: {reason}");
+    let line = |Skipped { branch, reason, .. }: &Skipped| format!("{branch}: {reason}");
     skipped.iter().map(line).collect::<Vec<_>>().join("\n  ")
 }
 

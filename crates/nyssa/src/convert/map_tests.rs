@@ -33,13 +33,16 @@ fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str
 fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
     let inputs: Vec<_> =
         branches.iter().map(|branch| Input { path: branch.name.clone(), branch }).collect();
+    let classes = Classes::default();
+    let checks: Vec<_> = branches.iter().map(|branch| check(branch, layout, &classes)).collect();
     let rules = Rules {
         layout,
         compression: Compression::DEFAULT,
         filter: &Filter::default(),
         skip_unsupported: skip,
-        classes: &Classes::default(),
+        checks: &checks,
         products: &Products::default(),
+        troubles: &Troubles::default(),
     };
     map(&inputs, rules)
 }

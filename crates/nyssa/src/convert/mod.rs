@@ -7,6 +7,7 @@
 //! A unit is one field in one cluster. Units are sealed on any thread and committed in the order of
 //! their columns, so the output has the same bytes for any number of threads.
 
+mod choosing;
 mod classes;
 mod clusters;
 mod counters;
@@ -20,16 +21,18 @@ mod others;
 mod pipeline;
 mod report;
 mod streamer;
+mod trouble;
 mod unit;
 mod verify;
 
 pub use classes::Classes;
 pub use job::{convert, convert_all, inputs};
-pub use map::{FieldMap, Input, Map, Rules, Source, Unit, map};
+pub use map::{Checked, FieldMap, Input, Map, Rules, Source, Unit, check, map};
 pub use options::{
     CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options, PAGE_BYTES,
     Streamer,
 };
 pub use report::{FieldReport, ProductReport, Renamed, Report, Skipped};
 pub use streamer::{Product, Products};
+pub use trouble::Troubles;
 pub use verify::compare;

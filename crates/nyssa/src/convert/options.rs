@@ -26,9 +26,9 @@ pub enum Layout {
     Vectors,
 }
 
-/// Which branches of classes become streamer fields: each object is stored as the bytes that ROOT's
-/// `TClass::Streamer` makes of it, which ROOT reads with the dictionary of the class. What has no other
-/// type in RNTuple is stored so in any case.
+/// Which branches of classes and of standard containers become streamer fields: each object is stored as the
+/// bytes that ROOT's `TClass::Streamer` makes of it, which ROOT reads with the dictionary of the class.
+/// What has no other type in RNTuple is stored so in any case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Streamer {
     /// None but those.
@@ -93,6 +93,8 @@ pub struct Options {
     pub entries: Option<Range<u64>>,
     /// Leaves out what cannot be converted, listed in the report, instead of failing.
     pub skip_unsupported: bool,
+    /// Leaves out branches with damaged data, listed in the report, instead of failing.
+    pub skip_unreadable: bool,
     /// Carries the other objects of the file over; else they are only named.
     pub carry: bool,
     /// Replaces an existing output.
@@ -122,6 +124,7 @@ impl Default for Options {
             exclude: Vec::new(),
             entries: None,
             skip_unsupported: false,
+            skip_unreadable: false,
             carry: true,
             force: false,
             verify: false,

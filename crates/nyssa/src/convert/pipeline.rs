@@ -26,7 +26,23 @@ pub(super) struct Pipeline<'a> {
     pub budget: u64,
     /// Zipped bytes of the input, for progress.
     pub total_bytes: u64,
+    /// Whether the conversion is to begin anew without a unit that failed; then nothing more is written, but
+    /// the others are tried too.
+    pub spared: &'a (dyn Fn(&Unit, &Error) -> bool + Sync),
     pub context: &'a Context,
+}
+
+/// Why a pipeline did not come to the end.
+pub(super) enum Stop {
+    Error(Error),
+    /// These units failed, all of which are to be spared; by index.
+    Units(BTreeMap<usize, Error>),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
 }
 
 /// What a pipeline did: per unit, compressed bytes of its columns.
@@ -55,6 +71,8 @@ struct State<'w> {
     written: Written,
     done_bytes: u64,
     error: Option<Error>,
+    /// Units that failed and are spared: the first error of each.
+    failed: BTreeMap<usize, Error>,
     stop: bool,
 }
 
@@ -62,11 +80,11 @@ impl Pipeline<'_> {
     /// Runs to the end. `writer` gets every cluster, complete.
     ///
     /// # Errors
-    /// The first error of any unit, `Cancelled`.
-    pub fn run(&self, writer: &mut Writer) -> Result<Written> {
+    /// The first error of any unit, `Cancelled`; the units that are spared.
+    pub fn run(&self, writer: &mut Writer) -> std::result::Result<Written, Stop> {
         let written = Written { unit_bytes: vec![0; self.units.units.len()] };
         if self.units.units.is_empty() {
-            return self.run_empty(writer).map(|()| written);
+            return Ok(self.run_empty(writer).map(|()| written)?);
         }
         let state = State {
             next: 0,
@@ -77,6 +95,7 @@ impl Pipeline<'_> {
             written,
             done_bytes: 0,
             error: None,
+            failed: BTreeMap::new(),
             stop: false,
         };
         let shared = Shared { pipeline: self, state: Mutex::new(state), change: Condvar::new() };
@@ -87,7 +106,8 @@ impl Pipeline<'_> {
         });
         let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         match state.error {
-            Some(error) => Err(error),
+            Some(error) => Err(Stop::Error(error)),
+            None if !state.failed.is_empty() => Err(Stop::Units(state.failed)),
             None => Ok(state.written),
         }
     }
@@ -160,6 +180,9 @@ impl<'a> Shared<'a> {
             let sealed = self.pipeline.context.check().and_then(|()| self.seal(task, &mut scratch));
             match sealed {
                 Ok(columns) => self.commit(task, reserved, columns),
+                Err(error) if (self.pipeline.spared)(self.pipeline.task(task).1, &error) => {
+                    self.spare(task, reserved, error);
+                }
                 Err(error) => self.fail(error),
             }
         }
@@ -169,13 +192,18 @@ impl<'a> Shared<'a> {
     /// The next unit and the bytes reserved for it.
     fn take(&self) -> Option<(usize, u64)> {
         let mut state = self.lock();
+        let (total, units) = (self.pipeline.total(), self.pipeline.units.units.len());
+        while state.next < total && state.failed.contains_key(&(state.next % units)) {
+            state.next += 1;
+        }
         let task = state.next;
-        if state.stop || task >= self.pipeline.total() {
+        if state.stop || task >= total {
             return None;
         }
         state.next += 1;
         let bytes = self.pipeline.estimate(task);
         while !state.stop
+            && state.failed.is_empty()
             && state.turn != task
             && state.in_flight.saturating_add(bytes) > self.pipeline.budget
         {
@@ -203,7 +231,11 @@ impl<'a> Shared<'a> {
         let pages = columns.iter().flat_map(|column| &column.pages);
         let bytes: u64 = pages.map(|page| page.bytes.len() as u64).sum();
         let mut state = self.lock();
-        state.in_flight = state.in_flight.saturating_sub(reserved).saturating_add(bytes);
+        state.in_flight = state.in_flight.saturating_sub(reserved);
+        if !state.failed.is_empty() {
+            return;
+        }
+        state.in_flight = state.in_flight.saturating_add(bytes);
         state.waiting.insert(task, Sealed { columns, bytes });
         self.change.notify_all();
         while !state.stop {
@@ -247,6 +279,16 @@ impl<'a> Shared<'a> {
             writer.commit_cluster()?;
         }
         Ok(())
+    }
+
+    /// Takes note of a unit that fails. The others are still tried, to know all that do.
+    fn spare(&self, task: usize, reserved: u64, error: Error) {
+        let mut state = self.lock();
+        state.failed.entry(task % self.pipeline.units.units.len()).or_insert(error);
+        state.in_flight = state.in_flight.saturating_sub(reserved);
+        state.waiting.clear();
+        drop(state);
+        self.change.notify_all();
     }
 
     fn fail(&self, error: Error) {

@@ -105,4 +105,6 @@ pub struct Skipped {
     pub branch: String,
     /// Why.
     pub reason: String,
+    /// Whether its data is damaged; else it is of a kind that cannot be converted.
+    pub unreadable: bool,
 }

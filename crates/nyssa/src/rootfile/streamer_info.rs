@@ -62,16 +62,22 @@ impl Element {
 pub struct StreamerInfos {
     classes: Vec<ClassInfo>,
     table: ClassTable,
+    /// Whether pointers in counted arrays have tags, as all others have.
+    pub(crate) tagged_arrays: bool,
 }
 
 /// The first file version (ROOT 4) whose counted arrays say reliably that they are null.
 const NULL_ARRAYS_FLAGGED: u32 = 40_000;
+/// The last file version in which counted arrays of pointers have the objects one after the other, each of the
+/// class of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
+const UNTAGGED_ARRAYS: u32 = 51_508;
 
 impl StreamerInfos {
     /// For files of the given version (ROOT's version without dots, such as 30502): older ones
     /// stream some things in another way.
     pub(crate) fn for_file_version(mut self, version: u32) -> Self {
         self.table.null_arrays_flagged = version >= NULL_ARRAYS_FLAGGED;
+        self.tagged_arrays = version > UNTAGGED_ARRAYS;
         self
     }
 
@@ -115,7 +121,7 @@ impl StreamerInfos {
             let plan = compile(info, &mut table);
             table.insert(plan);
         }
-        Self { classes, table }
+        Self { classes, table, tagged_arrays: true }
     }
 
     /// The classes, in the order of the file.

@@ -120,6 +120,14 @@ impl StreamerList {
         Self { entries: entries.collect() }
     }
 
+    /// Of the classes that `wanted` takes all versions, in the order of this list.
+    #[must_use]
+    pub fn versions(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let known =
+            |entry: &&Entry| entry.object.name_and_version().is_some_and(|(name, _)| wanted(&name));
+        Self { entries: self.entries.iter().filter(known).cloned().collect() }
+    }
+
     /// Adds an entry.
     pub(super) fn push(&mut self, object: Pointee) {
         self.entries.push(Entry { object, option: vec![0] });

@@ -55,6 +55,12 @@ impl Class {
         Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
     }
 
+    /// Its members in all versions.
+    pub fn nodes(&self) -> Vec<&Node> {
+        let steps = self.versions.iter().flat_map(|version| &version.steps);
+        steps.map(|step| &step.node).collect()
+    }
+
     /// The version of a number; the only one when the layout is fixed.
     pub fn version(&self, version: i32) -> Option<&Version> {
         let found = self.versions.iter().find(|known| known.version == version);

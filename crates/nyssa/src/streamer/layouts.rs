@@ -14,6 +14,7 @@ pub struct Layouts<'a> {
     compiler: Compiler<'a>,
     /// Streamer infos by class name in normal form, in the order of the file.
     by_name: HashMap<String, Vec<&'a ClassInfo>>,
+    of_today: bool,
 }
 
 impl<'a> Layouts<'a> {
@@ -23,7 +24,12 @@ impl<'a> Layouts<'a> {
         for info in infos.classes() {
             by_name.entry(type_name::normalize(&info.name)).or_default().push(info);
         }
-        Self { compiler: Compiler::new(infos), by_name }
+        Self { compiler: Compiler::new(infos), by_name, of_today: infos.tagged_arrays }
+    }
+
+    /// Whether bytes that objects were streamed to mean the same in a new file.
+    pub fn are_of_today(&self) -> bool {
+        self.of_today
     }
 
     /// The streamer infos of a class, in the order of the file.

@@ -39,6 +39,7 @@
 //! Objects that several pointers of one entry refer to are repeated in each place.
 
 mod branch;
+mod carry;
 mod class;
 mod column;
 mod compile;
@@ -55,6 +56,7 @@ mod shape;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
@@ -64,7 +66,8 @@ use crate::rootfile::{StreamerInfos, StreamerList};
 use column::Column;
 use compile::Compiler;
 use decode::Decoder;
-use node::Node;
+use encode::members::version_bytes;
+use node::{Carried, Node};
 use shape::Shape;
 
 pub use branch::{Counts, LeafNumbers, Member, Values};
@@ -97,6 +100,11 @@ impl ObjectLayout {
     /// streamer info.
     pub fn compile(infos: &StreamerInfos, names: &[&str]) -> Result<Self> {
         Self::of(Compiler::new(infos), names)
+    }
+
+    /// Whether a C++ type is a standard container.
+    pub fn is_container(type_name: &str) -> bool {
+        compile::is_container(type_name)
     }
 
     /// As [`ObjectLayout::compile`] for objects in which pointers lead to no classes but `met`.
@@ -165,12 +173,34 @@ impl ObjectLayout {
         encode::encode(&self.node, &self.shape, array)
     }
 
+    /// The layout of the same objects of a class that reads as their bytes, with a header, in which
+    /// references count from the start of each; `None` for other values.
+    pub fn carried(self: &Arc<Self>) -> Option<Self> {
+        let version = match &self.node {
+            Node::Object(_) => None,
+            Node::Members(class, version) => {
+                Some(version_bytes(class, class.versions.get(*version)?).ok()?)
+            }
+            _ => return None,
+        };
+        let carried = Carried { version, layout: Arc::clone(self) };
+        Some(Self::new(Node::Carried(Box::new(carried))))
+    }
+
     /// What readers of the bytes that [`ObjectLayout::encode`] makes have to know: of `infos` the classes in
     /// `layouts`, each in the version that is written, in the order of `infos`.
     pub fn describe<'l>(
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,
     ) -> StreamerList {
-        encode::describe(layouts.into_iter().map(|layout| &layout.node), infos)
+        encode::describe(layouts.into_iter().map(|layout| &layout.node), infos, false)
+    }
+
+    /// As [`ObjectLayout::describe`] in all versions: for bytes that are taken as they are.
+    pub fn describe_all<'l>(
+        layouts: impl IntoIterator<Item = &'l Self>,
+        infos: &StreamerList,
+    ) -> StreamerList {
+        encode::describe(layouts.into_iter().map(|layout| &layout.node), infos, true)
     }
 }

@@ -1,5 +1,8 @@
 //! How values are streamed.
 
+use std::sync::Arc;
+
+use super::ObjectLayout;
 use super::class::Class;
 use super::pointer::Pointer;
 use super::shape::{Number, Shape};
@@ -47,6 +50,17 @@ pub(super) enum Node {
     Opaque(Option<String>),
     /// `TObjArray`, `TList`, `TMap`, `TClonesArray`.
     Collection(Collection, Box<Pointer>),
+    /// An object that is kept as bytes, which end with the entry.
+    Carried(Box<Carried>),
+}
+
+/// An object that is kept as bytes.
+#[derive(Debug)]
+pub(super) struct Carried {
+    /// The version in the header that it gets if it has none.
+    pub version: Option<Vec<u8>>,
+    /// What it is.
+    pub layout: Arc<ObjectLayout>,
 }
 
 /// An array behind a pointer whose length another member holds.
@@ -101,6 +115,34 @@ pub(super) enum Collection {
 }
 
 impl Node {
+    /// A class by name, of those that objects in it have.
+    pub fn class(&self, name: &str) -> Option<&Class> {
+        let inner: Vec<&Self> = match self {
+            Self::Number(..)
+            | Self::Text
+            | Self::CString
+            | Self::TObject
+            | Self::TRef
+            | Self::TRefArray
+            | Self::Bitset(_)
+            | Self::Unknown(_)
+            | Self::Opaque(_) => Vec::new(),
+            Self::Object(class) | Self::Members(class, _) if &*class.name == name => {
+                return Some(class);
+            }
+            Self::Object(class) | Self::Members(class, _) => class.nodes(),
+            Self::Symmetric(matrix) => matrix.base.nodes(),
+            Self::Array(_, item) | Self::Sequence(item) | Self::Container(item, _) => vec![item],
+            Self::Counted(counted) => vec![&counted.item],
+            Self::Map(pair) => vec![&pair.key, &pair.value],
+            Self::Pointer(pointer) | Self::Collection(_, pointer) => {
+                pointer.classes.iter().map(|(_, node)| node).collect()
+            }
+            Self::Carried(carried) => vec![&carried.layout.node],
+        };
+        inner.into_iter().find_map(|node| node.class(name))
+    }
+
     /// Of a list of numbers, how they are stored; none where a number may take more bytes than its
     /// type says.
     pub fn numbers_in_list(&self) -> Option<Basic> {
@@ -119,7 +161,7 @@ impl Node {
         match self {
             Self::Number(_, number) => Shape::Number(*number),
             Self::Text | Self::CString => Shape::Text,
-            Self::Unknown(_) | Self::Opaque(_) => Shape::Raw,
+            Self::Unknown(_) | Self::Opaque(_) | Self::Carried(_) => Shape::Raw,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::U16))]),
             Self::TRefArray => record([

@@ -83,8 +83,17 @@ impl<'a> Compiler<'a> {
             let known = enums.entry(name).or_insert(code);
             *known = if *known == INT { code } else { *known };
         }
-        let stack = Vec::new();
-        Self { classes, normal, order, enums, stack, met: None, anys: 0, nodes: 0, effort: 0 }
+        Self {
+            classes,
+            normal,
+            order,
+            enums,
+            stack: Vec::new(),
+            met: None,
+            anys: 0,
+            nodes: 0,
+            effort: 0,
+        }
     }
 
     /// For another class, with nothing counted yet.
@@ -100,10 +109,15 @@ impl<'a> Compiler<'a> {
         self
     }
 
-    /// The node of the first class of `names` that is known.
+    /// The node of the first class of `names` that is known. Containers that are no members have no
+    /// header, whatever the file says of them.
     pub fn root(&mut self, names: &[&str]) -> Result<Node> {
         let known = names.iter().find(|name| self.find(name).is_some());
         let name = known.or(names.first()).copied().unwrap_or_default();
+        if is_container(name) {
+            let (item, names) = parse(name);
+            return self.item(item.as_ref(), &names);
+        }
         self.class(name)
     }
 
@@ -166,7 +180,7 @@ impl<'a> Compiler<'a> {
             || name.starts_with("TArray")
             || self.find(name).is_some()
             || by_heart(name).is_some()
-            || matches!(parse(name).0, Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
+            || is_container(name)
     }
 
     /// An object of a class, embedded or behind a tag.
@@ -192,10 +206,9 @@ impl<'a> Compiler<'a> {
         }
         let Some(name) = self.find(name) else {
             // A container that is no member, or one of old, has no header.
-            if let (Some(item), names) = parse(name)
-                && matches!(item, Item::Sequence(_) | Item::Map(..) | Item::Bitset(_))
-            {
-                return self.item(Some(&item), &names);
+            if is_container(name) {
+                let (item, names) = parse(name);
+                return self.item(item.as_ref(), &names);
             }
             let infos = by_heart(name).ok_or_else(|| {
                 Error::unsupported(format!("the file has no streamer info of class {name}"))
@@ -553,6 +566,11 @@ fn only_class(item: &Item, names: &[String]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a type name is that of a standard container.
+pub(super) fn is_container(type_name: &str) -> bool {
+    matches!(parse(type_name).0, Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
 }
 
 /// The content of a type name, and the classes in it by their number.

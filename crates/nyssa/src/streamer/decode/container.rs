@@ -67,6 +67,9 @@ impl Decoder<'_> {
         let end = self.cursor.version_header()?.end;
         let end = end.ok_or_else(|| start.error("a container without a byte count"))?;
         let size = end - start.position();
+        if let Some(marks) = &mut self.marks {
+            marks.unknown.push(start.position()..end);
+        }
         column.push_bytes(start.remaining().get(..size).unwrap_or_default());
         self.cursor.seek(end)
     }

@@ -11,6 +11,7 @@
 //! Member by member (`kStreamedMemberWise`): the first member of all items, then the second, ...;
 //! base classes without a version header, containers behind one for all items.
 
+mod carried;
 mod collection;
 mod container;
 mod header;
@@ -20,6 +21,7 @@ mod root;
 
 use std::ops::Range;
 
+pub(super) use carried::Marks;
 use members::Rows;
 
 use super::Origin;
@@ -49,6 +51,8 @@ pub(super) struct Decoder<'a> {
     defaults: usize,
     /// References being followed.
     depth: usize,
+    /// Where references are, for objects that are kept as bytes: they are then not followed.
+    marks: Option<Marks>,
 }
 
 impl<'a> Decoder<'a> {
@@ -61,6 +65,7 @@ impl<'a> Decoder<'a> {
             repeats: room(REPEATED_PER_BYTE, REPEATED_SPARE),
             defaults: room(DEFAULTS_PER_BYTE, DEFAULTS_SPARE),
             depth: 0,
+            marks: None,
         }
     }
 
@@ -185,6 +190,7 @@ impl<'a> Decoder<'a> {
             }
             Node::Opaque(_) => self.opaque(column),
             Node::Collection(kind, items) => self.collection(*kind, items, column),
+            Node::Carried(carried) => self.carried(carried, column),
         }
     }
 

@@ -44,6 +44,9 @@ impl Decoder<'_> {
             })?;
         }
         let class = self.class_name()?;
+        if let Some(marks) = &mut self.marks {
+            marks.objects.push(start.position());
+        }
         let index = pointer.classes.iter().position(|(name, _)| *name == class);
         let known = index.and_then(|index| Some((index, &pointer.classes.get(index)?.1)));
         match (known, pointer.form()) {
@@ -55,6 +58,12 @@ impl Decoder<'_> {
             (Some((index, node)), Form::Union) => {
                 let target = alternative(column, index, 1)?;
                 self.node(node, target)?;
+            }
+            _ if self.marks.is_some() => {
+                let bytes = self.cursor.position()..end;
+                self.marks.iter_mut().for_each(|marks| marks.later(class.clone(), bytes.clone()));
+                self.push_defaults(column, 1)?;
+                self.cursor.seek(end)?;
             }
             _ if pointer.open => {
                 let size = end - start.position();
@@ -131,6 +140,10 @@ impl Decoder<'_> {
         let Some(place) = place else {
             return Err(start.error(format!("tag {tag:#x} refers to no object before it")));
         };
+        if let Some(marks) = &mut self.marks {
+            marks.references.push(start.position());
+            return self.push_defaults(column, 1);
+        }
         if self.depth >= MAX_DEPTH {
             return Err(start.error("objects refer to each other without end"));
         }
@@ -153,7 +166,10 @@ impl Decoder<'_> {
         let place = self.place(tag & !CLASS, &start).filter(|_| tag & CLASS != 0);
         let mut there = self.cursor.clone();
         match place {
-            Some(place) => there.seek(place)?,
+            Some(place) => {
+                self.marks.iter_mut().for_each(|marks| marks.references.push(start.position()));
+                there.seek(place)?;
+            }
             None => return Err(start.error(format!("class tag {tag:#x} refers to no class"))),
         }
         if there.be_u32()? != NEW_CLASS {

@@ -46,19 +46,7 @@ impl<'n> Encoder<'n> {
     /// The version of a class, or its checksum where the number may not tell the version: ROOT counts
     /// none of classes without `ClassDef`, all of which have version 1.
     pub(super) fn class_version(&mut self, class: &Class) -> Result<()> {
-        let Version { version, checksum, .. } = newest(class)?;
-        // Classes that ROOT's macro gives no version: nothing follows it.
-        if *version == 0 && !class.fixed {
-            self.u16(0);
-            return Ok(());
-        }
-        if *version <= 1 && *checksum != 0 && !class.is_t_object() {
-            self.u16(0);
-            self.out.extend_from_slice(&checksum.to_be_bytes());
-            return Ok(());
-        }
-        let version = u16::try_from((*version).max(1));
-        self.u16(version.map_err(|_| Error::limit("a class version beyond 16 bits"))?);
+        self.out.extend(version_bytes(class, newest(class)?)?);
         Ok(())
     }
 
@@ -145,6 +133,21 @@ impl<'n> Encoder<'n> {
         }
         start.map_or(Ok(()), |start| self.end(start))
     }
+}
+
+/// A version of a class as headers have it.
+pub(in crate::streamer) fn version_bytes(class: &Class, version: &Version) -> Result<Vec<u8>> {
+    let Version { version, checksum, .. } = version;
+    // Classes that ROOT's macro gives no version: nothing follows it.
+    if *version == 0 && !class.fixed {
+        return Ok(vec![0; 2]);
+    }
+    if *version <= 1 && *checksum != 0 && !class.is_t_object() {
+        return Ok([&[0; 2][..], &checksum.to_be_bytes()].concat());
+    }
+    let version = u16::try_from((*version).max(1));
+    let version = version.map_err(|_| Error::limit("a class version beyond 16 bits"))?;
+    Ok(version.to_be_bytes().to_vec())
 }
 
 /// The version of a class that is written.

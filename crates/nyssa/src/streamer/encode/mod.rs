@@ -10,7 +10,7 @@
 mod class;
 mod collection;
 mod container;
-mod members;
+pub(super) mod members;
 mod number;
 mod pointer;
 mod root;
@@ -57,16 +57,18 @@ pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(V
     Ok((encoder.out, offsets))
 }
 
-/// The newest streamer infos of the classes in nodes.
+/// The newest streamer infos of the classes in nodes, or all.
 pub(super) fn describe<'n>(
     nodes: impl Iterator<Item = &'n Node>,
     infos: &StreamerList,
+    all: bool,
 ) -> StreamerList {
     let mut names = HashSet::new();
     nodes.for_each(|node| class::collect(node, &mut names));
     // Pairs in containers are known without their name.
     let pairs = names.iter().any(|name| name.starts_with("pair"));
-    infos.newest(|name| names.contains(name) || pairs && name.starts_with("pair<"))
+    let wanted = |name: &str| names.contains(name) || pairs && name.starts_with("pair<");
+    if all { infos.versions(wanted) } else { infos.newest(wanted) }
 }
 
 impl<'n> Encoder<'n> {
@@ -114,6 +116,10 @@ impl<'n> Encoder<'n> {
                 Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
             }
             (Node::Opaque(class), _) => self.opaque(class.as_deref(), source, row),
+            (Node::Carried(_), _) => {
+                self.out.extend_from_slice(text(source, row)?);
+                Ok(())
+            }
             (Node::Collection(kind, items), _) => self.collection(*kind, items, source, row),
             _ => Err(misfit()),
         }

@@ -1,0 +1,292 @@
+//! Which branches become streamer fields, and why: those that are asked for, that are smaller so, or that
+//! have no other type in RNTuple.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+use rayon::prelude::*;
+
+use super::classes::Classes;
+use super::clusters;
+use super::map::{Checked, Input, Map, Rules, map};
+use super::options::{Options, Streamer};
+use super::report::ProductReport;
+use super::streamer::{Product, Products};
+use super::trouble::{NotStreamed, Troubles, brief, unsupported};
+use super::unit::Units;
+use crate::Context;
+use crate::dataset::Filter;
+use crate::error::{Error, Result, ResultExt};
+use crate::page::SealedColumn;
+use crate::rootfile::RootFile;
+use crate::schema::{FieldType, SchemaBuilder, type_name};
+use crate::streamer::{Layouts, ObjectLayout};
+use crate::ttree::Reader;
+use crate::write::{self, Scratch, SealSettings, seal_field};
+
+/// What the choice depends on.
+pub(super) struct Choosing<'a> {
+    pub file: &'a RootFile,
+    /// Its classes.
+    pub classes: &'a Classes<'a>,
+    /// What each input reads as and becomes.
+    pub checks: &'a [Checked],
+    pub troubles: &'a Troubles,
+    pub reader: &'a Reader,
+    pub inputs: &'a [Input<'a>],
+    pub filter: &'a Filter,
+    pub entries: &'a Range<u64>,
+    pub options: &'a Options,
+    pub context: &'a Context,
+}
+
+/// Why a branch may become a streamer field.
+enum Reason {
+    /// The options say so.
+    Asked,
+    /// If it is smaller so.
+    Size,
+    /// It has no other type.
+    NoType(String),
+}
+
+/// What became of the objects of the first cluster.
+enum Trial {
+    /// They can be streamed, or nobody tried.
+    Streamed,
+    /// They cannot, but their bytes can be taken as they are.
+    Carried(Product),
+    /// Compressed bytes in columns and streamed.
+    Sizes(u64, u64),
+    /// They cannot be streamed.
+    Refused(String),
+}
+
+impl Choosing<'_> {
+    /// Chooses.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for patterns that no branch of a class matches, `Cancelled`, and whatever is
+    /// wrong with the input.
+    pub fn products(&self) -> Result<Products> {
+        let infos = self.file.streamer_infos()?;
+        let mut layouts = Layouts::new(&infos);
+        let globs = match &self.options.streamer {
+            Streamer::Globs(globs) => Some(Filter::new(globs, &[])?),
+            _ => None,
+        };
+        let mut candidates = Vec::new();
+        let mut refused = Vec::new();
+        let mut asked = false;
+        for (index, (input, checked)) in self.inputs.iter().zip(self.checks).enumerate() {
+            let Some(class) = self.class_of(input) else { continue };
+            let matched = globs.as_ref().is_some_and(|globs| globs.takes(&input.path));
+            asked |= matched;
+            let reason = match (checked, &self.options.streamer) {
+                (_, Streamer::All) => Reason::Asked,
+                (_, _) if matched => Reason::Asked,
+                (Err(reason), _) => Reason::NoType(reason.clone()),
+                (Ok(_), Streamer::Auto) => Reason::Size,
+                (Ok(_), _) => continue,
+            };
+            let product = Product::new(&mut layouts, &class, input, checked.is_ok())
+                .map_err(|error| error.to_string())
+                .and_then(|product| match self.troubles.not_streamed(index) {
+                    Some(NotStreamed { why, carried: false })
+                        if !matches!(reason, Reason::Size) =>
+                    {
+                        product.carry(input).ok_or_else(|| why.clone())
+                    }
+                    Some(NotStreamed { why, .. }) => Err(why.clone()),
+                    None => Ok(product),
+                });
+            match product {
+                Ok(product) => candidates.push((index, product, reason)),
+                Err(why) => refused.push((index, class, reason, why)),
+            }
+        }
+        if globs.is_some() && !asked {
+            return Err(Error::invalid_argument(
+                "the patterns of streamer fields match no branch of a class or container",
+            ));
+        }
+        self.choose(candidates, refused)
+    }
+
+    /// The class, or the standard container, that a branch holds.
+    fn class_of(&self, input: &Input<'_>) -> Option<String> {
+        if !self.filter.takes(&input.path) || input.branch.data_type().is_err() {
+            return None;
+        }
+        let name = input.branch.type_name();
+        if ObjectLayout::is_container(&name) {
+            return Some(name);
+        }
+        self.classes.info(&type_name::normalize(&name)).map(|info| info.name.clone())
+    }
+
+    fn choose(
+        &self,
+        candidates: Vec<(usize, Product, Reason)>,
+        mut refused: Vec<(usize, String, Reason, String)>,
+    ) -> Result<Products> {
+        let trials = self.try_all(&candidates)?;
+        let mut products = Products::default();
+        for ((index, product, reason), trial) in candidates.into_iter().zip(trials) {
+            let mut report = self.report(index, &product.class);
+            let mut product = product;
+            report.streamer = true;
+            report.reason = match &reason {
+                Reason::Asked => "asked for".to_owned(),
+                Reason::NoType(reason) => format!("no other type in RNTuple: {reason}"),
+                Reason::Size => "the smaller of both in the first cluster".to_owned(),
+            };
+            match trial {
+                Trial::Streamed => (),
+                Trial::Carried(carried) => product = carried,
+                Trial::Sizes(columns, streamer) => {
+                    report.columns_bytes = Some(columns);
+                    report.streamer_bytes = Some(streamer);
+                    report.streamer = streamer < columns;
+                }
+                Trial::Refused(why) => {
+                    refused.push((index, product.class, reason, why));
+                    continue;
+                }
+            }
+            if product.is_carried() {
+                report.reason += "; the bytes that are in the file";
+            }
+            if report.streamer {
+                products.by_input.insert(index, product);
+            }
+            products.reports.push(report);
+        }
+        products.infos = products.describe(self.file)?;
+        for (index, class, reason, why) in refused {
+            if let Reason::NoType(_) = reason {
+                // Said where branches are left out.
+                products.not_streamed.insert(index, why);
+                continue;
+            }
+            let mut report = self.report(index, &class);
+            report.reason = format!("its objects cannot be streamed: {why}");
+            products.reports.push(report);
+        }
+        Ok(products)
+    }
+
+    fn report(&self, index: usize, class: &str) -> ProductReport {
+        let branch = self.inputs.get(index).map_or("", |input| &input.path);
+        ProductReport {
+            branch: branch.to_owned(),
+            class: class.to_owned(),
+            ..ProductReport::default()
+        }
+    }
+
+    /// Tries the first cluster of those that are not asked for.
+    fn try_all(&self, candidates: &[(usize, Product, Reason)]) -> Result<Vec<Trial>> {
+        let taken: Vec<usize> = candidates.iter().map(|(index, ..)| *index).collect();
+        let tree = self.reader.tree();
+        let clusters = clusters::plan(tree, self.inputs, &taken, self.entries, self.options);
+        let cluster = clusters.first().cloned().unwrap_or(0..0);
+        self.context.pool().install(|| {
+            let one = |(index, product, reason): &(usize, Product, Reason)| {
+                self.context.check()?;
+                let input =
+                    self.inputs.get(*index).ok_or_else(|| Error::not_found("no such branch"))?;
+                self.try_one(input, product, reason, &cluster)
+            };
+            candidates.par_iter().map(one).collect()
+        })
+    }
+
+    fn try_one(
+        &self,
+        input: &Input<'_>,
+        product: &Product,
+        reason: &Reason,
+        cluster: &Range<u64>,
+    ) -> Result<Trial> {
+        let sample = |product: &Product| product.read(self.reader, &input.path, cluster);
+        match reason {
+            Reason::Asked => Ok(Trial::Streamed),
+            Reason::Size => Ok(match sample(product) {
+                Ok(array) => {
+                    let (columns, streamer) = self.sizes(&input.path, product, cluster, &array)?;
+                    Trial::Sizes(columns, streamer)
+                }
+                Err(error) => Trial::Refused(brief(&error)),
+            }),
+            Reason::NoType(_) => Ok(match sample(product) {
+                // Some objects cannot be streamed, which only they tell.
+                Err(error) if unsupported(error.kind()) => {
+                    let carried = product.clone().carry(input).map(|one| (sample(&one), one));
+                    match carried {
+                        Some((Ok(_), carried)) => Trial::Carried(carried),
+                        Some((Err(error), _)) => Trial::Refused(brief(&error)),
+                        None => Trial::Refused(brief(&error)),
+                    }
+                }
+                // What is wrong with the branch is met again where it counts.
+                _ => Trial::Streamed,
+            }),
+        }
+    }
+
+    /// Compressed bytes of the first cluster in columns, and of its streamed objects.
+    fn sizes(
+        &self,
+        path: &str,
+        product: &Product,
+        cluster: &Range<u64>,
+        streamed: &ArrayRef,
+    ) -> Result<(u64, u64)> {
+        let mut scratch = Scratch::new();
+        let settings = write::Options {
+            compression: self.options.compression,
+            max_unzipped_page: self.options.page_bytes,
+            ..write::Options::default()
+        };
+        let mut builder = SchemaBuilder::new(self.options.compression);
+        let class = FieldType::Streamed(product.class.clone());
+        let field = builder.field(None, "object", &class)?;
+        let schema = builder.finish();
+        let seal = SealSettings::new(&schema, &settings);
+        let streamed = bytes(&seal_field(&schema, field, streamed, &seal, &mut scratch)?);
+        let Map { schema, units, .. } = self.in_columns(path)?;
+        let seal = SealSettings::new(&schema, &settings);
+        let none = Products::default();
+        let all = Units::new(self.reader, self.inputs, &none, &schema, &units);
+        let mut columns = Vec::new();
+        for unit in &units {
+            let data = all.read(unit, 0, cluster)?;
+            columns.extend(all.seal(unit, &data, &seal, &mut scratch)?);
+        }
+        Ok((bytes(&columns), streamed))
+    }
+
+    /// One branch alone, as the fields that it has unless it is streamed.
+    fn in_columns(&self, path: &str) -> Result<Map> {
+        let only = Filter::new(&[globset::escape(path)], &[])?;
+        let rules = Rules {
+            layout: self.options.layout,
+            compression: self.options.compression,
+            filter: &only,
+            skip_unsupported: false,
+            products: &Products::default(),
+            checks: self.checks,
+            troubles: &Troubles::default(),
+        };
+        map(self.inputs, rules).in_field(path)
+    }
+}
+
+/// Bytes of pages; those that are the same are stored once.
+fn bytes(columns: &[SealedColumn]) -> u64 {
+    let pages = columns.iter().flat_map(|column| &column.pages);
+    let different: HashSet<&[u8]> = pages.map(|page| &page.bytes[..]).collect();
+    different.iter().map(|page| page.len() as u64).sum()
+}

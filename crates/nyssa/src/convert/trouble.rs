@@ -1,0 +1,101 @@
+//! What shows only when the data of branches is read, so that the conversion begins anew without it.
+
+use std::collections::BTreeMap;
+
+use super::counters::needed;
+use super::map::{Input, Source, Unit};
+use super::options::Options;
+use super::report::Skipped;
+use super::streamer::Products;
+use crate::error::{Error, Kind};
+
+/// What is known of the branches of a tree by now, by index of the inputs.
+#[derive(Clone, Debug, Default)]
+pub struct Troubles {
+    /// Branches that are left out.
+    left_out: BTreeMap<usize, Skipped>,
+    /// Branches with objects that cannot be streamed.
+    not_streamed: BTreeMap<usize, NotStreamed>,
+}
+
+/// Why objects cannot be streamed.
+#[derive(Clone, Debug)]
+pub(super) struct NotStreamed {
+    pub why: String,
+    /// Whether the bytes in the file cannot be taken either.
+    pub carried: bool,
+}
+
+impl Troubles {
+    /// Why a branch is left out, if it is.
+    pub(super) fn left_out(&self, input: usize) -> Option<&Skipped> {
+        self.left_out.get(&input)
+    }
+
+    /// Why the objects of a branch cannot be streamed, if that is known.
+    pub(super) fn not_streamed(&self, input: usize) -> Option<&NotStreamed> {
+        self.not_streamed.get(&input)
+    }
+
+    /// Takes note of a unit that failed; false where that is nothing new.
+    pub(super) fn add(
+        &mut self,
+        inputs: &[Input<'_>],
+        products: &Products,
+        unit: &Unit,
+        error: &Error,
+    ) -> bool {
+        let kind = error.kind();
+        let reason = brief(error);
+        if let Source::Streamed(index) = unit.source
+            && let Some(product) = products.get(index)
+            && unsupported(kind)
+            && products.has_choice(index)
+        {
+            let carried = product.is_carried();
+            let known = self.not_streamed.insert(index, NotStreamed { why: reason, carried });
+            return known.is_none_or(|known| known.carried != carried);
+        }
+        let inputs = inputs.iter().enumerate().filter(|(index, input)| match &unit.source {
+            Source::Branch(at) | Source::Items(at) | Source::Streamed(at) => index == at,
+            Source::Offsets(counter) => {
+                let counted = Unit { field: unit.field, source: Source::Items(*index) };
+                input.path == counter.branch || needed(inputs, &counted) == Some(counter)
+            }
+        });
+        let mut news = false;
+        for (index, input) in inputs {
+            let (branch, reason) = (input.path.clone(), reason.clone());
+            let unreadable = !unsupported(kind);
+            let skipped = Skipped { branch, reason, unreadable };
+            news |= self.left_out.insert(index, skipped).is_none();
+        }
+        news
+    }
+}
+
+/// Whether a conversion goes on without a unit that failed.
+pub(super) fn spared(options: &Options, products: &Products, unit: &Unit, error: &Error) -> bool {
+    let kind = error.kind();
+    match unit.source {
+        _ if matches!(kind, Kind::Cancelled | Kind::Io | Kind::NotFound) => false,
+        Source::Streamed(index) if unsupported(kind) && products.has_choice(index) => true,
+        _ if unsupported(kind) => options.skip_unsupported,
+        _ => options.skip_unreadable,
+    }
+}
+
+/// Whether the file is fine, but for nyssa.
+pub(super) fn unsupported(kind: Kind) -> bool {
+    matches!(kind, Kind::Unsupported | Kind::InvalidArgument)
+}
+
+/// The message, and where in the branch.
+pub(super) fn brief(error: &Error) -> String {
+    let mut place = error.place().clone();
+    (place.file, place.object, place.cluster) = (None, None, None);
+    match place.to_string() {
+        place if place.is_empty() => error.message().to_owned(),
+        place => format!("{} ({place})", error.message()),
+    }
+}

@@ -1,0 +1,183 @@
+//! Objects as the bytes that they are, moved to another place.
+//!
+//! What refers to something that was streamed before counts from the start of a buffer. Where references
+//! are is known of what can be taken apart. In other bytes class references are found by what stands
+//! before them, a byte count; whatever else there could be a reference keeps the object from being
+//! moved, so that none is overlooked.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::decode::Marks;
+use crate::cursor::BYTE_COUNT;
+use crate::error::{Error, Result};
+
+/// Class name follows (`kNewClassTag`).
+const NEW_CLASS: u32 = 0xFFFF_FFFF;
+/// Mark of a class tag (`kClassMask`).
+const CLASS: u32 = 0x8000_0000;
+/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
+const TAG_OFFSET: usize = 2;
+
+/// The bytes of an object that lies `origin` bytes behind the start of its buffer, as if it was alone in
+/// it; `version` is that of the header to give it, `marks` what is known of it.
+///
+/// # Errors
+/// `Unsupported` for an object with bytes that may be a reference, `LimitExceeded` for one of 1 GiB.
+pub(super) fn alone(
+    bytes: &[u8],
+    origin: usize,
+    version: Option<&[u8]>,
+    marks: Option<&Marks>,
+) -> Result<Vec<u8>> {
+    let mut object = Vec::with_capacity(bytes.len());
+    if let Some(version) = version {
+        let count = u32::try_from(version.len() + bytes.len()).ok().filter(|&it| it < BYTE_COUNT);
+        let count = count.ok_or_else(|| Error::limit("an object of more than 1 GiB"))?;
+        object.extend_from_slice(&(count | BYTE_COUNT).to_be_bytes());
+        object.extend_from_slice(version);
+    }
+    let header = object.len();
+    object.extend_from_slice(bytes);
+    let mut mover = Mover::new(bytes, origin, header, &mut object);
+    match marks {
+        Some(marks) => {
+            marks.references.iter().try_for_each(|&at| mover.reference(at))?;
+            mover.objects.extend(marks.objects.iter().filter_map(|&at| tag(at, origin)));
+            marks.unknown.iter().try_for_each(|range| mover.scan(range.clone()))?;
+        }
+        None => mover.scan(0..bytes.len())?,
+    }
+    Ok(object)
+}
+
+/// An object on its way.
+struct Mover<'a> {
+    bytes: &'a [u8],
+    origin: usize,
+    header: usize,
+    object: &'a mut [u8],
+    /// Tags of what are, or look like, classes and objects.
+    classes: HashSet<u32>,
+    objects: HashSet<u32>,
+}
+
+impl<'a> Mover<'a> {
+    fn new(bytes: &'a [u8], origin: usize, header: usize, object: &'a mut [u8]) -> Self {
+        let names = || (4..bytes.len()).filter(|&at| word(bytes, at) == Some(NEW_CLASS));
+        let classes = names().filter_map(|at| Some(tag(at, origin)? | CLASS)).collect();
+        // Objects begin with a byte count, before their class.
+        let objects = names().filter_map(|at| tag(at - 4, origin)).collect();
+        Self { bytes, origin, header, object, classes, objects }
+    }
+
+    /// Moves a reference.
+    fn reference(&mut self, at: usize) -> Result<()> {
+        let found = word(self.bytes, at).ok_or_else(|| doubtful(at))?;
+        let place = ((found & !CLASS) as usize).checked_sub(self.origin);
+        let place = place.and_then(|place| u32::try_from(place + self.header).ok());
+        let room = self.object.get_mut(self.header + at..self.header + at + 4);
+        let (place, room) = place.zip(room).ok_or_else(|| doubtful(at))?;
+        room.copy_from_slice(&(place | found & CLASS).to_be_bytes());
+        Ok(())
+    }
+
+    /// Moves the references to classes in bytes of which nothing is known.
+    fn scan(&mut self, range: Range<usize>) -> Result<()> {
+        for at in range.start..range.end.saturating_sub(3) {
+            let Some(found) = word(self.bytes, at) else { continue };
+            if self.classes.contains(&found) {
+                let before = at.checked_sub(4).filter(|&before| self.is_count(before));
+                let before = before.ok_or_else(|| doubtful(at))?;
+                self.objects.extend(tag(before, self.origin));
+                self.reference(at)?;
+            } else if self.objects.contains(&found) {
+                return Err(doubtful(at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there may be a byte count.
+    fn is_count(&self, at: usize) -> bool {
+        word(self.bytes, at).is_some_and(|count| {
+            count & BYTE_COUNT != 0 && (count & !BYTE_COUNT) as usize <= self.bytes.len() - at - 4
+        })
+    }
+}
+
+/// The tag of what is at a place.
+fn tag(place: usize, origin: usize) -> Option<u32> {
+    u32::try_from(place + TAG_OFFSET + origin).ok().filter(|tag| tag & CLASS == 0)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_be_bytes(*word))
+}
+
+fn doubtful(at: usize) -> Error {
+    Error::unsupported(format!(
+        "what is at byte {at} of the object may refer to another object within it, which nyssa cannot \
+         write"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pointer to an object of a new class, then one to another of the same class, `origin` bytes
+    /// behind the start of the buffer.
+    fn two(origin: u32) -> Vec<u8> {
+        let new = [&[0x40, 0, 0, 8], &[0xFF; 4][..], b"A\0", b"xy"].concat();
+        let old = [&[0x40, 0, 0, 6][..], &(CLASS | (4 + 2 + origin)).to_be_bytes(), b"zz"].concat();
+        [new, old].concat()
+    }
+
+    fn moved(bytes: &[u8]) -> Result<Vec<u8>> {
+        alone(bytes, 100, None, None)
+    }
+
+    #[test]
+    fn class_references_count_from_the_object() {
+        assert_eq!(moved(&two(100)).unwrap(), two(0));
+        assert_eq!(alone(&two(0), 0, None, None).unwrap(), two(0));
+    }
+
+    #[test]
+    fn an_object_without_a_header_gets_one() {
+        let object = alone(&two(100), 100, Some(&[0, 7]), None).unwrap();
+        assert_eq!(object, [&[0x40, 0, 0, 24, 0, 7], &two(6)[..]].concat());
+    }
+
+    #[test]
+    fn bytes_without_classes_stay_as_they_are() {
+        let bytes = [0x40, 0, 0, 6, 0, 1, 0, 0, 0, 102];
+        assert_eq!(moved(&bytes).unwrap(), bytes);
+    }
+
+    /// The first object is at 0: its tag is 102.
+    #[test]
+    fn what_may_be_a_reference_to_an_object_is_refused_where_nothing_is_known() {
+        let number = [&two(100)[..], &102_u32.to_be_bytes()].concat();
+        let error = moved(&number).unwrap_err().to_string();
+        assert!(error.contains("at byte 22"), "{error}");
+        let mut marks = Marks::default();
+        marks.references.push(16);
+        let expected = [&two(0)[..], &102_u32.to_be_bytes()].concat();
+        assert_eq!(alone(&number, 100, None, Some(&marks)).unwrap(), expected, "a number");
+        marks.references.push(22);
+        let expected = [&two(0)[..], &2_u32.to_be_bytes()].concat();
+        assert_eq!(alone(&number, 100, None, Some(&marks)).unwrap(), expected, "a reference");
+        marks.references.pop();
+        marks.unknown.push(20..26);
+        assert!(alone(&number, 100, None, Some(&marks)).is_err());
+    }
+
+    #[test]
+    fn a_class_reference_without_a_byte_count_is_refused() {
+        let bytes = [&two(100)[..], &(CLASS | 106).to_be_bytes()].concat();
+        assert!(moved(&bytes).is_err());
+    }
+}

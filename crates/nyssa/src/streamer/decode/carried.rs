@@ -1,0 +1,81 @@
+//! Objects that are kept as bytes: where in them are references.
+
+use std::ops::Range;
+
+use super::Decoder;
+use crate::error::{Error, Result};
+use crate::streamer::carry;
+use crate::streamer::column::Column;
+use crate::streamer::node::Carried;
+
+/// Where things are in the bytes of an object.
+#[derive(Debug, Default)]
+pub(in crate::streamer) struct Marks {
+    /// References to objects and classes.
+    pub references: Vec<usize>,
+    /// The beginnings of objects behind pointers.
+    pub objects: Vec<usize>,
+    /// Bytes that were not looked into.
+    pub unknown: Vec<Range<usize>>,
+    /// Objects that are still to be looked into: class, and where they are.
+    pending: Vec<(String, Range<usize>)>,
+}
+
+impl Marks {
+    /// Takes note of an object that is not taken apart where it is.
+    pub fn later(&mut self, class: String, bytes: Range<usize>) {
+        self.pending.push((class, bytes));
+    }
+}
+
+impl Decoder<'_> {
+    /// All of an entry, moved to where it is alone.
+    pub(super) fn carried(&mut self, carried: &Carried, column: &mut Column) -> Result<()> {
+        let start = self.cursor.clone();
+        let bytes = start.remaining();
+        self.marks = Some(Marks::default());
+        let walked = self.walk(carried);
+        let marks = self.marks.take().filter(|_| walked.is_ok());
+        self.cursor = start;
+        self.cursor.skip(bytes.len())?;
+        let version = carried.version.as_deref();
+        column.push_bytes(&carry::alone(bytes, self.origin, version, marks.as_ref())?);
+        Ok(())
+    }
+
+    /// Finds what `marks` are to tell.
+    fn walk(&mut self, carried: &Carried) -> Result<()> {
+        self.node(&carried.layout.node, &mut Column::new(&carried.layout.shape))?;
+        if !self.cursor.remaining().is_empty() {
+            return Err(self.cursor.error("bytes behind the object"));
+        }
+        while let Some((class, range)) = self.marks.as_mut().and_then(|marks| marks.pending.pop()) {
+            let outer = self.marks.replace(Marks::default());
+            let walked = self.walk_inner(carried, &class, &range);
+            let inner = std::mem::replace(&mut self.marks, outer);
+            let (Some(marks), Some(inner)) = (&mut self.marks, inner) else { continue };
+            match walked {
+                Ok(()) => {
+                    marks.references.extend(inner.references);
+                    marks.objects.extend(inner.objects);
+                    marks.unknown.extend(inner.unknown);
+                    marks.pending.extend(inner.pending);
+                }
+                Err(_) => marks.unknown.push(range),
+            }
+        }
+        Ok(())
+    }
+
+    /// An object of a class that is somewhere in the node.
+    fn walk_inner(&mut self, carried: &Carried, class: &str, range: &Range<usize>) -> Result<()> {
+        let class =
+            carried.layout.node.class(class).ok_or_else(|| Error::unsupported("another class"))?;
+        self.cursor.seek(range.start)?;
+        self.object(class, &mut Column::new(&class.shape()))?;
+        match self.cursor.position() == range.end {
+            true => Ok(()),
+            false => Err(self.cursor.error("bytes behind the object")),
+        }
+    }
+}
