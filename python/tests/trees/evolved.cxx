@@ -9,9 +9,10 @@ public:
    ClassDef(Evolving, 2)
 };
 
-void write_evolved(const char *path, int split) {
-   TFile file(path, "RECREATE");
-   object<Evolving>("Evolving", split, 5);
+/// Adds a tree to a file, or makes the file.
+void write_evolved(const char *path, int split, const char *name = "Evolving") {
+   TFile file(path, "UPDATE");
+   object<Evolving>(name, split, 5);
 }
 
 #ifdef __ROOTCLING__

@@ -409,6 +409,12 @@ void write_references(const char *path) {
    }
 }
 
+/// A file for trees of other versions of a class.
+void write_first(const char *path, int split) {
+   TFile file(path, "RECREATE");
+   object<Evolving>("First", split, 5);
+}
+
 /// A copy of a tree with some branches only: it keeps others, without entries.
 void write_copied(const char *path) {
    TFile file(path, "RECREATE");

@@ -491,9 +491,9 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The members of one version of a class.
-fn members(class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Node> {
-    let versions = &class.versions;
+/// The members of one version of a class, which others do not matter for.
+fn members(mut class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Node> {
+    let versions = &mut class.versions;
     let index = versions
         .iter()
         .position(|known| checksum != 0 && known.checksum == checksum)
@@ -505,7 +505,14 @@ fn members(class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Node> {
             class.name
         ))
     })?;
-    Ok(Node::Members(class, index))
+    if versions.len() > 1 {
+        let mut only = versions.swap_remove(index);
+        // It has the shape of its own; what could not be compiled has no steps.
+        only.conflict = only.conflict.filter(|_| only.steps.is_empty());
+        *versions = vec![only];
+        class.align();
+    }
+    Ok(Node::Members(class, 0))
 }
 
 /// Whether two types are the same; each has its own class names.
