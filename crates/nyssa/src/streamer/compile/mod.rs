@@ -1,6 +1,7 @@
 //! Streamer info → nodes.
 
 mod builtin;
+mod container;
 mod leaves;
 mod pointer;
 
@@ -8,14 +9,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use builtin::BUILTINS;
 pub(super) use builtin::{KNOWN, by_heart};
+pub(super) use container::is_container;
+use container::{INT, THIS, enumerated, parse};
 pub(super) use pointer::T_ARRAYS;
 
 use super::branch::Member;
 use super::class::{Class, Step, Version};
-use super::node::{Counted, Node, Pair};
+use super::node::{Counted, Node};
 use super::shape::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::rootfile::object::{Basic, ClassId, Item};
+use crate::rootfile::object::{Basic, Item};
 use crate::rootfile::{ClassInfo, Element, StreamerInfos};
 use crate::schema::type_name;
 
@@ -23,9 +26,6 @@ use crate::schema::type_name;
 const ARRAY: i32 = 20;
 /// Added to a type code for counted pointers (`kOffsetP`).
 const COUNTED: i32 = 40;
-/// The code of `int`, and those of unsigned numbers.
-const INT: i32 = 3;
-const UNSIGNED: std::ops::RangeInclusive<i32> = 11..=17;
 /// Objects behind a pointer with a counter (`kStreamLoop`).
 const LOOP: i32 = 501;
 /// Members that a class may have in all, with those of the classes in it.
@@ -36,10 +36,6 @@ const MAX_DEPTH: usize = 60;
 const MAX_ARRAY: usize = 1 << 24;
 /// A base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";
-/// The only member of a class that is a collection.
-const THIS: &str = "This";
-/// Items of a class in a container of a streamer info, as ROOT leaves it for enums without dictionary.
-const NO_CLASS: i32 = 0;
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
@@ -350,145 +346,6 @@ impl<'a> Compiler<'a> {
         };
         Ok(array(node, dimensions))
     }
-
-    /// A standard container or string, or a pointer to one, as a member.
-    fn container(&mut self, element: &Element, dimensions: Option<Vec<usize>>) -> Result<Node> {
-        let (mut item, mut names) = parse(element.type_name.trim_end_matches('*'));
-        if element.name == THIS
-            && matches!(item, Some(Item::Object(_)))
-            && let Some(items) = items_of_collection(element)
-        {
-            (item, names) = parse(&items);
-        }
-        if item.as_ref().is_some_and(|item| self.holds_itself(item, &names)) {
-            return match dimensions {
-                None => Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names)))),
-                Some(_) => Err(refused(element)),
-            };
-        }
-        let content = match self.content(item.as_ref(), &names) {
-            Ok(content) => content,
-            // Items that are collections of such items have no end as a type.
-            Err(_) if element.name == THIS && dimensions.is_none() => {
-                return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
-            }
-            Err(error) => return Err(error),
-        };
-        if item.is_none_or(|item| matches!(item, Item::Object(_))) {
-            return Err(refused(element));
-        }
-        Ok(Node::Container(Box::new(content), dimensions))
-    }
-
-    /// Whether a container has items of a class that is being compiled, which have no end as a type.
-    fn holds_itself(&self, item: &Item, names: &[String]) -> bool {
-        match item {
-            Item::Object(class) => {
-                let name = names.get(class.0 as usize).and_then(|name| self.find(name));
-                name.is_some_and(|name| self.stack.iter().any(|outer| outer == name))
-            }
-            Item::Sequence(inner) => self.holds_itself(inner, names),
-            Item::Pair(first, second) | Item::Map(first, second) => {
-                self.holds_itself(first, names) || self.holds_itself(second, names)
-            }
-            _ => false,
-        }
-    }
-
-    /// What a member holds that is a container.
-    fn content(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
-        let Some(Item::Sequence(inner)) = item else { return self.item(item, names) };
-        match self.enum_code(inner, names) {
-            // Whatever their type, enums in a member's own container take 32 bits.
-            Some(code) => {
-                let basic = if UNSIGNED.contains(&code) { Basic::U32 } else { Basic::I32 };
-                Ok(Node::Sequence(Box::new(Node::Number(basic, number(basic, 0)))))
-            }
-            None => self.item(item, names),
-        }
-    }
-
-    /// The code of numbers of an enum's type; `None` for what is no enum.
-    fn enum_code(&self, item: &Item, names: &[String]) -> Option<i32> {
-        let Item::Object(class) = item else { return None };
-        let name = names.get(class.0 as usize).filter(|name| !self.knows(name))?;
-        self.enums.get(&type_name::normalize(name)).copied()
-    }
-
-    /// Something in a container.
-    fn item(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
-        self.nodes += 1;
-        let name = |id: &ClassId| names.get(id.0 as usize).map_or("", String::as_str);
-        Ok(match item {
-            None => return Err(Error::unsupported("a container that nyssa does not know")),
-            Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
-            Some(Item::Text | Item::RootText) => Node::Text,
-            Some(item @ Item::Object(class)) if !self.knows(name(class)) => {
-                match self.enum_code(item, names).and_then(|code| Basic::from_code(code, "")) {
-                    Some(basic) => Node::Number(basic, number(basic, 0)),
-                    // What is always empty has no streamer info.
-                    None => Node::Unknown(name(class).to_owned()),
-                }
-            }
-            Some(Item::Object(class)) => self.class(name(class))?,
-            Some(Item::Pointer(class)) => self.pointer(name(class))?,
-            Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner), names)?)),
-            Some(Item::Bitset(size)) if *size <= MAX_ARRAY => Node::Bitset(*size),
-            Some(Item::Bitset(size)) => {
-                return Err(Error::unsupported(format!("a bitset of {size} bits")));
-            }
-            Some(Item::Pair(first, second)) => {
-                Node::Object(Box::new(self.pair("pair", first, second, names)?))
-            }
-            Some(Item::Map(key, value)) => Node::Map(Box::new(Pair {
-                key: self.item(Some(key), names)?,
-                value: self.item(Some(value), names)?,
-                class: self.pair("pair", key, value, names)?,
-            })),
-        })
-    }
-
-    /// The checksum of a pair, 0 where no streamer info says it.
-    fn pair_checksum(&self, first: &Item, second: &Item, names: &[String]) -> u32 {
-        let pairs = self.order.iter().filter(|name| name.starts_with("pair<"));
-        let found = pairs.filter_map(|name| self.classes.get(name)?.first()).find(|info| {
-            let (item, others) = parse(&info.name);
-            matches!(item, Some(Item::Pair(one, two))
-                if same(first, names, &one, &others) && same(second, names, &two, &others))
-        });
-        found.map_or(0, |info| info.checksum)
-    }
-
-    /// A pair as a class.
-    fn pair(
-        &mut self,
-        class: &str,
-        first: &Item,
-        second: &Item,
-        names: &[String],
-    ) -> Result<Class> {
-        let mut steps = Vec::new();
-        for (name, member, item) in [("_0", "first", first), ("_1", "second", second)] {
-            let node = self.content(Some(item), names)?;
-            let container =
-                matches!(item, Item::Text | Item::Sequence(_) | Item::Map(..) | Item::Bitset(_));
-            let node = if container { Node::Container(Box::new(node), None) } else { node };
-            steps.push(Step {
-                place: format!("{class}::{member}"),
-                name: name.to_owned(),
-                node,
-                base: false,
-                base_version: 0,
-                target: None,
-            });
-        }
-        let missing = Vec::new();
-        let checksum = self.pair_checksum(first, second, names);
-        let version = Version { version: 0, checksum, steps, missing, conflict: None };
-        let mut class = Class { name: class.into(), versions: vec![version], fixed: true };
-        class.align();
-        Ok(class)
-    }
 }
 
 /// The members of one version of a class, which others do not matter for.
@@ -513,74 +370,6 @@ fn members(mut class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Nod
         class.align();
     }
     Ok(Node::Members(class, 0))
-}
-
-/// Whether two types are the same; each has its own class names.
-fn same(one: &Item, names: &[String], other: &Item, others: &[String]) -> bool {
-    match (one, other) {
-        (Item::Object(one), Item::Object(other)) | (Item::Pointer(one), Item::Pointer(other)) => {
-            let [one, other] = [(one, names), (other, others)].map(|(class, names)| {
-                names.get(class.0 as usize).map(|name| type_name::normalize(name))
-            });
-            one == other
-        }
-        (Item::Sequence(one), Item::Sequence(other)) => same(one, names, other, others),
-        (Item::Pair(one, more), Item::Pair(other, rest))
-        | (Item::Map(one, more), Item::Map(other, rest)) => {
-            same(one, names, other, others) && same(more, names, rest, others)
-        }
-        _ => one == other,
-    }
-}
-
-/// The container that a class of its own is: its streamer info names the class itself, the items stand
-/// in the title (`TStreamerInfo::Build`).
-fn items_of_collection(this: &Element) -> Option<String> {
-    let end = this.title.starts_with('<').then(|| this.title.rfind('>'))??;
-    Some(format!("vector{}", this.title.get(..=end)?))
-}
-
-/// The enum that a member is or has as items, with the code of numbers of its type: streamer infos
-/// give it a name that is no number's, and the code of one.
-fn enumerated(element: &Element) -> Option<(String, i32)> {
-    let (item, names) = parse(&element.type_name);
-    let (item, code) = match (element.class.as_str(), item?) {
-        ("TStreamerBasicType", item) => (item, element.code % ARRAY),
-        // ROOT takes what it does not know for an enum.
-        ("TStreamerSTL", Item::Sequence(item)) if element.item_code == NO_CLASS => (*item, INT),
-        ("TStreamerSTL", Item::Sequence(item)) => (*item, element.item_code),
-        _ => return None,
-    };
-    let Item::Object(class) = item else { return None };
-    let number = Basic::from_code(code, "").is_some();
-    number.then_some((type_name::normalize(names.get(class.0 as usize)?), code))
-}
-
-/// The class of which alone there are objects in a container.
-fn only_class(item: &Item, names: &[String]) -> Option<String> {
-    match item {
-        Item::Object(class) => names.get(class.0 as usize).cloned(),
-        Item::Sequence(inner) => only_class(inner, names),
-        Item::Map(first, second) if !matches!(**first, Item::Object(_) | Item::Pointer(_)) => {
-            only_class(second, names)
-        }
-        _ => None,
-    }
-}
-
-/// Whether a type name is that of a standard container.
-pub(super) fn is_container(type_name: &str) -> bool {
-    matches!(parse(type_name).0, Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
-}
-
-/// The content of a type name, and the classes in it by their number.
-fn parse(name: &str) -> (Option<Item>, Vec<String>) {
-    let mut names: Vec<String> = Vec::new();
-    let item = Item::parse(name, &mut |class| {
-        names.push(class.to_owned());
-        ClassId(u32::try_from(names.len() - 1).unwrap_or(u32::MAX))
-    });
-    (item, names)
 }
 
 /// Sizes of an array, outermost first; `None` for what is no array.
