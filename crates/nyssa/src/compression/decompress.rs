@@ -39,22 +39,11 @@ pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
 /// # Errors
 /// As [`decompress`], and `LimitExceeded` when memory is short.
 pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    decompress_into_vec(input, size, what, &mut out)?;
-    Ok(out)
-}
-
-/// As [`decompress_to_vec`], into a vector whose contents are given up and whose memory is used again.
-///
-/// # Errors
-/// As [`decompress_to_vec`].
-pub fn decompress_into_vec(input: &[u8], size: usize, what: &str, out: &mut Vec<u8>) -> Result<()> {
     check_content_size(input, size)?;
-    out.clear();
     if input.len() == size {
-        out.extend_from_slice(input);
-        return Ok(());
+        return Ok(input.to_vec());
     }
+    let mut out = Vec::new();
     DECODERS.with_borrow_mut(|decoders| {
         walk(input, size, |header, payload| {
             let start = out.len();
@@ -64,7 +53,8 @@ pub fn decompress_into_vec(input: &[u8], size: usize, what: &str, out: &mut Vec<
             out.resize(start + header.content, 0);
             payload_into(header.method, payload, &mut out[start..], decoders)
         })
-    })
+    })?;
+    Ok(out)
 }
 
 fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<()> {

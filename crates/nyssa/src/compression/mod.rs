@@ -31,6 +31,6 @@ mod tests;
 
 pub use codec::{Codec, ZstdParameter};
 pub use compressor::Compressor;
-pub use decompress::{check_content_size, decompress, decompress_into_vec, decompress_to_vec};
+pub use decompress::{check_content_size, decompress, decompress_to_vec};
 pub use frame::{CHUNK_HEADER_SIZE, MAX_CHUNK_SIZE};
 pub use setting::{Algorithm, Compression};

@@ -24,6 +24,9 @@ const FLAG_GENERATED: u8 = 80;
 /// Offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
 
+/// Payloads beyond this size are believed only as far as their compressed chunks bear it out, bytes.
+const LARGE_PAYLOAD: usize = 16 << 20;
+
 /// What a basket must be according to its branch; numbers that the key repeats are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
@@ -324,10 +327,15 @@ fn inflate<'a>(
     at: &Cursor<'_>,
 ) -> Result<&'a [u8]> {
     let place = |error: Error| error.at(|place| place.offset = Some(at.offset()));
-    if scratch.len() < objlen {
-        compression::decompress_into_vec(stored, objlen, "a basket", scratch).map_err(place)?;
-    } else {
-        compression::decompress(stored, &mut scratch[..objlen]).map_err(place)?;
+    if objlen > LARGE_PAYLOAD && scratch.len() < objlen {
+        // Only as large as what there really is.
+        *scratch = compression::decompress_to_vec(stored, objlen, "a basket").map_err(place)?;
+        return Ok(&scratch[..objlen]);
     }
+    if scratch.len() < objlen {
+        // Room for the somewhat larger ones that follow; memory that is not used costs nothing.
+        *scratch = vec![0; objlen.next_power_of_two()];
+    }
+    compression::decompress(stored, &mut scratch[..objlen]).map_err(place)?;
     Ok(&scratch[..objlen])
 }
