@@ -29,6 +29,9 @@ pub use export::{export, export_field, is_string};
 /// instead: see [`typed_field`].
 pub const STRING: (&str, &str) = ("nyssa:type", "string");
 
+/// Characters of a data type that a message has at most.
+const LONGEST_TYPE: usize = 500;
+
 /// A non-nullable Arrow field; `LargeBinary` is marked as a [`STRING`].
 pub fn field(name: &str, data_type: DataType) -> Field {
     let string = data_type == DataType::LargeBinary;
@@ -62,4 +65,12 @@ pub fn nested(element: DataType, dimensions: &[u64], jagged: bool) -> DataType {
         DataType::FixedSizeList(item(inner), i32::try_from(size).unwrap_or(i32::MAX))
     });
     if jagged { DataType::LargeList(item(inner)) } else { inner }
+}
+
+/// The beginning of a long type: that of a large class fills pages.
+pub fn brief(data_type: &str) -> String {
+    match data_type.char_indices().nth(LONGEST_TYPE) {
+        Some((end, _)) => format!("{}…", &data_type[..end]),
+        None => data_type.to_owned(),
+    }
 }

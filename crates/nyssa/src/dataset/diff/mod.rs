@@ -16,14 +16,13 @@ pub use report::{Compared, Difference, Incomparable, Report};
 
 use super::{Dataset, Filter, Item};
 use crate::Context;
+use crate::arrow::brief;
 use crate::error::{Error, Result};
 
 /// Bytes of arrays in memory at once.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
 /// Entries read first, to learn how large they are.
 const PROBE_ENTRIES: u64 = 1000;
-/// Characters of a data type that a reason has at most.
-const LONGEST_TYPE: usize = 500;
 
 /// What is compared, and how.
 #[derive(Clone, Debug)]
@@ -194,14 +193,6 @@ fn check(a: &Item, b: &Item, options: &Options) -> std::result::Result<(Compared
     };
     let (name, name_b) = (a.name.clone(), b.name.clone());
     Ok((Compared { name, name_b, type_a, type_b, different_entries: 0, first: None }, flat))
-}
-
-/// The beginning of a long type: that of a large class fills pages.
-fn brief(data_type: &str) -> String {
-    match data_type.char_indices().nth(LONGEST_TYPE) {
-        Some((end, _)) => format!("{}…", &data_type[..end]),
-        None => data_type.to_owned(),
-    }
 }
 
 struct Job<'a> {

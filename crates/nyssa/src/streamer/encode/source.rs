@@ -12,6 +12,7 @@ use arrow_array::{Array, BooleanArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
+use crate::arrow::brief;
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::shape::{Number, Shape};
 
@@ -288,7 +289,7 @@ fn wide(offsets: &[i32]) -> Cow<'_, [i64]> {
 fn mismatch(shape: &Shape, array: &dyn Array) -> Error {
     Error::invalid_argument(format!(
         "an array of {}, where the class needs {}",
-        array.data_type(),
-        shape.data_type()
+        brief(&array.data_type().to_string()),
+        brief(&shape.data_type().to_string())
     ))
 }
