@@ -56,6 +56,14 @@ pub enum Counts<'a> {
 /// Values of the entries of a branch, as they are decoded.
 pub struct Values(Column);
 
+impl Values {
+    /// Makes room for `more` times as many values as there are, but for no more than `limit` bytes in
+    /// any buffer. Where memory is short nothing happens: the values will ask for it as they come.
+    pub fn reserve(&mut self, more: f64, limit: usize) {
+        self.0.reserve(more, limit);
+    }
+}
+
 impl ObjectLayout {
     /// The layout of a branch of one leaf, or of one of the items that another branch counts.
     pub fn of_leaf(leaf: &LeafNumbers) -> Self {
@@ -137,12 +145,6 @@ impl ObjectLayout {
                 .map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
         }
         Ok(())
-    }
-
-    /// Makes room for `more` times as many values as there are, but for no more than `limit` bytes in
-    /// any buffer. Where memory is short nothing happens: the values will ask for it as they come.
-    pub fn reserve(&self, values: &mut Values, more: f64, limit: usize) {
-        values.0.reserve(more, limit);
     }
 
     /// The array of all values, one after the other.

@@ -33,14 +33,6 @@ pub(crate) struct Column<'r> {
     baskets: Range<usize>,
 }
 
-/// Where decoded elements go.
-pub(crate) enum Out<'a> {
-    /// Every basket's place is known beforehand; the bytes of each member of the layout.
-    Placed(Vec<&'a mut [u8]>),
-    /// Sizes are only known once decoded.
-    Found,
-}
-
 /// What was decoded.
 pub(crate) enum Decoded {
     /// One buffer for each member of the layout.
@@ -171,13 +163,11 @@ impl<'r> Column<'r> {
         };
         let (known, to_come) =
             (bytes(found.baskets.clone()), bytes(found.baskets.end..self.baskets.end));
-        if let (Kind::Streamed(streamed), Some(values), 1..) =
-            (&self.layout.kind, &mut found.values, known)
-        {
+        if let (Some(values), 1..) = (&mut found.values, known) {
             let more = to_come as f64 / known as f64 * ROOM;
             let limit = to_come.saturating_mul(MOST_ROOM);
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            streamed.layout.reserve(values, more, limit);
+            values.reserve(more, limit);
         }
     }
 
@@ -197,13 +187,14 @@ impl<'r> Column<'r> {
         Part { rows: first..first + (to - from), items, whole }
     }
 
-    /// Every basket, in order, and its slices of the final buffers where its place is known.
-    pub(crate) fn places<'a>(&self, out: Out<'a>) -> Vec<(usize, Option<Vec<&'a mut [u8]>>)> {
+    /// Every basket, in order, and its slices of the final `buffers`, one for each member of the layout,
+    /// where its place is known beforehand.
+    pub(crate) fn places<'a>(
+        &self,
+        buffers: Option<Vec<&'a mut [u8]>>,
+    ) -> Vec<(usize, Option<Vec<&'a mut [u8]>>)> {
         let baskets = self.baskets.clone();
-        let mut rest = match out {
-            Out::Found => return baskets.map(|index| (index, None)).collect(),
-            Out::Placed(buffers) => buffers,
-        };
+        let Some(mut rest) = buffers else { return baskets.map(|index| (index, None)).collect() };
         baskets
             .map(|index| {
                 let items = self.part(index).items;

@@ -12,7 +12,7 @@ use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 use super::basket::{Contents, Expected};
-use super::column::{Column, Decoded, Found, Out, Output, Target};
+use super::column::{Column, Decoded, Found, Output, Target};
 use super::{Reader, fetch};
 use crate::Context;
 use crate::arena::Arena;
@@ -91,11 +91,8 @@ impl Reader {
         let mut bytes = [lasting.bytes_mut().into_iter(), temporary.bytes_mut().into_iter()];
         let mut jobs = Vec::new();
         for (index, (column, outputs)) in columns.iter().zip(&outputs).enumerate() {
-            let out = match outputs {
-                Some(outputs) => Out::Placed(each(outputs, &mut bytes)),
-                None => Out::Found,
-            };
-            for (basket, slices) in column.places(out) {
+            let buffers = outputs.as_ref().map(|outputs| each(outputs, &mut bytes));
+            for (basket, slices) in column.places(buffers) {
                 jobs.push(
                     self.job(column, index, basket, slices)
                         .map_err(|error| place(error, column))?,

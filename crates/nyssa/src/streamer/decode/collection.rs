@@ -1,13 +1,14 @@
 //! ROOT's own collections.
 
+use super::Decoder;
 use super::header::unknown_version;
-use super::{Decoder, alternative};
+use super::pointer::objects;
 use crate::error::{Error, Result};
 use crate::rootfile::object::Basic;
 use crate::streamer::column::{Column, mismatch};
 use crate::streamer::node::{Collection, Node};
 use crate::streamer::number;
-use crate::streamer::pointer::{Form, Pointer};
+use crate::streamer::pointer::Pointer;
 
 /// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
 const BYPASS_STREAMER: u32 = 1 << 12;
@@ -134,21 +135,5 @@ impl Decoder<'_> {
                 }
             })
         })
-    }
-}
-
-/// The column of objects of one of the classes, after `count` of them are announced.
-fn objects<'c>(
-    items: &Pointer,
-    column: &'c mut Column,
-    index: usize,
-    count: usize,
-) -> Result<&'c mut Column> {
-    match (items.form(), column) {
-        (Form::Nullable, Column::Optional { valid, value }) => {
-            valid.append_n(count, true);
-            Ok(value)
-        }
-        (_, column) => alternative(column, index, count),
     }
 }

@@ -48,30 +48,21 @@ impl Decoder<'_> {
             marks.objects.push(start.position());
         }
         let index = pointer.classes.iter().position(|(name, _)| *name == class);
-        let known = index.and_then(|index| Some((index, &pointer.classes.get(index)?.1)));
-        match (known, pointer.form()) {
-            (Some((_, node)), Form::Nullable) => {
-                let Column::Optional { valid, value } = column else { return Err(mismatch()) };
-                self.node(node, value)?;
-                valid.append(true);
-            }
-            (Some((index, node)), Form::Union) => {
-                let target = alternative(column, index, 1)?;
-                self.node(node, target)?;
-            }
-            _ if self.marks.is_some() => {
+        match index {
+            Some(index) => self.object_of(pointer, index, column)?,
+            None if self.marks.is_some() => {
                 let bytes = self.cursor.position()..end;
                 self.marks.iter_mut().for_each(|marks| marks.later(class.clone(), bytes.clone()));
                 self.push_defaults(column, 1)?;
                 self.cursor.seek(end)?;
             }
-            _ if pointer.open => {
+            None if pointer.open => {
                 let size = end - start.position();
                 let bytes = start.remaining().get(..size).unwrap_or_default();
                 self.push_raw(pointer, column, bytes)?;
                 self.cursor.seek(end)?;
             }
-            _ => {
+            None => {
                 return Err(Error::unsupported(format!(
                     "a pointer to {} leads to an object of class {class}, whose streamer info \
                      does not say that it is derived from it",
@@ -92,20 +83,19 @@ impl Decoder<'_> {
     /// An object of the pointer's own class, without a tag.
     fn bare(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
         let own = pointer.classes.iter().position(|(name, _)| *name == pointer.declared);
-        let known = own.and_then(|own| Some((own, &pointer.classes.get(own)?.1)));
-        match (known, pointer.form()) {
-            (Some((_, node)), Form::Nullable) => {
-                let Column::Optional { valid, value } = column else { return Err(mismatch()) };
-                self.node(node, value)?;
-                valid.append(true);
-                Ok(())
-            }
-            (Some((own, node)), Form::Union) => self.node(node, alternative(column, own, 1)?),
-            _ => Err(Error::unsupported(format!(
+        let own = own.ok_or_else(|| {
+            Error::unsupported(format!(
                 "the file has no streamer info of class {}",
                 pointer.declared
-            ))),
-        }
+            ))
+        })?;
+        self.object_of(pointer, own, column)
+    }
+
+    /// An object of one of the pointer's classes.
+    fn object_of(&mut self, pointer: &Pointer, index: usize, column: &mut Column) -> Result<()> {
+        let (_, node) = pointer.classes.get(index).ok_or_else(mismatch)?;
+        self.node(node, objects(pointer, column, index, 1)?)
     }
 
     /// Bytes of an object that is not taken apart.
@@ -189,5 +179,21 @@ impl Decoder<'_> {
         let name = String::from_utf8_lossy(self.cursor.bytes(len)?).into_owned();
         self.cursor.skip(1)?;
         Ok(name)
+    }
+}
+
+/// The column of objects of one of the classes, after `count` of them are announced.
+pub(super) fn objects<'c>(
+    items: &Pointer,
+    column: &'c mut Column,
+    index: usize,
+    count: usize,
+) -> Result<&'c mut Column> {
+    match (items.form(), column) {
+        (Form::Nullable, Column::Optional { valid, value }) => {
+            valid.append_n(count, true);
+            Ok(value)
+        }
+        (_, column) => alternative(column, index, count),
     }
 }
