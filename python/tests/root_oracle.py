@@ -57,7 +57,7 @@ class Root:
         """End the process."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
-            self._process.wait(10)
+            self._process.wait(60)
 
 
 def version() -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import nyssa
-from conftest import DATA
 from root_json import differences
 from root_oracle import Root
 from tree_reads import Reader
@@ -42,9 +41,11 @@ def reader(root: Root) -> Iterator[Reader]:  # noqa: ARG001 (there is one)
 
 
 @pytest.mark.parametrize(("name", "tree"), TREES)
-def test_values(root: Root, reader: Reader, tmp_path: Path, name: str, tree: str) -> None:
+def test_values(
+    data: Path, root: Root, reader: Reader, tmp_path: Path, name: str, tree: str
+) -> None:
     """Every field that is no streamer field has the values of its branch."""
-    source, output = DATA / "ttree" / name, tmp_path / "converted.root"
+    source, output = data / "ttree" / name, tmp_path / "converted.root"
     report = nyssa.convert(source, output, tree, layout="vectors", skip_unsupported=True)
     streamed = {one["branch"] for one in report["products"] if one["streamer"]}
     fields = {one["branch"]: one["field"] for one in report["fields"]}

@@ -76,7 +76,7 @@ class Reader:
         """End the process."""
         if self._process.stdin is not None:
             self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def main() -> None:
