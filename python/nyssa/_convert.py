@@ -62,8 +62,9 @@ def convert(
         ``"default"``: column types as ROOT has them. ``"auto"``: for each column what a sample
         shows to be smallest, split or unsplit, with an effort chosen for size more than for time.
     field_options
-        How some fields of the output are stored, by pattern of their paths, as the `fields` of
-        `WritableFile.mkrntuple`. Where that loses precision, the report has the bound of the error.
+        How some fields of the output are stored, by pattern of their paths or of the names of their
+        branches, as the `fields` of `WritableFile.mkrntuple`. Where that loses precision, the
+        report has the bound of the error.
     layout
         ``"importer"``: the fields ROOT's importer makes, branches with a common count sharing
         one collection. ``"vectors"``: each jagged branch a ``std::vector`` of its own.

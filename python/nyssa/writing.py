@@ -87,11 +87,12 @@ class WritableFile:
             How some fields are stored, by pattern of their paths, such as ``{"Jet_*": {"column":
             "Real32Trunc:16", "compression": "zstd:9", "page_size": "64 kB"}}``. For each of the
             three, the last pattern that matches wins; what is below a field that matches is meant
-            too, and so are fields added later. ``"compression"`` and ``"page_size"`` are as in
-            `recreate`, the compression at exactly this level. ``"column"`` is ``"split"`` or
-            ``"unsplit"``, a column type of the specification (``"Int16"``, ``"SplitIndex32"``), or
-            one of low precision (`column_precision` has the bounds): ``"Real16"`` (relative error
-            up to 2^-11), ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
+            too, so are the data that a projected field shows, and fields added later.
+            ``"compression"`` and ``"page_size"`` are as in `recreate`, the compression at exactly
+            this level. ``"column"`` is ``"split"`` or ``"unsplit"``, a column type of the
+            specification (``"Int16"``, ``"SplitIndex32"``), or one of low precision
+            (`column_precision` has the bounds): ``"Real16"`` (relative error up to 2^-11),
+            ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
             ``"Real32Quant:BITS:MIN:MAX"`` (absolute error up to half of (MAX - MIN) / (2^BITS - 1);
             values outside the range are refused).
 

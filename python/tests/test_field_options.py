@@ -180,6 +180,120 @@ def test_convert(tmp_path: Path, root: Root) -> None:
     assert frame["n"].tolist() == list(range(5000))
 
 
+IMPORTED = r"""
+void nyssa_write_jets(const char *path) {
+    TFile file(path, "RECREATE");
+    TTree tree("Events", "");
+    int nJet = 0;
+    float pt[8], mass[8];
+    int id[8];
+    double met = 0;
+    tree.Branch("nJet", &nJet, "nJet/I");
+    tree.Branch("Jet_pt", pt, "Jet_pt[nJet]/F");
+    tree.Branch("Jet_mass", mass, "Jet_mass[nJet]/F");
+    tree.Branch("Jet_id", id, "Jet_id[nJet]/I");
+    tree.Branch("MET.pt", &met, "pt/D");
+    for (int i = 0; i < 2000; ++i) {
+        nJet = i % 5;
+        met = i / 7.;
+        for (int j = 0; j < nJet; ++j) {
+            pt[j] = 20 + (31 * i + 7 * j) % 997 / 3.f;
+            mass[j] = pt[j] / 9;
+            id[j] = i - j;
+        }
+        tree.Fill();
+    }
+    tree.Write();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def jets(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a tree with a collection of jets, as NanoAOD has them."""
+    path = tmp_path_factory.mktemp("jets") / "jets.root"
+    root.call("cpp", IMPORTED, f'nyssa_write_jets("{path}")')
+    return path
+
+
+@pytest.mark.parametrize("job", ["convert", "rewrite"])
+def test_projected_fields(job: str, jets: Path, tmp_path: Path, root: Root) -> None:
+    """Options reach the data behind projected fields, by the names that users know."""
+    path, again = tmp_path / "converted.root", tmp_path / "again.root"
+    option = "Jet_*:column=Real32Trunc:16,compression=zstd:9"
+    if job == "rewrite":
+        nyssa.convert(jets, path)
+        arguments = ["rewrite", f"{path}:Events", str(again), "--field-options", option]
+    else:
+        again = path
+        arguments = ["convert", f"{jets}:Events", str(path), "--field-options", option]
+    done = subprocess.run(
+        [sys.executable, "-m", "nyssa", *arguments], check=True, capture_output=True, text=True
+    )
+    assert "note: Jet_pt is stored as Real32Trunc with 16 bits" in done.stdout
+    columns = root.call("columns", str(again), "Events")
+    found = {
+        name.rpartition(".")[2]: (one["type"], one["clusters"][0][0])
+        for name, (one,) in columns.items()
+        if name.startswith("_")
+    }
+    offsets = next(kind for name, kind in found.items() if name.startswith("_"))
+    # The offsets are those of all members: `nJet` has them.
+    assert offsets == ("SplitIndex64", 505)
+    assert found["Jet_pt"] == found["Jet_mass"] == ("Real32Trunc", 509)
+    assert found["Jet_id"][1] == 509
+    assert "Real32Trunc" not in found["Jet_id"][0]
+    import uproot
+
+    bound = nyssa.column_precision("Real32Trunc:16").relative
+    with uproot.open(f"{jets}:Events") as tree:
+        given = tree.arrays(["Jet_pt", "Jet_mass", "Jet_id"])
+    for name in ["Jet_pt", "Jet_mass"]:
+        read = ak.Array(root.call("lists", str(again), "Events", name))
+        assert ak.num(read).tolist() == ak.num(given[name]).tolist()
+        assert ak.all(abs(read - given[name]) <= bound * given[name])
+        assert ak.any(read != given[name])
+    assert root.call("lists", str(again), "Events", "Jet_id") == given["Jet_id"].tolist()
+
+
+def test_names_of_branches(jets: Path, tmp_path: Path, root: Root) -> None:
+    """A branch whose field has another name is meant by either; so is the counter of a list."""
+    branch = {"MET.pt": {"column": "Real32"}, "nJet": {"column": "Index32"}}
+    for number, options in enumerate([branch, {"MET_pt": {"column": "Real32"}}]):
+        path = tmp_path / f"{number}.root"
+        report = nyssa.convert(jets, path, field_options=options)
+        assert report["renamed"] == [{"branch": "MET.pt", "field": "MET_pt"}]
+        columns = root.call("columns", str(path), "Events")
+        assert columns["MET_pt"][0]["type"] == "Real32"
+    assert root.call("lists", str(tmp_path / "0.root"), "Events", "Jet_id")[7] == [7, 6]
+
+
+@pytest.mark.parametrize(
+    ("glob", "column", "message"),
+    [
+        ("Jetz_*", "split", 'no field matches "Jetz_*"'),
+        (
+            "{nJet,Jet_id}",
+            "Real32Trunc:16",
+            'none of the fields that "{nJet,Jet_id}" matches can be stored as Real32Trunc:16: nJet',
+        ),
+        (
+            "Jet_id",
+            "Real16",
+            'none of the fields that "Jet_id" matches can be stored as Real16: Jet_id (std::int32_t'
+            ", stored as SplitInt32)",
+        ),
+    ],
+)
+def test_what_matches_nothing(
+    glob: str, column: str, message: str, jets: Path, tmp_path: Path
+) -> None:
+    """The error says what was matched and what that is."""
+    with pytest.raises(ArgumentError) as refused:
+        nyssa.convert(jets, tmp_path / "no.root", field_options={glob: {"column": column}})
+    assert message in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -25,7 +25,7 @@ use crate::read;
 use crate::rootfile::{NOT_CLOSED, RootFile};
 use crate::ttree::{Reader, Relations};
 use crate::write::loss::{check_exact, losses};
-use crate::write::{self, Encodings, SealSettings, Writer};
+use crate::write::{self, Encodings, FieldOptions, SealSettings, Writer};
 
 /// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple of the same
 /// path in the new file `output`, which appears only when all of it is written (and verified, if
@@ -282,7 +282,7 @@ impl<'a> Job<'a> {
         let clusters = clusters::plan(tree, &self.inputs, &taken, &self.entries, self.options);
         let write_options = write::Options {
             compression: self.options.compression,
-            fields: self.options.field_options.clone(),
+            fields: self.field_options(),
             max_unzipped_page: self.options.page_bytes,
             description: tree.title.clone(),
             streamer_infos: self.products.infos.clone(),
@@ -364,6 +364,17 @@ impl<'a> Job<'a> {
     fn ntuple(&self) -> String {
         let path = self.options.name.as_deref().unwrap_or_else(|| self.reader.name());
         path.split(';').next().unwrap_or(path).to_owned()
+    }
+
+    /// Options by field, with the names of branches that became others.
+    fn field_options(&self) -> Vec<FieldOptions> {
+        let mut all = self.options.field_options.clone();
+        for options in &mut all {
+            for renamed in &self.map.renamed {
+                options.name_also(&renamed.branch, &renamed.field);
+            }
+        }
+        all
     }
 
     fn branch_bytes(&self, path: &str) -> u64 {

@@ -1,7 +1,9 @@
 //! Projected fields by path: another view of columns that are there (specification, "Field
 //! Description", projected fields).
 
-use super::{AliasColumn, Field, FieldId, Schema, SchemaBuilder, Structure};
+use std::collections::HashMap;
+
+use super::{AliasColumn, ColumnId, Field, FieldId, Schema, SchemaBuilder, Structure};
 use crate::error::{Error, Result, ResultExt};
 
 /// Marks the size of a collection instead of its content.
@@ -26,6 +28,38 @@ impl SchemaBuilder {
 }
 
 impl Schema {
+    /// Names of projected top-level fields by the field whose data they show: what people know that
+    /// field by.
+    pub fn shown_names(&self) -> HashMap<FieldId, String> {
+        let mut names = HashMap::new();
+        for field in &self.fields {
+            let Some(source) = field.source else { continue };
+            let mut top = field;
+            while let Some(parent) = top.parent {
+                top = self.field(parent);
+            }
+            // A list shows its offsets too, which are the counter's.
+            if field.structure != Structure::Collection && top.source.is_some() {
+                names.insert(source, top.name.clone());
+            }
+        }
+        names
+    }
+
+    /// The physical columns with the data of a field, without those below it. The offsets of a projected
+    /// list that shows one member of the items belong to the collection, whose other members share them.
+    pub fn data_columns(&self, id: FieldId) -> &[ColumnId] {
+        let field = self.field(id);
+        let part = |source: FieldId| {
+            let item = field.children.first().and_then(|&item| self.field(item).source);
+            item.is_some_and(|item| self.field(item).parent != Some(source))
+        };
+        match field.source {
+            Some(source) if field.structure == Structure::Collection && part(source) => &[],
+            _ => &field.columns,
+        }
+    }
+
     fn project_path(&mut self, name: &str, path: &str) -> Result<FieldId> {
         let (size, path) = match path.strip_prefix(SIZE_MARK) {
             Some(path) => (true, path),

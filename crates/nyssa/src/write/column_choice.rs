@@ -8,6 +8,7 @@
 //! | `Real32Trunc:BITS` | 10 to 31 bits: relative error below 2^-(BITS - 9), towards zero |
 //! | `Real32Quant:BITS:MIN:MAX` | 1 to 32 bits: absolute error at most (MAX - MIN) / (2^BITS - 1) / 2; values outside are refused |
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::FieldOptions;
@@ -16,6 +17,9 @@ use crate::encoding::{ColumnType, Encoding};
 use crate::error::{Error, Result};
 use crate::guard::did_you_mean;
 use crate::schema::{ColumnId, Schema};
+
+/// So many of the columns that cannot be as chosen are named.
+const NAMED: usize = 4;
 
 /// A choice for columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +30,24 @@ pub enum ColumnChoice {
     Unsplit,
     /// A type with its bits and range of values.
     Encoding(Encoding),
+}
+
+impl fmt::Display for ColumnChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let encoding = match self {
+            Self::Split => return f.write_str("split columns"),
+            Self::Unsplit => return f.write_str("unsplit columns"),
+            Self::Encoding(encoding) => encoding,
+        };
+        f.write_str(encoding.column_type.name())?;
+        match (encoding.column_type, encoding.range) {
+            (ColumnType::Real32Quant, Some((min, max))) => {
+                write!(f, ":{}:{min}:{max}", encoding.bits)
+            }
+            (ColumnType::Real32Trunc, _) => write!(f, ":{}", encoding.bits),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl FromStr for ColumnChoice {
@@ -86,40 +108,63 @@ pub(crate) fn choose_columns(
     let mut matched = Vec::with_capacity(fields.len());
     for options in fields {
         options.validate()?;
-        matched.push(match first {
-            0 => options.matches_some(schema)?,
-            _ => options.matches(schema),
-        });
+        if first == 0 {
+            options.require_match(schema)?;
+        }
+        let columns = (0u32..).map(ColumnId).zip(options.columns(schema)).skip(first);
+        let ids = columns.filter(|(_, matched)| *matched).map(|(id, _)| id);
+        matched.push(ids.collect::<Vec<_>>());
     }
-    let ids = |matched: &[bool], schema: &Schema| -> Vec<ColumnId> {
-        let columns = (0u32..).map(ColumnId).zip(&schema.columns).skip(first);
-        let ids = columns.filter(|(_, column)| matched.get(column.field.0 as usize) == Some(&true));
-        ids.map(|(id, _)| id).collect()
-    };
     let compressed = |compression: Compression| compression.setting() != 0;
     let mut own = fields.iter().filter_map(|options| options.compression);
     let differ = own.any(|own| compressed(own) != compressed(compression));
     for (options, matched) in fields.iter().zip(&matched) {
         let Some(own) = options.compression.filter(|_| differ) else { continue };
         let split = if own.setting() == 0 { ColumnChoice::Unsplit } else { ColumnChoice::Split };
-        for id in ids(matched, schema) {
+        for &id in matched {
             apply(schema, id, split);
         }
     }
     for (options, matched) in fields.iter().zip(&matched) {
         let Some(choice) = options.column else { continue };
         let mut chosen = 0;
-        for id in ids(matched, schema) {
+        for &id in matched {
             chosen += usize::from(apply(schema, id, choice));
         }
         if chosen == 0 && first == 0 {
             return Err(Error::invalid_argument(format!(
-                "none of the fields that {:?} matches can have such columns",
-                options.glob()
+                "none of the fields that {:?} matches can be stored as {choice}: {}",
+                options.glob(),
+                stored_as(schema, matched)
             )));
         }
     }
     Ok(())
+}
+
+/// What columns are, for people: the first of them by name.
+fn stored_as(schema: &Schema, columns: &[ColumnId]) -> String {
+    if columns.is_empty() {
+        return "they have no data of their own".to_owned();
+    }
+    let names = schema.shown_names();
+    let one = |&id: &ColumnId| {
+        let column = schema.column(id);
+        let name = names.get(&column.field).cloned();
+        let name = name.unwrap_or_else(|| schema.path(column.field));
+        let type_name = &schema.field(column.field).type_name;
+        let stored = column.column_type.map_or("an unknown type", |stored| stored.name());
+        format!("{name} ({}, stored as {stored})", or_untyped(type_name))
+    };
+    let mut all = columns.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
+    if columns.len() > NAMED {
+        all += &format!(" and {} more", columns.len() - NAMED);
+    }
+    all
+}
+
+fn or_untyped(type_name: &str) -> &str {
+    if type_name.is_empty() { "an untyped collection" } else { type_name }
 }
 
 /// Changes one column where the specification allows it; whether it is as chosen.
@@ -175,7 +220,7 @@ fn split(column_type: ColumnType, split: bool) -> ColumnType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Classes, FieldType, SchemaBuilder};
+    use crate::schema::{Classes, FieldType, Leaf, SchemaBuilder};
 
     fn schema() -> Schema {
         let mut builder = SchemaBuilder::new(Compression::DEFAULT);
@@ -209,6 +254,48 @@ mod tests {
         );
     }
 
+    /// Two members of one collection, and their projections.
+    fn imported() -> Schema {
+        let members = [("Jet_pt", Leaf::Float), ("Jet_id", Leaf::Int32)];
+        let record = members.map(|(name, leaf)| (name.to_owned(), FieldType::Leaf(leaf))).to_vec();
+        let mut builder = SchemaBuilder::new(Compression::DEFAULT);
+        let list = FieldType::vector(FieldType::Record(record));
+        let collection = builder.field(None, "_collection0", &list).unwrap();
+        let record = builder.schema().field(collection).children[0];
+        let fields = builder.schema().field(record).children.clone();
+        for ((name, leaf), field) in members.into_iter().zip(fields) {
+            let shown = FieldType::rvec(FieldType::Leaf(leaf));
+            builder.project(name, &shown, &[collection, field]).unwrap();
+        }
+        builder.project("nJet", &FieldType::Cardinality32, &[collection]).unwrap();
+        builder.finish()
+    }
+
+    #[test]
+    fn projected_fields_mean_the_data_that_they_show() {
+        let types = |glob: &str, text: &str| {
+            let mut schema = imported();
+            let options = [FieldOptions::new(glob).unwrap().with("column", text).unwrap()];
+            choose_columns(&mut schema, &options, Compression::DEFAULT, 0)?;
+            let columns = schema.columns.iter();
+            Ok::<_, Error>(columns.map(|c| c.column_type.unwrap().name()).collect::<Vec<_>>())
+        };
+        // The offsets are those of all members.
+        let unsplit = ["SplitIndex64", "Real32", "SplitInt32"];
+        assert_eq!(types("Jet_pt", "unsplit").unwrap(), unsplit);
+        assert_eq!(types("Jet_pt._0", "unsplit").unwrap(), unsplit);
+        assert_eq!(types("nJet", "Index32").unwrap(), ["Index32", "SplitReal32", "SplitInt32"]);
+        let both = ["SplitIndex64", "Real32Trunc", "SplitInt32"];
+        assert_eq!(types("Jet_*", "Real32Trunc:16").unwrap(), both);
+        assert_eq!(types("_collection0", "unsplit").unwrap(), ["Index64", "Real32", "Int32"]);
+        assert_eq!(
+            types("{Jet_id,nJet}", "Real32Quant:8:0:1.5").unwrap_err().message(),
+            "none of the fields that \"{Jet_id,nJet}\" matches can be stored as \
+             Real32Quant:8:0:1.5: nJet (an untyped collection, stored as SplitIndex64), Jet_id \
+             (std::int32_t, stored as SplitInt32)"
+        );
+    }
+
     /// As ROOT does for the whole: split where it is compressed.
     #[test]
     fn compression_alone_splits_or_not() {
@@ -226,7 +313,12 @@ mod tests {
     fn what_cannot_be_chosen() {
         for (glob, text, message) in [
             ("Jet_nn", "split", "no field matches \"Jet_nn\"; did you mean \"Jet_n\"?"),
-            ("Jet_n", "Real16", "none of the fields that \"Jet_n\" matches can have such columns"),
+            (
+                "Jet_n",
+                "Real16",
+                "none of the fields that \"Jet_n\" matches can be stored as Real16: Jet_n \
+                 (std::int32_t, stored as SplitInt32)",
+            ),
             ("run", "Real33", "\"Real33\" is not a column type; did you mean"),
             ("run", "Real32Trunc", "\"Real32Trunc\": Real32Trunc takes bits"),
             ("run", "Real32Trunc:9", "Real32Trunc column has 9 bits on storage"),

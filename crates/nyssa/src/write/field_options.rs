@@ -10,11 +10,14 @@ use crate::error::{Error, Result};
 use crate::guard::did_you_mean;
 use crate::schema::{FieldId, Schema};
 
-/// How the fields that a glob matches are stored, and all that is below them. What is `None` is left
-/// to the options before, and in the end to those of the whole.
+/// How the fields that a glob matches are stored, and all that is below them. For projected fields that
+/// is the data that they show. What is `None` is left to the options before, and in the end to those of
+/// the whole.
 #[derive(Clone, Debug)]
 pub struct FieldOptions {
     matcher: GlobMatcher,
+    /// Paths of fields that are meant too, since the glob matches another name of theirs.
+    also: Vec<String>,
     /// Type of the columns, of those fields that can have it.
     pub column: Option<ColumnChoice>,
     /// Compression of the pages, at exactly this level.
@@ -33,7 +36,7 @@ impl FieldOptions {
             Error::invalid_argument(format!("{glob:?} is not a pattern")).with_source(error)
         })?;
         let matcher = parsed.compile_matcher();
-        Ok(Self { matcher, column: None, compression: None, page_bytes: None })
+        Ok(Self { matcher, also: Vec::new(), column: None, compression: None, page_bytes: None })
     }
 
     /// Sets one option by its name: `column` (see [`ColumnChoice`]), `compression` (`zstd:5`, `505`,
@@ -82,25 +85,45 @@ impl FieldOptions {
         }
     }
 
-    /// Which fields these options are for, by [`FieldId`].
-    pub(super) fn matches(&self, schema: &Schema) -> Vec<bool> {
+    /// Says that a field has another name, which the glob may match as well.
+    pub(crate) fn name_also(&mut self, name: &str, path: &str) {
+        if self.matcher.is_match(name) {
+            self.also.push(path.to_owned());
+        }
+    }
+
+    /// Whether the glob matches each field, or something above it, by [`FieldId`].
+    fn fields(&self, schema: &Schema) -> Vec<bool> {
         let mut matched = Vec::with_capacity(schema.fields.len());
         for (id, field) in (0u32..).map(FieldId).zip(&schema.fields) {
             // Parents come before their children.
             let above = field.parent.and_then(|parent| matched.get(parent.0 as usize));
-            matched.push(above == Some(&true) || self.matcher.is_match(schema.path(id)));
+            let named = |path: String| self.matcher.is_match(&path) || self.also.contains(&path);
+            matched.push(above == Some(&true) || named(schema.path(id)));
         }
         matched
     }
 
-    /// As [`FieldOptions::matches`], where something has to match.
+    /// Which columns these options are for, by [`ColumnId`].
+    pub(super) fn columns(&self, schema: &Schema) -> Vec<bool> {
+        let mut matched = vec![false; schema.columns.len()];
+        for (id, _) in (0u32..).map(FieldId).zip(self.fields(schema)).filter(|(_, is)| *is) {
+            for column in schema.data_columns(id) {
+                if let Some(matched) = matched.get_mut(column.0 as usize) {
+                    *matched = true;
+                }
+            }
+        }
+        matched
+    }
+
+    /// Checks that the glob matches a field.
     ///
     /// # Errors
     /// `InvalidArgument` with the nearest paths.
-    pub(super) fn matches_some(&self, schema: &Schema) -> Result<Vec<bool>> {
-        let matched = self.matches(schema);
-        if matched.contains(&true) {
-            return Ok(matched);
+    pub(super) fn require_match(&self, schema: &Schema) -> Result<()> {
+        if self.fields(schema).contains(&true) {
+            return Ok(());
         }
         let ids = (0..schema.fields.len() as u32).map(FieldId);
         let paths: Vec<String> = ids.map(|id| schema.path(id)).collect();
@@ -112,12 +135,9 @@ impl FieldOptions {
 /// Puts options by field into the settings of the columns of `schema`; the last that match win.
 pub(super) fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings]) {
     for options in all {
-        let matched = options.matches(schema);
+        let matched = options.columns(schema);
         let codec = options.compression.map(|compression| Arc::new(Codec::from(compression)));
-        for (settings, column) in columns.iter_mut().zip(&schema.columns) {
-            if matched.get(column.field.0 as usize) != Some(&true) {
-                continue;
-            }
+        for (settings, _) in columns.iter_mut().zip(matched).filter(|(_, is)| *is) {
             if let (Some(codec), Some(compression)) = (&codec, options.compression) {
                 settings.codec = Arc::clone(codec);
                 settings.setting = compression.setting();

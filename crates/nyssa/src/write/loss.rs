@@ -8,6 +8,7 @@ use crate::schema::Schema;
 /// One line for each field that is stored with less precision than its type has, by choice: where,
 /// how, and how much.
 pub(crate) fn losses(schema: &Schema, settings: &SealSettings) -> Vec<String> {
+    let names = schema.shown_names();
     let columns = schema.columns.iter().zip(&settings.columns);
     let lines = columns.filter(|(_, settings)| settings.own_type).filter_map(|(column, _)| {
         let column_type = column.column_type?;
@@ -17,7 +18,8 @@ pub(crate) fn losses(schema: &Schema, settings: &SealSettings) -> Vec<String> {
         if precision == Precision::EXACT {
             return None;
         }
-        let path = schema.path(column.field);
+        let path = names.get(&column.field).cloned();
+        let path = path.unwrap_or_else(|| schema.path(column.field));
         let (name, bits) = (column_type.name(), column.bits);
         let Precision { relative, absolute, range: (min, max) } = precision;
         Some(match relative > 0.0 {

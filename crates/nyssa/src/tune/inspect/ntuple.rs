@@ -16,7 +16,7 @@ const ALGORITHMS: [(u32, &str); 5] =
 /// The statistics of an RNTuple. No I/O. Pages that several places share count once on storage.
 pub fn inspect(reader: &Reader) -> Inspection {
     let schema = reader.schema();
-    let names = shown_names(schema);
+    let names = schema.shown_names();
     let mut columns: Vec<ColumnPart> =
         (0..schema.columns.len()).map(|index| column(schema, &names, index as u32)).collect();
     let mut seen = HashSet::new();
@@ -119,24 +119,6 @@ fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
     };
     // Offsets of an untyped collection count to the collection, the top of the chain.
     chain.into_iter().rev().find(|id| !untyped(id)).unwrap_or(id)
-}
-
-/// Names of projected top-level fields by the field whose data they show.
-fn shown_names(schema: &Schema) -> HashMap<FieldId, String> {
-    let mut names = HashMap::new();
-    for field in &schema.fields {
-        let Some(source) = field.source else { continue };
-        let mut top = field;
-        while let Some(parent) = top.parent {
-            top = schema.field(parent);
-        }
-        // A list shows its offsets too, which are the counter's.
-        let offsets = field.structure == Structure::Collection;
-        if !offsets && top.source.is_some() {
-            names.insert(source, top.name.clone());
-        }
-    }
-    names
 }
 
 /// Sums by owner in the order of the schema.
