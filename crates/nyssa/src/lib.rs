@@ -13,7 +13,7 @@
 //! schema       fields, columns, projections, C++ type names
 //! format       anchor, envelope, frame, locator, page list      rootfile   keys, directories, objects
 //! encoding · compression
-//! error · guard · cursor · arena · context
+//! error · guard · cursor · arena · context · distinct
 //! ```
 
 mod arena;
@@ -24,6 +24,7 @@ pub mod convert;
 pub mod cursor;
 pub mod cut;
 pub mod dataset;
+mod distinct;
 pub mod encoding;
 pub mod error;
 pub mod format;

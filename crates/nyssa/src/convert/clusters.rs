@@ -108,6 +108,7 @@ mod tests {
         };
         Branch {
             name: "b".to_owned(),
+            path: "b".to_owned(),
             title: String::new(),
             class: "TBranch".to_owned(),
             entries: 100,

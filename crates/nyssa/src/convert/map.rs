@@ -111,6 +111,11 @@ pub type Checked = std::result::Result<(DataType, FieldType), String>;
 pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<Map> {
     let mut map = Map::default();
     let taken = select(inputs, rules, &mut map)?;
+    map.notes.extend(taken.iter().filter_map(|taken| {
+        let Input { path, branch } = &inputs[taken.index];
+        let numbered = !path.ends_with(&branch.name);
+        numbered.then(|| format!("{path}: a branch before it is called {} too", branch.name))
+    }));
     let mut mapper = Mapper {
         inputs: inputs.iter().map(|input| (input.path.as_str(), input.branch)).collect(),
         names: Names::reserving(taken.iter().map(|taken| taken.path)),
@@ -310,7 +315,7 @@ impl<'a> Mapper<'a> {
         number: usize,
         counted: &Counted<'_>,
     ) -> Result<(FieldId, Vec<FieldId>)> {
-        let name = self.names.give(&format!("_collection{number}"));
+        let name = self.names.invent(&format!("_collection{number}"));
         let members = counted
             .members
             .iter()
@@ -344,8 +349,10 @@ impl<'a> Mapper<'a> {
         }
         let CountSource { branch, leaf } = counted.counter;
         let readable = self.only_counts(branch);
-        let path = if readable { branch } else { leaf };
-        let name = self.names.give(path);
+        let (path, name) = match readable {
+            true => (branch, self.names.give(branch)),
+            false => (leaf, self.names.invent(leaf)),
+        };
         let field_type = self.cardinality(branch);
         self.builder.project(&name, &field_type, &[collection])?;
         self.mapped(path, name, field_type.type_name()?, collection, readable);

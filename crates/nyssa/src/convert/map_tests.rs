@@ -11,6 +11,7 @@ fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str
     let plain = Plain { element, dimensions: dimensions.to_vec(), counter: counter.clone() };
     Branch {
         name: name.to_owned(),
+        path: name.to_owned(),
         title: String::new(),
         class: "TBranch".to_owned(),
         entries: 50,
@@ -32,7 +33,7 @@ fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str
 
 fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
     let inputs: Vec<_> =
-        branches.iter().map(|branch| Input { path: branch.name.clone(), branch }).collect();
+        branches.iter().map(|branch| Input { path: branch.path.clone(), branch }).collect();
     let classes = Classes::default();
     let checks: Vec<_> = branches.iter().map(|branch| check(branch, layout, &classes)).collect();
     let rules = Rules {

@@ -1,7 +1,7 @@
 //! Field names: RNTuple forbids some characters that branch names use
 //! (specification, "Naming specification").
 
-use std::collections::HashSet;
+use crate::distinct::Distinct;
 
 /// A branch name with every forbidden character (`.`, `/`, `\`, space, control) replaced by `_`,
 /// as ROOT's importer does for dots. A dot at the end, ROOT's mark of a split object, is dropped.
@@ -16,31 +16,25 @@ pub(super) fn allowed(name: &str) -> String {
 
 /// Gives out names that are allowed and different from one another.
 #[derive(Default)]
-pub(super) struct Names {
-    reserved: HashSet<String>,
-    taken: HashSet<String>,
-}
+pub(super) struct Names(Distinct);
 
 impl Names {
     /// `names` that are allowed as they are stay with their owners, whoever asks first.
     pub(super) fn reserving<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        let reserved = names.filter(|name| allowed(name) == *name).map(str::to_owned).collect();
-        Self { reserved, taken: HashSet::new() }
+        let reserved = names.filter(|name| allowed(name) == *name).map(str::to_owned);
+        Self(Distinct::reserving(reserved))
     }
 
-    /// The allowed form of `name`, with `_2`, `_3`, ... appended when that belongs to another.
+    /// The allowed form of the `name` of a branch, with `_2`, `_3`, ... appended when that belongs to
+    /// another.
     pub(super) fn give(&mut self, name: &str) -> String {
         let base = allowed(name);
-        if base == name && self.taken.insert(base.clone()) {
-            return base;
-        }
-        let mut candidate = base.clone();
-        let mut number = 2u32;
-        while self.reserved.contains(&candidate) || !self.taken.insert(candidate.clone()) {
-            candidate = format!("{base}_{number}");
-            number += 1;
-        }
-        candidate
+        self.0.give(&base, base == name)
+    }
+
+    /// As [`Names::give`], for what is no branch.
+    pub(super) fn invent(&mut self, name: &str) -> String {
+        self.0.give(&allowed(name), false)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::object::ObjectId;
 use crate::rootfile::{StreamerInfos, View};
@@ -24,7 +25,8 @@ pub(super) struct Branches<'a> {
     files: &'a mut Files,
     /// Which branch has a leaf, so that counters can be named.
     owners: HashMap<ObjectId, CountSource>,
-    seen: HashSet<ObjectId>,
+    /// What each branch is read by.
+    paths: HashMap<ObjectId, String>,
 }
 
 impl<'a> Branches<'a> {
@@ -38,41 +40,72 @@ impl<'a> Branches<'a> {
             layouts: Layouts::new(infos),
             files,
             owners: HashMap::new(),
-            seen: HashSet::new(),
+            paths: HashMap::new(),
         };
-        this.find_leaves(tree, "")?;
-        this.branches(tree, "")
+        let mut stored = Vec::new();
+        this.meet(tree, "", &mut HashSet::new(), &mut stored)?;
+        this.name(tree, "", true, &mut Distinct::reserving(stored))?;
+        this.branches(tree)
     }
 
-    fn find_leaves(&mut self, parent: View<'_>, prefix: &str) -> Result<()> {
+    /// Looks at all branches once: their paths as stored, of which some may be equal, and their files.
+    fn meet(
+        &mut self,
+        parent: View<'_>,
+        prefix: &str,
+        seen: &mut HashSet<ObjectId>,
+        stored: &mut Vec<String>,
+    ) -> Result<()> {
         for branch in parent.list("fBranches")?.into_iter().flatten() {
             let path = format!("{prefix}{}", branch.str("fName")?);
-            if !self.seen.insert(branch.id()) {
+            if !seen.insert(branch.id()) {
                 return Err(Error::out_of_spec("branch is listed twice")).in_field(&path);
             }
             self.files.meet(branch.str("fFileName")?);
-            for leaf in branch.list("fLeaves")?.into_iter().flatten() {
-                let source =
-                    CountSource { branch: path.clone(), leaf: leaf.str("fName")?.to_owned() };
-                self.owners.insert(leaf.id(), source);
-            }
-            self.find_leaves(branch, &format!("{path}/"))?;
+            self.meet(branch, &format!("{path}/"), seen, stored)?;
+            stored.push(path);
         }
         Ok(())
     }
 
-    fn branches(&mut self, parent: View<'_>, prefix: &str) -> Result<Vec<Branch>> {
+    /// Gives every branch a path of its own, and every leaf a name that no other of its branch has;
+    /// `stored`: no number has been added to `prefix`.
+    fn name(
+        &mut self,
+        parent: View<'_>,
+        prefix: &str,
+        stored: bool,
+        paths: &mut Distinct,
+    ) -> Result<()> {
+        for branch in parent.list("fBranches")?.into_iter().flatten() {
+            let own = format!("{prefix}{}", branch.str("fName")?);
+            let path = paths.give(&own, stored);
+            let leaves: Vec<View<'_>> = branch.list("fLeaves")?.into_iter().flatten().collect();
+            let names: Vec<&str> =
+                leaves.iter().map(|leaf| leaf.str("fName")).collect::<Result<_>>()?;
+            let mut distinct = Distinct::reserving(names.iter().map(|&name| name.to_owned()));
+            for (leaf, name) in leaves.iter().zip(names) {
+                let source = CountSource { branch: path.clone(), leaf: distinct.give(name, true) };
+                self.owners.insert(leaf.id(), source);
+            }
+            self.name(branch, &format!("{path}/"), stored && path == own, paths)?;
+            self.paths.insert(branch.id(), path);
+        }
+        Ok(())
+    }
+
+    fn branches(&mut self, parent: View<'_>) -> Result<Vec<Branch>> {
         let branches = parent.list("fBranches")?.into_iter().flatten();
         branches
             .map(|view| {
-                let path = format!("{prefix}{}", view.str("fName")?);
+                let path = self.paths.remove(&view.id()).unwrap_or_default();
                 self.branch(view, &path).in_field(&path)
             })
             .collect()
     }
 
     fn branch(&mut self, view: View<'_>, path: &str) -> Result<Branch> {
-        let branches = self.branches(view, &format!("{path}/"))?;
+        let branches = self.branches(view)?;
         let leaves = view.list("fLeaves")?.into_iter().flatten();
         let leaves: Vec<LeafInfo> =
             leaves.map(|leaf| leaf::read(leaf, &self.owners)).collect::<Result<_>>()?;
@@ -90,6 +123,7 @@ impl<'a> Branches<'a> {
         };
         let mut branch = Branch {
             name: view.str("fName")?.to_owned(),
+            path: path.to_owned(),
             title: view.str("fTitle")?.to_owned(),
             class: view.class().to_owned(),
             entries,
@@ -102,13 +136,11 @@ impl<'a> Branches<'a> {
         if view.class() == "TBranchElement" && !branch.branches.is_empty() {
             let views = view.list("fBranches")?.into_iter().flatten();
             let children: Vec<Child> = views.map(child).collect::<Result<_>>()?;
-            let prefix = format!("{path}/");
             let assembly = Assembly {
                 layouts: &self.layouts,
                 branches: &branch.branches,
                 used: vec![false; children.len()],
                 children: &children,
-                path: &prefix,
             };
             let (class, collection) = element::whole(view, &self.layouts, path, &branch.leaves)?;
             branch.split = Some(assembly.split(class, collection));
@@ -194,15 +226,11 @@ fn leaf_list(leaves: &[LeafInfo], path: &str) -> OrReason<Shape> {
         shape.is_some_and(|plain| plain.counter.is_none() && plain.element.size().is_some())
     };
     let names: Vec<&str> = leaves.iter().map(|info| info.leaf.name.as_str()).collect();
-    let unique: HashSet<&str> = names.iter().copied().collect();
-    if leaves.iter().all(fixed) && unique.len() == names.len() {
+    if leaves.iter().all(fixed) {
         return Ok(Shape::LeafList);
     }
     let more = if names.len() > LISTED_LEAVES { ", ..." } else { "" };
     let listed = names.iter().take(LISTED_LEAVES).copied().collect::<Vec<_>>().join(", ");
-    if unique.len() != names.len() {
-        return Err(format!("it has several leaves ({listed}{more}), some of the same name"));
-    }
     let numbers = leaves.iter().map(|info| {
         let mut numbers = info.numbers.clone()?;
         if let Some(counter) = &info.leaf.counter {

@@ -351,7 +351,7 @@ impl<'r> Column<'r> {
     }
 
     fn disagree(&self, start: usize, part: &Part, have: usize) -> Error {
-        let (name, stride) = (&self.branch.name, self.layout.stride);
+        let (name, stride) = (&self.branch.path, self.layout.stride);
         let counter = self.layout.counter().map_or("", |counter| counter.leaf.as_str());
         if stride == 0 || !have.is_multiple_of(stride) {
             return Error::out_of_spec(format!(
@@ -373,7 +373,7 @@ impl<'r> Column<'r> {
         rows: Range<usize>,
         found: &mut Found,
     ) -> Result<()> {
-        let (name, stride) = (&self.branch.name, self.layout.stride);
+        let (name, stride) = (&self.branch.path, self.layout.stride);
         let Some(offsets) = contents.offsets()? else {
             let counter = self.layout.counter().map_or("", |counter| counter.leaf.as_str());
             return Err(Error::unsupported(format!(

@@ -143,10 +143,9 @@ fn leaf_list(branch: &Branch) -> Result<Layout, String> {
     let mut members = Vec::with_capacity(branch.leaves.len());
     for leaf in &branch.leaves {
         let element = leaf.element.filter(|element| element.size().is_some());
-        let known = members.iter().any(|member: &Member| member.name == leaf.name);
         let fixed = leaf.dimensions.iter().product::<u64>() == leaf.len.max(1);
         match element {
-            Some(element) if leaf.counter.is_none() && !known && fixed => {
+            Some(element) if leaf.counter.is_none() && fixed => {
                 members.push(Member::new(&leaf.name, element, &leaf.dimensions)?);
             }
             _ => return Err(format!("leaf {} of several is not of a fixed size", leaf.name)),

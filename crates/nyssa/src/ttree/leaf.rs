@@ -20,7 +20,7 @@ pub(super) struct LeafInfo {
     pub shape: OrReason<Plain>,
 }
 
-/// Reads a leaf; `owners` names the branch of every leaf of the tree.
+/// Reads a leaf; `owners` has the name of every leaf of the tree, and its branch.
 pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> Result<LeafInfo> {
     let title = view.str("fTitle")?;
     let class = view.class();
@@ -33,8 +33,9 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
     let counter = counter_leaf.and_then(|leaf| owners.get(&leaf.id()).cloned());
     let packed = matches!(class, "TLeafD32" | "TLeafF16");
     let dimensions = dimensions(title, len, counter_leaf.is_some(), packed);
+    let stored = || view.str("fName").map(str::to_owned);
     let leaf = Leaf {
-        name: view.str("fName")?.to_owned(),
+        name: owners.get(&view.id()).map_or_else(stored, |own| Ok(own.leaf.clone()))?,
         class: class.to_owned(),
         element,
         dimensions: dimensions.clone().unwrap_or_default(),

@@ -26,8 +26,11 @@ pub struct Tree {
 /// One branch.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// Branch name as stored.
+    /// Branch name as stored; others may have the same.
     pub name: String,
+    /// What it is read by, and no other branch: the names of the branches above it and its own, with a
+    /// number where an earlier one is called so.
+    pub path: String,
     /// Title, such as `Jet_pt[nJet]/F`.
     pub title: String,
     /// Streamed class: `TBranch`, `TBranchElement`, ...
@@ -49,7 +52,7 @@ pub struct Branch {
 /// One leaf of a branch.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// Leaf name.
+    /// Leaf name, with a number where an earlier one of the branch is called so.
     pub name: String,
     /// Streamed class: `TLeafF`, ...
     pub class: String,

@@ -58,7 +58,7 @@ impl Reader {
             path: path.to_owned(),
             starts: Vec::new(),
             options: Options::default(),
-            items: items(&tree.branches, ""),
+            items: items(&tree.branches),
             below: Vec::new(),
             routes: Vec::new(),
             by_path: HashMap::new(),
@@ -112,8 +112,8 @@ impl Reader {
         &self.tree
     }
 
-    /// The branch called `name`, a path such as `event/px` for sub-branches. A bare name finds a
-    /// sub-branch too when no other branch has it.
+    /// The branch of a path, such as `event/px` for sub-branches. A bare name finds a sub-branch too
+    /// when no other branch has it.
     pub fn branch(&self, name: &str) -> Option<&Branch> {
         self.index(name).and_then(|index| self.branch_at(index))
     }
@@ -122,10 +122,10 @@ impl Reader {
         if let Some(&index) = self.by_path.get(name) {
             return Some(index);
         }
-        let bare = |path: &&String| path.rsplit('/').next() == Some(name);
-        let mut hits = self.by_path.keys().filter(bare);
-        let path = hits.next()?;
-        hits.next().is_none().then(|| self.by_path.get(path).copied()).flatten()
+        let mut hits =
+            self.by_path.iter().filter(|(path, _)| path.rsplit('/').next() == Some(name));
+        let (_, &index) = hits.next()?;
+        hits.next().is_none().then_some(index)
     }
 
     fn branch_at(&self, index: usize) -> Option<&Branch> {
@@ -193,7 +193,7 @@ impl Reader {
         error.at(|place| {
             place.file = Some(self.source.name().to_owned());
             place.object = Some(self.path.clone());
-            place.field = Some(branch.name.clone());
+            place.field = Some(branch.path.clone());
         })
     }
 
@@ -419,20 +419,19 @@ impl Dataset for Reader {
 
 /// What is read of a tree: the branches at the top, and in their place sub-branches where the whole
 /// cannot be read.
-fn items(branches: &[Branch], prefix: &str) -> Vec<Item> {
+fn items(branches: &[Branch]) -> Vec<Item> {
     let mut found = Vec::new();
     for branch in branches {
-        let name = format!("{prefix}{}", branch.name);
         let whole = branch.split.as_ref().is_some_and(|split| split.data_type.is_ok());
         let below = !whole && !branch.branches.is_empty();
         // A branch that only holds others together has nothing to read.
         if !below || branch.split.is_none() && (branch.shape.is_ok() || !branch.baskets.is_empty())
         {
-            let field = branch.arrow_field(&name);
-            found.push(Item { name: name.clone(), type_name: branch.type_name(), field });
+            let (name, field) = (branch.path.clone(), branch.arrow_field(&branch.path));
+            found.push(Item { name, type_name: branch.type_name(), field });
         }
         if below {
-            found.extend(items(&branch.branches, &format!("{name}/")));
+            found.extend(items(&branch.branches));
         }
     }
     found
@@ -440,21 +439,15 @@ fn items(branches: &[Branch], prefix: &str) -> Vec<Item> {
 
 /// All branches by path, with the way to each.
 fn routes(branches: &[Branch]) -> Vec<(String, Vec<usize>)> {
-    fn list(
-        branches: &[Branch],
-        prefix: &str,
-        route: &mut Vec<usize>,
-        found: &mut Vec<(String, Vec<usize>)>,
-    ) {
+    fn list(branches: &[Branch], route: &mut Vec<usize>, found: &mut Vec<(String, Vec<usize>)>) {
         for (index, branch) in branches.iter().enumerate() {
             route.push(index);
-            let path = format!("{prefix}{}", branch.name);
-            found.push((path.clone(), route.clone()));
-            list(&branch.branches, &format!("{path}/"), route, found);
+            found.push((branch.path.clone(), route.clone()));
+            list(&branch.branches, route, found);
             route.pop();
         }
     }
     let mut found = Vec::new();
-    list(branches, "", &mut Vec::new(), &mut found);
+    list(branches, &mut Vec::new(), &mut found);
     found
 }

@@ -1,6 +1,7 @@
 //! What a tree says beside its branches: aliases (`fAliases`), friends (`fFriends`) and the index by
 //! which entries of a friend are found (`fTreeIndex`).
 
+use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile, View};
 
@@ -30,7 +31,8 @@ pub struct Alias {
 /// Another tree (`TFriendElement`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Friend {
-    /// The name that goes before those of its branches: an alias, or the name of the tree.
+    /// The name that goes before those of its branches: an alias, or the name of the tree; with a number
+    /// where an earlier friend is called so.
     pub name: String,
     /// Path of the tree in its file.
     pub tree: String,
@@ -63,7 +65,9 @@ impl Relations {
         };
         Ok(Self {
             aliases: items(tree, "fAliases")?.into_iter().map(alias).collect::<Result<_>>()?,
-            friends: items(tree, "fFriends")?.into_iter().map(friend).collect::<Result<_>>()?,
+            friends: distinct(
+                items(tree, "fFriends")?.into_iter().map(friend).collect::<Result<_>>()?,
+            ),
             index: index(tree),
             // A list that cannot be read is something, too.
             user_objects: items(tree, "fUserInfo").map_or(1, |objects| objects.len()),
@@ -120,6 +124,16 @@ fn friend(element: View<'_>) -> Result<Friend> {
         tree: tree.to_owned(),
         file: (!file.is_empty()).then(|| file.to_owned()),
     })
+}
+
+/// Friends of one name get numbers, as branches of one name do.
+fn distinct(mut friends: Vec<Friend>) -> Vec<Friend> {
+    let names: Vec<String> = friends.iter().map(|friend| friend.name.clone()).collect();
+    let mut distinct = Distinct::reserving(names);
+    for friend in &mut friends {
+        friend.name = distinct.give(&friend.name, true);
+    }
+    friends
 }
 
 fn index(tree: View<'_>) -> Option<std::result::Result<Index, String>> {

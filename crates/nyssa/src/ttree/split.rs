@@ -17,6 +17,7 @@ use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields};
 
 use super::{Branch, ClassName, CountSource, Split, SplitMember, array};
+use crate::distinct::Distinct;
 use crate::error::Error;
 use crate::guard;
 use crate::rootfile::{ClassInfo, Element};
@@ -42,8 +43,6 @@ pub(super) struct Assembly<'a> {
     pub branches: &'a [Branch],
     /// One for each branch.
     pub children: &'a [Child],
-    /// Path of the branch that has them, with a slash.
-    pub path: &'a str,
     /// Sub-branches that have their place.
     pub used: Vec<bool>,
 }
@@ -52,13 +51,15 @@ impl Assembly<'_> {
     /// The objects of `class`, in `collection` if they are the items of one.
     pub fn split(mut self, class: ClassName, collection: Option<(String, CountSource)>) -> Split {
         let mut split = self.object(class, "", 0);
+        let members = split.members.iter().map(|(name, _)| name.clone());
+        let mut names = Distinct::reserving(members);
         for (index, branch) in self.branches.iter().enumerate() {
             if !self.used[index] && !self.children[index].empty && !self.is_unfilled(index) {
                 let own = strip_dimensions(&branch.name);
                 let name = own.rsplit('.').find(|part| !part.is_empty()).unwrap_or(own);
                 let taken = split.members.iter().any(|(member, _)| member == name);
-                let name = if taken { own } else { name };
-                split.members.push((name.to_owned(), self.member(index)));
+                let name = names.give(if taken { own } else { name }, false);
+                split.members.push((name, self.member(index)));
             }
         }
         split.data_type = self.data_type(&split, collection.is_some());
@@ -75,7 +76,7 @@ impl Assembly<'_> {
     }
 
     fn member(&self, index: usize) -> SplitMember {
-        SplitMember::Branch(format!("{}{}", self.path, self.branches[index].name))
+        SplitMember::Branch(self.branches[index].path.clone())
     }
 
     /// An object whose members are called `prefix` and their name.
@@ -165,12 +166,11 @@ impl Assembly<'_> {
             }
             SplitMember::Branch(path) => path,
         };
-        let branch =
-            self.branches.iter().find(|branch| path.strip_prefix(self.path) == Some(&branch.name));
+        let branch = self.branches.iter().find(|branch| branch.path == *path);
         let branch = branch.ok_or_else(|| format!("sub-branch {path} is missing"))?;
         let field = branch
             .arrow_field(name)
-            .map_err(|reason| format!("sub-branch {} cannot be read: {reason}", branch.name))?;
+            .map_err(|reason| format!("sub-branch {path} cannot be read: {reason}"))?;
         match (items, field.data_type()) {
             (false, _) => Ok(field),
             (true, DataType::LargeList(item)) => Ok(item.as_ref().clone().with_name(name)),

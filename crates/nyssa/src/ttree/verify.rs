@@ -133,7 +133,7 @@ fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<()>
             Ok(counts) => Some(counts),
             Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Unsupported) => None,
             // The counter's own problem is told with the counter.
-            Err(error) if error.place().field.as_deref() != Some(&branch.name) => return Ok(()),
+            Err(error) if error.place().field.as_deref() != Some(&branch.path) => return Ok(()),
             Err(error) => return Err(error),
         },
         None => None,

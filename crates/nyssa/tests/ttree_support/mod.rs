@@ -193,6 +193,7 @@ impl File {
         }
         self.tree.branches.push(Branch {
             name: name.to_owned(),
+            path: name.to_owned(),
             title: name.to_owned(),
             class: "TBranch".to_owned(),
             entries: first_entry,

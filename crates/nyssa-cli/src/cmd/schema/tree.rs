@@ -40,7 +40,11 @@ struct Friend {
 #[derive(Serialize)]
 struct Row {
     path: String,
+    /// As stored; several branches may have the same.
     name: String,
+    /// The path below that of the branch above.
+    #[serde(skip)]
+    shown: String,
     title: String,
     class: String,
     /// C++ type of one entry; `None` for branches that only hold others.
@@ -79,7 +83,7 @@ pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) 
         Columns::new(&["branch", "type", "counter", ">baskets", "remarks"])
     };
     for row in rows {
-        let branch = indented(row.depth, &row.name);
+        let branch = indented(row.depth, &row.shown);
         let (type_name, counter) = (row.type_name.unwrap_or_default(), row.counter);
         let counter = counter.unwrap_or_default();
         let (baskets, remarks) = (count(row.baskets as u64), remark(row.unreadable.as_ref()));
@@ -109,10 +113,9 @@ fn relations(reader: &Reader) -> Result<(Vec<Alias>, Vec<Friend>)> {
     Ok((aliases.into_iter().map(alias).collect(), friends.into_iter().map(friend).collect()))
 }
 
-fn add(reader: &Reader, branches: &[Branch], prefix: &str, depth: usize, rows: &mut Vec<Row>) {
+fn add(reader: &Reader, branches: &[Branch], parent: &str, depth: usize, rows: &mut Vec<Row>) {
     for branch in branches {
-        let path = format!("{prefix}{}", branch.name);
-        let item = reader.item(&path);
+        let item = reader.item(&branch.path);
         let counter = branch.leaves.iter().find_map(|leaf| leaf.counter.as_ref());
         rows.push(Row {
             name: branch.name.clone(),
@@ -124,8 +127,9 @@ fn add(reader: &Reader, branches: &[Branch], prefix: &str, depth: usize, rows: &
             leaves: branch.leaves.iter().map(|leaf| leaf.name.clone()).collect(),
             baskets: branch.baskets.len(),
             unreadable: item.and_then(|item| item.field.as_ref().err().cloned()),
-            path: path.clone(),
+            path: branch.path.clone(),
+            shown: branch.path.strip_prefix(parent).unwrap_or(&branch.path).to_owned(),
         });
-        add(reader, &branch.branches, &format!("{path}/"), depth + 1, rows);
+        add(reader, &branch.branches, &format!("{}/", branch.path), depth + 1, rows);
     }
 }

@@ -5,7 +5,7 @@ mod report;
 mod shape;
 mod show;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
@@ -53,7 +53,8 @@ impl Default for Options {
 }
 
 /// Compares all columns that both datasets have. A name of a that RNTuple does not allow is found
-/// in b with `_` in place of each forbidden character, and the other way round.
+/// in b with `_` in place of each forbidden character, and the other way round, if no column of a has
+/// the name that is found.
 ///
 /// # Errors
 /// `InvalidArgument` for an entry range beyond both, `Cancelled`, and whatever is wrong with a file.
@@ -67,8 +68,10 @@ pub fn diff(
     let takes = |item: &&Item| options.filter.takes(&item.name);
     let mut rest: HashMap<&str, &Item> =
         b.items().iter().map(|item| (item.name.as_str(), item)).collect();
+    let in_a: HashSet<&str> = a.items().iter().map(|item| item.name.as_str()).collect();
+    let only_in_b = b.items().iter().filter(|item| !in_a.contains(item.name.as_str()));
     let by_plain: HashMap<String, &str> =
-        b.items().iter().map(|item| (plain(&item.name), item.name.as_str())).collect();
+        only_in_b.map(|item| (plain(&item.name), item.name.as_str())).collect();
     let mut pairs = Vec::new();
     for item in a.items().iter().filter(takes) {
         let name = if rest.contains_key(item.name.as_str()) {

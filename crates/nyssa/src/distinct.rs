@@ -1,0 +1,57 @@
+//! Names that differ from one another.
+
+use std::collections::{HashMap, HashSet};
+
+/// Gives out names, each once: whoever asks for one that another has gets it with a number.
+#[derive(Debug, Default)]
+pub(crate) struct Distinct {
+    reserved: HashSet<String>,
+    given: HashSet<String>,
+    /// The number to try next, by name.
+    next: HashMap<String, u32>,
+}
+
+impl Distinct {
+    /// `reserved` names are for those who own them, whoever asks first.
+    pub(crate) fn reserving(reserved: impl IntoIterator<Item = String>) -> Self {
+        Self { reserved: reserved.into_iter().collect(), ..Self::default() }
+    }
+
+    /// `name`, or `name_2`, `name_3`, ... where that is given or reserved. The first who `owns` it gets
+    /// it as it is.
+    pub(crate) fn give(&mut self, name: &str, owns: bool) -> String {
+        if (owns || !self.reserved.contains(name)) && self.given.insert(name.to_owned()) {
+            return name.to_owned();
+        }
+        let next = self.next.entry(name.to_owned()).or_insert(2);
+        loop {
+            let candidate = numbered(name, *next);
+            *next = next.saturating_add(1);
+            if !self.reserved.contains(&candidate) && self.given.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
+    }
+}
+
+/// A dot at the end, ROOT's mark of a split object, stays there.
+fn numbered(name: &str, number: u32) -> String {
+    let stem = name.trim_end_matches('.');
+    let (stem, dots) = if stem.is_empty() { (name, "") } else { (stem, &name[stem.len()..]) };
+    format!("{stem}_{number}{dots}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_get_numbers_and_those_that_exist_stay() {
+        let stored = ["x", "x", "x_2", "x", "event.", "event."];
+        let mut names = Distinct::reserving(stored.map(str::to_owned));
+        let given = stored.map(|name| names.give(name, true));
+        assert_eq!(given, ["x", "x_3", "x_2", "x_4", "event.", "event_2."]);
+        assert_eq!(names.give("y", false), "y");
+        assert_eq!(names.give("x_2", false), "x_2_2");
+    }
+}
