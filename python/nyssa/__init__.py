@@ -28,6 +28,7 @@ from nyssa.errors import (
     LimitError,
     NotFoundError,
     NyssaError,
+    UnreadableWarning,
     UnsupportedError,
 )
 
@@ -103,6 +104,7 @@ __all__ = [
     "RNTuple",
     "ReadRules",
     "TTree",
+    "UnreadableWarning",
     "UnsupportedError",
     "UpdatableFile",
     "WritableFile",

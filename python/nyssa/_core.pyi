@@ -84,6 +84,21 @@ class Dataset:
         threads: int | None = None,
         layout: bool = False,
     ) -> list[Array]: ...
+    def read_sparing(
+        self,
+        names: Sequence[str],
+        start: int,
+        stop: int,
+        threads: int | None = None,
+        layout: bool = False,
+    ) -> tuple[Dataset, list[str], list[Array], list[tuple[str, str]]]: ...
+    def take_sparing(
+        self,
+        names: Sequence[str],
+        indices: Sequence[int],
+        threads: int | None = None,
+        layout: bool = False,
+    ) -> tuple[Dataset, list[str], list[Array], list[tuple[str, str]]]: ...
     def attribute_sets(self) -> list[str]: ...
     def attribute_set(self, name: str) -> Dataset: ...
     def stream(

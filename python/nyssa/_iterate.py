@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from nyssa import _library
+from nyssa import _library, _spare
 from nyssa._chain import Chain, Files, Schema, chain, expand
 from nyssa._filter import NameFilter
 from nyssa.dataset import DEFAULT_STEP, Dataset, Names
@@ -22,6 +22,7 @@ def iterate(
     filter_typename: NameFilter = None,
     library: str = "ak",
     report: bool = False,
+    skip_unreadable: bool = False,
     threads: int | None = None,
     schema: Schema = None,
     **evolution: Any,
@@ -33,10 +34,20 @@ def iterate(
     `chain`. Steps do not cross files; a file is opened when its turn comes, unless the columns
     depend on all files: a schema other than that of the first file, or missing values as nulls.
     With ``report=True`` each step is a pair ``(arrays, (file, start, stop))``. See
-    `Dataset.iterate` for the other parameters.
+    `Dataset.iterate` for the other parameters. With `skip_unreadable` all files are opened first;
+    what cannot be read is left out from the step on in which that shows, of all files behind it.
     """
-    _library.canonical(library)
+    library = _library.canonical(library)
     sources = expand(files)
+    if skip_unreadable:
+        every = chain(sources, schema=schema, threads=threads, **evolution)
+        chosen = every._choose(names, filter_name, filter_typename, True)
+        spared = _spare.Sparing(every._core, chosen, library, threads)
+        return (
+            (arrays, (file, first - start, last - start)) if report else arrays
+            for file, start, stop in every.files
+            for arrays, first, last in spared.steps(step_size, every.clusters, start, stop)
+        )
     of_first = schema is None or (isinstance(schema, str) and schema == "first")
     lazy = of_first and evolution.get("missing") != "null"
     whole = None if lazy else chain(sources, schema=schema, threads=threads, **evolution)
@@ -76,6 +87,7 @@ def concatenate(
     filter_name: NameFilter = None,
     filter_typename: NameFilter = None,
     library: str = "ak",
+    skip_unreadable: bool = False,
     threads: int | None = None,
     **evolution: Any,
 ) -> Any:
@@ -91,5 +103,6 @@ def concatenate(
         filter_name=filter_name,
         filter_typename=filter_typename,
         library=library,
+        skip_unreadable=skip_unreadable,
         threads=threads,
     )

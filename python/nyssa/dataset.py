@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from nyssa import _core, _lazy, _library
+from nyssa import _core, _lazy, _library, _spare
 from nyssa._filter import NameFilter, choose, matcher, not_found
 from nyssa._steps import bytes_of, entry_numbers, entry_range
 from nyssa.errors import ArgumentError, UnsupportedError
@@ -169,6 +169,7 @@ class Dataset(Mapping[str, "Column"]):
         library: str = "ak",
         lazy: bool = False,
         rules: ReadRules | None = None,
+        skip_unreadable: bool = False,
         threads: int | None = None,
     ) -> Any:
         """Read columns into memory.
@@ -190,6 +191,10 @@ class Dataset(Mapping[str, "Column"]):
             all of it and once. Columns with variants are read at once.
         rules
             Members to compute from others; see `ReadRules`.
+        skip_unreadable
+            Leave out what cannot be read, with a warning (`nyssa.UnreadableWarning`) for each that
+            says which and why: columns, and of a TTree's objects only the members that cannot be
+            read. Default: that is an error.
         threads
             Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all
             cores.
@@ -206,11 +211,15 @@ class Dataset(Mapping[str, "Column"]):
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         source = self.with_rules(rules) if rules else self
-        chosen = source._choose(names, filter_name, filter_typename)
+        chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
         if lazy:
             if library != "ak":
                 raise ArgumentError('lazy=True makes awkward arrays; use library="ak"')
+            if skip_unreadable:
+                raise ArgumentError("lazy=True reads too late to leave out what is unreadable")
             return _lazy.record(source._core, chosen, start, stop, threads)
+        if skip_unreadable:
+            return _spare.Sparing(source._core, chosen, library, threads).table(start, stop)
         return source._table(library, chosen, start, stop, threads)
 
     def with_rules(self, rules: ReadRules) -> Dataset:
@@ -225,6 +234,7 @@ class Dataset(Mapping[str, "Column"]):
         filter_name: NameFilter = None,
         filter_typename: NameFilter = None,
         library: str = "ak",
+        skip_unreadable: bool = False,
         threads: int | None = None,
     ) -> Any:
         """Read entries in any order, repeated ones too: one result for each of `indices`.
@@ -238,8 +248,10 @@ class Dataset(Mapping[str, "Column"]):
             (a `ValueError`) for indices that are negative, too large, or no integers.
         """
         library = _library.canonical(library)
-        chosen = self._choose(names, filter_name, filter_typename)
+        chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
         wanted = entry_numbers(indices, self.num_entries)
+        if skip_unreadable:
+            return _spare.Sparing(self._core, chosen, library, threads).take(wanted)
         layout = _library.takes_layouts(library)
         columns = self._core.take(chosen, wanted, threads, layout)
         return _library.table(library, chosen, columns, 0, len(wanted))
@@ -255,17 +267,23 @@ class Dataset(Mapping[str, "Column"]):
         entry_stop: int | None = None,
         library: str = "ak",
         report: bool = False,
+        skip_unreadable: bool = False,
         threads: int | None = None,
     ) -> Iterator[Any]:
         """Read columns in steps, yielding what `arrays` would return for each.
 
         `step_size` is a number of entries; the memory of one step, such as ``"100 MB"``, estimated
         from the first entries; or ``"cluster"`` for one step per cluster. With ``report=True`` each
-        step is a pair ``(arrays, (start, stop))``. The other parameters are those of `arrays`.
+        step is a pair ``(arrays, (start, stop))``. With `skip_unreadable` what cannot be read is
+        left out from the step on in which that shows. The other parameters are those of `arrays`.
         """
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
-        chosen = self._choose(names, filter_name, filter_typename)
+        chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
+        if skip_unreadable:
+            sparing = _spare.Sparing(self._core, chosen, library, threads)
+            spared = sparing.steps(step_size, self.clusters, start, stop)
+            return ((table, (a, b)) if report else table for table, a, b in spared)
         if step_size == "cluster":
             spans = [(max(a, start), min(b, stop)) for a, b in self.clusters]
             spans = [(a, b) for a, b in spans if a < b]
@@ -297,14 +315,16 @@ class Dataset(Mapping[str, "Column"]):
     def _all(self) -> dict[str, tuple[str, str, str | None, str | None]]:
         return {**self._items, **self._below}
 
-    def _choose(self, names: Names, by_name: NameFilter, by_type: NameFilter) -> list[str]:
+    def _choose(
+        self, names: Names, by_name: NameFilter, by_type: NameFilter, refused_too: bool = False
+    ) -> list[str]:
         chosen = choose(list(self._items), names, by_name, self._where(), list(self._below))
         items = self._all()
         if by_type is not None:
             accepts = matcher(by_type)
             chosen = [name for name in chosen if accepts(items[name][1])]
         refused = [name for name in chosen if items[name][3] is not None]
-        if refused:
+        if refused and not refused_too:
             raise self._refusal(refused)
         return chosen
 
@@ -316,7 +336,7 @@ class Dataset(Mapping[str, "Column"]):
         return UnsupportedError(
             f"nyssa cannot read {len(refused)} of the columns asked of {self._where()}: "
             + "; ".join(lines)
-            + "; read the others with .arrays(dataset.readable)"
+            + "; read the others with skip_unreadable=True"
         )
 
     def _table(
@@ -462,6 +482,7 @@ class Column:
         entry_start: int | None = None,
         entry_stop: int | None = None,
         library: str = "ak",
+        skip_unreadable: bool = False,
         threads: int | None = None,
     ) -> Any:
         """Read the column into memory.
@@ -470,11 +491,15 @@ class Column:
         as ``(entries, d1, ...)``, records of numbers as a structured array, strings as objects of
         `str`, and jagged data as objects: one NumPy array per entry. Other libraries give an
         ``ak.Array``, ``pyarrow.Array``, ``pandas.Series`` or ``polars.Series``.
-        The parameters and errors are those of `Dataset.arrays`.
+        The parameters and errors are those of `Dataset.arrays`; with `skip_unreadable` members of
+        its objects are left out.
         """
         library = _library.canonical(library)
         dataset = self._dataset
         start, stop = entry_range(entry_start, entry_stop, dataset.num_entries)
+        if skip_unreadable:
+            spared = _spare.Sparing(dataset._core, [self.name], library, threads)
+            return spared.column(start, stop)
         names = dataset._choose([self.name], None, None) if self.reason else [self.name]
         layout = _library.takes_layouts(library)
         [column] = dataset._core.read(names, start, stop, threads, layout)

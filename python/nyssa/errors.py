@@ -20,6 +20,7 @@ __all__ = [
     "NotFoundError",
     "NyssaError",
     "OutputExistsError",
+    "UnreadableWarning",
     "UnsupportedError",
 ]
 
@@ -60,6 +61,10 @@ class FormatError(NyssaError, ValueError, OSError):
 
 class UnsupportedError(NyssaError, NotImplementedError):
     """The file is fine, but nyssa cannot read (or write) this part of it."""
+
+
+class UnreadableWarning(UserWarning):
+    """A column, or a member of its objects, cannot be read and was left out, as was asked."""
 
 
 class ChecksumError(NyssaError, OSError):

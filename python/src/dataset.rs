@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
-use nyssa::dataset::{AnyDataset, Format, Item};
+use nyssa::dataset::{AnyDataset, Format, Item, Sparing};
 use nyssa::{Context, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -31,6 +31,34 @@ impl Dataset {
     /// The dataset.
     pub fn inner(&self) -> AnyDataset {
         Arc::clone(&self.0)
+    }
+}
+
+/// What could be read: the dataset, names of columns, their arrays, and what was left out with the
+/// reasons.
+type Spared = (Dataset, Vec<String>, Vec<Array>, Vec<(String, String)>);
+
+impl Dataset {
+    fn spare(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        threads: Option<usize>,
+        layout: bool,
+        read: impl FnOnce(&mut Sparing<'_>, &Context) -> nyssa::Result<Vec<ArrayRef>> + Send + 'static,
+    ) -> PyResult<Spared> {
+        let dataset = Arc::clone(&self.0);
+        Door::new(threads).abandonable().run(py, move |context| {
+            let refs: Vec<&str> = names.iter().map(String::as_str).collect();
+            let mut sparing = Sparing::new(dataset.as_ref(), &refs, context)?;
+            let arrays = read(&mut sparing, context)?;
+            let names: Vec<String> = sparing.names().into_iter().map(str::to_owned).collect();
+            let left_out = sparing.take_left_out().into_iter();
+            let left_out = left_out.map(|one| (one.column, one.reason)).collect();
+            let read = sparing.without().unwrap_or_else(|| Arc::clone(&dataset));
+            let arrays = columns(&read, &names, arrays, layout, context)?;
+            Ok((Self(read), names, arrays, left_out))
+        })
     }
 }
 
@@ -137,6 +165,38 @@ impl Dataset {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.take(&refs, &indices, context)?;
             columns(&dataset, &names, arrays, layout, context)
+        })
+    }
+
+    /// Reads what can be read of columns for the entries from `start` to `stop`: the dataset that was
+    /// read, whose columns may lack parts, the names of the columns, their arrays, and what was left out.
+    #[pyo3(signature = (names, start, stop, threads=None, layout=false))]
+    fn read_sparing(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        start: u64,
+        stop: u64,
+        threads: Option<usize>,
+        layout: bool,
+    ) -> PyResult<Spared> {
+        self.spare(py, names, threads, layout, move |sparing, context| {
+            sparing.read(start..stop, context)
+        })
+    }
+
+    /// As `read_sparing`, for entries in any order.
+    #[pyo3(signature = (names, indices, threads=None, layout=false))]
+    fn take_sparing(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        indices: Vec<u64>,
+        threads: Option<usize>,
+        layout: bool,
+    ) -> PyResult<Spared> {
+        self.spare(py, names, threads, layout, move |sparing, context| {
+            sparing.take(&indices, context)
         })
     }
 

@@ -11,6 +11,7 @@ mod join;
 mod rules;
 mod selected;
 mod slice;
+pub(crate) mod spare;
 mod take;
 mod target;
 
@@ -36,6 +37,7 @@ pub use join::{Join, Right};
 pub use rules::{ReadRule, RuleFunction, Ruled, Target as RuleTarget};
 pub use selected::{Piece, Selected, taken};
 pub use slice::Slice;
+pub use spare::{LeftOut, Sparing};
 pub use target::Target;
 
 /// Which container a dataset is.
@@ -110,6 +112,28 @@ pub trait Dataset: Send + Sync {
     /// Those of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
     fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
         take::take(self, names, indices, context)
+    }
+
+    /// Which of the columns, or which parts of them, cannot be read of these entries, and why.
+    ///
+    /// # Errors
+    /// `Io`, `Cancelled`, and wrong arguments.
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        spare::damaged(self, names, entries, context)
+    }
+
+    /// The same dataset without some parts of its columns, which [`Dataset::damaged`] names: records do
+    /// not have them. `None` where columns are read as a whole or not at all.
+    ///
+    /// # Errors
+    /// Those of opening the dataset.
+    fn without(&self, _parts: &[LeftOut], _context: &Context) -> Result<Option<AnyDataset>> {
+        Ok(None)
     }
 
     /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.

@@ -124,6 +124,16 @@ impl Error {
         &self.0.message
     }
 
+    /// The message, and where in the dataset.
+    pub(crate) fn brief(&self) -> String {
+        let mut place = self.place().clone();
+        (place.file, place.object, place.cluster) = (None, None, None);
+        match place.to_string() {
+            place if place.is_empty() => self.message().to_owned(),
+            place => format!("{} ({place})", self.message()),
+        }
+    }
+
     /// Where.
     pub fn place(&self) -> &Place {
         &self.0.place

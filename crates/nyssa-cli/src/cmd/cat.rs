@@ -9,7 +9,7 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef};
 use clap::Args;
 use nyssa::cut::Cut;
-use nyssa::dataset::{self, AnyDataset, ChainOptions, Dataset, Filter, Selected};
+use nyssa::dataset::{self, AnyDataset, ChainOptions, Dataset, Filter, Selected, Sparing};
 use nyssa::error::ResultExt;
 use nyssa::ttree::Relations;
 use nyssa::{Context, Error};
@@ -74,6 +74,9 @@ pub struct Cat {
     /// Print attribute sets too
     #[arg(long)]
     attributes: bool,
+    /// Leave out columns, and members of objects, whose data cannot be read, and say which and why
+    #[arg(long, conflicts_with = "attributes")]
+    skip_unreadable: bool,
 }
 
 pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
@@ -94,7 +97,7 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     let friends =
         if args.friends { Some(with_friends(&args.data, &data, &context)?) } else { None };
     let dataset = friends.as_deref().unwrap_or(data.dataset());
-    let columns = columns(dataset, data.first(), &filter, app)?;
+    let mut columns = columns(dataset, data.first(), &filter, app)?;
     let selected = match &args.cut {
         Some(cut) => Some(select(dataset, data.first(), cut, args.entries, &context)?),
         None => None,
@@ -111,11 +114,11 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
         return Err(beyond(dataset, &entries));
     }
     let form = if app.json { Form::Suite } else { Form::Lines };
-    let mut printer = Printer { columns: &columns, form, first: true };
+    let mut printer = Printer { columns: &mut columns, form, first: true };
     if app.json {
         write!(app.out, "[")?;
     }
-    print(dataset, entries.clone(), &context, &mut printer, app)?;
+    print(dataset, entries.clone(), args.skip_unreadable, &context, &mut printer, app)?;
     if let (true, Data::NTuple(reader)) = (args.attributes, data.first()) {
         attributes::print(reader, &entries, &context, &mut printer, app)?;
     }
@@ -243,20 +246,34 @@ fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
     app.talk("hint: `nyssa schema` tells why");
 }
 
-/// Reads and prints in steps that fit in memory.
+/// Reads and prints in steps that fit in memory; `spare`: what cannot be read is left out from then on.
 fn print(
     dataset: &dyn Dataset,
     entries: Range<u64>,
+    spare: bool,
     context: &Context,
     printer: &mut Printer<'_>,
     app: &mut App<'_>,
 ) -> Result<()> {
-    let names: Vec<_> = printer.columns.iter().map(|column| column.name.as_str()).collect();
+    let names: Vec<_> = printer.columns.iter().map(|column| column.name.clone()).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let mut sparing = if spare { Some(Sparing::new(dataset, &names, context)?) } else { None };
     let mut start = entries.start;
     let mut step = FIRST_STEP;
     while start < entries.end {
         let end = entries.end.min(start.saturating_add(step));
-        let arrays = dataset.read(&names, start..end, context).in_file(dataset.file())?;
+        let arrays = match &mut sparing {
+            None => dataset.read(&names, start..end, context).in_file(dataset.file())?,
+            Some(sparing) => {
+                let arrays = sparing.read(start..end, context).in_file(dataset.file())?;
+                let names = sparing.names();
+                printer.columns.retain(|column| names.contains(&column.name.as_str()));
+                let left_out = sparing.take_left_out();
+                let told = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
+                warn(&told.collect::<Vec<_>>(), app);
+                arrays
+            }
+        };
         let bytes: usize = arrays.iter().map(|array| array.get_array_memory_size()).sum();
         for row in 0..usize::try_from(end - start).unwrap_or_default() {
             context.check()?;
@@ -270,7 +287,7 @@ fn print(
 }
 
 struct Printer<'a> {
-    columns: &'a [Column],
+    columns: &'a mut Vec<Column>,
     form: Form,
     first: bool,
 }

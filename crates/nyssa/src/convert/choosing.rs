@@ -13,7 +13,7 @@ use super::map::{Checked, Input, Map, Rules, map};
 use super::options::{Options, Streamer};
 use super::report::ProductReport;
 use super::streamer::{Product, Products};
-use super::trouble::{NotStreamed, Troubles, brief, unsupported};
+use super::trouble::{NotStreamed, Troubles, unsupported};
 use super::unit::Units;
 use crate::Context;
 use crate::dataset::Filter;
@@ -218,7 +218,7 @@ impl Choosing<'_> {
                     let (columns, streamer) = self.sizes(&input.path, product, cluster, &array)?;
                     Trial::Sizes(columns, streamer)
                 }
-                Err(error) => Trial::Refused(brief(&error)),
+                Err(error) => Trial::Refused(error.brief()),
             }),
             Reason::NoType(_) => Ok(match sample(product) {
                 // Some objects cannot be streamed, which only they tell.
@@ -226,8 +226,8 @@ impl Choosing<'_> {
                     let carried = product.clone().carry(input).map(|one| (sample(&one), one));
                     match carried {
                         Some((Ok(_), carried)) => Trial::Carried(carried),
-                        Some((Err(error), _)) => Trial::Refused(brief(&error)),
-                        None => Trial::Refused(brief(&error)),
+                        Some((Err(error), _)) => Trial::Refused(error.brief()),
+                        None => Trial::Refused(error.brief()),
                     }
                 }
                 // What is wrong with the branch is met again where it counts.
@@ -276,6 +276,7 @@ impl Choosing<'_> {
             compression: self.options.compression,
             filter: &only,
             skip_unsupported: false,
+            skip_unreadable: false,
             products: &Products::default(),
             checks: self.checks,
             troubles: &Troubles::default(),

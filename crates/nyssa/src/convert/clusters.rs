@@ -116,6 +116,7 @@ mod tests {
             baskets: baskets.iter().map(basket).collect(),
             branches: Vec::new(),
             shape: Ok(Shape::Plain(Plain { element, dimensions: vec![2], counter: None })),
+            complete: true,
             split: None,
         }
     }

@@ -7,17 +7,17 @@ use std::time::Instant;
 
 use super::choosing::Choosing;
 use super::classes::Classes;
-use super::map::{Checked, FieldMap, Input, Map, Rules, Source, check, map};
+use super::map::{Checked, FieldMap, Input, Map, Rules, Source, Unit, check, map};
 use super::options::{self, Options};
 use super::others::{Others, ntuple_options};
 use super::pipeline::{Pipeline, Stop, Written};
-use super::report::{FieldReport, Report};
+use super::report::{FieldReport, Report, Skipped};
 use super::streamer::Products;
 use super::trouble::{Troubles, spared};
 use super::unit::Units;
-use super::{clusters, effort, verify};
+use super::{clusters, effort, trouble, verify};
 use crate::Context;
-use crate::dataset::{Dataset, Filter, TREE_CLASSES};
+use crate::dataset::{Dataset, Filter, LeftOut, TREE_CLASSES};
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
@@ -108,7 +108,12 @@ fn attempt(
                 others.leave_out(key, error.message());
                 none_left.get_or_insert(error);
             }
-            reader => readers.push((key, reader?, troubles)),
+            reader => {
+                let reader = reader?;
+                let members = troubles.members();
+                let reader = if members.is_empty() { reader } else { reader.without(members) };
+                readers.push((key, reader, troubles));
+            }
         }
     }
     let mut jobs = Vec::with_capacity(readers.len());
@@ -238,15 +243,21 @@ impl<'a> Job<'a> {
             compression: options.compression,
             filter,
             skip_unsupported: options.skip_unsupported,
+            skip_unreadable: options.skip_unreadable,
             checks: &checks,
             products: &products,
             troubles,
         };
-        let map = match inputs.is_empty() {
+        let mut map = match inputs.is_empty() {
             // Trees without branches have nothing but their entries.
             true => Map::default(),
             false => map(&inputs, rules).in_file(file.name()).in_object(reader.name())?,
         };
+        map.skipped.extend(troubles.members().iter().map(|LeftOut { column, reason }| Skipped {
+            branch: column.clone(),
+            reason: reason.clone(),
+            unreadable: true,
+        }));
         Ok(Self { reader, inputs, products, map, entries, options, troubles, context })
     }
 
@@ -257,12 +268,39 @@ impl<'a> Job<'a> {
     fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
         for (index, error) in failed {
             let unit = self.map.units.get(index);
+            let members = unit.map_or(Ok(Vec::new()), |unit| self.damaged_members(unit, &error))?;
+            if self.troubles.add_members(members) {
+                continue;
+            }
             let news = |unit| self.troubles.add(&self.inputs, &self.products, unit, &error);
             if !unit.is_some_and(news) {
                 return Err(error);
             }
         }
         Ok(())
+    }
+
+    /// The sub-branches of the split branch of a unit that cannot be read, if its objects can be put
+    /// together without them.
+    fn damaged_members(&self, unit: &Unit, error: &Error) -> Result<Vec<LeftOut>> {
+        let (Source::Branch(index) | Source::Streamed(index)) = unit.source else {
+            return Ok(Vec::new());
+        };
+        let Some(input) = self.inputs.get(index) else { return Ok(Vec::new()) };
+        if input.branch.split.is_none() || trouble::unsupported(error.kind()) {
+            return Ok(Vec::new());
+        }
+        let Range { start, end } = self.entries;
+        let inside = |range: Range<u64>| range.start.max(start)..range.end.min(end);
+        let clusters = self.reader.clusters().into_iter().map(inside);
+        let clusters: Vec<_> = clusters.filter(|range| !range.is_empty()).collect();
+        let found = self.reader.damaged(&[&input.path], &clusters, self.context)?;
+        let whole = found.iter().any(|one| one.column == input.path);
+        Ok(if whole || found.len() >= self.reader.leaves(&input.path).len() {
+            Vec::new()
+        } else {
+            found
+        })
     }
 
     fn write(&mut self, output: &Output) -> std::result::Result<Report, Stop> {

@@ -91,6 +91,8 @@ pub struct Rules<'a> {
     pub filter: &'a Filter,
     /// Leave out what cannot be converted instead of failing.
     pub skip_unsupported: bool,
+    /// Leave out what lacks data.
+    pub skip_unreadable: bool,
     /// What each input reads as and becomes.
     pub checks: &'a [Checked],
     /// The branches that become streamer fields.
@@ -177,12 +179,13 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
                 let also = rules.products.not_streamed(index).map_or(String::new(), |why| {
                     format!("; nor can its objects be streamed: {why}")
                 });
-                let (branch, reason) = (path.clone(), format!("{reason}{also}"));
-                map.skipped.push(Skipped { branch, reason, unreadable: false });
+                let (unreadable, reason) = (!branch.complete, format!("{reason}{also}"));
+                map.skipped.push(Skipped { branch: path.clone(), reason, unreadable });
             }
         }
     }
-    if !map.skipped.is_empty() && !rules.skip_unsupported {
+    let spared = |one: &Skipped| rules.skip_unsupported || one.unreadable && rules.skip_unreadable;
+    if !map.skipped.iter().all(spared) {
         return Err(unsupported(&map.skipped));
     }
     map.skipped.extend(left_out);

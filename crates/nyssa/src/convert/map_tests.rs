@@ -27,6 +27,7 @@ fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str
         baskets: Vec::new(),
         branches: Vec::new(),
         shape: Ok(Shape::Plain(plain)),
+        complete: true,
         split: None,
     }
 }
@@ -41,6 +42,7 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
         compression: Compression::DEFAULT,
         filter: &Filter::default(),
         skip_unsupported: skip,
+        skip_unreadable: false,
         checks: &checks,
         products: &Products::default(),
         troubles: &Troubles::default(),

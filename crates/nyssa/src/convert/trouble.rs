@@ -7,6 +7,7 @@ use super::map::{Input, Source, Unit};
 use super::options::Options;
 use super::report::Skipped;
 use super::streamer::Products;
+use crate::dataset::LeftOut;
 use crate::error::{Error, Kind};
 
 /// What is known of the branches of a tree by now, by index of the inputs.
@@ -14,6 +15,8 @@ use crate::error::{Error, Kind};
 pub struct Troubles {
     /// Branches that are left out.
     left_out: BTreeMap<usize, Skipped>,
+    /// Sub-branches that are left out of their objects.
+    members: Vec<LeftOut>,
     /// Branches with objects that cannot be streamed.
     not_streamed: BTreeMap<usize, NotStreamed>,
 }
@@ -37,6 +40,20 @@ impl Troubles {
         self.not_streamed.get(&input)
     }
 
+    /// The sub-branches that are left out of their objects.
+    pub(super) fn members(&self) -> &[LeftOut] {
+        &self.members
+    }
+
+    /// Takes note of sub-branches that cannot be read; false where that is nothing new.
+    pub(super) fn add_members(&mut self, found: Vec<LeftOut>) -> bool {
+        let known = |one: &LeftOut| self.members.iter().any(|other| other.column == one.column);
+        let new: Vec<_> = found.into_iter().filter(|one| !known(one)).collect();
+        let news = !new.is_empty();
+        self.members.extend(new);
+        news
+    }
+
     /// Takes note of a unit that failed; false where that is nothing new.
     pub(super) fn add(
         &mut self,
@@ -46,7 +63,7 @@ impl Troubles {
         error: &Error,
     ) -> bool {
         let kind = error.kind();
-        let reason = brief(error);
+        let reason = error.brief();
         if let Source::Streamed(index) = unit.source
             && let Some(product) = products.get(index)
             && unsupported(kind)
@@ -88,14 +105,4 @@ pub(super) fn spared(options: &Options, products: &Products, unit: &Unit, error:
 /// Whether the file is fine, but for nyssa.
 pub(super) fn unsupported(kind: Kind) -> bool {
     matches!(kind, Kind::Unsupported | Kind::InvalidArgument)
-}
-
-/// The message, and where in the branch.
-pub(super) fn brief(error: &Error) -> String {
-    let mut place = error.place().clone();
-    (place.file, place.object, place.cluster) = (None, None, None);
-    match place.to_string() {
-        place if place.is_empty() => error.message().to_owned(),
-        place => format!("{} ({place})", error.message()),
-    }
 }

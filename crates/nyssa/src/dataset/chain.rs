@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::evolve::{Aliases, Options};
 use super::evolved::{Evolved, Mapping, rename};
-use super::{AnyDataset, Dataset, Format, Item, ReadRule, Ruled, Target, open_path};
+use super::{AnyDataset, Dataset, Format, Item, LeftOut, ReadRule, Ruled, Target, open_path};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 
@@ -38,6 +38,15 @@ impl Link {
     pub fn with_rules(self, rules: Vec<ReadRule>) -> Self {
         let open = self.open;
         Self::new(self.name, move || Ok(Arc::new(Ruled::new(open()?, &rules)?)))
+    }
+
+    /// The same dataset without parts of its columns.
+    fn without(self, parts: Arc<[LeftOut]>, context: Context) -> Self {
+        let open = self.open;
+        Self::new(self.name, move || {
+            let dataset = open()?;
+            Ok(dataset.without(&parts, &context)?.unwrap_or(dataset))
+        })
     }
 
     /// The dataset at `file.root:Events`, or the only one of a file.
@@ -69,6 +78,7 @@ pub struct Chain {
     format: Format,
     object: String,
     title: String,
+    options: ChainOptions,
     open: Mutex<VecDeque<(usize, AnyDataset)>>,
 }
 
@@ -149,7 +159,8 @@ impl Chain {
             [] => String::new(),
         };
         let (items, open) = (items.into(), Mutex::new(open));
-        Ok(Self { links, parts, items, format, object, title, open })
+        let options = options.clone();
+        Ok(Self { links, parts, items, format, object, title, options, open })
     }
 
     /// Names of the files, and their entries in the chain.
@@ -271,6 +282,41 @@ impl Dataset for Chain {
             concatenate(&pieces.map(AsRef::as_ref).collect::<Vec<_>>())
         };
         context.pool().install(|| (0..names.len()).into_par_iter().map(join).collect())
+    }
+
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let mut found: Vec<LeftOut> = Vec::new();
+        for (index, part) in self.parts.iter().enumerate() {
+            let inside = |range: &Range<u64>| {
+                let start = range.start.max(part.entries.start);
+                let end = range.end.min(part.entries.end);
+                (start < end).then(|| start - part.entries.start..end - part.entries.start)
+            };
+            let entries: Vec<_> = entries.iter().filter_map(inside).collect();
+            if entries.is_empty() {
+                continue;
+            }
+            for LeftOut { column, reason } in self.open(index)?.damaged(names, &entries, context)? {
+                if found.iter().all(|other| other.column != column) {
+                    let reason = format!("{}: {reason}", self.links[index].name);
+                    found.push(LeftOut { column, reason });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Option<AnyDataset>> {
+        let parts: Arc<[LeftOut]> = parts.into();
+        let links = self.links.iter().cloned();
+        let links = links.map(|link| link.without(Arc::clone(&parts), context.clone()));
+        let chain = Self::new(links.collect(), &self.options, context)?;
+        Ok(Some(Arc::new(chain)))
     }
 }
 

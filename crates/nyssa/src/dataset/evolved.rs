@@ -8,7 +8,7 @@ use arrow_schema::Field;
 use rayon::prelude::*;
 
 use super::evolve::{Aliases, Conversion, Options, default_array, evolve};
-use super::{AnyDataset, Dataset, Format, Item};
+use super::{AnyDataset, Dataset, Format, Item, LeftOut};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::{did_you_mean, to_usize};
@@ -164,5 +164,25 @@ impl Dataset for Evolved {
         let converted: Result<_> =
             context.pool().install(|| jobs.par_iter().zip(names).map(convert).collect());
         converted.in_file(self.file()).in_object(self.name())
+    }
+
+    /// Columns by their names here, parts by those in the file.
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let mut found = Vec::new();
+        for &name in names {
+            let Origin::Column { name: stored, .. } = self.origin(name)? else { continue };
+            for mut one in self.inner.damaged(&[stored], entries, context)? {
+                if one.column == *stored {
+                    one.column = name.to_owned();
+                }
+                found.push(one);
+            }
+        }
+        Ok(found)
     }
 }

@@ -25,14 +25,17 @@ pub(super) struct Branches<'a> {
     files: &'a mut Files,
     /// Which branch has a leaf, so that counters can be named.
     owners: HashMap<ObjectId, CountSource>,
+    /// Entries of the tree.
+    entries: u64,
     /// What each branch is read by.
     paths: HashMap<ObjectId, String>,
 }
 
 impl<'a> Branches<'a> {
-    /// The top branches of a tree, with all below them. The files of their baskets go to `files`.
+    /// The top branches of a tree of so many entries, with all below them. The files of their baskets go to `files`.
     pub fn read(
         tree: View<'_>,
+        entries: u64,
         infos: &'a StreamerInfos,
         files: &'a mut Files,
     ) -> Result<Vec<Branch>> {
@@ -40,6 +43,7 @@ impl<'a> Branches<'a> {
             layouts: Layouts::new(infos),
             files,
             owners: HashMap::new(),
+            entries,
             paths: HashMap::new(),
         };
         let mut stored = Vec::new();
@@ -117,9 +121,13 @@ impl<'a> Branches<'a> {
         let shape = self.shape(view, &leaves, !branches.is_empty(), path)?;
         // A branch that is split keeps its data in its sub-branches, not in baskets; what could be
         // read must have all of them.
-        let shape = match (shape, table.complete) {
-            (Ok(_), Err(incomplete)) => Err(incomplete),
-            (shape, _) => shape,
+        let missing = table.complete.err().or_else(|| {
+            let (all, few) = (self.entries, entries < self.entries);
+            few.then(|| format!("it has {entries} of the {all} entries of the tree"))
+        });
+        let (shape, complete) = match (shape, missing) {
+            (Ok(_), Some(missing)) => (Err(missing), false),
+            (shape, _) => (shape, true),
         };
         let mut branch = Branch {
             name: view.str("fName")?.to_owned(),
@@ -131,6 +139,7 @@ impl<'a> Branches<'a> {
             baskets: table.baskets,
             branches,
             shape,
+            complete,
             split: None,
         };
         if view.class() == "TBranchElement" && !branch.branches.is_empty() {

@@ -22,6 +22,7 @@ mod streamed;
 mod tree;
 mod units;
 mod verify;
+mod without;
 
 pub(crate) use array::items;
 pub(crate) use branch::is_elsewhere;

@@ -45,6 +45,8 @@ pub struct Branch {
     pub branches: Vec<Branch>,
     /// What the baskets of the branch hold, or why nyssa cannot read it.
     pub shape: Result<Shape, String>,
+    /// Whether the baskets hold all entries of the tree; where not, the shape says what is missing.
+    pub complete: bool,
     /// How the sub-branches make up the objects of a split branch.
     pub split: Option<Split>,
 }

@@ -13,9 +13,11 @@ use super::column::Column;
 use super::files::Files;
 use super::layout::Layout;
 use super::tree::load_with;
-use super::{Branch, CountSource, Options, Shape, Streamed, Tree, clusters, counts, split};
+use super::{
+    Branch, CountSource, Options, Shape, Streamed, Tree, clusters, counts, split, without,
+};
 use crate::Context;
-use crate::dataset::{Dataset, Format, Item};
+use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut, spare};
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::rootfile::RootFile;
@@ -94,6 +96,20 @@ impl Reader {
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
         self
+    }
+
+    /// The same reader without some branches: they cannot be read, and the records of split branches lose
+    /// them.
+    #[must_use]
+    pub fn without(&self, left_out: &[LeftOut]) -> Self {
+        let mut tree = self.tree.clone();
+        let reasons = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
+        without::leave_out(&mut tree.branches, &reasons.collect());
+        Self {
+            starts: self.starts.clone(),
+            options: self.options,
+            ..Self::from_tree(Arc::clone(&self.source), &self.path, tree)
+        }
     }
 
     /// Where a byte of the source lies in the file that it belongs to.
@@ -219,6 +235,37 @@ impl Reader {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The branches with the data of `path` that cannot be read; `path` itself where that makes all of it
+    /// unreadable.
+    fn damaged_leaves(
+        &self,
+        path: &str,
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let leaves = self.leaves(path);
+        let leaves: HashMap<&str, &Branch> =
+            leaves.into_iter().map(|branch| (branch.path.as_str(), branch)).collect();
+        let mut paths: Vec<&str> = leaves.keys().copied().collect();
+        paths.sort_unstable_by_key(|path| self.by_path.get(*path));
+        spare::each(&paths, entries, |path, entries| {
+            let Some(branch) = leaves.get(path) else { return Ok(()) };
+            let counter = branch.shape.as_ref().ok().and_then(Shape::counter);
+            // That of a split collection is looked at by itself.
+            let split = counter.is_some_and(|counter| leaves.contains_key(counter.branch.as_str()));
+            let counts = counter
+                .filter(|counter| self.counter(counter).is_some())
+                .map(|counter| self.offsets(counter, entries.clone()))
+                .transpose();
+            let counts = match counts {
+                Err(error) if split && spare::is_spared(&error) => return Ok(()),
+                counts => counts?,
+            };
+            let column = self.column(branch, entries, counts)?;
+            self.run(&[column], Some(context)).map(drop)
+        })
     }
 
     /// Reads the branches `indices`, those that are split from their sub-branches; every counter is
@@ -414,6 +461,30 @@ impl Dataset for Reader {
             indices.push(self.index(name).ok_or_else(|| here(self.no_branch(name)))?);
         }
         self.read_indices(&indices, &entries, Some(context))
+    }
+
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let whole = spare::each(names, entries, |name, range| {
+            self.read(&[name], range, context).map(drop)
+        })?;
+        let mut found = Vec::new();
+        for column in whole {
+            let parts = self.damaged_leaves(&column.column, entries, context)?;
+            match parts.is_empty() {
+                true => found.push(column),
+                false => found.extend(parts),
+            }
+        }
+        Ok(found)
+    }
+
+    fn without(&self, left_out: &[LeftOut], _: &Context) -> Result<Option<AnyDataset>> {
+        Ok(Some(Arc::new(Self::without(self, left_out))))
     }
 }
 

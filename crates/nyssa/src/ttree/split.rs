@@ -62,7 +62,7 @@ impl Assembly<'_> {
                 split.members.push((name, self.member(index)));
             }
         }
-        split.data_type = self.data_type(&split, collection.is_some());
+        split.data_type = data_type(self.branches, &split, collection.is_some());
         split.collection = collection;
         split
     }
@@ -117,7 +117,7 @@ impl Assembly<'_> {
             }
         }
         let mut split = Split { class, members, collection: None, data_type: Err(String::new()) };
-        split.data_type = self.data_type(&split, false);
+        split.data_type = data_type(self.branches, &split, false);
         split
     }
 
@@ -139,43 +139,50 @@ impl Assembly<'_> {
                 && (base || named)
         })
     }
+}
 
-    fn data_type(&self, split: &Split, collection: bool) -> Result<DataType, String> {
-        let fields =
-            split.members.iter().map(|(name, member)| self.field(name, member, collection));
-        let record = DataType::Struct(fields.collect::<Result<Fields, String>>()?);
-        Ok(match collection {
-            true => DataType::LargeList(Arc::new(Field::new("item", record, false))),
-            false => record,
-        })
-    }
+/// The Arrow type of the objects of a split branch with these sub-branches, or which of them cannot be
+/// read.
+pub(super) fn data_type(
+    branches: &[Branch],
+    split: &Split,
+    collection: bool,
+) -> Result<DataType, String> {
+    let fields =
+        split.members.iter().map(|(name, member)| field(branches, name, member, collection));
+    let record = DataType::Struct(fields.collect::<Result<Fields, String>>()?);
+    Ok(match collection {
+        true => DataType::LargeList(Arc::new(Field::new("item", record, false))),
+        false => record,
+    })
+}
 
-    /// The Arrow field of a member: of one item in a collection.
-    fn field(&self, name: &str, member: &SplitMember, items: bool) -> Result<Field, String> {
-        let path = match member {
-            SplitMember::Inside(split) => {
-                let data_type = self.data_type(split, false);
-                let fields = match items {
-                    // Its branches belong to the same collection.
-                    true => {
-                        split.members.iter().map(|(name, m)| self.field(name, m, true)).collect()
-                    }
-                    false => return Ok(Field::new(name, data_type?, false)),
-                };
-                return Ok(Field::new(name, DataType::Struct(fields_of(fields)?), false));
-            }
-            SplitMember::Branch(path) => path,
-        };
-        let branch = self.branches.iter().find(|branch| branch.path == *path);
-        let branch = branch.ok_or_else(|| format!("sub-branch {path} is missing"))?;
-        let field = branch
-            .arrow_field(name)
-            .map_err(|reason| format!("sub-branch {path} cannot be read: {reason}"))?;
-        match (items, field.data_type()) {
-            (false, _) => Ok(field),
-            (true, DataType::LargeList(item)) => Ok(item.as_ref().clone().with_name(name)),
-            (true, _) => Err(format!("sub-branch {path} has one value for each entry")),
+/// The Arrow field of a member: of one item in a collection.
+fn field(
+    branches: &[Branch],
+    name: &str,
+    member: &SplitMember,
+    items: bool,
+) -> Result<Field, String> {
+    let path = match member {
+        SplitMember::Inside(split) => {
+            // In a collection its branches belong to the same collection.
+            let members = split.members.iter();
+            let fields = members.map(|(name, member)| field(branches, name, member, items));
+            let record = DataType::Struct(fields.collect::<Result<Fields, String>>()?);
+            return Ok(Field::new(name, record, false));
         }
+        SplitMember::Branch(path) => path,
+    };
+    let branch = branches.iter().find(|branch| branch.path == *path);
+    let branch = branch.ok_or_else(|| format!("sub-branch {path} is missing"))?;
+    let field = branch
+        .arrow_field(name)
+        .map_err(|reason| format!("sub-branch {path} cannot be read: {reason}"))?;
+    match (items, field.data_type()) {
+        (false, _) => Ok(field),
+        (true, DataType::LargeList(item)) => Ok(item.as_ref().clone().with_name(name)),
+        (true, _) => Err(format!("sub-branch {path} has one value for each entry")),
     }
 }
 
@@ -185,10 +192,6 @@ fn is_unfilled(branch: &Branch) -> bool {
         // What is split counts its entries all the same.
         branches => branch.baskets.is_empty() && branches.iter().all(is_unfilled),
     }
-}
-
-fn fields_of(fields: Result<Vec<Field>, String>) -> Result<Fields, String> {
-    fields.map(Fields::from)
 }
 
 /// The streamer info of a class: by checksum, by version, or the newest.

@@ -34,7 +34,7 @@ pub(super) fn load_with(file: &RootFile, key: &KeyEntry, files: &mut Files) -> R
 fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files) -> Result<Tree> {
     let view = object.root();
     let entries = view.u64("fEntries")?;
-    let branches = Branches::read(view, infos, files)?;
+    let branches = Branches::read(view, entries, infos, files)?;
     Ok(Tree {
         name: view.str("fName")?.to_owned(),
         title: view.str("fTitle")?.to_owned(),

@@ -201,6 +201,7 @@ impl File {
             baskets,
             branches: Vec::new(),
             shape: Ok(shape),
+            complete: true,
             split: None,
         });
         self

@@ -1,0 +1,213 @@
+"""What cannot be read is left out when that is asked, with a warning, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uproot
+
+import nyssa
+from root_oracle import Root
+
+_WRITE = """
+void nyssa_unreadable(const char *path) {
+  TFile file(path, "RECREATE");
+  TTree tree("t", "");
+  int i = 0, n = 0;
+  float x[8];
+  double late = 0;
+  TClonesArray points("TVector2");
+  auto *one = new TAttMarker();
+  tree.Branch("i", &i);
+  tree.Branch("n", &n);
+  tree.Branch("x", x, "x[n]/F");
+  tree.Branch("points", &points, 3200, 99);
+  tree.Branch("one", &one, 3200, 99);
+  auto *branch = tree.Branch("late", &late);
+  for (; i < 40; ++i) {
+    n = i % 4;
+    for (int j = 0; j < 8; ++j) x[j] = 10 * i + j;
+    points.Clear();
+    for (int j = 0; j < i % 3; ++j) ((TVector2 *)points.ConstructedAt(j))->Set(i + .5, j + .25);
+    one->SetMarkerColor(i);
+    one->SetMarkerSize(-i);
+    tree.Fill();
+    if (i % 10 == 9) tree.FlushBaskets();
+    if (i == 11) tree.GetListOfBranches()->Remove(branch);
+  }
+  tree.GetListOfBranches()->Compress();
+  tree.GetListOfBranches()->Add(branch);
+  tree.Write();
+}
+"""
+
+WHOLE = {
+    "i": list(range(40)),
+    "n": [i % 4 for i in range(40)],
+    "x": [[10 * i + j for j in range(i % 4)] for i in range(40)],
+}
+X = [[i + 0.5 for _ in range(i % 3)] for i in range(40)]
+Y = [[j + 0.25 for j in range(i % 3)] for i in range(40)]
+DAMAGED = ["x", "points/points.fY", "one/fMarkerColor"]
+
+
+@pytest.fixture(scope="module")
+def tree(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a tree of which one branch ends early."""
+    path = tmp_path_factory.mktemp("unreadable") / "whole.root"
+    root.call("cpp", _WRITE, f'nyssa_unreadable("{path}")')
+    return path
+
+
+@pytest.fixture(scope="module")
+def damaged(tree: Path) -> Path:
+    """Return the same with a damaged key of the third basket of three branches."""
+    with uproot.open(tree) as file:
+        branches = [file["t"][name] for name in DAMAGED]
+        seeks = [int(branch.member("fBasketSeek")[2]) for branch in branches]
+    data = bytearray(tree.read_bytes())
+    for seek in seeks:
+        data[seek : seek + 30] = b"\0" * 30
+    path = tree.with_name("damaged.root")
+    path.write_bytes(data)
+    return path
+
+
+def told(found: Any) -> list[str]:
+    """Return what warnings say is left out."""
+    return sorted(str(one.message).split(" is left out: ")[0] for one in found)
+
+
+def test_what_is_known_at_once_is_listed(tree: Path) -> None:
+    table = nyssa.open(tree)["t"]
+    reason = "it has 12 of the 40 entries of the tree"
+    assert table.unreadable == {"late": reason}
+    with pytest.raises(nyssa.UnsupportedError, match=f"late: {reason}; read the others"):
+        table.arrays()
+    with pytest.warns(nyssa.UnreadableWarning, match=f"^late is left out: {reason}$"):
+        arrays = table.arrays(skip_unreadable=True)
+    assert arrays.fields == ["i", "n", "x", "points", "one"]
+
+
+def test_an_error_says_where(damaged: Path) -> None:
+    with pytest.raises(nyssa.FormatError, match="field points/points.fY, basket 2, byte") as error:
+        nyssa.open(damaged)["t"].arrays(["i", "points"])
+    assert error.value.place is not None
+    assert error.value.place["field"] == "points/points.fY"
+
+
+def test_columns_and_members_are_left_out(damaged: Path) -> None:
+    table = nyssa.open(damaged)["t"]
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        arrays = table.arrays(skip_unreadable=True)
+    assert told(found) == sorted([*DAMAGED, "late"])
+    assert all("basket 2" in str(one.message) for one in found if "late" not in str(one.message))
+    assert arrays.fields == ["i", "n", "points", "one"]
+    assert arrays.i.tolist() == WHOLE["i"]
+    assert arrays.points.fX.tolist() == X
+    assert "fY" not in arrays.points.fields
+    assert arrays.one.fMarkerSize.tolist() == [-i for i in range(40)]
+    assert arrays.one.fields == ["fMarkerStyle", "fMarkerSize"]
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        points = table["points"].array(skip_unreadable=True)
+    assert told(found) == ["points/points.fY"]
+    assert points.fX.tolist() == X
+    with pytest.raises(nyssa.UnsupportedError, match="^x: .*basket 2"):
+        table["x"].array(skip_unreadable=True)
+
+
+def test_entries_that_can_be_read_lack_nothing(damaged: Path) -> None:
+    table = nyssa.open(damaged)["t"]
+    names = ["i", "x", "points", "one"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        arrays = table.arrays(names, entry_stop=20, skip_unreadable=True)
+        some = table.take([35, 1, 19], names, skip_unreadable=True)
+    assert arrays.x.tolist() == WHOLE["x"][:20]
+    assert arrays.points.fY.tolist() == Y[:20]
+    assert some.x.tolist() == [WHOLE["x"][entry] for entry in (35, 1, 19)]
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        some = table.take([35, 25, 1], names, skip_unreadable=True)
+    assert told(found) == sorted(DAMAGED)
+    assert some.points.fX.tolist() == [X[entry] for entry in (35, 25, 1)]
+
+
+def test_steps_lack_it_from_then_on(damaged: Path) -> None:
+    names = ["i", "x", "points"]
+    for steps in (
+        nyssa.open(damaged)["t"].iterate(names, step_size=15, skip_unreadable=True),
+        nyssa.iterate(f"{damaged}:t", names, step_size=15, skip_unreadable=True),
+    ):
+        first = next(steps)
+        assert first.x.tolist() == WHOLE["x"][:15]
+        assert first.points.fY.tolist() == Y[:15]
+        with pytest.warns(nyssa.UnreadableWarning) as found:
+            rest = list(steps)
+        assert told(found) == ["points/points.fY", "x"]
+        assert [step.fields for step in rest] == [["i", "points"], ["i", "points"]]
+        assert [one for step in rest for one in step.points.fX.tolist()] == X[15:]
+
+
+def test_chains_leave_it_out_of_all_files(tree: Path, damaged: Path) -> None:
+    files = [f"{tree}:t", f"{damaged}:t"]
+    names = ["i", "x", "points"]
+    for read in (
+        lambda: nyssa.concatenate(files, names, skip_unreadable=True),
+        lambda: nyssa.chain(files).arrays(names, skip_unreadable=True),
+    ):
+        with pytest.warns(nyssa.UnreadableWarning) as found:
+            arrays = read()
+        assert told(found) == ["points/points.fY", "x"]
+        assert all(f" is left out: {damaged}:t: " in str(one.message) for one in found)
+        assert arrays.fields == ["i", "points"]
+        assert arrays.points.fX.tolist() == X * 2
+        assert "fY" not in arrays.points.fields
+
+
+def test_the_command_line_says_what_is_left_out(damaged: Path) -> None:
+    command = [sys.executable, "-m", "nyssa", "cat", f"{damaged}:t", "-n", "40"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    done = subprocess.run([*command, "--skip-unreadable"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    said = [line.split(" is left out: ")[0] for line in lines]
+    assert sorted(said) == sorted(f"warning: {name}" for name in [*DAMAGED, "late"])
+    entries = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [[one["fX"] for one in entry["points"]] for entry in entries] == X
+    assert [set(entry) for entry in entries] == [{"i", "n", "points", "one"}] * 40
+
+
+def test_a_conversion_loses_only_the_member(root: Root, damaged: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.root"
+    report = nyssa.convert(f"{damaged}:t", output, skip_unreadable=True, verify=True)
+    assert sorted(one["branch"] for one in report["skipped"]) == sorted([*DAMAGED, "late"])
+    assert all(one["unreadable"] for one in report["skipped"])
+    assert [one["branch"] for one in report["fields"]] == ["i", "n", "points", "one"]
+    entries = root.call("entries", str(output), "t")
+    assert [[one["fX"] for one in entry["points"]] for entry in entries] == X
+    assert [entry["one"]["fMarkerSize"] for entry in entries] == [-i for i in range(40)]
+
+
+def test_bits_without_bytes(data: Path) -> None:
+    """ROOT wrote nothing of these bit sets: their baskets hold no bytes."""
+    path = data / "ttree" / "uproot-mc10events.root"
+    table = nyssa.open(path)["Events"]
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        arrays = table.arrays(skip_unreadable=True)
+    lost = told(found)
+    assert lost[0] == "AK4CHS/AK4CHS.hltMatchBits"
+    assert "Info/triggerBits" in lost
+    assert arrays.fields == list(table.keys())
+    theirs = uproot.open(path)["Events"]
+    for name in ("Muon", "Electron"):
+        for member in ("pt", "eta", "nValidHits") if name == "Muon" else ("pt", "scID"):
+            expected = theirs[f"{name}/{name}.{member}"].array().tolist()
+            assert arrays[name][member].tolist() == expected
+    assert arrays.Info.evtNum.tolist() == theirs["Info/evtNum"].array().tolist()
