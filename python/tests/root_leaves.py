@@ -9,6 +9,8 @@ from typing import Any
 from root_oracle import Root
 
 DUMP = r"""
+#ifndef NYSSA_LEAVES  // Several modules declare it in one process.
+#define NYSSA_LEAVES
 #include <fstream>
 void nyssa_leaves(const char *path, const char *name, const char *json) {
   TFile file(path);
@@ -35,6 +37,7 @@ void nyssa_leaves(const char *path, const char *name, const char *json) {
   }
   out << "]";
 }
+#endif
 """
 
 

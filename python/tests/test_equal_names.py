@@ -116,7 +116,8 @@ def test_branches_of_equal_names_are_those_of_root(writer: Root, tmp_path: Path,
     assert [[leaves(entry[fields[key]]) for key in keys] for entry in written] == theirs
     numbered = sum(key != name for key, name in zip(keys, stored, strict=True))
     assert sum("a branch before it is called" in note for note in report["notes"]) == numbered
-    assert _core.run_cli(["nyssa", "diff", f"{path}:t", f"{path}:t"]) == 0
+    for other in (path, output):
+        assert _core.run_cli(["nyssa", "diff", f"{path}:t", f"{other}:t"]) == 0
 
 
 def test_two_collections_of_one_name(data: Path, tmp_path: Path) -> None:

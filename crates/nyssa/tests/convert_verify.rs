@@ -29,6 +29,7 @@ fn other_values_are_named() {
         compression: options.compression,
         filter: &Filter::default(),
         skip_unsupported: false,
+        skip_unreadable: false,
         checks: &checks,
         products: &Products::default(),
         troubles: &Troubles::default(),

@@ -2,9 +2,8 @@
 
 use arrow_schema::{DataType, Field};
 
-use super::name::Names;
 use super::options::Layout;
-use crate::schema::{FieldType, Leaf};
+use crate::schema::{FieldNames, FieldType, Leaf};
 
 /// The field type of an Arrow type, or why there is none.
 fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
@@ -40,7 +39,7 @@ fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
             return Ok(FieldType::array(of, size));
         }
         DataType::Struct(fields) => {
-            let mut names = Names::reserving(fields.iter().map(|field| field.name().as_str()));
+            let mut names = FieldNames::reserving(fields.iter().map(|field| field.name().as_str()));
             let member = |field: &arrow_schema::FieldRef| {
                 Ok((names.give(field.name()), field_type(field, layout)?))
             };

@@ -6,7 +6,6 @@ use arrow_schema::DataType;
 
 use super::classes::Classes;
 use super::fields::{field_type, keeps_dimensions};
-use super::name::Names;
 use super::options::Layout;
 use super::report::{Renamed, Skipped};
 use super::streamer::Products;
@@ -14,7 +13,7 @@ use super::trouble::Troubles;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
-use crate::schema::{FieldId, FieldType, Schema, SchemaBuilder};
+use crate::schema::{FieldId, FieldNames, FieldType, Schema, SchemaBuilder};
 use crate::ttree::{Branch, CountSource};
 
 /// A branch of the tree with its path.
@@ -51,7 +50,7 @@ pub struct Unit {
 /// One top-level field and the branch it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldMap {
-    /// Branch path.
+    /// Branch path; with that of the leaf for a counter in a leaf list.
     pub branch: String,
     /// Top-level field name, physical or projected.
     pub field: String,
@@ -118,9 +117,13 @@ pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<Map> {
         let numbered = !path.ends_with(&branch.name);
         numbered.then(|| format!("{path}: a branch before it is called {} too", branch.name))
     }));
+    let mut names = FieldNames::reserving(taken.iter().map(|taken| taken.path));
+    // In the order of the tree, whatever the order of the fields is.
+    let given = taken.iter().map(|taken| (taken.path, names.give(taken.path))).collect();
     let mut mapper = Mapper {
         inputs: inputs.iter().map(|input| (input.path.as_str(), input.branch)).collect(),
-        names: Names::reserving(taken.iter().map(|taken| taken.path)),
+        given,
+        names,
         builder: SchemaBuilder::new(rules.compression),
         map,
     };
@@ -240,7 +243,9 @@ fn reasons(skipped: &[Skipped]) -> String {
 
 struct Mapper<'a> {
     inputs: HashMap<&'a str, &'a Branch>,
-    names: Names,
+    /// Names of the fields of the branches that are taken.
+    given: HashMap<&'a str, String>,
+    names: FieldNames,
     builder: SchemaBuilder,
     map: Map,
 }
@@ -285,6 +290,11 @@ impl<'a> Mapper<'a> {
         taken.iter().try_for_each(|branch| self.whole(branch, FieldType::vector))
     }
 
+    /// The name of the field of a branch.
+    fn name_of(&mut self, path: &str) -> String {
+        self.given.get(path).cloned().unwrap_or_else(|| self.names.give(path))
+    }
+
     /// A counter branch whose only content is the count: the collection says the same.
     fn only_counts(&self, path: &str) -> bool {
         self.inputs.get(path).is_some_and(|branch| branch.leaves.len() <= 1)
@@ -292,7 +302,7 @@ impl<'a> Mapper<'a> {
 
     /// A field with all of a branch; `list` makes the type of a jagged one.
     fn whole(&mut self, branch: &Taken<'_>, list: fn(FieldType) -> FieldType) -> Result<()> {
-        let name = self.names.give(branch.path);
+        let name = self.name_of(branch.path);
         let item = branch.item.clone();
         let field_type = if branch.counter.is_some() { list(item) } else { item };
         let type_name = field_type.type_name()?;
@@ -322,8 +332,9 @@ impl<'a> Mapper<'a> {
         let members = counted
             .members
             .iter()
-            .map(|member| (self.names.give(member.path), member.item.clone()));
-        let record = FieldType::Record(members.collect());
+            .map(|member| (self.name_of(member.path), member.item.clone()))
+            .collect();
+        let record = FieldType::Record(members);
         let collection = self.builder.field(None, &name, &FieldType::vector(record))?;
         let source = Source::Offsets(counted.counter.clone());
         self.map.units.push(Unit { field: collection, source });
@@ -352,13 +363,14 @@ impl<'a> Mapper<'a> {
         }
         let CountSource { branch, leaf } = counted.counter;
         let readable = self.only_counts(branch);
+        // A leaf of several of a branch has no path that a branch might have, too.
         let (path, name) = match readable {
-            true => (branch, self.names.give(branch)),
-            false => (leaf, self.names.invent(leaf)),
+            true => (branch.clone(), self.name_of(branch)),
+            false => (format!("{branch}.{leaf}"), self.names.invent(leaf)),
         };
         let field_type = self.cardinality(branch);
         self.builder.project(&name, &field_type, &[collection])?;
-        self.mapped(path, name, field_type.type_name()?, collection, readable);
+        self.mapped(&path, name, field_type.type_name()?, collection, readable);
         Ok(())
     }
 
@@ -390,7 +402,9 @@ impl<'a> Mapper<'a> {
         let mut map = self.map;
         let order: HashMap<&str, usize> =
             inputs.iter().enumerate().map(|(index, input)| (input.path.as_str(), index)).collect();
-        map.fields.sort_by_key(|field| order.get(field.branch.as_str()));
+        let place = |path: &str| order.get(path).copied();
+        let of_leaf = |path: &str| path.rsplit_once('.').and_then(|(branch, _)| place(branch));
+        map.fields.sort_by_key(|field| place(&field.branch).or_else(|| of_leaf(&field.branch)));
         map.schema = self.builder.finish();
         map
     }

@@ -15,7 +15,6 @@ mod effort;
 mod fields;
 mod job;
 mod map;
-mod name;
 mod options;
 mod others;
 mod pipeline;

@@ -18,6 +18,7 @@ use super::{Dataset, Filter, Item};
 use crate::Context;
 use crate::arrow::brief;
 use crate::error::{Error, Result};
+use crate::schema::FieldNames;
 
 /// Bytes of arrays in memory at once.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
@@ -52,9 +53,8 @@ impl Default for Options {
     }
 }
 
-/// Compares all columns that both datasets have. A name of a that RNTuple does not allow is found
-/// in b with `_` in place of each forbidden character, and the other way round, if no column of a has
-/// the name that is found.
+/// Compares all columns that both datasets have: those of equal names, and a branch with the field that
+/// a conversion makes of it, where RNTuple does not allow its name.
 ///
 /// # Errors
 /// `InvalidArgument` for an entry range beyond both, `Cancelled`, and whatever is wrong with a file.
@@ -68,16 +68,17 @@ pub fn diff(
     let takes = |item: &&Item| options.filter.takes(&item.name);
     let mut rest: HashMap<&str, &Item> =
         b.items().iter().map(|item| (item.name.as_str(), item)).collect();
-    let in_a: HashSet<&str> = a.items().iter().map(|item| item.name.as_str()).collect();
-    let only_in_b = b.items().iter().filter(|item| !in_a.contains(item.name.as_str()));
-    let by_plain: HashMap<String, &str> =
-        only_in_b.map(|item| (plain(&item.name), item.name.as_str())).collect();
+    let (in_a, in_b) = (converted(a.items()), converted(b.items()));
+    let known: HashSet<&str> = in_a.keys().copied().collect();
+    let others = in_b.iter().filter(|(name, _)| !known.contains(*name));
+    let by_field: HashMap<&str, &str> =
+        others.map(|(&name, field)| (field.as_str(), name)).collect();
     let mut pairs = Vec::new();
     for item in a.items().iter().filter(takes) {
-        let name = if rest.contains_key(item.name.as_str()) {
-            Some(item.name.as_str())
-        } else {
-            by_plain.get(&plain(&item.name)).copied()
+        let field = || in_a.get(item.name.as_str()).and_then(|field| by_field.get(field.as_str()));
+        let name = match in_b.contains_key(item.name.as_str()) {
+            true => Some(item.name.as_str()),
+            false => field().copied(),
         };
         match name.and_then(|name| rest.remove(name)) {
             Some(other) => pairs.push((item, other)),
@@ -121,10 +122,10 @@ pub fn diff_pairs(
     compare_pairs(a, b, &pairs, options, context, Report::default())
 }
 
-/// A name with every character that RNTuple forbids replaced.
-fn plain(name: &str) -> String {
-    let replace = |c: char| matches!(c, '.' | '/' | '\\' | ' ') || c.is_control();
-    name.chars().map(|c| if replace(c) { '_' } else { c }).collect()
+/// The names of columns, and those of the fields that a conversion makes of them.
+fn converted(items: &[Item]) -> HashMap<&str, String> {
+    let mut names = FieldNames::reserving(items.iter().map(|item| item.name.as_str()));
+    items.iter().map(|item| (item.name.as_str(), names.give(&item.name))).collect()
 }
 
 /// A pair that is compared, and what is known of its size.
