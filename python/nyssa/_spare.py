@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -82,5 +84,15 @@ class Sparing:
     ) -> list[_core.Array]:
         self._dataset, self._names = dataset, names
         for column, reason in left_out:
-            warnings.warn(f"{column} is left out: {reason}", UnreadableWarning, stacklevel=4)
+            message = f"{column} is left out: {reason}"
+            warnings.warn(message, UnreadableWarning, stacklevel=_callers_level())
         return columns
+
+
+def _callers_level() -> int:
+    """Return how far up from the function that asks the first one is that is not of nyssa."""
+    here = os.path.dirname(__file__) + os.sep
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -80,7 +80,8 @@ def damaged(tree: Path) -> Path:
 
 
 def told(found: Any) -> list[str]:
-    """Return what warnings say is left out."""
+    """Return what warnings say is left out; they are about the lines of this file."""
+    assert {one.filename for one in found} == {__file__}
     return sorted(str(one.message).split(" is left out: ")[0] for one in found)
 
 
@@ -211,3 +212,15 @@ def test_bits_without_bytes(data: Path) -> None:
             expected = theirs[f"{name}/{name}.{member}"].array().tolist()
             assert arrays[name][member].tolist() == expected
     assert arrays.Info.evtNum.tolist() == theirs["Info/evtNum"].array().tolist()
+
+
+def test_objects_of_which_nothing_is_left_are_left_out(data: Path) -> None:
+    """All baskets of this branch are in another file."""
+    path = data / "ttree" / "roottest" / "meta__MakeProject__alice_ESDs.root"
+    table = nyssa.open(path)["esdTree"]
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        arrays = table.arrays(["ESDfriend.", "AliESDRun"], skip_unreadable=True)
+    assert arrays.fields == ["AliESDRun"]
+    assert told(found)[0] == "ESDfriend."
+    with pytest.raises(nyssa.UnsupportedError, match="its baskets are in another file"):
+        table["ESDfriend."].array(skip_unreadable=True)

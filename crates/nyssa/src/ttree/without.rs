@@ -17,7 +17,10 @@ fn take(branches: &mut [Branch], reasons: &HashMap<&str, &str>, gone: &mut HashS
         take(&mut branch.branches, reasons, gone);
         if let Some(split) = branch.split.as_mut().filter(|_| gone.len() > before) {
             without(split, gone);
-            split.data_type = data_type(&branch.branches, split, split.collection.is_some());
+            split.data_type = match split.members.is_empty() {
+                true => Err("none of its sub-branches can be read".to_owned()),
+                false => data_type(&branch.branches, split, split.collection.is_some()),
+            };
             if split.members.is_empty() {
                 gone.insert(branch.path.clone());
             }
