@@ -22,6 +22,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field};
 
 mod export;
+pub(crate) mod gather;
 
 pub use export::{export, export_field, is_string};
 

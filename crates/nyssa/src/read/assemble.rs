@@ -149,10 +149,11 @@ fn variant(
             switches.highest_tag()
         )));
     }
-    let none: ArrayRef = Arc::new(NullArray::new(switches.count(0)));
+    let none: ArrayRef = Arc::new(NullArray::new(switches.without));
     let some = alternatives.iter().enumerate().map(|(number, (_, node))| {
-        assemble(node, streams, switches.count(number + 1))
-            .map_err(|error| error.move_entry(|row| switches.owner(number + 1, row)))
+        let values = assemble(node, streams, to_usize(switches.values(number), "variants")?)
+            .map_err(|error| error.move_entry(|row| switches.owner(number, row)))?;
+        switches.arrange(number, values)
     });
     let children = std::iter::once(Ok(none)).chain(some).collect::<Result<Vec<_>>>()?;
     let (tags, offsets) = (switches.tags.clone(), switches.offsets.clone());

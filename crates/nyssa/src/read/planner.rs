@@ -130,7 +130,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             self.plan.waiting.push(self.layout.schema.path(item.field));
             self.waiting.push(Waiting { node: item, parent });
         }
-        // The last of some variants need not hold the last value of an alternative.
+        // Variants may point to any values: only those of a whole cluster are known.
         let known = |span: &Span| match parent.alternative {
             None => span.elements.end == span.total,
             Some(_) => whole(span),

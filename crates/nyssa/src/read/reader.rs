@@ -276,7 +276,7 @@ impl Reader {
             let Planner { mut plan, waiting, checks, .. } = planner;
             plan.make_fetches(self.source.limits());
             streams.extend(executor.run(&plan)?);
-            checks.iter().try_for_each(|check| self.check_ends(check, &streams))?;
+            checks.iter().try_for_each(|check| self.check_ends(check, &mut streams))?;
             let spans = |parent: Parent, node: &Node| items(&layout, &streams, parent, node);
             let next = waiting.into_iter().map(|w| Ok((spans(w.parent, w.node)?, w.node)));
             let next = next.collect::<Result<Vec<_>>>()?;
@@ -285,10 +285,15 @@ impl Reader {
         Ok(streams)
     }
 
-    /// Compares the last offsets of collections and variants with the number of stored items.
-    fn check_ends(&self, check: &Check, streams: &[Data]) -> Result<()> {
+    /// Compares the last offsets of collections, and where variants point to, with the number of stored
+    /// items.
+    fn check_ends(&self, check: &Check, streams: &mut [Data]) -> Result<()> {
         let parent = check.parent;
-        let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
+        let data = streams.get_mut(parent.stream);
+        if let (Some(Data::Switches(switches)), Some(number)) = (data, parent.alternative) {
+            return switches.settle(number, &check.ends).in_field(&self.schema.path(parent.field));
+        }
+        let items = streams.get(parent.stream).map(|data| data.items(None));
         for (end, (cluster, items)) in check.ends.iter().zip(items.unwrap_or_default()) {
             if end.is_some_and(|end| end != items.end) {
                 return Err(Error::out_of_spec(format!(

@@ -12,6 +12,7 @@ use super::decode::encoding;
 use super::planner::Layout;
 use super::reader::Reader;
 use super::shape::{Node, NodeKind, Slot};
+use super::switches::behind;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
@@ -186,7 +187,7 @@ struct Column {
     ends: Option<Ends>,
 }
 
-/// Where the content of a collection ends: one number. Where those of a variant end: one for each
+/// Where the content of a collection ends: one number. Behind what a variant points to last: one for each
 /// alternative; those that no entry holds may be missing.
 type Ends = Vec<u64>;
 
@@ -300,7 +301,7 @@ fn check_page(
     }
 }
 
-/// Counts the value of one variant.
+/// Notes which value one variant points to: they may come in any order.
 fn follow(ends: &mut Ends, element: [u8; SWITCH_SIZE]) -> Result<()> {
     let (index, tag) = switch_parts(element);
     if tag as usize > MAX_ALTERNATIVES {
@@ -310,13 +311,8 @@ fn follow(ends: &mut Ends, element: [u8; SWITCH_SIZE]) -> Result<()> {
     if ends.len() <= number {
         ends.resize(number + 1, 0);
     }
-    if index != ends[number] {
-        return Err(Error::out_of_spec(format!(
-            "a variant points to value {index} of alternative {tag}, where {} is next",
-            ends[number]
-        )));
-    }
-    ends[number] += 1;
+    let end = index.checked_add(1).ok_or_else(|| Error::out_of_spec("index of 2^64"))?;
+    ends[number] = ends[number].max(end);
     Ok(())
 }
 
@@ -356,13 +352,25 @@ impl Counts<'_> {
                     problems.push(Problem::from(&self.here(node, error)));
                 }
                 for (number, (_, node)) in alternatives.iter().enumerate() {
-                    self.check(node, ends.get(number).copied().unwrap_or_default(), problems);
+                    let end = ends.get(number).copied().unwrap_or_default();
+                    match self.values(number, node, end) {
+                        Ok(total) => self.check(node, total, problems),
+                        Err(error) => problems.push(Problem::from(&self.here(node, error))),
+                    }
                 }
             }
             (Ok(_), _) => (),
             (Err(error), _) => {
                 problems.push(Problem::from(&self.here(node, error)));
             }
+        }
+    }
+
+    /// The number of values of an alternative, where entries point to those before `end`.
+    fn values(&self, number: usize, node: &Node, end: u64) -> Result<u64> {
+        match self.layout.count(node, self.cluster)? {
+            Some(count) if count < end => Err(behind(end - 1, number, count)),
+            count => Ok(count.unwrap_or(end)),
         }
     }
 

@@ -24,7 +24,6 @@ mod estimate;
 mod extension;
 mod field_options;
 mod filler;
-mod gather;
 mod known_pages;
 mod lanes;
 mod lists;

@@ -24,9 +24,9 @@ use arrow_schema::DataType;
 use std::sync::Arc;
 
 use super::elements::{Elements, Offsets};
-use super::gather::{decoded, valid};
 use super::lists::{byte_lists, fixed, is_bytes, item_type, lists};
 use super::{SealSettings, numbers, variant};
+use crate::arrow::gather::{decoded, valid};
 use crate::encoding::{ColumnType, Native};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::did_you_mean;

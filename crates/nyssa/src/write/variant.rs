@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, NullArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
-use super::gather::{gather, valid};
+use crate::arrow::gather::{gather, valid};
 use crate::error::{Error, Result};
 
 /// The tags of the rows (0 for none, from 1 the alternatives in order) and the values of each of `count`

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// `InvalidArgument` for a range outside the array.
-pub(super) fn gather(array: &ArrayRef, ranges: &[Range<usize>]) -> Result<ArrayRef> {
+pub fn gather(array: &ArrayRef, ranges: &[Range<usize>]) -> Result<ArrayRef> {
     if ranges.iter().any(|range| range.start > range.end || range.end > array.len()) {
         return Err(Error::invalid_argument(
             "an array refers to rows that its child does not have",
@@ -35,7 +35,7 @@ pub(super) fn gather(array: &ArrayRef, ranges: &[Range<usize>]) -> Result<ArrayR
 }
 
 /// The rows that are not null.
-pub(super) fn valid(array: &ArrayRef, nulls: &NullBuffer) -> Result<ArrayRef> {
+pub fn valid(array: &ArrayRef, nulls: &NullBuffer) -> Result<ArrayRef> {
     gather(array, &nulls.valid_slices().map(|(start, end)| start..end).collect::<Vec<_>>())
 }
 
@@ -43,7 +43,7 @@ pub(super) fn valid(array: &ArrayRef, nulls: &NullBuffer) -> Result<ArrayRef> {
 ///
 /// # Errors
 /// `InvalidArgument` for keys that the dictionary does not have.
-pub(super) fn decoded(array: &ArrayRef) -> Result<ArrayRef> {
+pub fn decoded(array: &ArrayRef) -> Result<ArrayRef> {
     let Some(dictionary) = array.as_any_dictionary_opt() else { return Ok(array.clone()) };
     let values = dictionary.values();
     let data = values.to_data();
