@@ -93,6 +93,15 @@ def _entries(content: Content) -> Content:
     return content
 
 
+def is_data(data: Any) -> bool:
+    """Return whether `column` takes `data`."""
+    if isinstance(data, (ak.Array, np.ndarray)) or _is_pandas(data):
+        return True
+    if hasattr(data, "__arrow_c_array__") or hasattr(data, "__arrow_c_stream__"):
+        return True
+    return isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+
+
 def column(
     name: str, data: Any, record_names: bool = False, shape: Shape | None = None
 ) -> _core.Array:
@@ -101,13 +110,13 @@ def column(
         return _core.Array.from_layout(name, tree(data.layout, name, record_names))
     if isinstance(data, np.ndarray):
         return _core.Array.from_layout(name, numpy_tree(data, name, shape))
-    if type(data).__module__.partition(".")[0] == "pandas":
+    if _is_pandas(data):
         return _core.Array.from_layout(name, _pandas_tree(data, name, shape))
     if hasattr(data, "__arrow_c_array__"):
         return _core.Array.from_arrow_array(name, *data.__arrow_c_array__())
     if hasattr(data, "__arrow_c_stream__"):
         return _core.Array.from_arrow_stream(name, data.__arrow_c_stream__())
-    if isinstance(data, (str, bytes)) or not isinstance(data, Sequence):
+    if not is_data(data):
         raise ArgumentError(f"{name}: an array is needed, not {type(data).__name__}")
     return _core.Array.from_layout(name, _guessed(list(data), name, shape))
 
@@ -222,8 +231,12 @@ def _guessed(values: list[Any], name: str, shape: Shape | None = None) -> Tree:
     return tree(content, name)
 
 
+def _is_pandas(data: Any) -> bool:
+    return type(data).__module__.partition(".")[0] == "pandas"
+
+
 def _is_pandas_frame(data: Any) -> bool:
-    return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
+    return _is_pandas(data) and hasattr(data, "columns")
 
 
 def _pandas_tree(series: Any, name: str, shape: Shape | None = None) -> Tree:
