@@ -109,11 +109,11 @@ class Builder:
 
 def array(column: _core.Array) -> ak.Array:
     """Return one column as an awkward array."""
-    return ak.Array(Builder().content(column.layout()))
+    return ak.Array(Builder().content(column.layout(True)))
 
 
 def record(names: Sequence[str], columns: Sequence[_core.Array], length: int) -> ak.Array:
     """Return columns as one awkward array of records."""
     builder = Builder()
-    contents = [builder.content(column.layout()) for column in columns]
+    contents = [builder.content(column.layout(True)) for column in columns]
     return ak.Array(RecordArray(contents, list(names), length=length))

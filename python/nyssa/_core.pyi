@@ -67,6 +67,7 @@ class Dataset:
     @property
     def num_entries(self) -> int: ...
     def items(self, below: bool = False) -> list[tuple[str, str, str | None, str | None]]: ...
+    def item(self, name: str) -> tuple[str, str, str | None, str | None] | None: ...
     def fields(self) -> list[tuple[int | None, str, str, int, list[str]]]: ...
     def clusters(self) -> list[tuple[int, int]]: ...
     def read(
@@ -75,14 +76,14 @@ class Dataset:
         start: int,
         stop: int,
         threads: int | None = None,
-        layout: bool = False,
+        layout: bool | None = None,
     ) -> list[Array]: ...
     def take(
         self,
         names: Sequence[str],
         indices: Sequence[int],
         threads: int | None = None,
-        layout: bool = False,
+        layout: bool | None = None,
     ) -> list[Array]: ...
     def read_sparing(
         self,
@@ -90,14 +91,14 @@ class Dataset:
         start: int,
         stop: int,
         threads: int | None = None,
-        layout: bool = False,
+        layout: bool | None = None,
     ) -> tuple[Dataset, list[str], list[Array], list[tuple[str, str]]]: ...
     def take_sparing(
         self,
         names: Sequence[str],
         indices: Sequence[int],
         threads: int | None = None,
-        layout: bool = False,
+        layout: bool | None = None,
     ) -> tuple[Dataset, list[str], list[Array], list[tuple[str, str]]]: ...
     def attribute_sets(self) -> list[str]: ...
     def attribute_set(self, name: str) -> Dataset: ...

@@ -12,26 +12,29 @@ from nyssa.errors import ArgumentError, NotFoundError
 NameFilter = str | re.Pattern[str] | Iterable[str] | Callable[[str], bool] | None
 """What ``filter_name=`` and its kin accept."""
 
-_FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X}
+Predicate = Callable[[str], bool]
+
+_REGEX = re.compile("^/(.*)/([iLmsux]*)$")
+_FLAGS = {"i": re.I, "L": re.L, "m": re.M, "s": re.S, "u": re.U, "x": re.X}
 _GLOB = re.compile(r"[*?\[]")
 
 
-def matcher(pattern: NameFilter) -> Callable[[str], bool]:
+def matcher(pattern: NameFilter) -> Predicate:
     """Return a predicate for `pattern`.
 
-    A string is a glob (``"Jet_*"``), or a regular expression between slashes, with flags after the
-    last one (``"/jet_.*/i"``); an iterable accepts what any of its strings accepts; `None` accepts
-    everything.
+    A string is a name, a glob (``"Jet_*"``), or a regular expression between slashes, with flags
+    after the last one (``"/jet_.*/i"``), that has to match from the start of the name on, as with
+    `re.match`; an iterable accepts what any of its strings accepts; `None` accepts everything.
     """
     if pattern is None:
         return lambda _name: True
     if isinstance(pattern, str):
         return _from_text(pattern)
     if isinstance(pattern, re.Pattern):
-        return lambda name: pattern.search(name) is not None
+        return lambda name: pattern.match(name) is not None
     if callable(pattern):
         return lambda name: bool(pattern(name))
-    if isinstance(pattern, Iterable):
+    if isinstance(pattern, Iterable) and not isinstance(pattern, bytes):
         parts = [matcher(part) for part in pattern]
         return lambda name: any(part(name) for part in parts)
     raise ArgumentError(
@@ -40,22 +43,26 @@ def matcher(pattern: NameFilter) -> Callable[[str], bool]:
     )
 
 
-def _from_text(pattern: str) -> Callable[[str], bool]:
-    if pattern.startswith("/") and (end := pattern.rfind("/")) > 0:
-        body, letters = pattern[1:end], pattern[end + 1 :]
-        if all(letter in _FLAGS for letter in letters):
-            flags = re.RegexFlag(0)
-            for letter in letters:
-                flags |= _FLAGS[letter]
-            try:
-                expression = re.compile(body, flags)
-            except re.error as error:
-                raise ArgumentError(f"bad regular expression {pattern}: {error}") from error
-            return lambda name: expression.search(name) is not None
+def _from_text(pattern: str) -> Predicate:
+    if match := _REGEX.match(pattern):
+        flags = re.RegexFlag(0)
+        for letter in match[2]:
+            flags |= _FLAGS[letter]
+        try:
+            expression = re.compile(match[1], flags)
+        except (re.error, ValueError) as error:
+            raise ArgumentError(f"bad regular expression {pattern}: {error}") from error
+        return lambda name: expression.match(name) is not None
     if _GLOB.search(pattern):
         expression = re.compile(fnmatch.translate(pattern))
-        return lambda name: expression.match(name) is not None
+        # Names may have brackets themselves.
+        return lambda name: name == pattern or expression.match(name) is not None
     return lambda name: name == pattern
+
+
+def deep(accepts: Predicate) -> Predicate:
+    """Return a predicate for paths of what is below others: it may take the last name, too."""
+    return lambda path: accepts(path) or accepts(path.rpartition("/" if "/" in path else ".")[2])
 
 
 def choose(
@@ -63,35 +70,46 @@ def choose(
     names: str | Iterable[str] | None,
     filter_name: NameFilter,
     where: str,
-    below: Sequence[str] = (),
+    lower: Callable[[str | None], Sequence[str]] = lambda _name: (),
 ) -> list[str]:
     """Return the names to read: `names` in the order asked, else `available`, then filtered.
 
-    Names in `below`, of parts of what is available, are taken where they are asked for by name, or
-    by patterns that match nothing that is available. An entry of `names` may be a glob or a
+    What `lower` returns, parts of what is available, is taken where it is asked for by name, or by
+    patterns that match nothing that is available. An entry of `names` may be a glob or a
     ``/regular expression/``; if it matches nothing that is an error, with the nearest names.
     """
-    if names is None:
-        asked = list(available)
-    else:
-        asked = []
-        known = {*available, *below}
-        for name in [names] if isinstance(names, str) else names:
-            if name in known:
-                asked.append(name)
-                continue
-            accepts = matcher(name)
-            found = [candidate for candidate in available if accepts(candidate)]
-            found = found or [candidate for candidate in below if accepts(candidate)]
-            if not found:
-                raise not_found(name, [*available, *below], where)
-            asked.extend(found)
-        asked = list(dict.fromkeys(asked))
     accepts = matcher(filter_name)
-    found = [name for name in asked if accepts(name)]
-    return found or [name for name in below if names is None and accepts(name)]
+    if names is None:
+        found = [name for name in available if accepts(name)]
+        return found or list(filter(deep(accepts), lower(None)))
+    asked: list[str] = []
+    known = {*available}
+    for name in [names] if isinstance(names, str) else names:
+        if name in known or (isinstance(name, str) and lower(name)):
+            asked.append(name)
+            continue
+        wanted = matcher(name)
+        some = [candidate for candidate in available if wanted(candidate)]
+        some = some or list(filter(deep(wanted), lower(None)))
+        if not some:
+            raise not_found(name, [*available, *lower(None)], where)
+        asked.extend(some)
+    asked = list(dict.fromkeys(asked))
+    found = [name for name in asked if (accepts if name in known else deep(accepts))(name)]
+    if asked and not found:
+        raise nothing_left("filter_name", asked, where)
+    return found
 
 
 def not_found(name: str, available: Sequence[str], where: str) -> NotFoundError:
     """Return the error for a `name` that is not among the `available` ones."""
     return NotFoundError(f"no {name!r} in {where}{_core.did_you_mean(name, list(available))}")
+
+
+def nothing_left(option: str, asked: Sequence[str], where: str) -> NotFoundError:
+    """Return the error for columns asked for by name none of which a filter takes."""
+    shown = ", ".join(asked[:5]) + (", ..." if len(asked) > 5 else "")
+    return NotFoundError(
+        f"{option} takes none of the columns that are asked of {where} by name: {shown}; a filter "
+        "leaves out some of those that are named"
+    )

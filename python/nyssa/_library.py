@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+import numpy.typing as npt
+
 from nyssa import _awkward, _core, _numpy
 from nyssa.errors import ArgumentError, UnsupportedError
 
@@ -46,9 +48,12 @@ def optional(module: str) -> Any:
         ) from error
 
 
-def takes_layouts(library: str) -> bool:
-    """Return whether a library's arrays are made of trees of buffers, not of Arrow capsules."""
-    return library in ("ak", "np", "pd")
+def takes_layouts(library: str) -> bool | None:
+    """Return whether a library's arrays are made of trees of buffers with declared options.
+
+    `None` for libraries that take Arrow capsules.
+    """
+    return {"ak": True, "np": False, "pd": False}.get(library)
 
 
 def table(
@@ -66,7 +71,9 @@ def table(
         _refuse_unions(columns)
         return optional("polars").DataFrame(_core.Table(list(columns), length))
     pandas = optional("pandas")
-    data = {name: _series(_numpy.array(one)) for name, one in zip(names, columns, strict=True)}
+    data = {
+        name: _one_per_entry(_numpy.array(one)) for name, one in zip(names, columns, strict=True)
+    }
     return pandas.DataFrame(data, index=pandas.RangeIndex(start, stop))
 
 
@@ -83,7 +90,7 @@ def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
         return optional("polars").Series(one.name, one)
     pandas = optional("pandas")
     index = pandas.RangeIndex(start, stop)
-    return pandas.Series(_series(_numpy.array(one)), index=index, name=one.name)
+    return pandas.Series(_one_per_entry(_numpy.array(one)), index=index, name=one.name)
 
 
 def _refuse_unions(columns: Sequence[_core.Array]) -> None:
@@ -96,8 +103,8 @@ def _refuse_unions(columns: Sequence[_core.Array]) -> None:
         )
 
 
-def _series(values: Any) -> Any:
+def _one_per_entry(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return what a pandas column can hold: one value or object per entry."""
     if values.ndim == 1 and values.dtype.names is None:
         return values
-    return list(values)
+    return _numpy.objects(list(values))

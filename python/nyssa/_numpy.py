@@ -32,14 +32,14 @@ def from_tree(tree: tuple[Any, ...]) -> npt.NDArray[Any]:
     if kind == "list" and tree[2][0] in ("number", "fixed"):
         items = from_tree(tree[2])
         if items.dtype != object:
-            return _objects(_slices(items, np.frombuffer(tree[1], dtype=np.int64)))
+            return objects(_slices(items, np.frombuffer(tree[1], dtype=np.int64)))
     if kind in ("string", "bytes"):
-        return _objects(_texts(tree, kind == "string"))
+        return objects(_texts(tree, kind == "string"))
     if kind == "record" and all(child[0] in ("number", "fixed") for child in tree[2]):
         fields = [from_tree(child) for child in tree[2]]
         if all(field.dtype != object for field in fields):
             return _structured(tree[1], fields, tree[3])
-    return _objects(_awkward.Builder().content(tree).to_list())
+    return objects(_awkward.Builder().content(tree).to_list())
 
 
 def _slices(items: npt.NDArray[Any], offsets: npt.NDArray[np.int64]) -> list[npt.NDArray[Any]]:
@@ -54,7 +54,7 @@ def _texts(tree: tuple[Any, ...], text: bool) -> list[str] | list[bytes]:
     return [part.decode("utf-8", "surrogateescape") for part in parts] if text else parts
 
 
-def _objects(values: list[Any]) -> npt.NDArray[Any]:
+def objects(values: list[Any]) -> npt.NDArray[Any]:
     out = np.empty(len(values), dtype=object)
     for index, value in enumerate(values):
         out[index] = value

@@ -63,14 +63,14 @@ class Sparing:
         entries = size if isinstance(size, int) else _FIRST_STEP
         while start < stop:
             last = min(start + entries, stop)
-            columns = self._read(start, last, False)
+            columns = self._read(start, last, None)
             yield _library.table(self._library, self._names, columns, start, last), start, last
             if not isinstance(size, int):
                 held = max(1, _core.Table(columns, last - start).nbytes)
                 entries = max(1, limit * (last - start) // held)
             start = last
 
-    def _read(self, start: int, stop: int, layout: bool) -> list[_core.Array]:
+    def _read(self, start: int, stop: int, layout: bool | None) -> list[_core.Array]:
         return self._keep(
             *self._dataset.read_sparing(self._names, start, stop, self._threads, layout)
         )

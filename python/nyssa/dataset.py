@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
 
 from nyssa import _core, _lazy, _library, _spare
-from nyssa._filter import NameFilter, choose, matcher, not_found
+from nyssa._filter import NameFilter, choose, deep, matcher, not_found, nothing_left
 from nyssa._steps import bytes_of, entry_numbers, entry_range
+from nyssa.column import Column
 from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.fields import Field, tree
 from nyssa.rules import ReadRules
@@ -15,6 +17,8 @@ from nyssa.rules import ReadRules
 __all__ = ["AttributeSet", "Column", "Dataset", "RNTuple", "TTree", "wrap"]
 
 Names = str | Iterable[str] | None
+
+_Item = tuple[str, str, str | None, str | None]
 
 DEFAULT_STEP = "100 MB"
 """Memory of one step of `Dataset.iterate`."""
@@ -31,7 +35,11 @@ class Dataset(Mapping[str, "Column"]):
     def __init__(self, core: _core.Dataset) -> None:
         self._core = core
         self._items = {item[0]: item for item in core.items()}
-        self._below = {item[0]: item for item in core.items(below=True)}
+
+    @cached_property
+    def _below(self) -> dict[str, _Item]:
+        """Return what lies below the columns: sub-branches, parts of fields."""
+        return {item[0]: item for item in self._core.items(below=True)}
 
     # What it is
 
@@ -79,9 +87,10 @@ class Dataset(Mapping[str, "Column"]):
     ) -> list[str]:
         """Return the names of the columns, in their order in the file.
 
-        With `recursive` the sub-branches of split branches follow, by path (``"event/px"``); they
-        are read like any column. `filter_name` and `filter_typename` (of the C++ type) are globs,
-        ``/regular expressions/``, lists of those, or functions.
+        With `recursive` follow, by path, the sub-branches of split branches (``"event/px"``) and
+        the parts of fields (``"s.x"``, and ``"jets.pt"`` for those of the items of a collection);
+        they are read like any column. `filter_name` and `filter_typename` (of the C++ type) are
+        globs, ``/regular expressions/`` that match from the start on, lists of those, or functions.
         """
         return list(
             self.typenames(
@@ -98,12 +107,10 @@ class Dataset(Mapping[str, "Column"]):
     ) -> dict[str, str]:
         """Return the C++ type name of each column; see `keys`."""
         name_accepts, type_accepts = matcher(filter_name), matcher(filter_typename)
-        items = self._all() if recursive else self._items
-        return {
-            name: item[1]
-            for name, item in items.items()
-            if name_accepts(name) and type_accepts(item[1])
-        }
+        found = [item for name, item in self._items.items() if name_accepts(name)]
+        if recursive:
+            found += [self._below[name] for name in filter(deep(name_accepts), self._below)]
+        return {item[0]: item[1] for item in found if type_accepts(item[1])}
 
     def show(self, *, filter_name: NameFilter = None, filter_typename: NameFilter = None) -> None:
         """Print each column's name, C++ type and Arrow type, or why it cannot be read."""
@@ -120,9 +127,15 @@ class Dataset(Mapping[str, "Column"]):
 
     def __getitem__(self, name: str) -> Column:
         """Return the column `name`; `KeyError` with the nearest names if there is none."""
-        if name not in self:
+        if not isinstance(name, str):
+            raise TypeError(
+                f'a column is named by a str, as in dataset["{next(iter(self), "name")}"], not by '
+                f"{type(name).__name__}; several are read by .arrays([...])"
+            )
+        item = self._item(name)
+        if item is None:
             raise not_found(name, list(self._all()), self._where())
-        return Column(self, name)
+        return Column(self, item)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the columns."""
@@ -134,7 +147,7 @@ class Dataset(Mapping[str, "Column"]):
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is a column of that name."""
-        return name in self._items or name in self._below
+        return isinstance(name, str) and self._item(name) is not None
 
     def __eq__(self, other: object) -> bool:
         """Compare by identity: two open datasets are not compared by their data."""
@@ -307,30 +320,49 @@ class Dataset(Mapping[str, "Column"]):
         del requested_schema  # A producer may ignore it.
         return self._core.stream(self._choose(None, None, None), 0, self.num_entries, None)
 
+    def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
+        """Refuse: NumPy, pandas and awkward would else make an array of the names."""
+        raise TypeError(
+            'a dataset is not an array; read it with .arrays(), or .arrays(library="pd") for pandas'
+        )
+
+    # Awkward asks for this first.
+    __dlpack__ = __dlpack_device__ = __array__
+
     # Inner workings
+
+    def _item(self, name: str) -> _Item | None:
+        return self._items.get(name) or self._core.item(name)
 
     def _where(self) -> str:
         return f"{self.object_path!r} of {self.file_path}"
 
-    def _all(self) -> dict[str, tuple[str, str, str | None, str | None]]:
+    def _all(self) -> dict[str, _Item]:
         return {**self._items, **self._below}
 
     def _choose(
         self, names: Names, by_name: NameFilter, by_type: NameFilter, refused_too: bool = False
     ) -> list[str]:
-        chosen = choose(list(self._items), names, by_name, self._where(), list(self._below))
-        items = self._all()
+        chosen = choose(list(self._items), names, by_name, self._where(), self._lower)
+        items = {name: item for name in chosen if (item := self._item(name)) is not None}
         if by_type is not None:
             accepts = matcher(by_type)
-            chosen = [name for name in chosen if accepts(items[name][1])]
-        refused = [name for name in chosen if items[name][3] is not None]
+            items = {name: item for name, item in items.items() if accepts(item[1])}
+            if names is not None and chosen and not items:
+                raise nothing_left("filter_typename", chosen, self._where())
+        refused = {name: item[3] for name, item in items.items() if item[3] is not None}
         if refused and not refused_too:
             raise self._refusal(refused)
-        return chosen
+        return list(items)
 
-    def _refusal(self, refused: list[str]) -> UnsupportedError:
-        items = self._all()
-        lines = [f"{name}: {items[name][3]}" for name in refused[:5]]
+    def _lower(self, name: str | None) -> list[str]:
+        """Return the names below the columns; of `name`, that one if it is a way to say one."""
+        if name is None:
+            return list(self._below)
+        return [name] if self._core.item(name) else []
+
+    def _refusal(self, refused: Mapping[str, str | None]) -> UnsupportedError:
+        lines = [f"{name}: {reason}" for name, reason in [*refused.items()][:5]]
         if len(refused) > 5:
             lines.append(f"and {len(refused) - 5} more (see .unreadable)")
         return UnsupportedError(
@@ -442,72 +474,6 @@ class AttributeSet(RNTuple):
     def attributes(self, **options: Any) -> Any:
         """Return the values of all attributes, one record each; options are those of `arrays`."""
         return self["_userData"].array(**options)
-
-
-class Column:
-    """One column of a `Dataset`: a branch of a TTree, a field of an RNTuple."""
-
-    def __init__(self, dataset: Dataset, name: str) -> None:
-        self._dataset = dataset
-        self._item = dataset._all()[name]
-
-    @property
-    def name(self) -> str:
-        """Name of the branch or field."""
-        return self._item[0]
-
-    @property
-    def typename(self) -> str:
-        """C++ type, such as ``std::vector<float>``."""
-        return self._item[1]
-
-    @property
-    def arrow_type(self) -> str | None:
-        """Arrow type it reads as; `None` when nyssa cannot read it."""
-        return self._item[2]
-
-    @property
-    def reason(self) -> str | None:
-        """Why nyssa cannot read it; `None` when it can."""
-        return self._item[3]
-
-    @property
-    def num_entries(self) -> int:
-        """Number of entries."""
-        return self._dataset.num_entries
-
-    def array(
-        self,
-        *,
-        entry_start: int | None = None,
-        entry_stop: int | None = None,
-        library: str = "ak",
-        skip_unreadable: bool = False,
-        threads: int | None = None,
-    ) -> Any:
-        """Read the column into memory.
-
-        With ``library="np"`` numbers come as a read-only view of shape ``(entries,)``, fixed arrays
-        as ``(entries, d1, ...)``, records of numbers as a structured array, strings as objects of
-        `str`, and jagged data as objects: one NumPy array per entry. Other libraries give an
-        ``ak.Array``, ``pyarrow.Array``, ``pandas.Series`` or ``polars.Series``.
-        The parameters and errors are those of `Dataset.arrays`; with `skip_unreadable` members of
-        its objects are left out.
-        """
-        library = _library.canonical(library)
-        dataset = self._dataset
-        start, stop = entry_range(entry_start, entry_stop, dataset.num_entries)
-        if skip_unreadable:
-            spared = _spare.Sparing(dataset._core, [self.name], library, threads)
-            return spared.column(start, stop)
-        names = dataset._choose([self.name], None, None) if self.reason else [self.name]
-        layout = _library.takes_layouts(library)
-        [column] = dataset._core.read(names, start, stop, threads, layout)
-        return _library.column(library, column, start, stop)
-
-    def __repr__(self) -> str:
-        """Return name, type and dataset."""
-        return f"<Column {self.name!r} ({self.typename}) of {self._dataset.name!r}>"
 
 
 def wrap(core: _core.Dataset) -> Dataset:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nyssa import _core
 from nyssa._filter import NameFilter, matcher, not_found
@@ -160,6 +160,13 @@ class Directory(Mapping[str, Any]):
     def __hash__(self) -> int:
         """Hash by identity."""
         return id(self)
+
+    def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
+        """Refuse: NumPy, pandas and awkward would else make an array of the names."""
+        raise TypeError("a file is not an array; open one of the objects in it")
+
+    # Awkward asks for this first.
+    __dlpack__ = __dlpack_device__ = __array__
 
     def __repr__(self) -> str:
         """Return the path."""

@@ -26,25 +26,27 @@ use crate::layout::Tree;
 pub struct Array {
     array: ArrayRef,
     field: Arc<Field>,
-    tree: OnceLock<Tree>,
+    /// What `layout` makes, by whether options are declared.
+    trees: [OnceLock<Tree>; 2],
 }
 
 impl Array {
     /// Shows `array` of `field` to Python.
     pub fn new(array: ArrayRef, field: Arc<Field>) -> Self {
-        Self { array, field, tree: OnceLock::new() }
+        Self { array, field, trees: [OnceLock::new(), OnceLock::new()] }
     }
 
     /// Makes the tree of [`Array::layout`] now, on this thread.
     ///
     /// # Errors
     /// As [`Tree::new`].
-    pub fn prepare(&self) -> nyssa::Result<&Tree> {
-        if let Some(tree) = self.tree.get() {
+    pub fn prepare(&self, declared: bool) -> nyssa::Result<&Tree> {
+        let known = &self.trees[usize::from(declared)];
+        if let Some(tree) = known.get() {
             return Ok(tree);
         }
-        let tree = Tree::new(&self.array, &self.field, false)?;
-        Ok(self.tree.get_or_init(|| tree))
+        let tree = Tree::new(&self.array, &self.field, declared)?;
+        Ok(known.get_or_init(|| tree))
     }
 
     /// The data.
@@ -131,10 +133,7 @@ impl Array {
     #[pyo3(signature = (declared=false))]
     fn layout<'py>(&self, py: Python<'py>, declared: bool) -> PyResult<Bound<'py, PyTuple>> {
         let raise = |error: Error| errors::to_python(py, &error);
-        if declared {
-            return Tree::new(&self.array, &self.field, true).map_err(raise)?.to_python(py);
-        }
-        self.prepare().map_err(raise)?.to_python(py)
+        self.prepare(declared).map_err(raise)?.to_python(py)
     }
 
     #[pyo3(signature = (requested_schema=None))]

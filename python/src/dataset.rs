@@ -44,7 +44,7 @@ impl Dataset {
         py: Python<'_>,
         names: Vec<String>,
         threads: Option<usize>,
-        layout: bool,
+        layout: Option<bool>,
         read: impl FnOnce(&mut Sparing<'_>, &Context) -> nyssa::Result<Vec<ArrayRef>> + Send + 'static,
     ) -> PyResult<Spared> {
         let dataset = Arc::clone(&self.0);
@@ -60,6 +60,17 @@ impl Dataset {
             Ok((Self(read), names, arrays, left_out))
         })
     }
+}
+
+/// A column as Python takes it; see [`Dataset::items`].
+type ItemRow = (String, String, Option<String>, Option<String>);
+
+fn row(item: &Item) -> ItemRow {
+    let (data_type, reason) = match &item.field {
+        Ok(field) => (Some(field.data_type().to_string()), None),
+        Err(reason) => (None, Some(reason.clone())),
+    };
+    (item.name.clone(), item.type_name.clone(), data_type, reason)
 }
 
 /// A field as Python takes it; see [`Dataset::fields`].
@@ -95,18 +106,16 @@ impl Dataset {
     }
 
     /// `(name, C++ type, Arrow type or None, why it cannot be read or None)` of each column, or of those
-    /// below them: the sub-branches of split branches.
+    /// below them: the sub-branches of split branches, the parts of fields.
     #[pyo3(signature = (below=false))]
-    fn items(&self, below: bool) -> Vec<(String, String, Option<String>, Option<String>)> {
-        let describe = |item: &Item| {
-            let (data_type, reason) = match &item.field {
-                Ok(field) => (Some(field.data_type().to_string()), None),
-                Err(reason) => (None, Some(reason.clone())),
-            };
-            (item.name.clone(), item.type_name.clone(), data_type, reason)
-        };
+    fn items(&self, below: bool) -> Vec<ItemRow> {
         let items = if below { self.0.below() } else { self.0.items() };
-        items.iter().map(describe).collect()
+        items.iter().map(row).collect()
+    }
+
+    /// The column of a name as `items` shows it; its own name may be spelled otherwise.
+    fn item(&self, name: &str) -> Option<ItemRow> {
+        self.0.item(name).map(row)
     }
 
     /// Each field of an RNTuple: index of its parent or `None`, name, C++ type, version of the type, and
@@ -130,9 +139,9 @@ impl Dataset {
         self.0.clusters().into_iter().map(|range| (range.start, range.end)).collect()
     }
 
-    /// Reads columns for the entries from `start` to `stop`; with `layout` their trees of buffers are
-    /// made on all threads, too.
-    #[pyo3(signature = (names, start, stop, threads=None, layout=false))]
+    /// Reads columns for the entries from `start` to `stop`; with a `layout` their trees of buffers
+    /// are made on all threads, too, with declared options or not.
+    #[pyo3(signature = (names, start, stop, threads=None, layout=None))]
     fn read(
         &self,
         py: Python<'_>,
@@ -140,7 +149,7 @@ impl Dataset {
         start: u64,
         stop: u64,
         threads: Option<usize>,
-        layout: bool,
+        layout: Option<bool>,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
         Door::new(threads).abandonable().run(py, move |context| {
@@ -151,14 +160,14 @@ impl Dataset {
     }
 
     /// Reads columns for entries in any order, as `read` does for ranges.
-    #[pyo3(signature = (names, indices, threads=None, layout=false))]
+    #[pyo3(signature = (names, indices, threads=None, layout=None))]
     fn take(
         &self,
         py: Python<'_>,
         names: Vec<String>,
         indices: Vec<u64>,
         threads: Option<usize>,
-        layout: bool,
+        layout: Option<bool>,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
         Door::new(threads).abandonable().run(py, move |context| {
@@ -170,7 +179,7 @@ impl Dataset {
 
     /// Reads what can be read of columns for the entries from `start` to `stop`: the dataset that was
     /// read, whose columns may lack parts, the names of the columns, their arrays, and what was left out.
-    #[pyo3(signature = (names, start, stop, threads=None, layout=false))]
+    #[pyo3(signature = (names, start, stop, threads=None, layout=None))]
     fn read_sparing(
         &self,
         py: Python<'_>,
@@ -178,7 +187,7 @@ impl Dataset {
         start: u64,
         stop: u64,
         threads: Option<usize>,
-        layout: bool,
+        layout: Option<bool>,
     ) -> PyResult<Spared> {
         self.spare(py, names, threads, layout, move |sparing, context| {
             sparing.read(start..stop, context)
@@ -186,14 +195,14 @@ impl Dataset {
     }
 
     /// As `read_sparing`, for entries in any order.
-    #[pyo3(signature = (names, indices, threads=None, layout=false))]
+    #[pyo3(signature = (names, indices, threads=None, layout=None))]
     fn take_sparing(
         &self,
         py: Python<'_>,
         names: Vec<String>,
         indices: Vec<u64>,
         threads: Option<usize>,
-        layout: bool,
+        layout: Option<bool>,
     ) -> PyResult<Spared> {
         self.spare(py, names, threads, layout, move |sparing, context| {
             sparing.take(&indices, context)
@@ -253,19 +262,19 @@ impl Dataset {
     }
 }
 
-/// Arrays that were read as Python sees them; with `layout` their trees are made on all threads.
+/// Arrays that were read as Python sees them; with a `layout` their trees are made on all threads.
 fn columns(
     dataset: &AnyDataset,
     names: &[String],
     arrays: Vec<ArrayRef>,
-    layout: bool,
+    layout: Option<bool>,
     context: &Context,
 ) -> nyssa::Result<Vec<Array>> {
     let fields = fields(dataset, names)?;
     let arrays: Vec<_> =
         arrays.into_iter().zip(fields).map(|(array, field)| Array::new(array, field)).collect();
-    if layout {
-        let prepare = |array: &Array| array.prepare().map(drop);
+    if let Some(declared) = layout {
+        let prepare = |array: &Array| array.prepare(declared).map(drop);
         context.pool().install(|| arrays.par_iter().try_for_each(prepare))?;
     }
     Ok(arrays)
@@ -273,12 +282,17 @@ fn columns(
 
 /// The Arrow fields of columns.
 fn fields(dataset: &AnyDataset, names: &[String]) -> nyssa::Result<Vec<Arc<Field>>> {
-    let all = dataset.items().iter().chain(dataset.below());
-    let items: HashMap<&str, &Item> = all.map(|item| (item.name.as_str(), item)).collect();
+    let named = dataset.items().iter().map(|item| (item.name.as_str(), item));
+    let mut items: HashMap<&str, &Item> = named.collect();
+    if names.iter().any(|name| !items.contains_key(name.as_str())) {
+        items.extend(dataset.below().iter().map(|item| (item.name.as_str(), item)));
+    }
     let find = |name: &String| {
-        let item = items.get(name.as_str()).copied();
+        let item = items.get(name.as_str()).copied().or_else(|| dataset.item(name));
         let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
-        item.field.clone().map(Arc::new).map_err(Error::unsupported)
+        // By the name that was asked for: the column's own may be spelled otherwise.
+        let field = item.field.clone().map_err(Error::unsupported)?;
+        Ok(Arc::new(field.with_name(name)))
     };
     names.iter().map(find).collect()
 }

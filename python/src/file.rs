@@ -97,7 +97,7 @@ impl File {
             let key = objects.file().find(&path)?;
             let (field, array) = objects.read(&key)?;
             let array = Array::new(array, Arc::new(field));
-            array.prepare()?;
+            array.prepare(false)?;
             Ok(array)
         })
     }

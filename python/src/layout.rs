@@ -63,12 +63,17 @@ impl Tree {
         let tree = Self::bare(array, field, below)?;
         let mask = match nulls {
             Some(nulls) if field.is_nullable() || !below_nulls => bytes_of_bits(nulls.inner()),
-            _ if declared && field.is_nullable() && !matches!(tree, Self::Union { .. }) => {
+            _ if declared && field.is_nullable() && tree.may_be_option() => {
                 vec![1u8; array.len()].into()
             }
             _ => return Ok(tree),
         };
         Ok(Self::Option { mask, child: Box::new(tree) })
+    }
+
+    /// Whether what is missing is not told by the tree itself.
+    fn may_be_option(&self) -> bool {
+        !matches!(self, Self::Union { .. } | Self::Nothing { .. })
     }
 
     fn bare(array: &ArrayRef, field: &Field, below: Shown) -> Result<Self> {

@@ -103,7 +103,7 @@ def test_dataset_is_a_mapping(file: Path, capsys: pytest.CaptureFixture[str]) ->
         ("n", ["n"]),
         (["n", "x*"], ["n", "x", "xyz"]),
         ("/^jet_.t$/i", ["Jet_pt"]),
-        (re.compile("y"), ["xyz"]),
+        (re.compile(".y"), ["xyz"]),
         (lambda name: len(name) == 1, ["n", "x"]),
         (None, ["n", "x", "Jet_pt", "Jet_id", "xyz", "name", "ok"]),
         ("nothing*", []),

@@ -77,12 +77,14 @@ pub trait Dataset: Send + Sync {
     /// Readable and unreadable columns, in order.
     fn items(&self) -> &[Item];
 
-    /// Columns below those of [`Dataset::items`], by path: the sub-branches of split branches.
+    /// Columns below those of [`Dataset::items`], by path: the sub-branches of split branches, the parts
+    /// of fields (`s.x`; `jets.pt` for those of the items of a collection).
     fn below(&self) -> &[Item] {
         &[]
     }
 
-    /// The column of a name, of the items or below them.
+    /// The column of a name, of the items or below them. Those of an RNTuple are also found by ROOT's full
+    /// path (`jets._0.pt`).
     fn item(&self, name: &str) -> Option<&Item> {
         let mut all = self.items().iter().chain(self.below());
         all.find(|item| item.name == name)

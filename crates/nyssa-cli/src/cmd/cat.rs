@@ -9,7 +9,7 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef};
 use clap::Args;
 use nyssa::cut::Cut;
-use nyssa::dataset::{self, AnyDataset, ChainOptions, Dataset, Filter, Selected, Sparing};
+use nyssa::dataset::{self, AnyDataset, ChainOptions, Dataset, Filter, Item, Selected, Sparing};
 use nyssa::error::ResultExt;
 use nyssa::ttree::Relations;
 use nyssa::{Context, Error};
@@ -85,7 +85,6 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     {
         return object::print(args, &file, &key, app);
     }
-    let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
     let data = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;
     if args.attributes && matches!(data, data::Entries::Many(..)) {
@@ -97,7 +96,7 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     let friends =
         if args.friends { Some(with_friends(&args.data, &data, &context)?) } else { None };
     let dataset = friends.as_deref().unwrap_or(data.dataset());
-    let mut columns = columns(dataset, data.first(), &filter, app)?;
+    let mut columns = columns(dataset, data.first(), &args.filter, app)?;
     let selected = match &args.cut {
         Some(cut) => Some(select(dataset, data.first(), cut, args.entries, &context)?),
         None => None,
@@ -196,10 +195,13 @@ struct Column {
 fn columns(
     dataset: &dyn Dataset,
     first: &Data,
-    filter: &Filter,
+    patterns: &[String],
     app: &mut App<'_>,
 ) -> Result<Vec<Column>> {
-    let taken: Vec<_> = dataset.items().iter().filter(|item| filter.takes(&item.name)).collect();
+    let filter = Filter::new(patterns, &[])?;
+    let mut taken: Vec<_> =
+        dataset.items().iter().filter(|item| filter.takes(&item.name)).collect();
+    taken.extend(below(dataset, patterns)?);
     if taken.is_empty() && !dataset.items().is_empty() {
         return Err(Failure::Usage(
             format!("the filter takes none of the {} columns", dataset.items().len()),
@@ -230,6 +232,25 @@ fn columns(
         return Err(error.at(|place| place.object = Some(dataset.name().to_owned())).into());
     }
     Ok(columns)
+}
+
+/// The columns below others that patterns mean which match none of the others.
+fn below<'d>(dataset: &'d dyn Dataset, patterns: &[String]) -> Result<Vec<&'d Item>> {
+    let mut found: Vec<&Item> = Vec::new();
+    for pattern in patterns {
+        let filter = Filter::new(std::slice::from_ref(pattern), &[])?;
+        if dataset.items().iter().any(|item| filter.takes(&item.name)) {
+            continue;
+        }
+        let named = dataset.item(pattern).filter(|_| !dataset.below().is_empty());
+        let below = dataset.below().iter().filter(|item| filter.takes(&item.name));
+        for item in named.into_iter().chain(below) {
+            if !found.iter().any(|other| other.name == item.name) {
+                found.push(item);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Says what is left out: each with its reason when they are few.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::evolve::{Aliases, Options};
 use super::evolved::{Evolved, Mapping, rename};
+use super::target::File;
 use super::{AnyDataset, Dataset, Format, Item, LeftOut, ReadRule, Ruled, Target, open_path};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
@@ -74,7 +75,9 @@ pub struct ChainOptions {
 pub struct Chain {
     links: Vec<Link>,
     parts: Vec<Part>,
+    /// The columns, and those below them from number `below` on.
     items: Arc<[Item]>,
+    below: usize,
     format: Format,
     object: String,
     title: String,
@@ -99,7 +102,9 @@ struct Found {
     object: String,
     entries: u64,
     clusters: Vec<Range<u64>>,
+    /// Its columns, and those below them.
     items: Vec<Item>,
+    below: usize,
 }
 
 impl Chain {
@@ -121,9 +126,14 @@ impl Chain {
         // Files of one schema in a row are asked once.
         let new = |&index: &usize| index == 0 || !Arc::ptr_eq(&renamed[index], &renamed[index - 1]);
         let files = (0..links.len()).filter(new);
-        let files = files.map(|index| (links[index].name.as_str(), renamed[index].as_slice()));
+        let files = files.map(|index| {
+            let (own, below) = renamed[index].split_at(found[index].below);
+            File { name: links[index].name.as_str(), own, below }
+        });
         let files = files.collect::<Vec<_>>();
         let mut items = options.target.resolve(&files, options.evolution.missing)?;
+        let below = items.len();
+        items.extend(options.target.below(&files, options.evolution.missing));
         let mut parts: Vec<Part> = Vec::with_capacity(links.len());
         let mut open = VecDeque::new();
         let mut end = 0u64;
@@ -160,7 +170,7 @@ impl Chain {
         };
         let (items, open) = (items.into(), Mutex::new(open));
         let options = options.clone();
-        Ok(Self { links, parts, items, format, object, title, options, open })
+        Ok(Self { links, parts, items, below, format, object, title, options, open })
     }
 
     /// Names of the files, and their entries in the chain.
@@ -199,7 +209,8 @@ fn look(link: &Link, keep: bool) -> Result<Found> {
         object: dataset.name().to_owned(),
         entries: dataset.num_entries(),
         clusters: dataset.clusters(),
-        items: dataset.items().to_vec(),
+        items: [dataset.items(), dataset.below()].concat(),
+        below: dataset.items().len(),
         dataset: keep.then_some(dataset),
     })
 }
@@ -234,7 +245,11 @@ impl Dataset for Chain {
     }
 
     fn items(&self) -> &[Item] {
-        &self.items
+        &self.items[..self.below]
+    }
+
+    fn below(&self) -> &[Item] {
+        &self.items[self.below..]
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

@@ -23,38 +23,60 @@ pub enum Target {
     Like(Vec<Item>),
 }
 
+/// The columns of a file, and those below them.
+pub(super) struct File<'a> {
+    pub(super) name: &'a str,
+    pub(super) own: &'a [Item],
+    pub(super) below: &'a [Item],
+}
+
+impl File<'_> {
+    fn find(&self, name: &str) -> Option<&Item> {
+        find(self.own, name).or_else(|| find(self.below, name))
+    }
+}
+
 impl Target {
     /// The columns of the target, given those of the files. What a file may lack becomes nullable if
     /// `missing` says so; a column without a type for all is unreadable, with the reason.
     ///
     /// # Errors
     /// `NotFound` when a stated column is in no file.
-    pub(super) fn resolve(&self, files: &[(&str, &[Item])], missing: Missing) -> Result<Vec<Item>> {
-        let mut items = match self {
-            Self::First => files.first().map(|(_, items)| items.to_vec()).unwrap_or_default(),
-            Self::Union => joined(files, false),
-            Self::Intersection => joined(files, true),
+    pub(super) fn resolve(&self, files: &[File<'_>], missing: Missing) -> Result<Vec<Item>> {
+        let items = match self {
             Self::Stated(items) => {
                 stated_somewhere(items, files)?;
                 items.clone()
             }
             Self::Like(items) => items.clone(),
+            _ => self.together(files.iter().map(|file| (file.name, file.own))),
         };
-        if missing == Missing::Null {
-            for (_, file) in files {
-                items.iter_mut().for_each(|item| nullable_where_missing(item, file));
-            }
+        Ok(nullable(items, files, missing))
+    }
+
+    /// The columns below those of the target, unless these are stated.
+    pub(super) fn below(&self, files: &[File<'_>], missing: Missing) -> Vec<Item> {
+        nullable(self.together(files.iter().map(|file| (file.name, file.below))), files, missing)
+    }
+
+    fn together<'a>(&self, files: impl Iterator<Item = (&'a str, &'a [Item])>) -> Vec<Item> {
+        let files: Vec<_> = files.collect();
+        match self {
+            Self::First => files.first().map(|(_, items)| items.to_vec()).unwrap_or_default(),
+            Self::Union => joined(&files, false),
+            Self::Intersection => joined(&files, true),
+            Self::Stated(_) | Self::Like(_) => Vec::new(),
         }
-        Ok(items)
     }
 }
 
-fn stated_somewhere(items: &[Item], files: &[(&str, &[Item])]) -> Result<()> {
-    let has = |name: &str| files.iter().any(|(_, file)| find(file, name).is_some());
+fn stated_somewhere(items: &[Item], files: &[File<'_>]) -> Result<()> {
+    let has = |name: &str| files.iter().any(|file| file.find(name).is_some());
     match items.iter().find(|item| !files.is_empty() && !has(&item.name)) {
         None => Ok(()),
         Some(item) => {
-            let names = files.iter().flat_map(|(_, file)| file.iter().map(|i| i.name.as_str()));
+            let names = files.iter().flat_map(|file| file.own.iter().chain(file.below));
+            let names = names.map(|item| item.name.as_str());
             let hint = crate::guard::did_you_mean(&item.name, names);
             Err(Error::not_found(format!("no file has the field {:?}{hint}", item.name)))
         }
@@ -116,10 +138,19 @@ fn widen(item: &mut Item, other: &Item, file: &str, shared_only: bool) {
     }
 }
 
-/// Lets be null what `file` does not have of a column.
-fn nullable_where_missing(item: &mut Item, file: &[Item]) {
+/// Lets be null what one of the files does not have, where `missing` says so.
+fn nullable(mut items: Vec<Item>, files: &[File<'_>], missing: Missing) -> Vec<Item> {
+    if missing == Missing::Null {
+        for file in files {
+            items.iter_mut().for_each(|item| nullable_where_missing(item, file));
+        }
+    }
+    items
+}
+
+fn nullable_where_missing(item: &mut Item, file: &File<'_>) {
     let Ok(field) = &mut item.field else { return };
-    match find(file, &item.name).map(|other| &other.field) {
+    match file.find(&item.name).map(|other| &other.field) {
         None => *field = field.clone().with_nullable(true),
         Some(Ok(other)) => *field = nullable_members(field, other),
         Some(Err(_)) => (),

@@ -26,6 +26,7 @@ mod reader;
 mod shape;
 mod stream;
 mod streamers;
+mod subfield;
 mod switches;
 mod verify;
 

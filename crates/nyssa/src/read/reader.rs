@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
@@ -16,13 +16,14 @@ use super::plan::Plan;
 use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
 use super::streamers::Streamers;
+use super::subfield;
 use crate::Context;
 use crate::dataset::{AnyDataset, Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, Footer, Header};
 use crate::guard::{did_you_mean, to_usize};
 use crate::rootfile::RootFile;
-use crate::schema::{Cluster, ColumnId, Field, FieldId, PageInfo, Schema, Structure};
+use crate::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema};
 
 /// Class name of the key of an RNTuple's anchor.
 pub const CLASS: &str = "ROOT::RNTuple";
@@ -41,6 +42,8 @@ pub struct Reader {
     top_level: Vec<FieldId>,
     items: Vec<Item>,
     index: HashMap<String, usize>,
+    /// The parts of fields, once they are asked for.
+    below: OnceLock<Vec<Item>>,
     options: Options,
     /// `None` when streamer fields read as bytes.
     streamers: Option<Streamers>,
@@ -93,7 +96,7 @@ impl Reader {
             StreamerForm::Raw => None,
             StreamerForm::Decoded => Some(Streamers::compile(file, &header, &footer, &schema)),
         };
-        let item = |&id: &FieldId| item(&schema, id, streamers.as_ref());
+        let item = |&id: &FieldId| subfield::item(&schema, &[id], streamers.as_ref());
         let items = top_level.iter().map(item).collect::<Vec<_>>();
         let index = items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
         let index = index.collect();
@@ -109,6 +112,7 @@ impl Reader {
             top_level,
             items,
             index,
+            below: OnceLock::new(),
             options,
             streamers,
         })
@@ -192,10 +196,11 @@ impl Reader {
         self.items = self
             .top_level
             .iter()
-            .map(|&id| item(&self.schema, id, self.streamers.as_ref()))
+            .map(|&id| subfield::item(&self.schema, &[id], self.streamers.as_ref()))
             .collect();
         let index = self.items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
         self.index = index.collect();
+        self.below = OnceLock::new();
     }
 
     /// What reading `names` for `entries` fetches first; all that it fetches when the range cuts no
@@ -226,17 +231,25 @@ impl Reader {
 
     fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
         let node = |name: &&str| {
-            let index = self.index.get(*name).ok_or_else(|| self.missing(name))?;
-            let streamers = self.streamers.as_ref();
-            new_node(&self.schema, self.top_level[*index], streamers).map_err(|reason| {
+            let way = self.way(name).ok_or_else(|| self.missing(name))?;
+            subfield::node(&self.schema, &way, self.streamers.as_ref()).map_err(|reason| {
                 Error::unsupported(reason).at(|place| place.field = Some((*name).to_owned()))
             })
         };
         names.iter().map(node).collect::<Result<_>>().in_file(self.file()).in_object(&self.path)
     }
 
+    /// The way from a top-level field to what `name` names: it itself, or a part of it.
+    fn way(&self, name: &str) -> Option<subfield::Way> {
+        match self.index.get(name) {
+            Some(&index) => Some(vec![self.top_level[index]]),
+            None => subfield::find(&self.schema, &self.top_level, name),
+        }
+    }
+
     fn missing(&self, name: &str) -> Error {
-        let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
+        let all = self.items.iter().chain(self.below());
+        let hint = did_you_mean(name, all.map(|item| item.name.as_str()));
         Error::not_found(format!("there is no field {name:?}{hint}"))
     }
 
@@ -321,37 +334,6 @@ fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> 
     items.unwrap_or_default().iter().map(span).collect()
 }
 
-/// The node of a field, its streamer fields decoded where there are layouts.
-fn new_node(
-    schema: &Schema,
-    id: FieldId,
-    streamers: Option<&Streamers>,
-) -> std::result::Result<Node, String> {
-    let mut node = Node::new(schema, id)?;
-    match streamers {
-        Some(streamers) => node.decode_objects(schema, streamers).map(|()| node),
-        None => Ok(node),
-    }
-}
-
-fn item(schema: &Schema, id: FieldId, streamers: Option<&Streamers>) -> Item {
-    let field = schema.field(id);
-    let node = new_node(schema, id, streamers);
-    Item {
-        name: field.name.clone(),
-        type_name: type_name(field),
-        field: node.map(|node| node.arrow_field(&field.name)),
-    }
-}
-
-fn type_name(field: &Field) -> String {
-    match field.structure {
-        Structure::Collection if field.type_name.is_empty() => "(untyped collection)".to_owned(),
-        Structure::Record if field.type_name.is_empty() => "(untyped record)".to_owned(),
-        _ => field.type_name.clone(),
-    }
-}
-
 impl Dataset for Reader {
     fn format(&self) -> Format {
         Format::RNTuple
@@ -371,6 +353,23 @@ impl Dataset for Reader {
 
     fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    fn below(&self) -> &[Item] {
+        self.below.get_or_init(|| {
+            let ways = subfield::ways(&self.schema, &self.top_level);
+            let item =
+                |way: &subfield::Way| subfield::item(&self.schema, way, self.streamers.as_ref());
+            ways.iter().map(item).collect()
+        })
+    }
+
+    fn item(&self, name: &str) -> Option<&Item> {
+        if let Some(&index) = self.index.get(name) {
+            return self.items.get(index);
+        }
+        let path = subfield::path(&self.schema, &self.way(name)?);
+        self.items.iter().chain(self.below()).find(|item| item.name == path)
     }
 
     fn schema(&self) -> Option<&Schema> {

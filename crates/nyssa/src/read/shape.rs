@@ -77,6 +77,15 @@ impl Node {
         build(schema, id, 0)
     }
 
+    /// The node of the last field of `way`, inside the collections above it, or the reason why nyssa
+    /// cannot read it.
+    pub fn part(schema: &Schema, way: &[FieldId]) -> Reason<Self> {
+        let Some((&id, above)) = way.split_last() else {
+            return Err("no field is named".to_owned());
+        };
+        above.iter().rev().try_fold(build(schema, id, 0)?, |inner, &id| around(schema, id, inner))
+    }
+
     /// Has all streamer fields in it decoded by `streamers`.
     pub fn decode_objects(&mut self, schema: &Schema, streamers: &Streamers) -> Reason<()> {
         match &mut self.kind {
@@ -191,12 +200,46 @@ fn build(schema: &Schema, id: FieldId, depth: usize) -> Reason<Node> {
     }
 }
 
+/// A part of what field `id` holds, in the collection that the field is, if it is one.
+fn around(schema: &Schema, id: FieldId, inner: Node) -> Reason<Node> {
+    let field = schema.field(id);
+    let kind = match field.structure {
+        Structure::Record => return Ok(inner),
+        Structure::Collection => collection(schema, field, inner),
+        _ => match field.array_size.map(|size| (size, i32::try_from(size))) {
+            Some((size, Ok(_))) => Ok(NodeKind::Array { size, item: Box::new(inner) }),
+            _ => Err("its parts cannot be read without it".to_owned()),
+        },
+    };
+    let kind = kind.map_err(|reason| format!("field {}: {reason}", schema.path(id)))?;
+    Ok(Node { field: id, kind, type_name: None })
+}
+
+fn collection(schema: &Schema, field: &Field, item: Node) -> Reason<NodeKind> {
+    let optional = ["std::optional<", "std::unique_ptr<"]
+        .iter()
+        .any(|prefix| field.type_name.starts_with(prefix));
+    // A null inside a null could not be told apart: such a pair stays a list outside.
+    let form = if optional && !item.hides_null() { Form::Optional } else { Form::List };
+    let offsets = slot(schema, field, 0, 1, Element::Index)?;
+    Ok(NodeKind::List { offsets, item: Box::new(item), form })
+}
+
+fn slot(
+    schema: &Schema,
+    field: &Field,
+    slot: usize,
+    slots: usize,
+    element: Element,
+) -> Reason<Slot> {
+    let stream = Stream::new(schema, field, slot, slots, element)?;
+    Ok(Slot { stream, index: None })
+}
+
 fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
     let field = schema.field(id);
     let child = |id: FieldId| build(schema, id, depth + 1);
-    let slot = |slot, slots, element| {
-        Stream::new(schema, field, slot, slots, element).map(|stream| Slot { stream, index: None })
-    };
+    let slot = |number, slots, element| slot(schema, field, number, slots, element);
     match field.structure {
         Structure::Leaf => leaf(schema, id, child, slot),
         Structure::Record => {
@@ -204,15 +247,7 @@ fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
                 field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
             Ok(NodeKind::Record(members.collect::<Reason<_>>()?))
         }
-        Structure::Collection => {
-            let item = Box::new(child(only_child(field)?)?);
-            let optional = ["std::optional<", "std::unique_ptr<"]
-                .iter()
-                .any(|prefix| field.type_name.starts_with(prefix));
-            // A null inside a null could not be told apart: such a pair stays a list outside.
-            let form = if optional && !item.hides_null() { Form::Optional } else { Form::List };
-            Ok(NodeKind::List { offsets: slot(0, 1, Element::Index)?, item, form })
-        }
+        Structure::Collection => collection(schema, field, child(only_child(field)?)?),
         Structure::Variant => {
             let alternatives =
                 field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));

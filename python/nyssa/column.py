@@ -1,0 +1,164 @@
+"""`Column`: one column of a dataset, which is read when its values are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from nyssa import _core, _library, _spare
+from nyssa._steps import entry_range
+
+if TYPE_CHECKING:
+    from nyssa.dataset import Dataset
+
+__all__ = ["Column"]
+
+
+class Column(NDArrayOperatorsMixin):
+    """One column of a `Dataset`: a branch of a TTree, a field of an RNTuple, or a part of one.
+
+    `array` reads it. NumPy, Arrow, pandas, polars and plotting libraries take it as it is
+    (``np.asarray(column)``), ``column[:10]`` and ``column[5]`` are awkward arrays and values, and
+    arithmetic gives awkward arrays. Each of these reads what it needs anew.
+    """
+
+    def __init__(self, dataset: Dataset, item: tuple[str, str, str | None, str | None]) -> None:
+        self._dataset = dataset
+        self._item = item
+
+    @property
+    def name(self) -> str:
+        """Name of the branch or field."""
+        return self._item[0]
+
+    @property
+    def typename(self) -> str:
+        """C++ type, such as ``std::vector<float>``."""
+        return self._item[1]
+
+    @property
+    def arrow_type(self) -> str | None:
+        """Arrow type it reads as; `None` when nyssa cannot read it."""
+        return self._item[2]
+
+    @property
+    def reason(self) -> str | None:
+        """Why nyssa cannot read it; `None` when it can."""
+        return self._item[3]
+
+    @property
+    def num_entries(self) -> int:
+        """Number of entries."""
+        return self._dataset.num_entries
+
+    def array(
+        self,
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        library: str = "ak",
+        skip_unreadable: bool = False,
+        threads: int | None = None,
+    ) -> Any:
+        """Read the column into memory.
+
+        With ``library="np"`` numbers come as a read-only view of shape ``(entries,)``, fixed arrays
+        as ``(entries, d1, ...)``, records of numbers as a structured array, strings as objects of
+        `str`, and jagged data as objects: one NumPy array per entry. Other libraries give an
+        ``ak.Array``, ``pyarrow.Array``, ``pandas.Series`` or ``polars.Series``.
+        The parameters and errors are those of `Dataset.arrays`; with `skip_unreadable` members of
+        its objects are left out.
+        """
+        library = _library.canonical(library)
+        start, stop = entry_range(entry_start, entry_stop, self.num_entries)
+        if skip_unreadable:
+            spared = _spare.Sparing(self._dataset._core, [self.name], library, threads)
+            return spared.column(start, stop)
+        column = self._read(start, stop, threads, _library.takes_layouts(library))
+        return _library.column(library, column, start, stop)
+
+    def _read(
+        self, start: int, stop: int, threads: int | None = None, layout: bool | None = None
+    ) -> _core.Array:
+        dataset = self._dataset
+        names = dataset._choose([self.name], None, None) if self.reason else [self.name]
+        [column] = dataset._core.read(names, start, stop, threads, layout)
+        return column
+
+    # Its values
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        return self.num_entries
+
+    def __getitem__(self, where: Any) -> Any:
+        """Return values, or for a name the column below: ``column["pt"]`` is a member.
+
+        A slice, the number of an entry, or an array of numbers or booleans select entries as in an
+        awkward array; of a slice without a step and of an entry no more is read than they need.
+        """
+        if isinstance(where, str):
+            separator = "/" if self._dataset._core.format == "TTree" else "."
+            return self._dataset[f"{self.name}{separator}{where}"]
+        if isinstance(where, slice) and where.step in (None, 1):
+            return self.array(entry_start=where.start, entry_stop=where.stop)
+        if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
+            entry = int(where) + (self.num_entries if where < 0 else 0)
+            if not 0 <= entry < self.num_entries:
+                raise IndexError(f"entry {where} is not among the {self.num_entries} entries")
+            return self.array(entry_start=entry, entry_stop=entry + 1)[0]
+        return self.array()[where]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the values, which are read all at once."""
+        return iter(self.array())
+
+    def __bool__(self) -> bool:
+        """Refuse: many values are neither true nor false."""
+        raise TypeError(
+            f"column {self.name!r} is neither true nor false; ask its array, as by ak.any"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Return what ``array(library="np")`` does."""
+        values = self.array(library="np")
+        return np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Compute with awkward arrays of the values; reductions are NumPy's."""
+        library = "ak" if method == "__call__" else "np"
+        arrays = [one.array(library=library) if isinstance(one, Column) else one for one in inputs]
+        return getattr(ufunc, method)(*arrays, **options)
+
+    def __dlpack__(self, **options: Any) -> object:
+        """Return numbers, one for each entry, by the DLPack protocol, which awkward asks for."""
+        values = self.array(library="np")
+        if values.dtype.kind not in "biuf":
+            raise TypeError(
+                f"column {self.name!r} holds more than one number for each entry; read it with "
+                ".array()"
+            )
+        # Not every version of NumPy lends what is read-only.
+        return values.copy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return the number of the CPU."""
+        return (1, 0)
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Return all values as an Arrow array (Arrow PyCapsule interface)."""
+        return self._read(0, self.num_entries).__arrow_c_array__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """Return the Arrow type."""
+        return self._read(0, 0).__arrow_c_schema__()
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        """Return name, type and dataset."""
+        return f"<Column {self.name!r} ({self.typename}) of {self._dataset.name!r}>"

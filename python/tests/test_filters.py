@@ -1,0 +1,111 @@
+"""Name filters choose what uproot's choose."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+
+PATTERNS: list[Any] = [
+    None,
+    "Jet_pt",
+    "jet_pt",
+    "Jet_*",
+    "*_pt",
+    "Jet_p?",
+    "[FJ]*et_pt",
+    "Jet_[!a-o]*",
+    "nope",
+    "nope*",
+    "/Jet_pt/",
+    "/Jet_pt$/",
+    "/.*Jet_pt/",
+    "/jet_pt/",
+    "/jet_pt/i",
+    "/JET_(pt|eta)$/i",
+    "/Jet_ pt $/x",
+    "/^Jet_pt/m",
+    "/.*/s",
+    "/Muon_.*Id/u",
+    "//",
+    "/",
+    "",
+    "*",
+    "/x",
+    ["Jet_pt", "Muon_*", "/nEle/"],
+    ["Jet_pt"],
+    [],
+    lambda name: name.startswith("HLT_Mu"),
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
+def test_patterns_take_what_uproot_takes(nano: Path, pattern: Any) -> None:
+    ours, theirs = nyssa.open(f"{nano}:Events"), uproot.open(nano)["Events"]
+    assert ours.keys(filter_name=pattern) == theirs.keys(filter_name=pattern)
+    # The two write types in their own ways; this one is the same.
+    for kind in ("float", "/float$/", "flo?t"):
+        expected = theirs.keys(filter_name=pattern, filter_typename=kind)
+        assert ours.keys(filter_name=pattern, filter_typename=kind) == expected
+
+
+def test_wildcards_take_no_slash_before_the_name(nano: Path) -> None:
+    # uproot also compares patterns with "/" and the name.
+    events = nyssa.open(f"{nano}:Events")
+    assert events.keys(filter_name="?Jet*") == ["nJet"]
+    assert events.keys(filter_name="[!FGnS]*Jet_pt") == []
+
+
+def test_expressions_that_are_wrong_say_so(nano: Path) -> None:
+    events = nyssa.open(f"{nano}:Events")
+    for pattern in ("/(/", "/a/L"):
+        with pytest.raises(
+            nyssa.ArgumentError, match=re.escape(f"bad regular expression {pattern}")
+        ):
+            events.keys(filter_name=pattern)
+    with pytest.raises(nyssa.ArgumentError, match="not int"):
+        events.keys(filter_name=3)  # type: ignore[arg-type]
+
+
+def test_compiled_expressions_match_from_the_start(nano: Path) -> None:
+    events = nyssa.open(f"{nano}:Events")
+    assert events.keys(filter_name=re.compile("Jet_pt$")) == ["Jet_pt"]
+
+
+def test_a_filter_that_leaves_nothing_of_named_columns_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "few.root"
+    with nyssa.recreate(path) as file:
+        file["n"] = {"i4": np.arange(3, dtype="i4"), "u4": np.arange(3, dtype="u4")}
+    events = nyssa.open(f"{path}:n")
+    message = (
+        f"filter_name takes none of the columns that are asked of 'n' of {path} by name: i4; a "
+        "filter leaves out some of those that are named"
+    )
+    with pytest.raises(nyssa.NotFoundError, match=re.escape(message)):
+        events.arrays(["i4"], filter_name="u*")
+    with pytest.raises(nyssa.NotFoundError, match="filter_typename takes none of the columns"):
+        events.arrays(["i4"], filter_typename="float")
+    assert events.arrays(["i4", "u4"], filter_name="u*").fields == ["u4"]
+    assert events.arrays(filter_name="nope").fields == []
+    assert len(events.arrays(filter_name="nope")) == 3
+
+
+def test_names_with_special_characters(tmp_path: Path) -> None:
+    names = ["x3", "a*b", "a/b", "what?", "x[3]"]
+    path = tmp_path / "odd.root"
+    with uproot.recreate(path) as file:
+        file.mktree("t", dict.fromkeys(names, "i4"))
+        file["t"].extend({name: np.array([at], dtype="i4") for at, name in enumerate(names)})
+    tree = nyssa.open(f"{path}:t")
+    assert tree.keys() == names
+    for at, name in enumerate(names[:4]):
+        assert tree.arrays([name]).to_list() == [{name: at}]
+        assert tree.arrays(filter_name=name)[name].to_list() == [at]
+        assert tree[name].array().to_list() == [at]
+    assert tree.keys(filter_name="x[3]") == ["x3", "x[3]"]
