@@ -35,6 +35,7 @@ from nyssa.errors import (
 if TYPE_CHECKING:
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
+    from nyssa._digest import digest
     from nyssa._iterate import concatenate, iterate
     from nyssa._join import join
     from nyssa._merge import merge
@@ -74,6 +75,7 @@ _HOMES = {
     "column_precision": "_precision",
     "concatenate": "_iterate",
     "convert": "_convert",
+    "digest": "_digest",
     "estimate_write_memory": "writing",
     "iterate": "_iterate",
     "join": "_join",
@@ -113,6 +115,7 @@ __all__ = [
     "column_precision",
     "concatenate",
     "convert",
+    "digest",
     "errors",
     "estimate_write_memory",
     "iterate",

@@ -157,12 +157,22 @@ class Dataset(Mapping[str, "Column"]):
         """Hash by identity."""
         return id(self)
 
+    def close(self) -> None:
+        """Close the file, or files, that it is read from.
+
+        Nothing can be read from them any more, also not by other datasets of the same `File`: that
+        is an `nyssa.ArgumentError` (a `ValueError`). Arrays that were read stay as they are; lazy
+        ones have only the columns that were needed before.
+        """
+        self._core.close()
+
     def __enter__(self) -> Dataset:
         """Return itself, so that ``with nyssa.open("file.root:Events") as events`` works."""
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Do nothing: the file is closed when nothing refers to it any more."""
+        """Close it."""
+        self.close()
 
     def __repr__(self) -> str:
         """Return format, name, columns and entries."""

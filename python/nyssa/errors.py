@@ -13,6 +13,7 @@ __all__ = [
     "CancelledError",
     "ChecksumError",
     "FileMissingError",
+    "FolderError",
     "FormatError",
     "InputOutputError",
     "InternalError",
@@ -39,15 +40,27 @@ class NotFoundError(NyssaError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
-class FileMissingError(NyssaError, FileNotFoundError):
+class SystemCallError(NyssaError, OSError):
+    """Base of what the operating system says, with its `errno` and `filename` where known."""
+
+    def __str__(self) -> str:
+        """Return the message itself, where OSError would put it together anew."""
+        return str(self.args[0]) if self.args else ""
+
+
+class FileMissingError(SystemCallError, FileNotFoundError):
     """No such file."""
 
 
-class OutputExistsError(NyssaError, FileExistsError):
+class FolderError(SystemCallError, IsADirectoryError, ValueError):
+    """A folder was named where a file is needed."""
+
+
+class OutputExistsError(SystemCallError, FileExistsError):
     """The output exists; ``force=True`` replaces it."""
 
 
-class AccessError(NyssaError, PermissionError):
+class AccessError(SystemCallError, PermissionError):
     """The operating system does not allow it."""
 
 
@@ -55,7 +68,7 @@ class ArgumentError(NyssaError, ValueError):
     """The caller asked for something that cannot be."""
 
 
-class FormatError(NyssaError, ValueError, OSError):
+class FormatError(SystemCallError, ValueError):
     """The file breaks the specification of its format, or is not a ROOT file."""
 
 
@@ -67,7 +80,7 @@ class UnreadableWarning(UserWarning):
     """A column, or a member of its objects, cannot be read and was left out, as was asked."""
 
 
-class ChecksumError(NyssaError, OSError):
+class ChecksumError(SystemCallError, OSError):
     """Stored bytes do not match their checksum: the file is damaged."""
 
 
@@ -75,7 +88,7 @@ class LimitError(NyssaError, MemoryError):
     """A memory budget or a guard was exceeded."""
 
 
-class InputOutputError(NyssaError, OSError):
+class InputOutputError(SystemCallError, OSError):
     """The operating system or the network failed."""
 
 

@@ -182,8 +182,12 @@ class File(Directory):
             warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)
 
     def close(self) -> None:
-        """Forget the file. Datasets that were taken from it stay readable."""
-        self._entries = []
+        """Close the file.
+
+        Nothing can be read from it any more, also not by the datasets that were taken from it: that
+        is an `nyssa.ArgumentError` (a `ValueError`). What was read stays as it is.
+        """
+        self._core.close()
 
     def __enter__(self) -> File:
         """Return itself."""

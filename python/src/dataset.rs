@@ -209,6 +209,11 @@ impl Dataset {
         })
     }
 
+    /// Closes the files that it is read from; nothing can be read any more.
+    fn close(&self) {
+        self.0.close();
+    }
+
     /// Names of the attribute sets.
     fn attribute_sets(&self) -> Vec<String> {
         self.0.attribute_sets()

@@ -4,13 +4,38 @@
 use std::io;
 
 use nyssa::error::{Error, Kind, Place};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The exception for a core error: its message intact, its place as the attribute `place`.
 pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
-    raise(py, class_name(error), &error.to_string(), Some(error.place()))
+    let raised = raise(py, class_name(error), &error.to_string(), Some(error.place()));
+    if let Some(cause) = system_error(error) {
+        let value = raised.value(py);
+        // Only for those that derive from OSError; for others these would be new attributes.
+        if value.is_instance_of::<PyOSError>() {
+            let strerror = cause.source.to_string();
+            let _ = value.setattr("errno", errno(&cause.source));
+            let _ = value.setattr("strerror", strerror);
+            let _ = value.setattr("filename", &cause.resource);
+        }
+    }
+    raised
+}
+
+/// The number of a system's error; of those that nyssa finds before the system does, the same.
+fn errno(error: &io::Error) -> Option<i32> {
+    error.raw_os_error().or(match error.kind() {
+        io::ErrorKind::NotFound => Some(libc::ENOENT),
+        io::ErrorKind::AlreadyExists => Some(libc::EEXIST),
+        io::ErrorKind::PermissionDenied => Some(libc::EACCES),
+        io::ErrorKind::IsADirectory => Some(libc::EISDIR),
+        io::ErrorKind::NotADirectory => Some(libc::ENOTDIR),
+        io::ErrorKind::ReadOnlyFilesystem => Some(libc::EROFS),
+        io::ErrorKind::WouldBlock => Some(libc::EWOULDBLOCK),
+        _ => None,
+    })
 }
 
 /// The exception for a bug in nyssa.
@@ -20,10 +45,11 @@ pub fn internal(py: Python<'_>, message: &str) -> PyErr {
 }
 
 fn class_name(error: &Error) -> &'static str {
-    match (error.kind(), system_error(error)) {
+    match (error.kind(), system_error(error).map(|cause| cause.source.kind())) {
         (_, Some(io::ErrorKind::NotFound)) => "FileMissingError",
         (_, Some(io::ErrorKind::AlreadyExists)) => "OutputExistsError",
         (_, Some(io::ErrorKind::PermissionDenied)) => "AccessError",
+        (_, Some(io::ErrorKind::IsADirectory)) => "FolderError",
         (Kind::NotFound, _) => "NotFoundError",
         (Kind::InvalidArgument, _) => "ArgumentError",
         (Kind::OutOfSpecification, _) => "FormatError",
@@ -36,11 +62,11 @@ fn class_name(error: &Error) -> &'static str {
 }
 
 /// The operating system's verdict, when the error came from opening or creating a resource.
-fn system_error(error: &Error) -> Option<io::ErrorKind> {
+fn system_error(error: &Error) -> Option<&nyssa_io::Error> {
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         if let Some(error) = cause.downcast_ref::<nyssa_io::Error>() {
-            return Some(error.source.kind());
+            return Some(error);
         }
         source = cause.source();
     }

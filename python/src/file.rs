@@ -65,6 +65,11 @@ impl File {
         self.file.name()
     }
 
+    /// Closes the file; nothing of it can be read any more.
+    fn close(&self) {
+        self.file.source().close();
+    }
+
     /// What is wrong with a file that was not closed; `None` for others.
     #[getter]
     fn not_closed(&self) -> Option<&'static str> {

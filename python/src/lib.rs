@@ -15,6 +15,7 @@ mod classes;
 mod cli;
 mod convert;
 mod dataset;
+mod digest;
 mod door;
 mod errors;
 mod file;
@@ -53,6 +54,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
     module.add_function(wrap_pyfunction!(fill::column_precision, module)?)?;
     module.add_function(wrap_pyfunction!(fill::estimate_write_memory, module)?)?;

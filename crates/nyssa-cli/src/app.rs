@@ -42,7 +42,8 @@ pub struct App<'a> {
     pub terminal: Terminal,
     /// Data is one JSON document.
     pub json: bool,
-    quiet: bool,
+    /// Only errors are printed, besides data.
+    pub quiet: bool,
     threads: Option<usize>,
     cancel: Arc<AtomicBool>,
 }
@@ -76,6 +77,11 @@ impl<'a> App<'a> {
         if !self.quiet {
             let _ = writeln!(self.err, "{text}");
         }
+    }
+
+    /// Says what is wrong, however quiet it is to be.
+    pub fn complain(&mut self, text: &str) {
+        let _ = writeln!(self.err, "{}", crate::output::printable(text));
     }
 
     /// Prints a JSON document.

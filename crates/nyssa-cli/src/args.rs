@@ -28,7 +28,7 @@ pub struct Global {
     /// Print one JSON document instead of tables
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print no progress and no remarks
+    /// Print nothing but data and errors
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// Worker threads [default: $NYSSA_NUM_THREADS, else all cores]
@@ -47,5 +47,6 @@ pub enum Command {
     Merge(Box<cmd::merge::Merge>),
     Rewrite(Box<cmd::rewrite::Rewrite>),
     Verify(cmd::verify::Verify),
+    Digest(cmd::digest::Digest),
     Diff(cmd::diff::Diff),
 }

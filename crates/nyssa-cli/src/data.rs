@@ -1,5 +1,7 @@
 //! `FILE`, `FILE:PATH` and arguments that name several.
 
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 
 use nyssa::dataset::{self, Chain, ChainOptions, Dataset, Format, Link};
@@ -94,8 +96,36 @@ fn not_data(file: &RootFile, key: &KeyEntry) -> Error {
 /// Opens the file of an argument; the path in it, if there is one.
 pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
     let (path, object) = dataset::split_path(argument);
-    let source = nyssa_io::LocalSource::open(path).map_err(Error::from)?;
+    if path == "-" {
+        return Err(Failure::Usage(
+            "standard input cannot be read: a ROOT file is read at many places".to_owned(),
+            Some("write it to a file, and name that".to_owned()),
+        ));
+    }
+    let source = nyssa_io::LocalSource::open(path).map_err(|error| not_one_file(path, error))?;
     Ok((RootFile::open(Arc::new(source))?, object))
+}
+
+/// The error of a file that cannot be opened, with a hint where several were named.
+fn not_one_file(path: &str, error: nyssa_io::Error) -> Failure {
+    let hint = match error.source.kind() {
+        ErrorKind::IsADirectory => "name a file in it",
+        ErrorKind::NotFound if path.contains(['*', '?', '[']) => "name one file here",
+        _ => return Error::from(error).into(),
+    };
+    let several = "`nyssa cat`, `diff`, `digest` and `merge` take folders and globs";
+    Failure::from(Error::from(error)).hint(format!("{hint}; {several}"))
+}
+
+/// Refuses an output that is no file.
+pub fn check_output(path: &Path) -> Result<()> {
+    if path.as_os_str() != "-" {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        "a ROOT file cannot be written to standard output: it is written at many places".to_owned(),
+        Some("name a file; `./-` is a file of that name".to_owned()),
+    ))
 }
 
 /// The key of a path.

@@ -1,7 +1,7 @@
 //! The command line of nyssa as a library: `run(args, out, err) -> exit code`.
 //!
 //! Data goes to `out`, talk (progress, hints, errors) to `err`. Exit codes: 0 fine, 1 a problem was
-//! found in the data, 2 wrong usage or input that cannot be read, 130 and 143 stopped by a signal.
+//! found in the data, 2 wrong usage or input that cannot be read, 129, 130 and 143 stopped by a signal.
 
 mod app;
 mod args;
@@ -15,7 +15,7 @@ mod signals;
 mod units;
 
 use std::ffi::OsString;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 
 use clap::Parser;
 
@@ -82,6 +82,11 @@ fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
         let _ = write!(err, "{text}");
         return ERROR;
     }
-    let _ = write!(out, "{text}").and_then(|()| out.flush());
-    FINE
+    match write!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            failure::Failure::from(error).print(err);
+            ERROR
+        }
+        _ => FINE,
+    }
 }

@@ -1,11 +1,19 @@
-//! SIGINT and SIGTERM: the first asks the work to stop, the second ends the process.
+//! SIGINT, SIGTERM and SIGHUP: the first asks the work to stop, the second ends the process. One that is
+//! ignored already stays so, as `nohup` wants it.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+#[cfg(unix)]
+use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{SigId, flag, low_level};
+
+#[cfg(unix)]
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// Listens as long as it lives.
 pub struct Signals {
@@ -18,7 +26,7 @@ impl Signals {
     /// Starts listening.
     pub fn install() -> io::Result<Self> {
         let mut signals = Self { stop: Arc::default(), which: Arc::default(), ids: Vec::new() };
-        for signal in [SIGINT, SIGTERM] {
+        for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
             let stop = || Arc::clone(&signals.stop);
             // In this order: the action that ends the process sees the flag of an earlier signal.
             let id = flag::register_conditional_shutdown(signal, code(signal), stop())?;
@@ -42,6 +50,24 @@ impl Signals {
         let signal = i32::try_from(self.which.load(Ordering::Relaxed)).unwrap_or(SIGINT);
         u8::try_from(code(if signal == 0 { SIGINT } else { signal })).unwrap_or(crate::ERROR)
     }
+}
+
+/// Whether whoever started this process wants it to ignore a signal.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: with a null action nothing is changed, and the one in force is written into the memory that
+    // is there for one.
+    if unsafe { libc::sigaction(signal, std::ptr::null(), found.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: sigaction has filled it, as it says by 0.
+    unsafe { found.assume_init() }.sa_sigaction == libc::SIG_IGN
+}
+
+#[cfg(not(unix))]
+fn is_ignored(_: i32) -> bool {
+    false
 }
 
 fn code(signal: i32) -> i32 {

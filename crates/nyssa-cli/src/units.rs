@@ -104,6 +104,11 @@ pub fn count(number: u64) -> String {
     out
 }
 
+/// `1 key`, `2 keys`.
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// `12.3%` of a total.
 pub fn share(part: u64, total: u64) -> String {
     if total == 0 { "-".to_owned() } else { format!("{:.1}%", part as f64 / total as f64 * 100.0) }

@@ -69,4 +69,8 @@ impl Source for RecordingSource {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
         self.inner.read_ranges(ranges)
     }
+
+    fn close(&self) {
+        self.inner.close();
+    }
 }

@@ -33,6 +33,10 @@ pub trait Source: Send + Sync {
     /// (`UnexpectedEof`), never a short buffer.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
+    /// Lets go of what it holds of the system, such as an open file; nothing can be read any more. For
+    /// sources that hold nothing this does nothing.
+    fn close(&self) {}
+
     /// Reads one range.
     fn read_range(&self, range: Range<u64>) -> Result<Bytes> {
         Ok(self.read_ranges(&[range])?.pop().unwrap_or_default())

@@ -88,8 +88,8 @@ fn a_file_that_appeared_meanwhile_is_not_replaced() {
 fn only_files_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let error = LocalSink::create(folder.path(), true).unwrap_err();
-    assert_eq!(error.source.kind(), ErrorKind::InvalidInput);
-    assert!(error.to_string().ends_with("it is not a regular file"), "{error}");
+    assert_eq!(error.source.kind(), ErrorKind::IsADirectory);
+    assert!(error.to_string().ends_with("it is a folder, not a file"), "{error}");
     let missing = folder.path().join("missing/out.root");
     let error = LocalSink::create(&missing, true).unwrap_err();
     assert_eq!(error.source.kind(), ErrorKind::NotFound);

@@ -115,8 +115,8 @@ fn a_file_keeps_the_size_it_was_opened_with() {
 fn what_is_not_a_file_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let error = LocalSource::open(folder.path()).unwrap_err();
-    assert_eq!(error.source.kind(), ErrorKind::InvalidInput);
-    assert!(error.to_string().ends_with("it is not a regular file"), "{error}");
+    assert_eq!(error.source.kind(), ErrorKind::IsADirectory);
+    assert!(error.to_string().ends_with("it is a folder, not a file"), "{error}");
     let missing = LocalSource::open(folder.path().join("missing.root")).unwrap_err();
     assert_eq!(missing.source.kind(), ErrorKind::NotFound);
     assert!(missing.to_string().starts_with("cannot open "), "{missing}");

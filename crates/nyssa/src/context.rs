@@ -8,6 +8,9 @@ use crate::error::{Error, Result};
 /// Environment variable that sets the number of threads of everything nyssa does.
 pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
 
+/// More threads than any machine has use for; far more would take all its memory.
+pub const MOST_THREADS: usize = 1024;
+
 /// Called with (bytes or entries done, total); may be called from any thread.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
@@ -23,7 +26,7 @@ impl Context {
     /// A context with `threads` workers; `None` takes [`THREADS_VARIABLE`], else all cores.
     ///
     /// # Errors
-    /// `InvalidArgument` when `threads` is zero or the variable is not a positive number.
+    /// `InvalidArgument` when `threads` is zero or above [`MOST_THREADS`], or the variable is not a positive number.
     pub fn new(threads: Option<usize>) -> Result<Self> {
         let threads = match threads {
             Some(threads) => threads,
@@ -31,6 +34,11 @@ impl Context {
         };
         if threads == 0 {
             return Err(Error::invalid_argument("the number of threads must be at least 1"));
+        }
+        if threads > MOST_THREADS {
+            return Err(Error::invalid_argument(format!(
+                "the number of threads must be at most {MOST_THREADS}, not {threads}"
+            )));
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)

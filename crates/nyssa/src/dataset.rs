@@ -2,6 +2,7 @@
 
 mod chain;
 pub mod diff;
+pub mod digest;
 pub mod evolve;
 mod evolved;
 mod files;
@@ -137,6 +138,10 @@ pub trait Dataset: Send + Sync {
     fn without(&self, _parts: &[LeftOut], _context: &Context) -> Result<Option<AnyDataset>> {
         Ok(None)
     }
+
+    /// Lets go of the files that it is read from; nothing can be read any more, also not by other datasets
+    /// of the same open file. For datasets without files this does nothing.
+    fn close(&self) {}
 
     /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
     fn attribute_sets(&self) -> Vec<String> {

@@ -246,9 +246,9 @@ impl From<nyssa_io::Error> for Error {
     fn from(error: nyssa_io::Error) -> Self {
         let kind = match error.source.kind() {
             std::io::ErrorKind::NotFound => Kind::NotFound,
-            std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::InvalidInput => {
-                Kind::InvalidArgument
-            }
+            std::io::ErrorKind::AlreadyExists
+            | std::io::ErrorKind::InvalidInput
+            | std::io::ErrorKind::IsADirectory => Kind::InvalidArgument,
             std::io::ErrorKind::UnexpectedEof => Kind::OutOfSpecification,
             _ => Kind::Io,
         };

@@ -41,12 +41,7 @@ impl Output {
     /// `InvalidArgument` when it is one of the files `inputs`, or exists and is not to be replaced.
     pub fn create(inputs: &[&str], path: &Path, settings: Settings) -> Result<Self> {
         let name = path.display().to_string();
-        if inputs.iter().any(|input| same_file(Path::new(input), path)) {
-            return Err(Error::invalid_argument(
-                "the output is the input file: choose another name, the input is never overwritten",
-            )
-            .at(|place| place.file = Some(name)));
-        }
+        check_other(inputs, path)?;
         let (sink, staging) = LocalSink::staged(path, settings.force)?;
         let mut file = FileOptions { compression: settings.compression, ..FileOptions::default() };
         if settings.reproducible {
@@ -55,6 +50,15 @@ impl Output {
         }
         let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file)?);
         Ok(Self { file, name, staging })
+    }
+
+    /// Whether the file `path` could be made, for jobs that have much to do before they begin it.
+    ///
+    /// # Errors
+    /// Those of [`Output::create`].
+    pub fn check(inputs: &[&str], path: &Path, force: bool) -> Result<()> {
+        check_other(inputs, path)?;
+        LocalSink::create(path, force).map(drop).map_err(Error::from)
     }
 
     /// Completes the file, still without its name; its size in bytes.
@@ -89,6 +93,17 @@ impl Output {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Refuses an output that is one of the inputs.
+fn check_other(inputs: &[&str], path: &Path) -> Result<()> {
+    if inputs.iter().any(|input| same_file(Path::new(input), path)) {
+        let message =
+            "the output is the input file: choose another name, the input is never overwritten";
+        return Err(Error::invalid_argument(message)
+            .at(|place| place.file = Some(path.display().to_string())));
+    }
+    Ok(())
 }
 
 /// Do both paths lead to the same file, also by links?

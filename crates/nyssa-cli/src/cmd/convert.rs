@@ -1,19 +1,20 @@
 //! `nyssa convert`: TTree to RNTuple.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::Kind;
 use nyssa::compression::Compression;
 use nyssa::convert::{
     self, CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options,
     PAGE_BYTES, ProductReport, Report, Streamer,
 };
 use nyssa::dataset::Format;
+use nyssa::{Error, Kind};
+use nyssa_io::{LocalSink, Sink};
 
 use crate::app::App;
 use crate::cmd::field_options;
-use crate::data::{find, only, open_file, path_of};
+use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, closing, others, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
@@ -88,7 +89,10 @@ pub struct Convert {
     /// Leave the other objects of the file behind
     #[arg(long)]
     no_carry: bool,
-    /// Replace an existing output
+    /// Write the report as JSON to this file too, with a digest of every branch (see `nyssa digest`)
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Replace an existing output, and an existing report
     #[arg(long, short)]
     force: bool,
     /// Name of the RNTuple [default: the path of the TTree]
@@ -105,8 +109,11 @@ fn parse<T: std::str::FromStr<Err = nyssa::Error>>(text: &str) -> std::result::R
 
 pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
+    check_output(&args.output)?;
     let (file, path) = open_file(&args.input)?;
     let mut options = options(args)?;
+    let report = args.report.as_deref();
+    let report = report.map(|report| ReportFile::create(report, args, file.name())).transpose()?;
     let (bar, context) = app.progress(&context, "converting");
     let reports = if args.all {
         if path.is_some() {
@@ -145,11 +152,46 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
             [report] if !args.all => app.print_json(report)?,
             reports => app.print_json(&reports)?,
         }
+    } else if app.quiet {
+        reports.iter().flat_map(|report| &report.skipped).filter(|it| it.unreadable).for_each(
+            |it| {
+                app.complain(&format!("left out {}: {}", it.branch, it.reason));
+            },
+        );
     } else {
         print(&reports, app)?;
     }
+    if let Some(report) = report {
+        report.write(&reports, args.all)?;
+    }
     let damaged = |report: &Report| report.skipped.iter().any(|skipped| skipped.unreadable);
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
+}
+
+/// The file of `--report`, begun before the work so that it is known to be writable.
+struct ReportFile(Box<LocalSink>);
+
+impl ReportFile {
+    fn create(path: &Path, args: &Convert, input: &str) -> Result<Self> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if [Path::new(input), &args.output].iter().any(|other| real(other) == real(path)) {
+            return Err(Failure::Usage(
+                format!("the report is to be written to {}, which has data", path.display()),
+                Some("choose another name for the report".to_owned()),
+            ));
+        }
+        Ok(Self(Box::new(LocalSink::create(path, args.force).map_err(Error::from)?)))
+    }
+
+    fn write(mut self, reports: &[Report], all: bool) -> Result<()> {
+        let mut text = match reports {
+            [report] if !all => serde_json::to_string_pretty(report)?,
+            reports => serde_json::to_string_pretty(reports)?,
+        };
+        text.push('\n');
+        self.0.write_at(0, text.as_bytes()).and_then(|()| self.0.commit()).map_err(Error::from)?;
+        Ok(())
+    }
 }
 
 fn options(args: &Convert) -> Result<Options> {

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::data::Entries;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
-use crate::units::count;
+use crate::units::{count, counted};
 use crate::{FINE, PROBLEM};
 
 /// Start of the names of collections that only hold what projected fields show.
@@ -124,13 +124,19 @@ fn print(report: &Report, args: &Diff, app: &mut App<'_>) -> Result<()> {
     if different > 0 {
         table.print(app)?;
     }
-    let (columns, entries) = (report.compared.len() as u64, report.compared_entries);
-    let verdict = if report.equal { "equal" } else { "different" };
-    writeln!(
-        app.out,
-        "{verdict}: {} columns, {} entries compared",
-        count(columns),
-        count(entries)
-    )?;
+    if app.quiet {
+        return Ok(());
+    }
+    let columns = counted(report.compared.len() as u64, "column");
+    let entries = count(report.compared_entries);
+    if report.equal {
+        writeln!(app.out, "equal: {columns}, {entries} entries compared")?;
+    } else {
+        writeln!(
+            app.out,
+            "different: {} of {columns}, {entries} entries compared",
+            count(different)
+        )?;
+    }
     Ok(())
 }

@@ -9,6 +9,7 @@ use nyssa::merge::{self, MEMORY_BUDGET, Mode, Options, Report};
 
 use crate::FINE;
 use crate::app::App;
+use crate::data::check_output;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, parse_size, size};
@@ -69,6 +70,7 @@ fn parse(text: &str) -> std::result::Result<Compression, String> {
 
 pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
+    check_output(&args.output)?;
     let inputs = args.inputs.iter().map(|one| dataset::files(one));
     let inputs = inputs.collect::<nyssa::Result<Vec<_>>>()?.concat();
     let options = Options {
@@ -91,9 +93,9 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     let report = report?;
     if app.json {
         app.print_json(&report)?;
-        return Ok(FINE);
+    } else if !app.quiet {
+        print(&report, app)?;
     }
-    print(&report, app)?;
     Ok(FINE)
 }
 

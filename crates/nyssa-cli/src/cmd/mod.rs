@@ -3,6 +3,7 @@
 pub mod cat;
 pub mod convert;
 pub mod diff;
+pub mod digest;
 mod field_options;
 pub mod inspect;
 pub mod ls;
@@ -26,6 +27,7 @@ pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
         Command::Merge(args) => merge::run(args, app),
         Command::Rewrite(args) => rewrite::run(args, app),
         Command::Verify(args) => verify::run(args, app),
+        Command::Digest(args) => digest::run(args, app),
         Command::Diff(args) => diff::run(args, app),
     }
 }

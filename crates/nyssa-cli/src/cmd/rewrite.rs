@@ -16,7 +16,7 @@ use nyssa::write::{
 use crate::FINE;
 use crate::app::App;
 use crate::cmd::field_options;
-use crate::data::{find, only, open_file, path_of};
+use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, closing, names, others, printable};
 use crate::units::{Entries, count, parse_size, ratio, size};
@@ -104,6 +104,7 @@ fn cut(text: &str) -> std::result::Result<Cut, String> {
 
 pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
+    check_output(&args.output)?;
     let (file, path) = open_file(&args.input)?;
     let path = match path {
         Some(path) => Some(path_of(&file, &find(&file, path)?)),
@@ -129,9 +130,9 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     let reports = reports.map_err(|error| explain(error.into()))?;
     if app.json {
         app.print_json(&reports)?;
-        return Ok(FINE);
+    } else if !app.quiet {
+        print(&reports, app)?;
     }
-    print(&reports, app)?;
     Ok(FINE)
 }
 

@@ -54,7 +54,11 @@ fn different_data() {
     let mut lines = ran.out.lines();
     assert_eq!(lines.next(), Some("entries: 2,304 in a, 3,354 in b"));
     assert!(lines.next().unwrap().starts_with("only in a: Type, Run, Event, E1"), "{}", ran.out);
-    assert!(ran.out.ends_with("different: 0 columns, 2,304 entries compared\n"), "{}", ran.out);
+    assert!(
+        ran.out.ends_with("different: 0 of 0 columns, 2,304 entries compared\n"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -71,14 +75,14 @@ fn values_that_differ_are_shown() {
     let expected = "\
 column  different  first  item  in a           in b
 E1              7      0        82.2018663875  62.3449289481
-different: 1 columns, 10 entries compared
+different: 1 of 1 column, 10 entries compared
 ";
     assert_eq!((ran.code, ran.out.as_str()), (1, expected));
     let report = json(&["diff", &a, &b, "--filter", "E1"]);
     assert_eq!(report["equal"], false);
     assert_eq!(report["compared"][0]["different_entries"], 7);
     assert_eq!(report["compared"][0]["first"]["entry"], 0);
-    let equal = "equal: 1 columns, 10 entries compared\n";
+    let equal = "equal: 1 column, 10 entries compared\n";
     assert_eq!(fine(&["diff", &a, &b, "--filter", "Run"]), equal);
 }
 
@@ -95,7 +99,7 @@ fn damage_is_found_with_its_place() {
     let ran = nyssa(&["verify", damaged]);
     assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
     assert!(ran.out.contains("problem: ") && ran.out.contains("(Staff;1, "), "{}", ran.out);
-    assert!(ran.out.ends_with("damaged: 1 problem in 1 keys\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("damaged: 1 problem in 1 key\n"), "{}", ran.out);
     let report = json(&["verify", damaged]);
     assert_eq!(report["sound"], false);
     assert_eq!(report["problems"][0]["kind"], "Checksum");
@@ -107,7 +111,7 @@ fn damage_is_found_with_its_place() {
 #[test]
 fn baskets_are_checked() {
     let Some(file) = file(ZMUMU) else { return };
-    assert!(fine(&["verify", &file]).ends_with("sound: 1 keys checked\n"));
+    assert!(fine(&["verify", &file]).ends_with("sound: 1 key checked\n"));
     let mut bytes = std::fs::read(&file).unwrap();
     let length = bytes.len();
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,8 @@
 //! Files on a local disk.
 
 mod buffers;
+mod lock;
+mod partial;
 mod position;
 mod sink;
 mod source;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::partial;
 use super::position::write_all_at;
 use super::staging::{Finished, Staging, directory, exists};
 use crate::{Error, Result, Sink};
@@ -36,34 +37,33 @@ impl LocalSink {
     /// and refused without.
     ///
     /// # Errors
-    /// `AlreadyExists` without `force`, `InvalidInput` for a path that is not a regular file, and the
-    /// system's.
+    /// `AlreadyExists` without `force`, `IsADirectory`, `InvalidInput` for another path that is not a
+    /// regular file, and the system's.
     pub fn create(path: impl AsRef<Path>, force: bool) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let failed = |error| Error::new(&name, "create", error);
         let refused = |kind, reason| Err(failed(io::Error::new(kind, reason)));
-        // A link stays a link: what it points to is replaced.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = partial::target(path).map_err(failed)?;
         match fs::metadata(&target) {
+            Ok(metadata) if metadata.is_dir() => {
+                return refused(io::ErrorKind::IsADirectory, "it is a folder, not a file");
+            }
             Ok(metadata) if !metadata.is_file() => {
                 return refused(io::ErrorKind::InvalidInput, "it is not a regular file");
             }
             Ok(_) if !force => return Err(failed(exists())),
             _ => {}
         }
-        let Some(file_name) = target.file_name() else {
-            return refused(io::ErrorKind::InvalidInput, "it is not the name of a file");
+        let Some(file_name) = target.file_name().filter(|_| !ends_with_separator(path)) else {
+            return refused(
+                io::ErrorKind::InvalidInput,
+                "it is the name of a folder, not of a file",
+            );
         };
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(file_name);
-        prefix.push(".");
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(".part");
-        // As any new file: the umask decides (temporary files are private by default).
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let temporary = builder.tempfile_in(directory(&target)).map_err(failed)?;
+        let folder = directory(&target);
+        let temporary =
+            partial::create(folder, file_name).map_err(|error| failed(explained(error, folder)))?;
         let buffer = Vec::new();
         let (buffer_offset, failed) = (0, false);
         Ok(Self { name, target, force, temporary, buffer, buffer_offset, failed, staging: None })
@@ -102,6 +102,31 @@ impl LocalSink {
         let fits = start <= self.buffer.len() && len <= BUFFER_SIZE.checked_sub(start)?;
         fits.then_some(start)
     }
+}
+
+/// Whether a path names a folder by its last character.
+fn ends_with_separator(path: &Path) -> bool {
+    path.as_os_str()
+        .as_encoded_bytes()
+        .last()
+        .is_some_and(|&last| std::path::is_separator(last.into()))
+}
+
+/// The system's error with the folder that is its cause.
+fn explained(error: io::Error, folder: &Path) -> io::Error {
+    let exists = folder.is_dir();
+    let folder = folder.display();
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound if exists => format!("the folder {folder} takes no files"),
+        io::ErrorKind::NotFound => format!("there is no folder {folder}"),
+        io::ErrorKind::NotADirectory => format!("{folder} is not a folder"),
+        io::ErrorKind::PermissionDenied => format!("no permission to write in the folder {folder}"),
+        io::ErrorKind::ReadOnlyFilesystem => {
+            format!("the folder {folder} is on a file system that cannot be written")
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), reason)
 }
 
 impl Sink for LocalSink {

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 
@@ -24,24 +25,34 @@ const MERGED_BYTES: u64 = 8 << 20;
 #[derive(Debug)]
 pub struct LocalSource {
     name: String,
-    file: File,
+    /// `None` once it is closed.
+    file: RwLock<Option<Arc<File>>>,
     size: u64,
+}
+
+/// Refuses what is no regular file.
+pub(super) fn check_file(path: &Path) -> io::Result<()> {
+    let found = fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a file"));
+    }
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    Ok(())
 }
 
 impl LocalSource {
     /// Opens `path`.
     ///
     /// # Errors
-    /// The system's, and `InvalidInput` for what is not a regular file.
+    /// The system's, `IsADirectory`, and `InvalidInput` for another thing that is no regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let failed = |error| Error::new(&name, "open", error);
         // Before opening: that would wait forever on a pipe without a writer.
-        if !fs::metadata(path).map_err(failed)?.is_file() {
-            let reason = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
-            return Err(failed(reason));
-        }
+        check_file(path).map_err(failed)?;
         let file = File::open(path).map_err(failed)?;
         Self::of(name.clone(), file).map_err(failed)
     }
@@ -49,17 +60,25 @@ impl LocalSource {
     /// A source of an open file.
     pub(super) fn of(name: String, file: File) -> io::Result<Self> {
         let size = file.metadata()?.len();
-        Ok(Self { name, file, size })
+        Ok(Self { name, file: RwLock::new(Some(Arc::new(file))), size })
     }
 
-    fn read(&self, range: &Range<u64>) -> Result<Bytes> {
+    fn file(&self) -> Result<Arc<File>> {
+        let file = self.file.read().unwrap_or_else(PoisonError::into_inner).clone();
+        file.ok_or_else(|| {
+            let reason = "it is closed; open it again";
+            Error::new(&self.name, "read", io::Error::new(io::ErrorKind::InvalidInput, reason))
+        })
+    }
+
+    fn read(&self, file: &File, range: &Range<u64>) -> Result<Bytes> {
         let failed = |error| {
             Error::new(&self.name, format!("read bytes {} to {} of", range.start, range.end), error)
         };
         let len = usize::try_from(range.end - range.start)
             .map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
         let mut buffer = Buffer::new(len);
-        read_exact_at(&self.file, buffer.bytes_mut(), range.start).map_err(failed)?;
+        read_exact_at(file, buffer.bytes_mut(), range.start).map_err(failed)?;
         Ok(Bytes::from_owner(buffer))
     }
 }
@@ -81,9 +100,10 @@ impl Source for LocalSource {
         for range in ranges {
             check_range(&self.name, self.size, range)?;
         }
+        let file = self.file()?;
         let mut out = vec![Bytes::new(); ranges.len()];
         for merged in coalesce(ranges, COALESCE_GAP, MERGED_BYTES) {
-            let bytes = self.read(&merged.range)?;
+            let bytes = self.read(&file, &merged.range)?;
             let base = merged.range.start;
             for index in merged.members {
                 let range = &ranges[index];
@@ -93,5 +113,10 @@ impl Source for LocalSource {
             }
         }
         Ok(out)
+    }
+
+    fn close(&self) {
+        // Reads that go on hold the file until they end.
+        self.file.write().unwrap_or_else(PoisonError::into_inner).take();
     }
 }

@@ -4,8 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use super::lock::{Lock, lock};
 use super::position::{read_exact_at, write_all_at};
-use super::source::LocalSource;
+use super::source::{LocalSource, check_file};
 use crate::{Error, Result, Sink};
 
 /// First bytes of a file that tell whether somebody else has changed it.
@@ -37,18 +38,18 @@ impl LocalUpdate {
     /// Opens `path` for reading and writing.
     ///
     /// # Errors
-    /// `InvalidInput` for what is not a regular file, `WouldBlock` when another program has locked
+    /// `IsADirectory`, `InvalidInput` for another thing that is no regular file, `WouldBlock` when another program has locked
     /// it, and the system's.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let failed = |error| Error::new(&name, "open for writing", error);
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
-            let reason = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
-            return Err(failed(reason));
-        }
+        check_file(path).map_err(failed)?;
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-        lock(&file).map_err(failed)?;
+        if lock(&file).map_err(failed)? == Lock::Taken {
+            let reason = "another program is writing to it";
+            return Err(failed(io::Error::new(io::ErrorKind::WouldBlock, reason)));
+        }
         let size = file.metadata().map_err(failed)?.len();
         let head = head(&file, size).map_err(failed)?;
         Ok(Self { name, file, size, keep: size, end: size, head, changed: false })
@@ -127,27 +128,4 @@ fn head(file: &File, size: u64) -> io::Result<Vec<u8>> {
     let mut head = vec![0; size.min(HEAD) as usize];
     read_exact_at(file, &mut head, 0)?;
     Ok(head)
-}
-
-/// Locks the whole file, without waiting.
-#[cfg(unix)]
-fn lock(file: &File) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    // SAFETY: the descriptor is open for as long as `file` is borrowed, and flock touches no memory.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-        return Ok(());
-    }
-    let error = io::Error::last_os_error();
-    match error.kind() {
-        io::ErrorKind::WouldBlock => {
-            Err(io::Error::new(io::ErrorKind::WouldBlock, "another program is writing to it"))
-        }
-        // Some network file systems have no locks.
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-fn lock(_: &File) -> io::Result<()> {
-    Ok(())
 }

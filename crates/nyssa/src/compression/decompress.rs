@@ -76,7 +76,7 @@ pub fn check_content_size(input: &[u8], size: usize) -> Result<()> {
 }
 
 /// Visits the chunks of a block whose contents must add up to `size`.
-fn walk(
+pub(super) fn walk(
     input: &[u8],
     size: usize,
     mut visit: impl FnMut(ChunkHeader, &[u8]) -> Result<()>,

@@ -16,6 +16,7 @@
 //!
 //! One file per algorithm; [`decompress`] and [`Compressor`] do the framing.
 
+mod checksum;
 mod codec;
 mod compressor;
 mod decompress;
@@ -29,6 +30,7 @@ mod zstd;
 #[cfg(test)]
 mod tests;
 
+pub use checksum::has_checksum;
 pub use codec::{Codec, ZstdParameter};
 pub use compressor::Compressor;
 pub use decompress::{check_content_size, decompress, decompress_to_vec};

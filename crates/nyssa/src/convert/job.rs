@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::choosing::Choosing;
 use super::classes::Classes;
+use super::digests::Digests;
 use super::map::{Checked, FieldMap, Input, Map, Rules, Source, Unit, check, map};
 use super::options::{self, Options};
 use super::others::{Others, ntuple_options};
@@ -17,7 +18,7 @@ use super::trouble::{Troubles, spared};
 use super::unit::Units;
 use super::{clusters, effort, trouble, verify};
 use crate::Context;
-use crate::dataset::{Dataset, Filter, LeftOut, TREE_CLASSES};
+use crate::dataset::{Dataset, Filter, LeftOut, TREE_CLASSES, digest};
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
@@ -77,6 +78,7 @@ fn run(
     options: &Options,
     context: &Context,
 ) -> Result<Vec<Report>> {
+    Output::check(&[input.name()], output, options.force)?;
     let mut troubles = vec![Troubles::default(); paths.len()];
     loop {
         match attempt(input, paths, output, options, context, &mut troubles)? {
@@ -357,6 +359,7 @@ impl<'a> Job<'a> {
         let mut writer =
             Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
         let input_bytes = self.input_bytes();
+        let digests = Digests::new(&units);
         let pipeline = Pipeline {
             units: &units,
             clusters: &clusters,
@@ -364,6 +367,7 @@ impl<'a> Job<'a> {
             budget: self.options.memory_budget,
             total_bytes: input_bytes,
             spared: &|unit, error| spared(self.options, &self.products, unit, error),
+            digests: &digests,
             context: self.context,
         };
         let written = pipeline.run(&mut writer)?;
@@ -374,6 +378,7 @@ impl<'a> Job<'a> {
             tree: self.reader.name().to_owned(),
             output: output.name().to_owned(),
             ntuple: name,
+            first_entry: self.entries.start,
             entries: totals.entries,
             clusters: totals.clusters,
             input_bytes,
@@ -382,7 +387,8 @@ impl<'a> Job<'a> {
             seconds,
             megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
             threads: self.context.threads(),
-            fields: self.field_reports(&written),
+            digest_hash: digest::HASH.to_owned(),
+            fields: self.field_reports(&written, digests.fields(&units, &self.map.fields)),
             products: self.products.reports.clone(),
             renamed: self.map.renamed.clone(),
             skipped: self.map.skipped.clone(),
@@ -425,17 +431,18 @@ impl<'a> Job<'a> {
         self.map.fields.iter().map(|field| self.branch_bytes(&field.branch)).sum()
     }
 
-    fn field_reports(&self, written: &Written) -> Vec<FieldReport> {
+    fn field_reports(&self, written: &Written, digests: Vec<Option<String>>) -> Vec<FieldReport> {
         let by_field: std::collections::HashMap<_, _> =
             self.map.units.iter().map(|unit| unit.field).zip(&written.unit_bytes).collect();
-        let report = |field: &FieldMap| FieldReport {
+        let report = |(field, digest): (&FieldMap, Option<String>)| FieldReport {
             branch: field.branch.clone(),
             field: field.field.clone(),
             type_name: field.type_name.clone(),
             input_bytes: self.branch_bytes(&field.branch),
             output_bytes: by_field.get(&field.physical).copied().copied().unwrap_or(0),
+            digest,
         };
-        self.map.fields.iter().map(report).collect()
+        self.map.fields.iter().zip(digests).map(report).collect()
     }
 
     fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {

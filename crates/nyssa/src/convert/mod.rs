@@ -11,6 +11,7 @@ mod choosing;
 mod classes;
 mod clusters;
 mod counters;
+mod digests;
 mod effort;
 mod fields;
 mod job;

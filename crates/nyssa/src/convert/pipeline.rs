@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::clusters::{decoded, stored};
+use super::digests::Digests;
 use super::map::{Source, Unit};
 use super::unit::Units;
 use crate::Context;
@@ -29,6 +30,8 @@ pub(super) struct Pipeline<'a> {
     /// Whether the conversion is to begin anew without a unit that failed; then nothing more is written, but
     /// the others are tried too.
     pub spared: &'a (dyn Fn(&Unit, &Error) -> bool + Sync),
+    /// Take what is read.
+    pub digests: &'a Digests,
     pub context: &'a Context,
 }
 
@@ -222,7 +225,10 @@ impl<'a> Shared<'a> {
         let (cluster, unit) = self.pipeline.task(task);
         units
             .read(unit, cluster, &clusters[cluster])
-            .and_then(|data| units.seal(unit, &data, settings, scratch))
+            .and_then(|data| {
+                self.pipeline.digests.add(task % units.units.len(), cluster, &data);
+                units.seal(unit, &data, settings, scratch)
+            })
             .at(|place| place.cluster = Some(cluster as u64))
     }
 
@@ -288,6 +294,7 @@ impl<'a> Shared<'a> {
         state.in_flight = state.in_flight.saturating_sub(reserved);
         state.waiting.clear();
         drop(state);
+        self.pipeline.digests.stop();
         self.change.notify_all();
     }
 
@@ -296,6 +303,7 @@ impl<'a> Shared<'a> {
         state.error.get_or_insert(error);
         state.stop = true;
         drop(state);
+        self.pipeline.digests.stop();
         self.change.notify_all();
     }
 }
@@ -305,6 +313,7 @@ struct StopOnDrop<'a, 'b>(&'a Shared<'b>);
 impl Drop for StopOnDrop<'_, '_> {
     fn drop(&mut self) {
         self.0.lock().stop = true;
+        self.0.pipeline.digests.stop();
         self.0.change.notify_all();
     }
 }

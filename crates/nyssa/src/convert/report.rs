@@ -13,6 +13,8 @@ pub struct Report {
     pub output: String,
     /// Path of the RNTuple in it.
     pub ntuple: String,
+    /// The first entry of the tree that was converted.
+    pub first_entry: u64,
     /// Entries converted.
     pub entries: u64,
     /// Clusters written.
@@ -39,6 +41,8 @@ pub struct Report {
     /// Wall-clock seconds of verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify_seconds: Option<f64>,
+    /// What the digests of the fields are, [`crate::dataset::digest::HASH`].
+    pub digest_hash: String,
     /// Converted branches in the tree's order.
     pub fields: Vec<FieldReport>,
     /// Branches of classes that became streamer fields, or might have.
@@ -68,6 +72,9 @@ pub struct FieldReport {
     pub input_bytes: u64,
     /// Compressed bytes of the field's own columns; shared offsets count to the counter.
     pub output_bytes: u64,
+    /// Digest of the values of the branch, see [`crate::dataset::digest`]; none where the branch does not
+    /// read as the values of the field.
+    pub digest: Option<String>,
 }
 
 /// A branch of a class that became a streamer field, or might have.

@@ -144,6 +144,11 @@ impl Product {
         self.carried.is_some()
     }
 
+    /// Whether the branch reads as another type than the field.
+    pub(super) fn is_apart(&self) -> bool {
+        self.apart
+    }
+
     /// Reads the objects of a branch as streamed bytes.
     ///
     /// # Errors
@@ -154,8 +159,22 @@ impl Product {
         path: &str,
         entries: &Range<u64>,
     ) -> Result<ArrayRef> {
+        self.objects(reader, path, entries).map(|(_, bytes)| bytes)
+    }
+
+    /// Reads the objects of a branch and their streamed bytes; only these where they are taken as they
+    /// are.
+    ///
+    /// # Errors
+    /// As [`Product::read`].
+    pub(super) fn objects(
+        &self,
+        reader: &Reader,
+        path: &str,
+        entries: &Range<u64>,
+    ) -> Result<(Option<ArrayRef>, ArrayRef)> {
         if let Some(branch) = &self.carried {
-            return reader.read_branch(branch, entries.clone(), None);
+            return Ok((None, reader.read_branch(branch, entries.clone(), None)?));
         }
         let array = reader.read_whole(path, entries.clone())?;
         let (bytes, offsets) = self
@@ -164,6 +183,7 @@ impl Product {
             .map_err(|error| error.move_entry(|entry| entry.checked_add(entries.start)))?;
         let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
         let bytes = LargeBinaryArray::try_new(offsets, Buffer::from_vec(bytes), None);
-        Ok(Arc::new(bytes.map_err(|error| Error::limit(error.to_string()))?))
+        let bytes = bytes.map_err(|error| Error::limit(error.to_string()))?;
+        Ok((Some(array), Arc::new(bytes)))
     }
 }

@@ -7,7 +7,7 @@ use arrow_buffer::OffsetBuffer;
 
 use super::counters::{Counters, needed};
 use super::map::{Input, Source, Unit};
-use super::streamer::Products;
+use super::streamer::{Product, Products};
 use crate::error::{Error, Result, ResultExt};
 use crate::page::SealedColumn;
 use crate::schema::Schema;
@@ -43,6 +43,11 @@ impl Input<'_> {
 /// What a unit read.
 pub(super) enum Data {
     Array(ArrayRef),
+    /// Objects, where the branch reads as such, and their streamed bytes.
+    Streamed {
+        objects: Option<ArrayRef>,
+        bytes: ArrayRef,
+    },
     Offsets(OffsetBuffer<i64>),
 }
 
@@ -57,6 +62,11 @@ impl<'a> Units<'a> {
     ) -> Self {
         let counters = Counters::new(reader, inputs, units);
         Self { reader, inputs, products, schema, units, counters }
+    }
+
+    /// Whether a branch reads as another type than its field.
+    pub fn is_apart(&self, input: usize) -> bool {
+        self.products.get(input).is_some_and(Product::is_apart)
     }
 
     /// Reads one unit. To be called once by each unit for the same `cluster` and its `entries`:
@@ -80,7 +90,8 @@ impl<'a> Units<'a> {
             (Source::Streamed(index), _) => {
                 let product = self.products.get(*index).zip(self.inputs.get(*index));
                 let (product, input) = product.ok_or_else(|| Error::not_found("no such branch"))?;
-                product.read(self.reader, &input.path, entries).map(Data::Array)
+                let (objects, bytes) = product.objects(self.reader, &input.path, entries)?;
+                Ok(Data::Streamed { objects, bytes })
             }
             (Source::Offsets(_), Some(offsets)) => Ok(Data::Offsets(offsets.clone())),
             (Source::Offsets(counter), None) => {
@@ -102,7 +113,9 @@ impl<'a> Units<'a> {
         scratch: &mut Scratch,
     ) -> Result<Vec<SealedColumn>> {
         match data {
-            Data::Array(array) => seal_field(self.schema, unit.field, array, settings, scratch),
+            Data::Array(array) | Data::Streamed { bytes: array, .. } => {
+                seal_field(self.schema, unit.field, array, settings, scratch)
+            }
             Data::Offsets(offsets) => {
                 seal_offsets(self.schema, unit.field, offsets, settings, scratch)
                     .map(|column| vec![column])

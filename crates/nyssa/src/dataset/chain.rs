@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{Array, ArrayRef};
@@ -83,6 +84,7 @@ pub struct Chain {
     title: String,
     options: ChainOptions,
     open: Mutex<VecDeque<(usize, AnyDataset)>>,
+    closed: AtomicBool,
 }
 
 /// What is known about a file.
@@ -170,7 +172,8 @@ impl Chain {
         };
         let (items, open) = (items.into(), Mutex::new(open));
         let options = options.clone();
-        Ok(Self { links, parts, items, below, format, object, title, options, open })
+        let closed = AtomicBool::new(false);
+        Ok(Self { links, parts, items, below, format, object, title, options, open, closed })
     }
 
     /// Names of the files, and their entries in the chain.
@@ -181,6 +184,10 @@ impl Chain {
     /// Opens file number `index`, or takes it from those that are open.
     fn open(&self, index: usize) -> Result<Evolved> {
         let (link, part) = (&self.links[index], &self.parts[index]);
+        if self.closed.load(Ordering::Acquire) {
+            let message = "the chain is closed; make it again";
+            return Err(Error::invalid_argument(message)).in_file(&link.name);
+        }
         let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let found = lock().iter().find(|(other, _)| *other == index).map(|(_, d)| Arc::clone(d));
         let dataset = match found {
@@ -238,6 +245,12 @@ impl Dataset for Chain {
 
     fn file(&self) -> &str {
         &self.title
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
+        open.iter().for_each(|(_, dataset)| dataset.close());
     }
 
     fn num_entries(&self) -> u64 {

@@ -120,6 +120,10 @@ impl Dataset for Evolved {
         self.inner.file()
     }
 
+    fn close(&self) {
+        self.inner.close();
+    }
+
     fn num_entries(&self) -> u64 {
         self.inner.num_entries()
     }

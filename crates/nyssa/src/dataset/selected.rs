@@ -171,6 +171,10 @@ impl Dataset for Selected<'_> {
         self.inner.file()
     }
 
+    fn close(&self) {
+        self.inner.close();
+    }
+
     fn num_entries(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }

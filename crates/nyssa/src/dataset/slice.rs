@@ -47,6 +47,10 @@ impl Dataset for Slice<'_> {
         self.inner.file()
     }
 
+    fn close(&self) {
+        self.inner.close();
+    }
+
     fn num_entries(&self) -> u64 {
         self.entries.end - self.entries.start
     }

@@ -35,6 +35,8 @@ pub fn merge(
 ) -> Result<Report> {
     let start = Instant::now();
     // Everything that can be refused is refused before the output is touched.
+    let files: Vec<_> = inputs.iter().map(|input| crate::dataset::split_path(input).0).collect();
+    Output::check(&files, output, options.force)?;
     let survey = Survey::of(inputs, context)?;
     let unified = Unified::of(&survey, options.mode)?;
     let target = create(&survey, output, options)?;

@@ -36,6 +36,8 @@ pub struct VerifyReport {
     pub columns: u64,
     /// Number of pages read.
     pub pages: u64,
+    /// Pages decoded into the elements of their columns.
+    pub decoded_pages: u64,
     /// Pages that have a checksum.
     pub checksummed_pages: u64,
     /// Sealed bytes read.
@@ -89,6 +91,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
             report.checksummed_pages +=
                 range.pages.iter().filter(|page| page.checksummed).count() as u64;
             report.bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
+            report.decoded_pages += column.decoded;
             report.problems.extend(column.problems);
             if let Some(end) = column.ends {
                 ends.insert(ColumnId(index as u32), end);
@@ -183,6 +186,8 @@ fn place(
 #[derive(Default)]
 struct Column {
     problems: Vec<Problem>,
+    /// Pages that could be decoded.
+    decoded: u64,
     /// For offsets and switches that could be read.
     ends: Option<Ends>,
 }
@@ -228,6 +233,8 @@ fn check_column(
                 let place = place(&layout, id.0 as usize, cluster, first + number, info);
                 column.problems.push(Problem::from(&error.at(|outer| *outer = place)));
                 ends = None;
+            } else if layout.schema.column(id).column_type.is_some() {
+                column.decoded += 1;
             }
         }
         first += count;

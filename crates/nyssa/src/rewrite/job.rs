@@ -78,6 +78,7 @@ fn run(
     context: &Context,
 ) -> Result<Vec<Report>> {
     // Everything that can be refused is refused before the output is touched.
+    Output::check(&[input.name()], output, options.force)?;
     let mut jobs = Vec::with_capacity(paths.len());
     for path in paths {
         let job = Job::new(input, path, options, context);

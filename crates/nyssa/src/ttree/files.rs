@@ -145,4 +145,8 @@ impl Source for Joined {
         }
         Ok(read)
     }
+
+    fn close(&self) {
+        self.parts.iter().for_each(|part| part.source.close());
+    }
 }

@@ -422,6 +422,10 @@ impl Dataset for Reader {
         self.source.name()
     }
 
+    fn close(&self) {
+        self.source.close();
+    }
+
     fn num_entries(&self) -> u64 {
         self.tree.entries
     }

@@ -1,13 +1,16 @@
 //! A full check of a TTree: every basket is read, all problems are collected.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::basket::{Contents, Expected};
+use super::basket::{Contents, Expected, Header};
 use super::{Basket, Branch, Reader, fetch, is_elsewhere};
 use crate::Context;
+use crate::compression::has_checksum;
+use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::problem::Problem;
@@ -20,8 +23,12 @@ pub struct VerifyReport {
     pub entries: u64,
     /// Branches that hold data.
     pub branches: u64,
-    /// Baskets read.
+    /// Baskets read and decompressed.
     pub baskets: u64,
+    /// Baskets decoded into the values of their branches.
+    pub decoded: u64,
+    /// Baskets whose compressed data have a checksum.
+    pub checksummed: u64,
     /// Bytes of baskets on storage.
     pub bytes: u64,
     /// Branches that nyssa cannot read, with the reason. Their baskets were decompressed.
@@ -58,7 +65,8 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     report.baskets = jobs.len() as u64;
     report.bytes = jobs.iter().fold(0, |sum, job| sum.saturating_add(job.3.bytes));
     let total = report.bytes;
-    let done = std::sync::atomic::AtomicU64::new(0);
+    let (decoded, checksummed) = (AtomicU64::new(0), AtomicU64::new(0));
+    let done = AtomicU64::new(0);
     let check = |&(name, branch, index, basket): &(&String, &Branch, usize, &Basket)| {
         context.check()?;
         let result = check_basket(reader, branch, basket).at(|place| {
@@ -66,10 +74,14 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
             place.basket = Some(index as u64);
             place.offset = basket.embedded.is_none().then(|| reader.place_in_file(basket.seek));
         });
-        let before = done.fetch_add(basket.bytes, std::sync::atomic::Ordering::Relaxed);
+        let before = done.fetch_add(basket.bytes, Ordering::Relaxed);
         context.report(before.saturating_add(basket.bytes), total);
         match result {
-            Ok(()) => Ok(None),
+            Ok(basket) => {
+                decoded.fetch_add(u64::from(basket.decoded), Ordering::Relaxed);
+                checksummed.fetch_add(u64::from(basket.checksummed), Ordering::Relaxed);
+                Ok(None)
+            }
             Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => Err(error),
             Err(error) => Ok(Some(Problem::from(&error))),
         }
@@ -78,6 +90,8 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         .pool()
         .install(|| jobs.par_iter().map(check).collect::<Result<Vec<Option<Problem>>>>())?;
     report.problems.extend(problems.into_iter().flatten());
+    report.decoded = decoded.into_inner();
+    report.checksummed = checksummed.into_inner();
     Ok(report)
 }
 
@@ -104,10 +118,18 @@ fn check_order(branch: &Branch, name: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<()> {
+/// What could be checked of a basket.
+#[derive(Default)]
+struct Checked {
+    decoded: bool,
+    checksummed: bool,
+}
+
+fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<Checked> {
+    let mut checked = Checked::default();
     // Branches that only hold others have baskets that were never filled, nor stored.
     if branch.shape.is_err() && (basket.embedded.is_some() || basket.bytes == 0) {
-        return Ok(());
+        return Ok(checked);
     }
     if let Some(embedded) = &basket.embedded {
         let expected = Expected { bytes: basket.bytes, seek: None, entries: basket.entries };
@@ -118,27 +140,34 @@ fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<()>
             bytes => bytes,
         };
         let block = read(reader, basket.seek..basket.seek.saturating_add(bytes))?;
-        KeyEntry::parse(&mut crate::cursor::Cursor::new(&block, basket.seek))?;
+        KeyEntry::parse(&mut Cursor::new(&block, basket.seek))?;
         let expected = Expected {
             bytes: basket.bytes,
             seek: Some(reader.place_in_file(basket.seek)),
             entries: basket.entries,
         };
         Contents::open(&block, &expected, &mut Vec::new())?;
+        let header = Header::read(&mut Cursor::new(&block, basket.seek))?;
+        let stored = block.get(header.keylen..header.nbytes).unwrap_or_default();
+        checked.checksummed = has_checksum(stored, header.objlen);
     }
-    let Ok(shape) = &branch.shape else { return Ok(()) };
+    let Ok(shape) = &branch.shape else { return Ok(checked) };
     let entries = basket.first_entry..basket.first_entry.saturating_add(basket.entries);
     let counts = match shape.counter() {
         Some(counter) => match reader.offsets(counter, entries.clone()) {
             Ok(counts) => Some(counts),
             Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Unsupported) => None,
             // The counter's own problem is told with the counter.
-            Err(error) if error.place().field.as_deref() != Some(&branch.path) => return Ok(()),
+            Err(error) if error.place().field.as_deref() != Some(&branch.path) => {
+                return Ok(checked);
+            }
             Err(error) => return Err(error),
         },
         None => None,
     };
-    reader.read_branch(branch, entries, counts.as_ref()).map(drop)
+    reader.read_branch(branch, entries, counts.as_ref())?;
+    checked.decoded = true;
+    Ok(checked)
 }
 
 fn read(reader: &Reader, range: Range<u64>) -> Result<bytes::Bytes> {

@@ -132,7 +132,7 @@ pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
 }
 
 /// The values of each alternative that a dense union holds; `None` when they are not in order.
-fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRef>> {
+pub(in crate::dataset) fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRef>> {
     let offsets = union.offsets()?;
     let values = |(id, _): (i8, &FieldRef)| {
         let mine = union.type_ids().iter().zip(offsets).filter(|(tag, _)| **tag == id);
@@ -147,12 +147,12 @@ fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRef>> {
 }
 
 /// A list or text array as 64-bit offsets and its items, cut to the offsets.
-pub(super) struct Lists {
+pub(in crate::dataset) struct Lists {
     pub offsets: Vec<i64>,
     pub items: ArrayRef,
 }
 
-pub(super) fn lists(array: &dyn Array) -> Option<Lists> {
+pub(in crate::dataset) fn lists(array: &dyn Array) -> Option<Lists> {
     fn widen<'a>(offsets: impl Iterator<Item = &'a i32>) -> Vec<i64> {
         offsets.map(|&offset| i64::from(offset)).collect()
     }

@@ -12,6 +12,7 @@ use arrow_array::{Array, ArrayRef};
 use rayon::prelude::*;
 
 pub use compare::{Relation, differences, relation, same};
+pub(super) use compare::{alternatives, lists};
 pub use report::{Compared, Difference, Incomparable, Report};
 
 use super::{Dataset, Filter, Item};
@@ -68,7 +69,10 @@ pub fn diff(
     let takes = |item: &&Item| options.filter.takes(&item.name);
     let mut rest: HashMap<&str, &Item> =
         b.items().iter().map(|item| (item.name.as_str(), item)).collect();
-    let (in_a, in_b) = (converted(a.items()), converted(b.items()));
+    fn fields(dataset: &dyn Dataset) -> HashMap<&str, String> {
+        converted(dataset.items().iter().map(|item| item.name.as_str()))
+    }
+    let (in_a, in_b) = (fields(a), fields(b));
     let known: HashSet<&str> = in_a.keys().copied().collect();
     let others = in_b.iter().filter(|(name, _)| !known.contains(*name));
     let by_field: HashMap<&str, &str> =
@@ -123,9 +127,11 @@ pub fn diff_pairs(
 }
 
 /// The names of columns, and those of the fields that a conversion makes of them.
-fn converted(items: &[Item]) -> HashMap<&str, String> {
-    let mut names = FieldNames::reserving(items.iter().map(|item| item.name.as_str()));
-    items.iter().map(|item| (item.name.as_str(), names.give(&item.name))).collect()
+pub(super) fn converted<'a>(
+    columns: impl Iterator<Item = &'a str> + Clone,
+) -> HashMap<&'a str, String> {
+    let mut names = FieldNames::reserving(columns.clone());
+    columns.map(|name| (name, names.give(name))).collect()
 }
 
 /// A pair that is compared, and what is known of its size.

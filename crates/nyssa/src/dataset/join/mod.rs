@@ -197,6 +197,11 @@ impl Dataset for Join {
         self.left.file()
     }
 
+    fn close(&self) {
+        self.left.close();
+        self.sides.iter().for_each(|side| side.dataset.close());
+    }
+
     fn num_entries(&self) -> u64 {
         self.left.num_entries()
     }

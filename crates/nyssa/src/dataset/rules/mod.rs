@@ -192,6 +192,10 @@ impl Dataset for Ruled {
         self.inner.file()
     }
 
+    fn close(&self) {
+        self.inner.close();
+    }
+
     fn num_entries(&self) -> u64 {
         self.inner.num_entries()
     }

@@ -1,0 +1,152 @@
+//! `nyssa digest`: one number for the values of each column.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nyssa::dataset::digest::{self, Comparison, Expected, Options, Report};
+use nyssa::dataset::{ChainOptions, Dataset, Filter};
+use nyssa::{Context, Error};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::data;
+use crate::failure::Result;
+use crate::output::{Columns, printable};
+use crate::units::{Entries, count, counted, parse_size};
+use crate::{FINE, PROBLEM};
+
+/// Hash the values of every column
+///
+/// The digest of a column depends on its values alone, not on compression, baskets or clusters: it is the
+/// same for a TTree, the RNTuple made of it, and copies in other files. With --compare the digests are those
+/// that `nyssa convert --report` or an earlier `nyssa digest --json` wrote: exit code 1 when any value is
+/// another now.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa digest run3.root:Events --json > run3.json\n  \
+    nyssa convert run3.root:Events out.root --report out.json\n  \
+    nyssa digest out.root --compare out.json")]
+pub struct Digest {
+    /// FILE or FILE:PATH; several, a glob in quotes, a folder, or @LIST are hashed as one
+    #[arg(required = true)]
+    data: Vec<String>,
+    /// Compare with the report of a conversion, or with digests of an earlier day
+    #[arg(long, value_name = "REPORT", conflicts_with = "filter")]
+    compare: Option<PathBuf>,
+    /// Hash only columns that match a glob (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+    /// Hash entries A up to, not including, B
+    #[arg(long, value_name = "A:B", value_parser = Entries::parse)]
+    entries: Option<Entries>,
+    /// Memory for data in flight [default: 256MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    report: String,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+}
+
+pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
+    let filter = Filter::new(&args.filter, &[])?;
+    let context = app.context()?;
+    let entries = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;
+    let dataset = entries.dataset();
+    let memory_budget = args.memory.unwrap_or(digest::MEMORY_BUDGET);
+    let range = args.entries.map(|entries| entries.within(dataset.num_entries()));
+    if let Some(report) = &args.compare {
+        let text = std::fs::read_to_string(report).map_err(|error| {
+            Error::from(nyssa_io::Error::new(report.display().to_string(), "read", error))
+        })?;
+        let mut expected = Expected::parse(&text, &report.display().to_string(), dataset)?;
+        if let Some(range) = range {
+            expected = expected.with_entries(range);
+        }
+        return compare(&expected, dataset, memory_budget, report, &context, app);
+    }
+    let options = Options { filter, entries: range, memory_budget, ..Options::default() };
+    let (bar, context) = app.progress(&context, "hashing");
+    let report = digest::digest(dataset, &options, &context);
+    drop(bar);
+    let report = report?;
+    if app.json {
+        app.print_json(&report)?;
+    } else {
+        print(&report, app)?;
+    }
+    Ok(FINE)
+}
+
+fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
+    for column in &report.columns {
+        writeln!(app.out, "{}  {}", column.digest, printable(&column.name))?;
+    }
+    for column in &report.undigested {
+        app.talk(&format!(
+            "no digest of {}: {}",
+            printable(&column.name),
+            printable(&column.reason)
+        ));
+    }
+    Ok(())
+}
+
+fn compare(
+    expected: &Expected,
+    dataset: &dyn Dataset,
+    memory_budget: u64,
+    report: &std::path::Path,
+    context: &Context,
+    app: &mut App<'_>,
+) -> Result<u8> {
+    let (bar, context) = app.progress(context, "hashing");
+    let comparison = expected.compare(dataset, memory_budget, &context);
+    drop(bar);
+    let comparison = comparison?;
+    if app.json {
+        let report = report.display().to_string();
+        app.print_json(&Document { report, comparison: &comparison })?;
+    } else {
+        tell(&comparison, app)?;
+    }
+    Ok(if comparison.equal { FINE } else { PROBLEM })
+}
+
+fn tell(comparison: &Comparison, app: &mut App<'_>) -> Result<()> {
+    for name in &comparison.missing {
+        writeln!(app.out, "missing: {}", printable(name))?;
+    }
+    for column in &comparison.undigested {
+        writeln!(
+            app.out,
+            "cannot compare {}: {}",
+            printable(&column.name),
+            printable(&column.reason)
+        )?;
+    }
+    if !comparison.different.is_empty() {
+        let mut table = Columns::new(&["column", "in the report", "found"]);
+        for column in &comparison.different {
+            table.row([column.name.clone(), column.expected.clone(), column.found.clone()]);
+        }
+        table.print(app)?;
+    }
+    if app.quiet {
+        return Ok(());
+    }
+    let (columns, entries) = (counted(comparison.compared, "column"), count(comparison.entries));
+    let extra = comparison.extra.len() as u64;
+    if extra > 0 {
+        writeln!(app.out, "not in the report: {}", counted(extra, "column"))?;
+    }
+    if comparison.equal {
+        writeln!(app.out, "equal: {columns}, {entries} entries compared")?;
+    } else {
+        let different = count(comparison.different.len() as u64);
+        writeln!(app.out, "different: {different} of {columns}, {entries} entries compared")?;
+    }
+    Ok(())
+}

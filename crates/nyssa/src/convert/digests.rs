@@ -1,0 +1,137 @@
+//! Digests of what a conversion reads: those that [`crate::dataset::digest`] finds in the tree, and in the
+//! RNTuple.
+//!
+//! Threads read the clusters of a unit in any order, and each waits for its turn to add its values. The
+//! clusters before it were taken before, and are read without waiting for later ones.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use arrow_schema::DataType;
+
+use super::counters::needed;
+use super::map::{FieldMap, Source, Unit};
+use super::unit::{Data, Units};
+use crate::dataset::digest::Column;
+
+/// The digests of all units.
+pub(super) struct Digests {
+    lanes: Vec<Lane>,
+    stopped: AtomicBool,
+}
+
+/// The digest of one unit.
+struct Lane {
+    state: Mutex<State>,
+    turn: Condvar,
+}
+
+struct State {
+    /// The cluster whose values follow.
+    cluster: usize,
+    /// `None` for values that have no digest.
+    column: Option<Column>,
+}
+
+impl Digests {
+    /// Digests of nothing.
+    pub fn new(units: &Units<'_>) -> Self {
+        let lane = |unit| {
+            let column = units.data_type(unit).and_then(|data_type| Column::new(&data_type).ok());
+            Lane { state: Mutex::new(State { cluster: 0, column }), turn: Condvar::new() }
+        };
+        Self { lanes: units.units.iter().map(lane).collect(), stopped: AtomicBool::new(false) }
+    }
+
+    /// Adds what unit number `unit` read of a cluster, once those before it are there.
+    pub fn add(&self, unit: usize, cluster: usize, data: &Data) {
+        let Some(lane) = self.lanes.get(unit) else { return };
+        let mut state = lane.lock();
+        while state.cluster != cluster && !self.stopped.load(Ordering::Acquire) {
+            state = lane.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if let Some(column) = &mut state.column {
+            let added = match data {
+                Data::Array(array) => column.add(array),
+                Data::Streamed { objects: Some(objects), .. } => column.add(objects),
+                Data::Streamed { objects: None, .. } => {
+                    state.column = None;
+                    Ok(())
+                }
+                Data::Offsets(offsets) => {
+                    column.add_lengths(offsets);
+                    Ok(())
+                }
+            };
+            if added.is_err() {
+                state.column = None;
+            }
+        }
+        state.cluster = cluster + 1;
+        lane.turn.notify_all();
+    }
+
+    /// Lets nobody wait any more: a cluster will not come.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        for lane in &self.lanes {
+            // Whoever has looked at the flag before is waiting by now.
+            drop(lane.lock());
+            lane.turn.notify_all();
+        }
+    }
+
+    /// The digests of the branches, by the fields they became.
+    pub fn fields(&self, units: &Units<'_>, fields: &[FieldMap]) -> Vec<Option<String>> {
+        let by_field: HashMap<_, _> =
+            units.units.iter().zip(&self.lanes).map(|pair| (pair.0.field, pair)).collect();
+        let offsets: HashMap<_, _> = units
+            .units
+            .iter()
+            .zip(&self.lanes)
+            .filter_map(|(unit, lane)| match &unit.source {
+                Source::Offsets(counter) => Some((counter, lane)),
+                _ => None,
+            })
+            .collect();
+        let digest = |field: &FieldMap| {
+            let &(unit, lane) = by_field.get(&field.physical)?;
+            let column = lane.lock().column.clone()?;
+            let column = match unit.source {
+                Source::Items(_) => {
+                    let lengths = offsets.get(needed(units.inputs, unit)?)?;
+                    Column::list(lengths.lock().column.as_ref()?, &column)
+                }
+                // Of a leaf list, that is a part of a branch.
+                Source::Offsets(_) if !field.readable => return None,
+                _ => column,
+            };
+            Some(column.digest())
+        };
+        fields.iter().map(digest).collect()
+    }
+}
+
+impl Lane {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Units<'_> {
+    /// What a unit reads as; `None` where that is not what its branch reads as.
+    fn data_type(&self, unit: &Unit) -> Option<DataType> {
+        let branch = |index: usize| self.inputs.get(index)?.branch.data_type().ok();
+        match unit.source {
+            Source::Branch(index) => branch(index),
+            Source::Streamed(index) if self.is_apart(index) => None,
+            Source::Streamed(index) => branch(index),
+            Source::Items(index) => match branch(index)? {
+                DataType::LargeList(item) => Some(item.data_type().clone()),
+                _ => None,
+            },
+            Source::Offsets(_) => Some(DataType::Int64),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Digests of the values of a dataset, equal for a TTree and the RNTuple made of it.
+//!
+//! A digest depends on the values and their order alone: not on compression, baskets, pages, clusters,
+//! threads, or the widths of integers. [`Column`] says what is hashed.
+
+mod column;
+mod report;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+pub use column::Column;
+pub use report::{Comparison, Difference, Digest, Expected, HASH, Report, Undigested};
+
+use super::{Dataset, Filter, Format, Item};
+use crate::Context;
+use crate::error::{Error, Result, ResultExt};
+
+/// Bytes of arrays in memory at once.
+pub const MEMORY_BUDGET: u64 = 256 << 20;
+/// Entries read first, to learn how large they are.
+const PROBE_ENTRIES: u64 = 1000;
+/// Start of the names of collections that only hold what projected fields show.
+const COLLECTION: &str = "_collection";
+
+/// What is hashed.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which columns.
+    pub filter: Filter,
+    /// Of these only; `None` takes all.
+    pub only: Option<HashSet<String>>,
+    /// Entry range; `None` takes all.
+    pub entries: Option<Range<u64>>,
+    /// Bytes of arrays in memory at once, approximately.
+    pub memory_budget: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { filter: Filter::default(), only: None, entries: None, memory_budget: MEMORY_BUDGET }
+    }
+}
+
+/// Reads all columns and hashes their values. Columns that cannot be read are listed with the reason.
+///
+/// # Errors
+/// `InvalidArgument` for an entry range beyond the dataset, `Cancelled`, and whatever is wrong with a
+/// file.
+pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Result<Report> {
+    let all = dataset.num_entries();
+    let entries = options.entries.clone().unwrap_or(0..all);
+    if entries.start > entries.end || entries.end > all {
+        return Err(Error::invalid_argument(format!(
+            "entries {}:{} are not within the {all} entries that there are",
+            entries.start, entries.end
+        )))
+        .in_file(dataset.file())
+        .in_object(dataset.name());
+    }
+    let mut report = Report::new(dataset, entries.clone());
+    let mut columns = Vec::new();
+    let takes = |item: &&Item| match &options.only {
+        Some(only) => only.contains(&item.name),
+        None => !is_hidden(dataset, item),
+    };
+    let items = dataset.items().iter().filter(|item| options.filter.takes(&item.name));
+    for item in items.filter(takes) {
+        match item.field.as_ref().map_err(Clone::clone).and_then(|it| Column::new(it.data_type())) {
+            Ok(column) => columns.push(Hashed { item, column, bytes_per_entry: 0.0 }),
+            Err(reason) => report.undigested.push(Undigested { name: item.name.clone(), reason }),
+        }
+    }
+    let job = Job { dataset, budget: options.memory_budget.max(1), context };
+    job.run(&mut columns, entries)?;
+    report.columns.extend(columns.into_iter().map(|hashed| Digest {
+        name: hashed.item.name.clone(),
+        type_name: hashed.item.type_name.clone(),
+        digest: hashed.column.digest(),
+    }));
+    Ok(report)
+}
+
+/// A collection that a conversion made; projected fields show what it holds.
+fn is_hidden(dataset: &dyn Dataset, item: &Item) -> bool {
+    dataset.format() == Format::RNTuple && item.name.starts_with(COLLECTION)
+}
+
+/// A column that is hashed.
+struct Hashed<'a> {
+    item: &'a Item,
+    column: Column,
+    bytes_per_entry: f64,
+}
+
+struct Job<'a> {
+    dataset: &'a dyn Dataset,
+    budget: u64,
+    context: &'a Context,
+}
+
+impl Job<'_> {
+    /// Reads cluster by cluster, each in batches of columns and entries that fit the budget.
+    fn run(&self, columns: &mut [Hashed<'_>], entries: Range<u64>) -> Result<()> {
+        let probe = entries.start..entries.end.min(entries.start.saturating_add(PROBE_ENTRIES));
+        let total = (entries.end - entries.start).saturating_mul(columns.len() as u64);
+        let mut done = (probe.end - probe.start).saturating_mul(columns.len() as u64);
+        self.add(columns, probe.clone())?;
+        for cluster in self.dataset.clusters() {
+            let cluster = cluster.start.max(probe.end)..cluster.end.min(entries.end);
+            let mut rest = &mut columns[..];
+            while !cluster.is_empty() && !rest.is_empty() {
+                let (count, step) = self.batch(rest, cluster.end - cluster.start);
+                let (batch, others) = std::mem::take(&mut rest).split_at_mut(count);
+                rest = others;
+                let mut start = cluster.start;
+                while start < cluster.end {
+                    self.context.check()?;
+                    let range = start..cluster.end.min(start.saturating_add(step));
+                    start = range.end;
+                    done += (range.end - range.start) * count as u64;
+                    self.add(batch, range)?;
+                    self.context.report(done, total);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many columns, and entries at a time, fit the budget.
+    fn batch(&self, columns: &[Hashed<'_>], entries: u64) -> (usize, u64) {
+        let mut bytes = 0.0;
+        let fits = columns.iter().take_while(|column| {
+            bytes += column.bytes_per_entry * entries as f64;
+            bytes <= self.budget as f64
+        });
+        match fits.count() {
+            0 => {
+                let per_entry = columns.first().map_or(0.0, |it| it.bytes_per_entry).max(1e-9);
+                (1, ((self.budget as f64 / per_entry) as u64).max(1))
+            }
+            count => (count, entries),
+        }
+    }
+
+    fn add(&self, columns: &mut [Hashed<'_>], range: Range<u64>) -> Result<()> {
+        if range.is_empty() || columns.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<_> = columns.iter().map(|column| column.item.name.as_str()).collect();
+        let arrays = self.dataset.read(&names, range.clone(), self.context)?;
+        let entries = (range.end - range.start) as f64;
+        self.context.pool().install(|| {
+            columns.par_iter_mut().zip(arrays).try_for_each(|(hashed, array)| {
+                let bytes = array.get_array_memory_size() as f64;
+                hashed.bytes_per_entry = hashed.bytes_per_entry.max(bytes / entries);
+                hashed.column.add(&array).in_field(&hashed.item.name)
+            })
+        })
+    }
+}
