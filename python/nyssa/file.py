@@ -36,9 +36,10 @@ class Directory(Mapping[str, Any]):
         self._path = path
         self._objects = objects
         prefix = f"{path}/" if path else ""
+        rows, self._lost = core.keys()
         self._entries = [
             (name.removeprefix(prefix), cycle, classname)
-            for name, cycle, classname, _title in core.keys()
+            for name, cycle, classname, _title in rows
             if name.startswith(prefix)
         ]
 
@@ -180,6 +181,8 @@ class File(Directory):
         super().__init__(core)
         if core.not_closed:
             warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)
+        for why in self._lost:
+            warnings.warn(f"a directory cannot be listed: {why}", stacklevel=3)
 
     def close(self) -> None:
         """Close the file.
@@ -209,7 +212,8 @@ def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
     each is a context manager or needs none.
     RNTuple fields that hold objects serialised with ROOT's streamers read as records of their
     members, or with ``streamer="raw"`` as their bytes. Of a file that was not closed, what was
-    complete when its writer ended is found, with a warning.
+    complete when its writer ended is found, with a warning; of a directory that cannot be listed a
+    warning says why.
 
     Raises
     ------

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use nyssa::read::{Options, StreamerForm};
-use nyssa::rootfile::{ClassInfo, Element, NOT_CLOSED, RootFile};
+use nyssa::rootfile::{ClassInfo, Element, KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::ObjectReader;
 use nyssa_io::{LocalSource, Source};
 use pyo3::prelude::*;
@@ -23,6 +23,9 @@ pub struct File {
 
 /// Name, C++ type, whether it is a base class.
 type MemberRow = (String, String, bool);
+
+/// Path, cycle, class, title.
+type KeyRow = (String, u16, String, String);
 
 /// Opens a ROOT file and reads its header and list of keys. Streamer fields of its RNTuples read as
 /// bytes with `raw`.
@@ -76,12 +79,15 @@ impl File {
         self.file.was_recovered().then_some(NOT_CLOSED)
     }
 
-    /// `(path, cycle, class, title)` of every object, those in directories included.
-    fn keys(&self, py: Python<'_>) -> PyResult<Vec<(String, u16, String, String)>> {
+    /// `(path, cycle, class, title)` of every object, those in directories included, and why
+    /// directories cannot be listed.
+    fn keys(&self, py: Python<'_>) -> PyResult<(Vec<KeyRow>, Vec<String>)> {
         let file = self.file.clone();
         Door::new(None).abandonable().run(py, move |_| {
-            let keys = file.walk()?.into_iter();
-            Ok(keys.map(|key| (key.path, key.cycle, key.class, key.title)).collect())
+            let (keys, lost) = file.list_all()?;
+            let row = |key: KeyEntry| (key.path, key.cycle, key.class, key.title);
+            let lost = lost.iter().map(ToString::to_string).collect();
+            Ok((keys.into_iter().map(row).collect(), lost))
         })
     }
 
@@ -108,21 +114,31 @@ impl File {
     }
 
     /// `(name, C++ type, whether it is a base class)` of the members of the newest version of each
-    /// class that the file describes, or ROOT's that nyssa knows by heart.
+    /// class that the file describes.
     fn classes(&self, py: Python<'_>) -> PyResult<HashMap<String, Vec<MemberRow>>> {
         let objects = Arc::clone(&self.objects);
         Door::new(None).abandonable().run(py, move |_| {
-            let member = |element: Element| {
-                let base = element.class == "TStreamerBase";
-                (element.name, element.type_name, base)
-            };
-            let class =
-                |info: ClassInfo| (info.name, info.elements.into_iter().map(member).collect());
+            let class = |info: ClassInfo| (info.name.clone(), members(info));
             Ok(objects.classes()?.into_iter().map(class).collect())
         })
+    }
+
+    /// The members of a class that the file leaves out and that nyssa knows by heart, as `classes` has
+    /// them; none of others.
+    #[staticmethod]
+    fn by_heart(class_name: &str) -> Vec<MemberRow> {
+        ObjectReader::by_heart(class_name).map_or_else(Vec::new, members)
     }
 
     fn __repr__(&self) -> String {
         format!("<nyssa._core.File {:?}>", self.file.name())
     }
+}
+
+fn members(info: ClassInfo) -> Vec<MemberRow> {
+    let member = |element: Element| {
+        let base = element.class == "TStreamerBase";
+        (element.name, element.type_name, base)
+    };
+    info.elements.into_iter().map(member).collect()
 }

@@ -219,13 +219,15 @@ pub fn open_path(path: &str) -> Result<AnyDataset> {
     open_dataset(&RootFile::open(source)?, object)
 }
 
-/// The newest cycle of each dataset of a file, in the order of the file.
+/// The newest cycle of each dataset of a file, in the order of the file; those in directories that cannot
+/// be listed are missing.
 ///
 /// # Errors
-/// Those of [`RootFile::walk`].
+/// Those of [`RootFile::list_all`].
 pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
     let mut newest: Vec<KeyEntry> = Vec::new();
-    for key in file.walk()?.into_iter().filter(|key| format_of(key).is_some()) {
+    let (keys, _) = file.list_all()?;
+    for key in keys.into_iter().filter(|key| format_of(key).is_some()) {
         match newest.iter_mut().find(|other| other.path == key.path) {
             Some(other) if other.cycle < key.cycle => *other = key,
             Some(_) => (),

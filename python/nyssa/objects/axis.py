@@ -70,12 +70,13 @@ class Axis(Object):
     def edges(self, flow: bool = False) -> npt.NDArray[np.float64]:
         """Return the edges of the bins: shape ``(bins + 1,)``, ``float64``.
 
-        With ``flow=True`` minus infinity and infinity are around them.
+        With ``flow=True`` minus infinity and infinity are around them. Evenly spaced edges are
+        ROOT's to the last bit: ``low + bin * width``.
         """
         if self.is_variable:
             edges = np.array(self.member("fXbins"), dtype=np.float64)
         else:
-            edges = np.linspace(self.low, self.high, len(self) + 1)
+            edges = np.asarray(self.low + np.arange(len(self) + 1) * self.width)
         return np.concatenate(([-np.inf], edges, [np.inf])) if flow else edges
 
     def intervals(self, flow: bool = False) -> npt.NDArray[np.float64]:
@@ -85,12 +86,18 @@ class Axis(Object):
 
     def centers(self, flow: bool = False) -> npt.NDArray[np.float64]:
         """Return the centres of the bins: shape ``(bins,)``, ``float64``, infinite for flow."""
-        edges = self.edges(flow)
-        return (edges[1:] + edges[:-1]) / 2
+        if self.is_variable:
+            edges = self.edges()
+            centers = edges[:-1] + 0.5 * np.diff(edges)
+        else:
+            centers = np.asarray(self.low + (np.arange(len(self)) + 0.5) * self.width)
+        return np.concatenate(([-np.inf], centers, [np.inf])) if flow else centers
 
     def widths(self, flow: bool = False) -> npt.NDArray[np.float64]:
         """Return the widths of the bins: shape ``(bins,)``, ``float64``, infinite for flow."""
-        return np.diff(self.edges(flow))
+        even = np.full(len(self), self.width)
+        widths = np.diff(self.edges()) if self.is_variable else even
+        return np.concatenate(([np.inf], widths, [np.inf])) if flow else widths
 
     def __len__(self) -> int:
         """Return the number of bins, those beyond the edges not counted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +24,8 @@ class Object:
     - NumPy arrays, read-only and of the C++ type, for arrays and containers of numbers; the base
       classes ``TArrayC`` to ``TArrayD`` are the member ``fArray``;
     - lists for all other containers, of pairs for maps;
+    - `datetime.datetime` for a ``TDatime``, without a time zone: it is the time of the writer's
+      clock; `None` for one that is no date; a NumPy array of ``datetime64[s]`` for several;
     - an `Object` for an object or a pointer to one, `None` for a null pointer;
     - `bytes` for what is not taken apart, such as an object inside another of its class.
     """
@@ -88,12 +91,18 @@ class Object:
         return str(self._members.get("fTitle", ""))
 
     def to_py(self) -> Any:
-        """Return all members in a dict: dicts, lists, tuples, numbers, `str` and `bytes` only."""
+        """Return all members in a dict: dicts, lists, tuples, numbers, `str` and `bytes` only.
+
+        Dates are texts: ``"2020-02-29 12:34:56"``.
+        """
         return {name: _plain(value) for name, value in self._members.items()}
 
     def __getattr__(self, name: str) -> Any:
         """Return a member."""
-        if name.startswith("_") or name not in self._members:
+        # While an object is copied or unpickled it has no members yet.
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name not in self._members:
             raise AttributeError(
                 f"{type(self).__name__} of class {self._class_name} has no {name!r}"
             )
@@ -112,7 +121,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Object):
         return value.to_py()
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return _plain(value.tolist()) if value.dtype.kind == "M" else value.tolist()
     if isinstance(value, (list, tuple)):
         return type(value)(map(_plain, value))
+    if isinstance(value, datetime):
+        return str(value)
     return value

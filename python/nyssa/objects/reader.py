@@ -10,6 +10,7 @@ import numpy as np
 
 from nyssa import _core
 from nyssa.objects.axis import Axis
+from nyssa.objects.date import dates
 from nyssa.objects.efficiency import Efficiency
 from nyssa.objects.graph import Graph, Graph2D
 from nyssa.objects.histogram import Histogram, PolygonHistogram
@@ -69,11 +70,18 @@ class Reader:
     def _classes(self) -> dict[str, list[tuple[str, str, bool]]]:
         return self._core.classes()
 
+    def _elements(self, class_name: str) -> list[tuple[str, str, bool]]:
+        """Return name, type, and whether it is a base class, of the members of a class."""
+        if class_name not in self._classes:
+            self._classes[class_name] = _core.File.by_heart(class_name)
+        return self._classes[class_name]
+
     def _value(self, tree: _core.Tree, row: int, type_name: str) -> Any:
         """Return one value of a C++ type, which is empty when it is not known."""
         kind = tree[0]
         if kind == "number":
-            return np.frombuffer(tree[2], dtype=tree[1])[row].item()
+            number = np.frombuffer(tree[2], dtype=tree[1])[row]
+            return dates(number).item() if _bare(type_name) == "TDatime" else number.item()
         if kind in ("string", "bytes"):
             start, stop = np.frombuffer(tree[1], dtype=np.int64)[row : row + 2].tolist()
             data = bytes(memoryview(tree[2])[start:stop])
@@ -105,7 +113,8 @@ class Reader:
             return [self._value(tree, row, type_name) for row in range(start, stop)]
         size = int(np.prod(shape, dtype=np.int64))
         numbers = np.frombuffer(inner[2], dtype=inner[1])[start * size : stop * size]
-        return numbers.reshape(stop - start, *shape)
+        numbers = numbers.reshape(stop - start, *shape)
+        return dates(numbers) if _bare(type_name) == "TDatime" else numbers
 
     def _object(self, tree: _core.Tree, row: int, class_name: str) -> Any:
         names = tree[1]
@@ -125,7 +134,7 @@ class Reader:
         bases: list[str],
     ) -> tuple[str, ...]:
         """Add the members of an object, those of its base classes first; return its own."""
-        elements = self._classes.get(class_name, [])
+        elements = self._elements(class_name)
         types = {name: type_name for name, type_name, base in elements if not base}
         base_names = [name for name, _, base in elements if base]
         own = []

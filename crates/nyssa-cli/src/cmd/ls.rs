@@ -59,7 +59,8 @@ pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
     if file.was_recovered() {
         app.talk(&format!("warning: {NOT_CLOSED}"));
     }
-    let mut keys = file.walk()?;
+    let (mut keys, lost) = file.list_all()?;
+    lost.iter().for_each(|error| app.talk(&format!("warning: {error}")));
     if let Some(path) = path {
         let found = crate::data::find(&file, path)?;
         let below = format!("{}/", found.path);

@@ -51,12 +51,18 @@ impl Carry {
     /// that is in it).
     ///
     /// # Errors
-    /// As [`RootFile::walk`]; `Io`.
+    /// As [`RootFile::list_all`]; `Io`.
     pub fn plan(file: &RootFile, exclude: &[&str]) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let mut carry =
             Self { file: file.clone(), infos, objects: Vec::new(), refused: Vec::new() };
-        for entry in file.walk()? {
+        let (entries, lost) = file.list_all()?;
+        carry.refused.extend(lost.iter().map(|error| Refused {
+            path: error.place().object.clone().unwrap_or_default(),
+            class: "TDirectory".to_owned(),
+            reason: error.message().to_owned(),
+        }));
+        for entry in entries {
             if exclude.iter().any(|path| is_at_or_below(&entry.path, path)) {
                 continue;
             }
@@ -174,7 +180,8 @@ impl Carry {
     ) -> Result<std::result::Result<Bytes, String>> {
         let mut payload = self.file.payload(entry)?;
         let from = entry.keylen;
-        if let Err(reason) = relocate(self.infos.table(), &entry.class, &mut payload, from, keylen)
+        if let Err(reason) =
+            relocate(self.infos.complete(), &entry.class, &mut payload, from, keylen)
         {
             return Ok(Err(reason.to_string()));
         }

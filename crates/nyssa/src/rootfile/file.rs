@@ -233,7 +233,8 @@ impl RootFile {
     pub fn object(&self, entry: &KeyEntry) -> Result<Object> {
         let infos = self.streamer_infos()?;
         let payload = self.payload(entry)?;
-        Object::read(infos.table(), &entry.class, &payload, entry.keylen)
+        infos
+            .object(&entry.class, &payload, entry.keylen)
             .in_file(self.name())
             .in_object(&entry.path)
     }

@@ -4,7 +4,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
 /// File versions from here on store positions in 64 bits.
-pub const LARGE_FILE_VERSION: u32 = 1_000_000;
+pub const LARGE_FILE_VERSION: i32 = 1_000_000;
 
 /// Size of the large form, bytes; the small form is shorter.
 const MAX_SIZE: usize = 75;
@@ -12,8 +12,9 @@ const MAX_SIZE: usize = 75;
 /// The file header (`TFile`, "Format of a ROOT file").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Version of ROOT that wrote the file (60400 is 6.04/00), less the large-file mark.
-    pub version: u32,
+    /// Version of ROOT that wrote the file (60400 is 6.04/00), less the large-file mark. Negative in
+    /// files of some writers other than ROOT.
+    pub version: i32,
     /// Whether positions are 64-bit.
     pub large: bool,
     /// First byte of the first record (`fBEGIN`).
@@ -66,7 +67,7 @@ impl Header {
     fn parse_fields(start: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(start, 0);
         cursor.skip(4)?;
-        let version = cursor.be_u32()?;
+        let version = cursor.be_i32()?;
         let large = version >= LARGE_FILE_VERSION;
         let begin = u64::from(cursor.be_u32()?);
         let position = |cursor: &mut Cursor<'_>| {
@@ -158,6 +159,15 @@ mod tests {
         out.extend([0, 1]);
         out.extend([7; 16]);
         out
+    }
+
+    /// An old uproot took the large-file mark from versions that did not have it.
+    #[test]
+    fn a_negative_version_is_the_small_form() {
+        let mut bytes = bytes(false);
+        bytes[4..8].copy_from_slice(&(63_200 - LARGE_FILE_VERSION).to_be_bytes());
+        let header = Header::parse(&bytes, 5000).unwrap();
+        assert_eq!((header.version, header.large, header.end), (-936_800, false, 5000));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::cursor::Cursor;
-use crate::error::{Error, Result, ResultExt};
+use crate::error::{Error, Kind, Result, ResultExt};
 use crate::guard;
 use crate::rootfile::directory::{self, Directory};
 use crate::rootfile::file::{RootFile, has_keys, keys_range};
@@ -20,29 +20,59 @@ impl RootFile {
     /// The keys of all directories, a directory before what it holds. Two requests per depth.
     ///
     /// # Errors
-    /// `OutOfSpecification` when a directory is damaged or lies inside itself.
+    /// `OutOfSpecification` when a directory is damaged, was not closed, or lies inside itself.
     pub fn walk(&self) -> Result<Vec<KeyEntry>> {
+        let (keys, lost) = self.list_all()?;
+        lost.into_iter().next().map_or(Ok(keys), Err)
+    }
+
+    /// As [`RootFile::walk`] with all that can be listed, and for every directory that cannot, why.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn list_all(&self) -> Result<(Vec<KeyEntry>, Vec<Error>)> {
         let mut contents: HashMap<u64, Vec<KeyEntry>> = HashMap::new();
+        let mut lost = Vec::new();
         let mut seen = HashSet::from([self.0.top.seek]);
         let mut level: Vec<KeyEntry> = directories(&self.0.keys);
         for _ in 0..MAX_DEPTH {
+            level.retain(|entry| {
+                let new = seen.insert(entry.seek);
+                lost.extend((!new).then(|| self.loop_error(entry)));
+                new
+            });
             if level.is_empty() {
-                let mut out = Vec::new();
-                flatten(&self.0.keys, &mut contents, &mut out);
-                return Ok(out);
+                break;
             }
-            if let Some(again) = level.iter().find(|entry| !seen.insert(entry.seek)) {
-                return Err(self.loop_error(again));
-            }
-            let lists = self.list(&level)?;
+            let lists = self.list_each(&level, &mut lost)?;
             let next = lists.iter().flat_map(|list| directories(list)).collect();
             contents.extend(level.iter().map(|entry| entry.seek).zip(lists));
             level = next;
         }
-        Err(level.first().map_or_else(
-            || Error::limit("directories are nested too deep"),
-            |entry| self.loop_error(entry),
-        ))
+        lost.extend(level.first().map(|entry| self.loop_error(entry)));
+        let mut out = Vec::new();
+        flatten(&self.0.keys, &mut contents, &mut out);
+        Ok((out, lost))
+    }
+
+    /// The keys of several directories; none of those that cannot be listed, which go to `lost`.
+    fn list_each(&self, entries: &[KeyEntry], lost: &mut Vec<Error>) -> Result<Vec<Vec<KeyEntry>>> {
+        match self.list(entries) {
+            Err(error) if error.kind() != Kind::Io => {}
+            lists => return lists,
+        }
+        let mut lists = Vec::new();
+        for entry in entries {
+            match self.list(std::slice::from_ref(entry)) {
+                Ok(mut list) => lists.push(list.pop().unwrap_or_default()),
+                Err(error) if error.kind() == Kind::Io => return Err(error),
+                Err(error) => {
+                    lost.push(error);
+                    lists.push(Vec::new());
+                }
+            }
+        }
+        Ok(lists)
     }
 
     /// The key of `path`: `dir/name` or `dir/name;cycle`; the newest cycle when none is given.
@@ -140,7 +170,7 @@ impl RootFile {
     }
 
     fn missing(&self, path: &str, cycle: Option<u16>) -> Error {
-        let keys = self.walk().unwrap_or_else(|_| self.0.keys.clone());
+        let keys = self.list_all().map_or_else(|_| self.0.keys.clone(), |(keys, _)| keys);
         let cycles: Vec<String> =
             keys.iter().filter(|key| key.path == path).map(|key| key.cycle.to_string()).collect();
         let message = match cycle {

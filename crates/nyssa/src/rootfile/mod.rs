@@ -20,6 +20,7 @@ mod file;
 mod free_segments;
 mod header;
 mod key;
+pub(crate) mod known;
 mod lookup;
 pub mod object;
 mod scan;

@@ -1,8 +1,10 @@
 //! Streamer info: what every class in a file looks like, in each version that the file holds.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::rootfile::known;
 use crate::rootfile::object::{Basic, ClassTable, Member, Object, Step, View, compile};
 
 /// One version of a class (`TStreamerInfo`).
@@ -51,6 +53,22 @@ pub struct Element {
 }
 
 impl Element {
+    /// An element that is no array.
+    pub(crate) fn of(class: &str, name: &str, type_name: &str, code: i32) -> Self {
+        Self {
+            class: class.to_owned(),
+            name: name.to_owned(),
+            title: String::new(),
+            code,
+            array_length: 0,
+            dimensions: Vec::new(),
+            item_code: 0,
+            base_version: 0,
+            type_name: type_name.to_owned(),
+            count_name: String::new(),
+        }
+    }
+
     /// Whether it is a base class that is a standard container: it is called as its type.
     pub fn is_container_base(&self) -> bool {
         self.class.starts_with("TStreamerSTL") && self.name == self.type_name
@@ -62,20 +80,22 @@ impl Element {
 pub struct StreamerInfos {
     classes: Vec<ClassInfo>,
     table: ClassTable,
+    /// With the classes that are known by heart, once an object asked for one of them.
+    complete: OnceLock<ClassTable>,
     /// Whether pointers in counted arrays have tags, as all others have.
     pub(crate) tagged_arrays: bool,
 }
 
 /// The first file version (ROOT 4) whose counted arrays say reliably that they are null.
-const NULL_ARRAYS_FLAGGED: u32 = 40_000;
+const NULL_ARRAYS_FLAGGED: i32 = 40_000;
 /// The last file version in which counted arrays of pointers have the objects one after the other, each of the
 /// class of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
-const UNTAGGED_ARRAYS: u32 = 51_508;
+const UNTAGGED_ARRAYS: i32 = 51_508;
 
 impl StreamerInfos {
     /// For files of the given version (ROOT's version without dots, such as 30502): older ones
     /// stream some things in another way.
-    pub(crate) fn for_file_version(mut self, version: u32) -> Self {
+    pub(crate) fn for_file_version(mut self, version: i32) -> Self {
         self.table.null_arrays_flagged = version >= NULL_ARRAYS_FLAGGED;
         self.tagged_arrays = version > UNTAGGED_ARRAYS;
         self
@@ -116,12 +136,75 @@ impl StreamerInfos {
 
     /// Of these classes.
     pub(crate) fn new(classes: Vec<ClassInfo>) -> Self {
-        let mut table = ClassTable::new();
-        for info in &classes {
-            let plan = compile(info, &mut table);
-            table.insert(plan);
+        let table = table(ClassTable::new(), &classes);
+        Self { classes, table, complete: OnceLock::new(), tagged_arrays: true }
+    }
+
+    /// The object of class `class` in `payload`, whose key takes `keylen` bytes.
+    ///
+    /// # Errors
+    /// As [`crate::rootfile::RootFile::object`].
+    pub(crate) fn object(&self, class: &str, payload: &[u8], keylen: u16) -> Result<Object> {
+        match Object::read(&self.table, class, payload, keylen)? {
+            Some(object) => Ok(object),
+            None => Object::read(self.complete(), class, payload, keylen)?
+                .ok_or_else(|| Error::unsupported(format!("class {class} is not known"))),
         }
-        Self { classes, table, tagged_arrays: true }
+    }
+
+    /// The classes of the file, and those known by heart that it leaves out.
+    pub(crate) fn complete(&self) -> &ClassTable {
+        self.complete.get_or_init(|| {
+            let mut complete = table(ClassTable::by_heart().clone(), &self.classes);
+            complete.null_arrays_flagged = self.table.null_arrays_flagged;
+            complete
+        })
+    }
+
+    /// Whether the file leaves out one of these classes, or of those that are in them, and it is known
+    /// by heart.
+    pub(crate) fn leaves_out<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> bool {
+        let mut described: HashMap<&str, Vec<&ClassInfo>> = HashMap::new();
+        for info in &self.classes {
+            described.entry(&info.name).or_default().push(info);
+        }
+        let mut next: Vec<&str> = names.collect();
+        let mut seen = HashSet::new();
+        while let Some(name) = next.pop() {
+            if !seen.insert(name) {
+                continue;
+            }
+            let Some(infos) = described.get(name) else {
+                if known::is_known(name) {
+                    return true;
+                }
+                continue;
+            };
+            for element in infos.iter().flat_map(|info| &info.elements) {
+                match element.class.as_str() {
+                    "TStreamerBase" => next.push(&element.name),
+                    _ if !element.type_name.ends_with('*') => next.push(&element.type_name),
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
+    /// The versions of classes that are in an object, and that the file leaves out and nyssa knows by heart.
+    pub(crate) fn left_out(&self, class: &str, payload: &[u8], keylen: u16) -> Vec<ClassInfo> {
+        let Ok(object) = self.object(class, payload, keylen) else { return Vec::new() };
+        let described = |name: &str, version| {
+            self.classes.iter().any(|info| info.name == name && info.version == version)
+        };
+        let met = object.versions();
+        let left_out = met.into_iter().filter(|&(name, version)| !described(name, version));
+        let infos = left_out.flat_map(|(name, version)| {
+            known::by_heart(name)
+                .into_iter()
+                .filter(move |info| info.version == version || version <= 0)
+        });
+        infos.collect()
     }
 
     /// The classes, in the order of the file.
@@ -136,15 +219,21 @@ impl StreamerInfos {
             .filter(|info| info.name == name && version.is_none_or(|it| it == info.version))
             .max_by_key(|info| info.version)
     }
+}
 
-    pub(crate) fn table(&self) -> &ClassTable {
-        &self.table
+/// Adds the plans of classes to a table.
+pub(super) fn table(mut table: ClassTable, classes: &[ClassInfo]) -> ClassTable {
+    for info in classes {
+        let plan = compile(info, &mut table);
+        table.insert(plan);
     }
+    table
 }
 
 /// The streamer infos in a streamed list.
 fn classes(payload: &[u8], keylen: u16) -> Result<Vec<ClassInfo>> {
     let list = Object::read(&bootstrap(), "TList", payload, keylen)?;
+    let list = list.ok_or_else(|| Error::out_of_spec("it holds objects of other classes"))?;
     let items = list.root().items()?.into_iter().flatten();
     // The list may also hold a list of schema evolution rules.
     items.filter(|item| item.class() == "TStreamerInfo").map(class_info).collect()

@@ -62,7 +62,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 
 use crate::error::Result;
-use crate::rootfile::{StreamerInfos, StreamerList};
+use crate::rootfile::{ClassInfo, StreamerInfos, StreamerList};
 use column::Column;
 use compile::Compiler;
 use decode::Decoder;
@@ -107,9 +107,15 @@ impl ObjectLayout {
         compile::is_container(type_name)
     }
 
-    /// As [`ObjectLayout::compile`] for objects in which pointers lead to no classes but `met`.
-    fn compile_met(infos: &StreamerInfos, names: &[&str], met: &BTreeSet<String>) -> Result<Self> {
-        Self::of(Compiler::new(infos).met(met), names)
+    /// As [`ObjectLayout::compile`] for objects in which pointers lead to no classes but `met`; `more` are
+    /// classes that the file does not describe.
+    fn compile_met(
+        infos: &StreamerInfos,
+        more: &[ClassInfo],
+        names: &[&str],
+        met: &BTreeSet<String>,
+    ) -> Result<Self> {
+        Self::of(Compiler::new(infos).with(more).met(met), names)
     }
 
     fn of(mut compiler: Compiler<'_>, names: &[&str]) -> Result<Self> {

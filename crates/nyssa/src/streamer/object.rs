@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
 
-use super::compile::{KNOWN, T_ARRAYS, by_heart};
+use super::compile::{COLLECTIONS, T_ARRAYS};
 use super::{ObjectLayout, Origin};
 use crate::error::{Result, ResultExt};
-use crate::rootfile::{ClassInfo, KeyEntry, RootFile, StreamerInfos};
+use crate::rootfile::{ClassInfo, KeyEntry, RootFile, StreamerInfos, known};
 
 /// What stands before the name of a class that was not named before (`kNewClassTag`).
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
@@ -50,7 +50,7 @@ impl ObjectReader {
 
     fn decode(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
         let payload = self.file.payload(key)?;
-        let layout = self.layout(&key.class, &payload)?;
+        let layout = self.layout(&key.class, &payload, key.keylen)?;
         let size = i64::try_from(payload.len()).unwrap_or(i64::MAX);
         let origin = Origin::Object(key.keylen.into());
         // There is one object, which is no entry of anything.
@@ -60,7 +60,7 @@ impl ObjectReader {
         Ok((layout.arrow_field(&key.name), array))
     }
 
-    /// The newest version of each class that the file describes, or ROOT's that nyssa knows by heart.
+    /// The newest version of each class that the file describes.
     ///
     /// # Errors
     /// Those of [`RootFile::streamer_infos`].
@@ -73,20 +73,28 @@ impl ObjectReader {
                 *known = info;
             }
         }
-        let others = KNOWN.iter().filter(|name| !newest.contains_key(*name));
-        let others: Vec<_> = others.filter_map(|name| by_heart(name)?.pop()).collect();
-        Ok(newest.into_values().cloned().chain(others).collect())
+        Ok(newest.into_values().cloned().collect())
+    }
+
+    /// The newest version of a class of ROOT that nyssa knows by heart, for files that leave it out.
+    pub fn by_heart(class: &str) -> Option<ClassInfo> {
+        known::by_heart(class).pop()
     }
 
     /// The layout of the class for an object.
-    fn layout(&self, class: &str, payload: &[u8]) -> Result<Arc<ObjectLayout>> {
+    fn layout(&self, class: &str, payload: &[u8], keylen: u16) -> Result<Arc<ObjectLayout>> {
         let infos = self.file.streamer_infos()?;
         let layouts = || self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         let of = (class.to_owned(), classes(payload, &infos));
         if let Some(layout) = layouts().get(&of) {
             return Ok(Arc::clone(layout));
         }
-        let layout = Arc::new(ObjectLayout::compile_met(&infos, &[class], &of.1)?);
+        // Which versions of the classes that the file leaves out are needed, only the object tells.
+        if infos.leaves_out(of.1.iter().map(String::as_str).chain([class])) {
+            let more = infos.left_out(class, payload, keylen);
+            return ObjectLayout::compile_met(&infos, &more, &[class], &of.1).map(Arc::new);
+        }
+        let layout = Arc::new(ObjectLayout::compile_met(&infos, &[], &[class], &of.1)?);
         let mut layouts = layouts();
         if layouts.len() >= MAX_LAYOUTS {
             layouts.clear();
@@ -99,7 +107,11 @@ impl ObjectReader {
 /// the mark of a new class, and those with a version in a `TClonesArray`.
 fn classes(payload: &[u8], infos: &StreamerInfos) -> BTreeSet<String> {
     let described = infos.classes().iter().map(|info| &*info.name);
-    let known: HashSet<&str> = described.chain(KNOWN).chain(T_ARRAYS).collect();
+    let known: HashSet<&str> = described
+        .chain(known::names().map(|name| name as &str))
+        .chain(COLLECTIONS)
+        .chain(T_ARRAYS)
+        .collect();
     let longest = known.iter().map(|name| name.len()).max().unwrap_or(0);
     let mut found = BTreeSet::new();
     let mut add = |name: &[u8]| {

@@ -31,7 +31,11 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
     let written = view.usize("fWriteBasket")?;
     let starts = view.i64s("fBasketEntry")?;
     let seeks = view.i64s("fBasketSeek")?;
-    let sizes = view.i64s("fBasketBytes")?;
+    // The oldest versions leave the sizes to the keys of the baskets.
+    let sizes = match view.get("fBasketBytes") {
+        Some(_) => view.i64s("fBasketBytes")?,
+        None => Vec::new(),
+    };
     let memory = view.list("fBaskets")?;
     let first = starts.first().copied().unwrap_or(0);
     let mut baskets = Vec::new();

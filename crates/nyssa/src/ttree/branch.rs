@@ -65,7 +65,7 @@ impl<'a> Branches<'a> {
             if !seen.insert(branch.id()) {
                 return Err(Error::out_of_spec("branch is listed twice")).in_field(&path);
             }
-            self.files.meet(branch.str("fFileName")?);
+            self.files.meet(branch.str_or_empty("fFileName")?);
             self.meet(branch, &format!("{path}/"), seen, stored)?;
             stored.push(path);
         }
@@ -115,7 +115,7 @@ impl<'a> Branches<'a> {
             leaves.map(|leaf| leaf::read(leaf, &self.owners)).collect::<Result<_>>()?;
         let entries = view.u64("fEntries")?;
         let mut table = basket_table(view, entries)?;
-        if let Ok(start) = self.files.known(view.str("fFileName")?) {
+        if let Ok(start) = self.files.known(view.str_or_empty("fFileName")?) {
             table.shift(start);
         }
         let shape = self.shape(view, &leaves, !branches.is_empty(), path)?;
@@ -165,7 +165,7 @@ impl<'a> Branches<'a> {
         split: bool,
         path: &str,
     ) -> Result<OrReason<Shape>> {
-        let file_name = view.str("fFileName")?;
+        let file_name = view.str_or_empty("fFileName")?;
         if let Err(reason) = self.files.known(file_name) {
             return Ok(Err(format!("{ELSEWHERE}, {file_name:?}: {reason}")));
         }

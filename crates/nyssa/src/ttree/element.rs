@@ -138,7 +138,9 @@ fn lengths(
 ) -> Result<Option<CountSource>> {
     let Some(counter) = layout.counter() else { return Ok(None) };
     let name = if kind == Kinds::Items { "fBranchCount2" } else { "fBranchCount" };
-    if let Some(branch) = view.view(name)? {
+    if view.get(name).is_some()
+        && let Some(branch) = view.view(name)?
+    {
         let mut leaves = branch.list("fLeaves")?.into_iter().flatten();
         return Ok(leaves.next().and_then(|leaf| owners.get(&leaf.id()).cloned()));
     }
@@ -165,7 +167,7 @@ pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReas
 /// A value as a whole.
 fn object_shape(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<Shape> {
     let class = view.str("fClassName")?;
-    let item = view.str("fClonesName")?;
+    let item = view.str_or_empty("fClonesName")?;
     let layout = if !item.is_empty() && class == "TClonesArray" {
         layouts.clones(item)?
     } else {
@@ -201,7 +203,7 @@ pub(super) fn whole(
     let member = element.filter(|element| element.class != "TStreamerBase");
     let type_name = member.map_or(own.name, |member| member.type_name.clone());
     let type_name = type_name.trim_end_matches(['*', ' ']).to_owned();
-    let item = match view.str("fClonesName")? {
+    let item = match view.str_or_empty("fClonesName")? {
         "" => item_name(&type_name).to_owned(),
         name => name.to_owned(),
     };

@@ -12,7 +12,7 @@ use crate::support::{data, hash, open, root_files};
 const NOT_CLOSED: [&str; 1] = ["dataframe__input2.root"];
 
 /// File, version of ROOT, keys of all directories with cycle and class, as ROOT lists them.
-const KEYS: &[(&str, u32, &[&str])] = &[
+const KEYS: &[(&str, i32, &[&str])] = &[
     ("uproot-sample-5.23.02-uncompressed.root", 52302, &["sample;1 TTree"]),
     ("uproot-sample-6.20.04-zlib.root", 62004, &["sample;1 TTree"]),
     ("uproot-histograms.root", 60804, &["one;1 TH1F", "two;1 TH1F", "three;1 TH1F"]),

@@ -145,6 +145,9 @@ impl Reader<'_> {
         let count = self.cursor.be_i32()?.unsigned_abs() as usize;
         let lower = self.cursor.be_i32()?;
         let class = class_version.split(';').next().unwrap_or_default();
+        if count > 0 && self.table.find(class).is_none() {
+            self.check_lack(class, None)?;
+        }
         let items = match self.table.find(class) {
             _ if count == 0 => Value::List(Box::default()),
             _ if bits & BYPASS_STREAMER != 0 => {

@@ -17,8 +17,9 @@ const COUNTED: i32 = 40;
 pub(crate) fn compile(info: &ClassInfo, table: &mut ClassTable) -> Plan {
     let mut members: Vec<Member> = Vec::with_capacity(info.elements.len());
     for element in &info.elements {
-        let old_seeks =
-            info.name == "TBranch" && info.version < 10 && element.name == "fBasketSeek";
+        let old_seeks = info.name == "TBranch"
+            && (6..10).contains(&info.version)
+            && element.name == "fBasketSeek";
         let step = if old_seeks {
             Step::Seeks(counter(element, &members))
         } else {

@@ -19,6 +19,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -51,7 +52,8 @@ struct Instance {
 }
 
 impl Object {
-    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
+    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes; `None` when a
+    /// class in it is not in `table`, but known by heart.
     ///
     /// # Errors
     /// `OutOfSpecification` naming class, member and byte; `Unsupported` when the class cannot be
@@ -61,16 +63,23 @@ impl Object {
         class: &str,
         payload: &[u8],
         keylen: u16,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let Some(id) = table.find(class) else {
+            if table.lacks(class, None) {
+                return Ok(None);
+            }
             return Err(Error::unsupported(format!(
                 "the file has no streamer info of class {class}"
             )));
         };
         let mut reader = reader::Reader::new(table, payload, keylen);
-        match reader.class(id).map_err(in_payload)? {
+        let value = reader.class(id);
+        if reader.lacks {
+            return Ok(None);
+        }
+        match value.map_err(in_payload)? {
             Value::Unknown(reason) => Err(Error::unsupported(reason.to_string())),
-            value => Ok(Self { root: Some(value), ..reader.object }),
+            value => Ok(Some(Self { root: Some(value), ..reader.object })),
         }
     }
 
@@ -91,6 +100,11 @@ impl Object {
     /// Any object of the pool.
     pub fn view(&self, id: ObjectId) -> View<'_> {
         View::new(self, id)
+    }
+
+    /// The classes in it and their versions as streamed.
+    pub(crate) fn versions(&self) -> BTreeSet<(&str, i32)> {
+        self.instances.iter().map(|one| (&*one.plan.class, one.version)).collect()
     }
 
     fn member(&self, id: ObjectId, index: usize) -> Option<&Value> {

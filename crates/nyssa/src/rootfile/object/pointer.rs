@@ -65,6 +65,7 @@ impl Reader<'_> {
             self.next_tag(0)
         };
         let Some(id) = self.table.find(&class) else {
+            self.check_lack(&class, None)?;
             let reason = format!("the file has no streamer info of class {class}");
             return self.skip_to(end, reason.into());
         };

@@ -50,6 +50,8 @@ pub(super) struct Reader<'a> {
     pub(super) references: Vec<usize>,
     /// Whether something was skipped, so that there may be more references.
     pub(super) skipped: bool,
+    /// Whether a class is not in the table, but known by heart: reading ended there.
+    pub lacks: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -67,6 +69,7 @@ impl<'a> Reader<'a> {
             budget: payload.len() + SPARE_VALUES,
             references: Vec::new(),
             skipped: false,
+            lacks: false,
         }
     }
 
@@ -122,6 +125,7 @@ impl<'a> Reader<'a> {
         if let Some(plan) = class.plans.iter().rev().find(|plan| plan.version == version) {
             return Ok(Ok(plan.clone()));
         }
+        self.check_lack(&class.name, Some(version))?;
         let versions: Vec<String> =
             class.plans.iter().map(|plan| plan.version.to_string()).collect();
         let reason = if versions.is_empty() {
@@ -134,6 +138,15 @@ impl<'a> Reader<'a> {
             )
         };
         Ok(Err(reason.into()))
+    }
+
+    /// Ends reading where the table lacks a class that is known by heart.
+    pub(super) fn check_lack(&mut self, class: &str, version: Option<i32>) -> Result<()> {
+        if !self.table.lacks(class, version) {
+            return Ok(());
+        }
+        self.lacks = true;
+        Err(self.cursor.error(format!("class {class} is not in the table")))
     }
 
     /// Reads the members; after one that cannot be read, the rest of the object is unknown.

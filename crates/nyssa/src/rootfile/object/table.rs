@@ -1,10 +1,11 @@
 //! The classes of a file: which are known by heart, and the plans of all the others.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::rootfile::object::basic::Basic;
 use crate::rootfile::object::plan::{ClassId, Member, Plan, Step};
+use crate::rootfile::{known, streamer_info};
 
 /// A class whose streaming is fixed in ROOT's own code and not described by streamer info.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +38,7 @@ pub(crate) enum Builtin {
 }
 
 /// One class of a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Class {
     pub name: Arc<str>,
     pub builtin: Option<Builtin>,
@@ -46,10 +47,12 @@ pub(crate) struct Class {
 }
 
 /// All classes of a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ClassTable {
     classes: Vec<Class>,
     ids: HashMap<Arc<str>, ClassId>,
+    /// Whether there is nothing more that is known by heart.
+    is_complete: bool,
     /// Counted arrays that are null say so; in old files what they say means nothing.
     pub null_arrays_flagged: bool,
 }
@@ -105,10 +108,14 @@ const BUILTINS: &[(&str, Builtin, &[&str])] = &[
 ];
 
 impl ClassTable {
-    /// The builtin classes, and layouts of ROOT's most basic ones in case a file leaves them out.
+    /// The builtin classes, and the layouts of those that most others have as a base or a member.
     pub fn new() -> Self {
-        let mut table =
-            Self { classes: Vec::new(), ids: HashMap::new(), null_arrays_flagged: true };
+        let mut table = Self {
+            classes: Vec::new(),
+            ids: HashMap::new(),
+            is_complete: false,
+            null_arrays_flagged: true,
+        };
         for &(name, builtin, members) in BUILTINS {
             let id = table.id(name);
             let members = members.iter().map(|&name| Member::opaque(name)).collect();
@@ -123,38 +130,26 @@ impl ClassTable {
         let base = |name: &str, id| Member::new(name, Step::Base(id));
         table.add("TNamed", 1, vec![base("TObject", object), text("fName"), text("fTitle")]);
         table.add("TObjString", 1, vec![base("TObject", object), text("fString")]);
-        table.add_leaves();
         table
     }
 
-    /// Leaves, which writers other than ROOT leave out of their streamer info.
-    fn add_leaves(&mut self) {
-        let (named, leaf) = (self.id("TNamed"), self.id("TLeaf"));
-        let number = |name: &str, basic| Member::new(name, Step::Scalar(basic));
-        let members = vec![
-            Member::new("TNamed", Step::Base(named)),
-            number("fLen", Basic::I32),
-            number("fLenType", Basic::I32),
-            number("fOffset", Basic::I32),
-            number("fIsRange", Basic::Bool),
-            number("fIsUnsigned", Basic::Bool),
-            Member::new("fLeafCount", Step::Pointer(None)),
-        ];
-        self.add("TLeaf", 2, members);
-        for (class, basic) in [
-            ("TLeafO", Basic::Bool),
-            ("TLeafB", Basic::I8),
-            ("TLeafS", Basic::I16),
-            ("TLeafI", Basic::I32),
-            ("TLeafL", Basic::I64),
-            ("TLeafF", Basic::F32),
-            ("TLeafD", Basic::F64),
-            ("TLeafC", Basic::I32),
-        ] {
-            let base = Member::new("TLeaf", Step::Base(leaf));
-            let range = [number("fMinimum", basic), number("fMaximum", basic)];
-            self.add(class, 1, [base].into_iter().chain(range).collect());
-        }
+    /// The builtin classes and all that are known by heart.
+    pub fn by_heart() -> &'static Self {
+        static TABLE: OnceLock<ClassTable> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            let infos: Vec<_> = known::names().flat_map(known::by_heart).collect();
+            Self { is_complete: true, ..streamer_info::table(Self::new(), &infos) }
+        })
+    }
+
+    /// Whether a class, or a version of one, is not here, but known by heart.
+    pub fn lacks(&self, class: &str, version: Option<i32>) -> bool {
+        let is_known = || match version {
+            // Classes without a version have a checksum.
+            Some(1..) => known::by_heart(class).iter().any(|info| Some(info.version) == version),
+            _ => known::is_known(class),
+        };
+        !self.is_complete && is_known()
     }
 
     /// The number of a class; new names get a new one.

@@ -44,7 +44,7 @@ fn node(value: i32, next: &[u8]) -> Vec<u8> {
 }
 
 fn read(table: &ClassTable, class: &str, payload: &[u8]) -> crate::Result<Object> {
-    Object::read(table, class, payload, KEYLEN)
+    Object::read(table, class, payload, KEYLEN).map(Option::unwrap)
 }
 
 fn values(object: &Object, count: usize) -> Vec<i64> {

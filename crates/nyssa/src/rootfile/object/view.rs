@@ -153,6 +153,14 @@ impl<'a> View<'a> {
         }
     }
 
+    /// A string member; empty where the class, in an old version, has none of that name.
+    ///
+    /// # Errors
+    /// `Unsupported`, as above.
+    pub fn str_or_empty(&self, name: &str) -> Result<&'a str> {
+        if self.get(name).is_none() { Ok("") } else { self.str(name) }
+    }
+
     /// An embedded object or what a pointer points to; `None` for a null pointer.
     ///
     /// # Errors

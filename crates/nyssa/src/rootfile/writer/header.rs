@@ -7,9 +7,9 @@ use crate::rootfile::encode::{self, LARGE_FILE};
 /// Where the first record lies.
 pub(super) const BEGIN: u64 = 100;
 /// ROOT version recorded in the file, 6.40.00.
-pub(super) const VERSION: u32 = 64_000;
+pub(super) const VERSION: i32 = 64_000;
 /// Added to the version when positions are 64-bit.
-const LARGE_VERSION: u32 = 1_000_000;
+const LARGE_VERSION: i32 = 1_000_000;
 /// Class version of `TUUID`.
 const UUID_VERSION: u16 = 1;
 /// Class version of `TFree`, plus 1000 with 64-bit positions.
@@ -18,7 +18,7 @@ const FREE_VERSION: u16 = 1;
 /// What the header says.
 pub(super) struct Header {
     /// ROOT version, less the mark of large files.
-    pub version: u32,
+    pub version: i32,
     /// Whether positions are 64-bit.
     pub large: bool,
     /// End of the file.
@@ -41,7 +41,7 @@ impl Header {
     /// The header's bytes, at most [`BEGIN`].
     pub fn serialize(&self) -> Result<Vec<u8>> {
         let large = self.large;
-        let version = self.version + if large { LARGE_VERSION } else { 0 };
+        let version = if large { self.version.max(0) + LARGE_VERSION } else { self.version };
         let mut out = b"root".to_vec();
         out.extend_from_slice(&version.to_be_bytes());
         out.extend_from_slice(&(BEGIN as u32).to_be_bytes());

@@ -1,9 +1,8 @@
-//! Classes that ROOT streams by code of its own, or whose streamer info files may lack.
+//! Classes that ROOT streams by code of its own.
 
 use super::{Compiler, T_OBJECT, number};
 use crate::error::{Error, Result};
 use crate::rootfile::object::Basic;
-use crate::rootfile::{ClassInfo, Element};
 use crate::streamer::class::find;
 use crate::streamer::column::mismatch;
 use crate::streamer::node::{Collection, Node, Symmetric};
@@ -86,79 +85,6 @@ impl Compiler<'_> {
     }
 }
 
-/// Classes derived from `TObject` that files may leave out of their streamer infos.
-pub(in crate::streamer) const KNOWN: [&str; 8] =
-    ["TNamed", "TObjString", "TCanvas", "TObjArray", "TList", "THashList", "TClonesArray", "TMap"];
-
-/// The streamer infos of classes that files may leave out of theirs, the newest version last.
-pub(in crate::streamer) fn by_heart(name: &str) -> Option<Vec<ClassInfo>> {
-    Some(match name {
-        "TNamed" => vec![class(name, 1, T_OBJECT, &[("fName", TEXT), ("fTitle", TEXT)])],
-        "TObjString" => vec![class(name, 1, T_OBJECT, &[("fString", TEXT)])],
-        // Streamed by hand, member by member.
-        "TCanvas" => CANVAS_VERSIONS.map(|version| class(name, version, "TPad", &CANVAS)).collect(),
-        _ => return None,
-    })
-}
-
-/// A type and its code.
-type Of = (&'static str, i32);
-
-const TEXT: Of = ("TString", 65);
-const BOOL: Of = ("bool", 18);
-const COLOR: Of = ("short", 2);
-const INT: Of = ("int", 3);
-const SIZE: Of = ("float", 5);
-const UINT: Of = ("unsigned int", 13);
-
-/// Versions of `TCanvas` that have these members (`TCanvas::Streamer`).
-const CANVAS_VERSIONS: std::ops::RangeInclusive<i32> = 4..=8;
-const CANVAS: [(&str, Of); 21] = [
-    ("fDISPLAY", TEXT),
-    ("fDoubleBuffer", INT),
-    ("fRetained", BOOL),
-    ("fXsizeUser", SIZE),
-    ("fYsizeUser", SIZE),
-    ("fXsizeReal", SIZE),
-    ("fYsizeReal", SIZE),
-    ("fWindowTopX", INT),
-    ("fWindowTopY", INT),
-    ("fWindowWidth", UINT),
-    ("fWindowHeight", UINT),
-    ("fCw", UINT),
-    ("fCh", UINT),
-    ("fCatt", ("TAttCanvas", 62)),
-    ("kMoveOpaque", BOOL),
-    ("kResizeOpaque", BOOL),
-    ("fHighLightColor", COLOR),
-    ("fBatch", BOOL),
-    ("kShowEventStatus", BOOL),
-    ("kAutoExec", BOOL),
-    ("kMenuBar", BOOL),
-];
-
-fn class(name: &str, version: i32, base: &str, members: &[(&str, Of)]) -> ClassInfo {
-    let base = element("TStreamerBase", base, ("BASE", 0));
-    let members = members.iter().map(|&(member, of)| element("TStreamerElement", member, of));
-    ClassInfo {
-        name: name.to_owned(),
-        version,
-        checksum: 0,
-        elements: std::iter::once(base).chain(members).collect(),
-    }
-}
-
-fn element(class: &str, name: &str, (type_name, code): Of) -> Element {
-    Element {
-        class: class.to_owned(),
-        name: name.to_owned(),
-        title: String::new(),
-        code,
-        array_length: 0,
-        dimensions: Vec::new(),
-        item_code: 0,
-        base_version: 0,
-        type_name: type_name.to_owned(),
-        count_name: String::new(),
-    }
-}
+/// Collections that any object may be, of which no file says more.
+pub(in crate::streamer) const COLLECTIONS: [&str; 5] =
+    ["TObjArray", "TList", "THashList", "TClonesArray", "TMap"];

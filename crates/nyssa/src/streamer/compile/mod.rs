@@ -8,7 +8,7 @@ mod pointer;
 use std::collections::{BTreeSet, HashMap};
 
 use builtin::BUILTINS;
-pub(super) use builtin::{KNOWN, by_heart};
+pub(super) use builtin::COLLECTIONS;
 pub(super) use container::is_container;
 use container::{INT, THIS, enumerated, parse};
 pub(super) use pointer::T_ARRAYS;
@@ -19,7 +19,7 @@ use super::node::{Counted, Node};
 use super::shape::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::object::{Basic, Item};
-use crate::rootfile::{ClassInfo, Element, StreamerInfos};
+use crate::rootfile::{ClassInfo, Element, StreamerInfos, known};
 use crate::schema::type_name;
 
 /// Added to a type code for arrays (`kOffsetL`).
@@ -61,17 +61,6 @@ pub(super) struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     /// For the classes that `infos` describe.
     pub fn new(infos: &'a StreamerInfos) -> Self {
-        let mut classes: HashMap<&str, Vec<&ClassInfo>> = HashMap::new();
-        let mut normal = HashMap::new();
-        let mut order = Vec::new();
-        for info in infos.classes() {
-            let known = classes.entry(&info.name).or_default();
-            if known.is_empty() {
-                normal.insert(type_name::normalize(&info.name), &*info.name);
-                order.push(&*info.name);
-            }
-            known.push(info);
-        }
         let elements = infos.classes().iter().flat_map(|info| &info.elements);
         let mut enums = HashMap::new();
         for (name, code) in elements.filter_map(enumerated) {
@@ -79,17 +68,31 @@ impl<'a> Compiler<'a> {
             let known = enums.entry(name).or_insert(code);
             *known = if *known == INT { code } else { *known };
         }
-        Self {
-            classes,
-            normal,
-            order,
+        let compiler = Self {
+            classes: HashMap::new(),
+            normal: HashMap::new(),
+            order: Vec::new(),
             enums,
             stack: Vec::new(),
             met: None,
             anys: 0,
             nodes: 0,
             effort: 0,
+        };
+        compiler.with(infos.classes())
+    }
+
+    /// With more classes that there may be.
+    pub fn with(mut self, infos: &'a [ClassInfo]) -> Self {
+        for info in infos {
+            let known = self.classes.entry(&info.name).or_default();
+            if known.is_empty() {
+                self.normal.insert(type_name::normalize(&info.name), &*info.name);
+                self.order.push(&*info.name);
+            }
+            known.push(info);
         }
+        self
     }
 
     /// For another class, with nothing counted yet.
@@ -175,7 +178,7 @@ impl<'a> Compiler<'a> {
         BUILTINS.contains(&name)
             || name.starts_with("TArray")
             || self.find(name).is_some()
-            || by_heart(name).is_some()
+            || known::is_known(name)
             || is_container(name)
     }
 
@@ -206,9 +209,12 @@ impl<'a> Compiler<'a> {
                 let (item, names) = parse(name);
                 return self.item(item.as_ref(), &names);
             }
-            let infos = by_heart(name).ok_or_else(|| {
-                Error::unsupported(format!("the file has no streamer info of class {name}"))
-            })?;
+            let infos = known::by_heart(name);
+            if infos.is_empty() {
+                return Err(Error::unsupported(format!(
+                    "the file has no streamer info of class {name}"
+                )));
+            }
             return self.described(name, infos.iter().collect());
         };
         let infos = self.classes.get(name).cloned().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Compiler, KNOWN, MAX_NODES, T_OBJECT};
+use super::{COLLECTIONS, Compiler, MAX_NODES, T_OBJECT};
 use crate::error::Result;
 use crate::streamer::node::Node;
 use crate::streamer::pointer::Pointer;
@@ -76,7 +76,7 @@ impl Compiler<'_> {
     pub(super) fn any(&mut self) -> Pointer {
         let mut classes = Vec::new();
         let known =
-            KNOWN.into_iter().filter(|name| self.met.is_some() && self.find(name).is_none());
+            COLLECTIONS.into_iter().filter(|name| self.met.is_some() && self.find(name).is_none());
         let names: Vec<&str> = self
             .order
             .iter()

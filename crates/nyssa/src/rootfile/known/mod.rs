@@ -1,0 +1,178 @@
+//! Classes of ROOT that a file may leave out of its streamer infos, because its writer died before it
+//! wrote them, is older than they are, or is not ROOT: known by heart, as ROOT knows them.
+//!
+//! The tables say a version of a class a line, members in the order they are streamed:
+//!
+//! ```text
+//! TLeafI 1: base TLeaf 2; int fMinimum; int fMaximum
+//! class version [checksum]: base class version; type name; type name[size]; type* name[counter]
+//! ```
+//!
+//! Versions up to `TTree` 4, `TBranch` 6, `TLeaf` 1 and `TLeafObject` 3 are older than streamer info:
+//! theirs is what the class's `Streamer` reads. All others are from streamer infos.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::rootfile::streamer_info::{ClassInfo, Element};
+
+const TABLES: [&str; 3] =
+    [include_str!("trees.txt"), include_str!("histograms.txt"), include_str!("others.txt")];
+
+/// What stands for no members.
+const NONE: &str = "-";
+
+/// Codes of fundamental types (`TVirtualStreamerInfo::EReadWrite`).
+const NUMBERS: [(&str, i32); 16] = [
+    ("char", 1),
+    ("short", 2),
+    ("int", 3),
+    ("long", 4),
+    ("float", 5),
+    ("double", 8),
+    ("Double32_t", 9),
+    ("unsigned char", 11),
+    ("unsigned short", 12),
+    ("unsigned int", 13),
+    ("unsigned long", 14),
+    ("long long", 16),
+    ("Long64_t", 16),
+    ("ULong64_t", 17),
+    ("bool", 18),
+    ("Float16_t", 19),
+];
+/// Added to a code for arrays (`kOffsetL`), and for pointers with a counter (`kOffsetP`).
+const ARRAY: i32 = 20;
+const COUNTED: i32 = 40;
+/// Codes of a `TString`, an object, a pointer to one, a standard container, and objects behind a pointer
+/// with a counter.
+const TEXT: i32 = 65;
+const OBJECT: i32 = 62;
+const POINTER: i32 = 64;
+const CONTAINER: i32 = 500;
+const LOOP: i32 = 501;
+
+/// Names of the classes in the tables.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    index().keys().copied()
+}
+
+/// Whether a class is in the tables.
+pub(crate) fn is_known(class: &str) -> bool {
+    index().contains_key(class)
+}
+
+/// The versions of a class, the newest last; none of a class that is not in the tables.
+pub(crate) fn by_heart(class: &str) -> Vec<ClassInfo> {
+    let lines = index().get(class).map_or(&[][..], Vec::as_slice);
+    lines.iter().filter_map(|line| class_info(line)).collect()
+}
+
+/// The lines of each class.
+fn index() -> &'static HashMap<&'static str, Vec<&'static str>> {
+    static INDEX: OnceLock<HashMap<&str, Vec<&str>>> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index: HashMap<&str, Vec<&str>> = HashMap::new();
+        for line in TABLES.iter().flat_map(|table| table.lines()) {
+            let Some((head, _)) = line.split_once(": ") else { continue };
+            let name = head.split(' ').next().unwrap_or(head);
+            index.entry(name).or_default().push(line);
+        }
+        index
+    })
+}
+
+fn class_info(line: &str) -> Option<ClassInfo> {
+    let (head, members) = line.split_once(": ")?;
+    let mut head = head.split(' ');
+    let name = head.next()?.to_owned();
+    let version = head.next()?.parse().ok()?;
+    let checksum = head.next().and_then(|text| u32::from_str_radix(&text[2..], 16).ok());
+    let members = members.split("; ").filter(|text| *text != NONE);
+    let elements = members.map(element).collect::<Option<_>>()?;
+    Some(ClassInfo { name, version, checksum: checksum.unwrap_or(0), elements })
+}
+
+fn element(text: &str) -> Option<Element> {
+    let (type_name, name) = text.rsplit_once(' ')?;
+    if let Some(base) = type_name.strip_prefix("base ") {
+        let element = Element::of("TStreamerBase", base, "BASE", 0);
+        return Some(Element { base_version: name.parse().ok()?, ..element });
+    }
+    let (name, brackets) = name.split_once('[').unwrap_or((name, ""));
+    let sizes = brackets.split(['[', ']']).filter(|size| !size.is_empty());
+    let dimensions: Option<Vec<i32>> = sizes.map(|size| size.parse().ok()).collect();
+    let counter = dimensions.is_none().then(|| brackets.trim_end_matches(']'));
+    let dimensions = dimensions.unwrap_or_default();
+    let array = if dimensions.is_empty() { 0 } else { ARRAY };
+    let pointee = type_name.strip_suffix('*');
+    let number =
+        |name: &str| NUMBERS.iter().find(|(known, _)| *known == name).map(|(_, code)| *code);
+    let (class, code) = match (number(pointee.unwrap_or(type_name)), pointee, counter) {
+        (Some(code), None, _) => ("TStreamerBasicType", code + array),
+        (Some(code), Some(_), Some(_)) => ("TStreamerBasicPointer", code + COUNTED),
+        (_, Some(_), Some(_)) => ("TStreamerLoop", LOOP),
+        (_, Some(_), None) => ("TStreamerObjectPointer", POINTER + array),
+        (_, None, _) if type_name == "TString" => ("TStreamerString", TEXT + array),
+        (_, None, _) if type_name.starts_with("vector<") || type_name.starts_with("map<") => {
+            ("TStreamerSTL", CONTAINER)
+        }
+        (_, None, _) => ("TStreamerObject", OBJECT + array),
+    };
+    let element = Element::of(class, name, type_name, code);
+    Some(Element {
+        array_length: if dimensions.is_empty() { 0 } else { dimensions.iter().product() },
+        dimensions,
+        count_name: counter.unwrap_or("").to_owned(),
+        ..element
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_a_class() {
+        for line in TABLES.iter().flat_map(|table| table.lines()) {
+            assert!(class_info(line).is_some(), "{line}");
+        }
+    }
+
+    #[test]
+    fn versions_ascend() {
+        for name in names() {
+            let versions: Vec<i32> = by_heart(name).iter().map(|info| info.version).collect();
+            assert!(versions.is_sorted() && !versions.is_empty(), "{name} {versions:?}");
+        }
+        assert_eq!(by_heart("TTree").last().unwrap().version, 20);
+        assert!(by_heart("NoSuchClass").is_empty());
+    }
+
+    #[test]
+    fn members_of_all_kinds() {
+        let codes = |class: &str, member: &str| {
+            let info = by_heart(class).pop().unwrap();
+            let element = info.elements.into_iter().find(|element| element.name == member).unwrap();
+            (element.class, element.code, element.array_length, element.count_name)
+        };
+        let expect = |class: &str, code, length, counter: &str| {
+            (class.to_owned(), code, length, counter.to_owned())
+        };
+        assert_eq!(codes("TBranch", "TNamed"), expect("TStreamerBase", 0, 0, ""));
+        assert_eq!(codes("TBranch", "fEntries"), expect("TStreamerBasicType", 16, 0, ""));
+        assert_eq!(
+            codes("TBranch", "fBasketBytes"),
+            expect("TStreamerBasicPointer", 43, 0, "fMaxBaskets")
+        );
+        assert_eq!(codes("TBranch", "fFileName"), expect("TStreamerString", 65, 0, ""));
+        assert_eq!(codes("TBranch", "fLeaves"), expect("TStreamerObject", 62, 0, ""));
+        assert_eq!(codes("TLeaf", "fLeafCount"), expect("TStreamerObjectPointer", 64, 0, ""));
+        assert_eq!(codes("TRefTable", "fProcessGUIDs"), expect("TStreamerSTL", 500, 0, ""));
+        assert_eq!(codes("TH2Poly", "fOverflow"), expect("TStreamerBasicType", 28, 9, ""));
+        assert_eq!(codes("TStyle", "fLineStyle"), expect("TStreamerString", 85, 30, ""));
+        assert_eq!(codes("TSpline3", "fPoly"), expect("TStreamerLoop", 501, 0, "fNp"));
+        let features = by_heart("ROOT::TIOFeatures").remove(0);
+        assert_eq!((features.version, features.checksum), (-1, 0x1AA1_2F10));
+    }
+}
