@@ -210,10 +210,11 @@ def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
 
     Returns a `File`, `TTree`, `RNTuple`, `Directory`, or `nyssa.objects.Object` (histograms, ...);
     each is a context manager or needs none.
-    RNTuple fields that hold objects serialised with ROOT's streamers read as records of their
-    members, or with ``streamer="raw"`` as their bytes. Of a file that was not closed, what was
-    complete when its writer ended is found, with a warning; of a directory that cannot be listed a
-    warning says why.
+    RNTuple fields that hold objects serialised with ROOT's streamers, and branches of objects that
+    are not split, read as records of their members. With ``streamer="raw"`` they are their bytes:
+    all there is of classes with a streamer of their own, as the file does not describe them.
+    Of a file that was not closed, what was complete when its writer ended is found, with a
+    warning; of a directory that cannot be listed a warning says why.
 
     Raises
     ------

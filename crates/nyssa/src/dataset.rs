@@ -183,7 +183,7 @@ pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
     open_dataset_with(file, path, read::Options::default())
 }
 
-/// As [`open_dataset`], with options for RNTuples.
+/// As [`open_dataset`], with options; of a TTree only the form of streamed objects counts.
 ///
 /// # Errors
 /// Those of [`open_dataset`].
@@ -200,7 +200,10 @@ pub fn open_dataset_with(
     let path = format!("{};{}", key.path, key.cycle);
     match format_of(&key) {
         Some(Format::RNTuple) => Ok(Arc::new(read::Reader::open_with(file, &path, options)?)),
-        Some(Format::TTree) => Ok(Arc::new(ttree::Reader::open(file, &path)?)),
+        Some(Format::TTree) => {
+            let raw = options.streamer == read::StreamerForm::Raw;
+            Ok(Arc::new(ttree::Reader::open_with(file, &path, raw)?))
+        }
         None => Err(Error::invalid_argument(format!(
             "{} is a {}, neither a TTree nor an RNTuple",
             key.path, key.class

@@ -191,20 +191,27 @@ impl StreamerInfos {
         false
     }
 
-    /// The versions of classes that are in an object, and that the file leaves out and nyssa knows by heart.
-    pub(crate) fn left_out(&self, class: &str, payload: &[u8], keylen: u16) -> Vec<ClassInfo> {
-        let Ok(object) = self.object(class, payload, keylen) else { return Vec::new() };
-        let described = |name: &str, version| {
-            self.classes.iter().any(|info| info.name == name && info.version == version)
+    /// The versions of classes that are in an object, and that the file leaves out and nyssa knows by heart;
+    /// all versions of those classes of `names` of which the object does not tell.
+    pub(crate) fn left_out<'a>(
+        &self,
+        (class, payload, keylen): (&str, &[u8], u16),
+        names: impl Iterator<Item = &'a str>,
+    ) -> Vec<ClassInfo> {
+        let object = self.object(class, payload, keylen).unwrap_or_default();
+        let described = |name: &str, version: Option<i32>| {
+            let same = |info: &&ClassInfo| version.is_none_or(|it| it == info.version);
+            self.classes.iter().filter(same).any(|info| info.name == name)
         };
         let met = object.versions();
-        let left_out = met.into_iter().filter(|&(name, version)| !described(name, version));
-        let infos = left_out.flat_map(|(name, version)| {
-            known::by_heart(name)
-                .into_iter()
-                .filter(move |info| info.version == version || version <= 0)
+        let told: HashSet<&str> = met.iter().map(|(name, _)| *name).collect();
+        let found = met.iter().filter(|(name, version)| !described(name, Some(*version)));
+        let found = found.flat_map(|&(name, version)| {
+            let infos = known::by_heart(name).into_iter();
+            infos.filter(move |info| info.version == version || version <= 0)
         });
-        infos.collect()
+        let others = names.filter(|name| !told.contains(name) && !described(name, None));
+        found.chain(others.flat_map(known::by_heart)).collect()
     }
 
     /// The classes, in the order of the file.

@@ -70,6 +70,11 @@ impl ObjectLayout {
         Self::new(Compiler::leaf(leaf))
     }
 
+    /// The layout of a branch whose entries are bytes.
+    pub fn of_bytes() -> Self {
+        Self::new(Node::Bytes)
+    }
+
     /// The layout of a branch of several leaves, some of them counted by others.
     pub fn of_leaves(leaves: &[LeafNumbers]) -> Self {
         Self::new(Compiler::leaves(leaves))

@@ -15,6 +15,8 @@ pub struct Layouts<'a> {
     /// Streamer infos by class name in normal form, in the order of the file.
     by_name: HashMap<String, Vec<&'a ClassInfo>>,
     of_today: bool,
+    /// Whether objects as a whole are given as their bytes.
+    raw: bool,
 }
 
 impl<'a> Layouts<'a> {
@@ -24,7 +26,19 @@ impl<'a> Layouts<'a> {
         for info in infos.classes() {
             by_name.entry(type_name::normalize(&info.name)).or_default().push(info);
         }
-        Self { compiler: Compiler::new(infos), by_name, of_today: infos.tagged_arrays }
+        Self { compiler: Compiler::new(infos), by_name, of_today: infos.tagged_arrays, raw: false }
+    }
+
+    /// Whether objects as a whole are to be given as their bytes.
+    #[must_use]
+    pub fn raw(mut self, raw: bool) -> Self {
+        self.raw = raw;
+        self
+    }
+
+    /// Whether objects as a whole are given as their bytes.
+    pub fn is_raw(&self) -> bool {
+        self.raw
     }
 
     /// Whether bytes that objects were streamed to mean the same in a new file.

@@ -52,6 +52,8 @@ pub(super) enum Node {
     Collection(Collection, Box<Pointer>),
     /// An object that is kept as bytes, which end with the entry.
     Carried(Box<Carried>),
+    /// The bytes of an entry, of which nothing is known.
+    Bytes,
 }
 
 /// An object that is kept as bytes.
@@ -126,6 +128,7 @@ impl Node {
             | Self::TRefArray
             | Self::Bitset(_)
             | Self::Unknown(_)
+            | Self::Bytes
             | Self::Opaque(_) => Vec::new(),
             Self::Object(class) | Self::Members(class, _) if &*class.name == name => {
                 return Some(class);
@@ -161,7 +164,7 @@ impl Node {
         match self {
             Self::Number(_, number) => Shape::Number(*number),
             Self::Text | Self::CString => Shape::Text,
-            Self::Unknown(_) | Self::Opaque(_) | Self::Carried(_) => Shape::Raw,
+            Self::Unknown(_) | Self::Opaque(_) | Self::Carried(_) | Self::Bytes => Shape::Raw,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::U16))]),
             Self::TRefArray => record([

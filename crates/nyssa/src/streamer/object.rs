@@ -91,7 +91,8 @@ impl ObjectReader {
         }
         // Which versions of the classes that the file leaves out are needed, only the object tells.
         if infos.leaves_out(of.1.iter().map(String::as_str).chain([class])) {
-            let more = infos.left_out(class, payload, keylen);
+            let names = of.1.iter().map(String::as_str);
+            let more = infos.left_out((class, payload, keylen), names);
             return ObjectLayout::compile_met(&infos, &more, &[class], &of.1).map(Arc::new);
         }
         let layout = Arc::new(ObjectLayout::compile_met(&infos, &[], &[class], &of.1)?);
@@ -155,7 +156,7 @@ mod tests {
         let found = |bytes: &[u8]| classes(bytes, &infos).into_iter().collect::<Vec<_>>();
         assert_eq!(found(b"\x40\0\0\x09\xff\xff\xff\xffTH1F\0\0\x01"), ["TH1F"]);
         assert_eq!(found(b"\xff\xff\xff\xffTH1F"), ["TH1F"]);
-        assert_eq!(found(b"\xff\xff\xff\xffTH1\0\xff\xff\xff\xffTH1FF\0TAxis\0"), [""; 0]);
+        assert_eq!(found(b"\xff\xff\xff\xffTH\0\xff\xff\xff\xffTH1FF\0TAxis\0"), [""; 0]);
         // The byte before a name is its length, here a printable one.
         assert_eq!(found(b"\x0cMy<int, 3>;1 \x07TAxis;10"), ["My<int, 3>", "TAxis"]);
         assert_eq!(found(b"0TAxis;9"), ["TAxis"]);

@@ -149,17 +149,20 @@ fn damage_is_named_with_class_member_entry_and_byte() {
         ),
         (
             &unknown_version,
-            "no streamer info of version 3 of class A, only of version 1, in P::second \
+            "no streamer info of version 3 of class A, only of version 1; or A has a streamer of its own \
+             in its library, so that the streamer info does not describe its bytes, in P::second \
              (entry 1)",
         ),
         (
             &unknown_checksum,
-            "no streamer info of checksum 0x00000001 of class A, only of version 1, in \
+            "no streamer info of checksum 0x00000001 of class A, only of version 1; or A has a streamer \
+             of its own in its library, so that the streamer info does not describe its bytes, in \
              P::second (entry 1)",
         ),
         (
             &too_long,
-            "A says that it ends at byte 47, its members end at byte 46, in P::second, at \
+            "A says that it ends at byte 47, its members end at byte 46; or A has a streamer of its own \
+             in its library, so that the streamer info does not describe its bytes, in P::second, at \
              byte 36 of the object (entry 1)",
         ),
         (

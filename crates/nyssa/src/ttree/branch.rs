@@ -32,15 +32,17 @@ pub(super) struct Branches<'a> {
 }
 
 impl<'a> Branches<'a> {
-    /// The top branches of a tree of so many entries, with all below them. The files of their baskets go to `files`.
+    /// The top branches of a tree of so many entries, with all below them. The files of their baskets go
+    /// to `files`; objects as a whole are bytes with `raw`.
     pub fn read(
         tree: View<'_>,
         entries: u64,
         infos: &'a StreamerInfos,
         files: &'a mut Files,
+        raw: bool,
     ) -> Result<Vec<Branch>> {
         let mut this = Self {
-            layouts: Layouts::new(infos),
+            layouts: Layouts::new(infos).raw(raw),
             files,
             owners: HashMap::new(),
             entries,

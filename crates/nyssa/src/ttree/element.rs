@@ -152,6 +152,9 @@ fn lengths(
 /// A `TBranchObject`: each entry is the name of the class, if it may vary, and the object.
 pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReason<Shape>> {
     let class = view.str("fClassName")?;
+    if layouts.is_raw() {
+        return Ok(Ok(bytes(class)));
+    }
     let leaf = view.list("fLeaves")?.into_iter().flatten().next();
     let named = match leaf {
         Some(leaf) => leaf.i64("fVirtual")? != 0,
@@ -164,10 +167,19 @@ pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReas
     )
 }
 
+/// Objects of a class as the bytes that its streamer made.
+fn bytes(class: &str) -> Shape {
+    Shape::Streamed(Streamed::new(ObjectLayout::of_bytes(), class))
+}
+
 /// A value as a whole.
 fn object_shape(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<Shape> {
     let class = view.str("fClassName")?;
     let item = view.str_or_empty("fClonesName")?;
+    let object = !ObjectLayout::is_container(class) && !matches!(class, "string" | "TString");
+    if layouts.is_raw() && object {
+        return Ok(bytes(class));
+    }
     let layout = if !item.is_empty() && class == "TClonesArray" {
         layouts.clones(item)?
     } else {

@@ -45,9 +45,18 @@ impl Reader {
     /// `NotFound` with the nearest names, `InvalidArgument` when the object is not a TTree, and
     /// whatever is wrong with the tree.
     pub fn open(file: &RootFile, path: &str) -> Result<Self> {
+        Self::open_with(file, path, false)
+    }
+
+    /// As [`Reader::open`]; with `raw`, branches of objects that are not split give the bytes that the
+    /// streamers of their classes made.
+    ///
+    /// # Errors
+    /// Those of [`Reader::open`].
+    pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
         let key = file.find(path)?;
         let mut files = Files::new(Some(Arc::clone(file.source())));
-        let tree = load_with(file, &key, &mut files)?;
+        let tree = load_with(file, &key, &mut files, raw)?;
         let starts = files.starts();
         let source = files.joined().unwrap_or_else(|| Arc::clone(file.source()));
         Ok(Self { starts, ..Self::from_tree(source, path, tree) })

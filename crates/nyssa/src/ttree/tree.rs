@@ -16,11 +16,16 @@ const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 /// `InvalidArgument` when the object is not a tree; `Unsupported` when the file lacks the streamer
 /// info of its classes; `OutOfSpecification` naming the branch when the tree contradicts itself.
 pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
-    load_with(file, key, &mut Files::new(None))
+    load_with(file, key, &mut Files::new(None), false)
 }
 
-/// As [`load`], with the files of its baskets.
-pub(super) fn load_with(file: &RootFile, key: &KeyEntry, files: &mut Files) -> Result<Tree> {
+/// As [`load`], with the files of its baskets; objects as a whole are bytes with `raw`.
+pub(super) fn load_with(
+    file: &RootFile,
+    key: &KeyEntry,
+    files: &mut Files,
+    raw: bool,
+) -> Result<Tree> {
     if !CLASSES.contains(&key.class.as_str()) {
         return Err(Error::invalid_argument(format!("a {} is not a TTree", key.class)))
             .in_file(file.name())
@@ -28,13 +33,13 @@ pub(super) fn load_with(file: &RootFile, key: &KeyEntry, files: &mut Files) -> R
     }
     let object = file.object(key)?;
     let infos = file.streamer_infos()?;
-    tree(&object, &infos, files).in_file(file.name()).in_object(&key.path)
+    tree(&object, &infos, files, raw).in_file(file.name()).in_object(&key.path)
 }
 
-fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files) -> Result<Tree> {
+fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files, raw: bool) -> Result<Tree> {
     let view = object.root();
     let entries = view.u64("fEntries")?;
-    let branches = Branches::read(view, entries, infos, files)?;
+    let branches = Branches::read(view, entries, infos, files, raw)?;
     Ok(Tree {
         name: view.str("fName")?.to_owned(),
         title: view.str("fTitle")?.to_owned(),

@@ -3,6 +3,7 @@
 use super::Decoder;
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Result};
+use crate::rootfile::known;
 use crate::streamer::class::{Class, Version};
 use crate::streamer::node::Node;
 
@@ -78,12 +79,28 @@ impl Decoder<'_> {
     ) -> Result<()> {
         match header.end {
             Some(end) if end != self.cursor.position() => Err(start.error(format!(
-                "{class} says that it ends at byte {end}, its members end at byte {}",
-                self.cursor.position()
+                "{class} says that it ends at byte {end}, its members end at byte {}{}",
+                self.cursor.position(),
+                own_streamer(class)
             ))),
             _ => Ok(()),
         }
     }
+}
+
+/// What else may be the case where the bytes of an object are not those of its class; nothing for
+/// classes of ROOT.
+fn own_streamer(class: &str) -> String {
+    if known::is_known(class)
+        || matches!(class, "container" | "array")
+        || class.starts_with("TStreamer")
+    {
+        return String::new();
+    }
+    format!(
+        "; or {class} has a streamer of its own in its library, so that the streamer info does not \
+         describe its bytes"
+    )
 }
 
 /// Of a version that the streamer infos do not describe.
@@ -91,8 +108,9 @@ pub(super) fn unknown_version(class: &Class, version: &str) -> Error {
     let known: Vec<String> =
         class.versions.iter().map(|version| version.version.to_string()).collect();
     Error::unsupported(format!(
-        "no streamer info of {version} of class {}, only of version {}",
+        "no streamer info of {version} of class {}, only of version {}{}",
         class.name,
-        known.join(", ")
+        known.join(", "),
+        own_streamer(&class.name)
     ))
 }

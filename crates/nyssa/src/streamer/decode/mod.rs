@@ -191,6 +191,11 @@ impl<'a> Decoder<'a> {
             Node::Opaque(_) => self.opaque(column),
             Node::Collection(kind, items) => self.collection(*kind, items, column),
             Node::Carried(carried) => self.carried(carried, column),
+            Node::Bytes => {
+                let rest = self.cursor.remaining();
+                column.push_bytes(rest);
+                self.cursor.skip(rest.len())
+            }
         }
     }
 

@@ -59,7 +59,11 @@ fn points(node: &Node, class: &str) -> bool {
         Node::Map(pair) => points(&pair.key, class) || points(&pair.value, class),
         // What else the class has decides for the objects of it in this.
         Node::Opaque(inner) => inner.as_deref() != Some(class),
-        Node::Unknown(_) | Node::Pointer(_) | Node::Collection(..) | Node::Carried(_) => true,
+        Node::Unknown(_)
+        | Node::Pointer(_)
+        | Node::Collection(..)
+        | Node::Carried(_)
+        | Node::Bytes => true,
     }
 }
 
@@ -80,6 +84,7 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         | Node::Bitset(_)
         | Node::Unknown(_)
         | Node::Opaque(None)
+        | Node::Bytes
         | Node::Carried(_) => {}
         Node::Opaque(Some(class)) => {
             names.insert(class);
