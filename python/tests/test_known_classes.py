@@ -83,7 +83,7 @@ def test_trees_of_every_version(tmp_path: Path) -> None:
                     continue
                 assert repr(ours.to_list()) == repr(theirs.to_list()), (name, key)
                 compared += 1
-    assert compared > 300
+    assert compared > 100
     assert min(versions) < 320
     assert max(versions) > 630
 

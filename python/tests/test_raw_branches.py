@@ -45,7 +45,7 @@ def test_objects_that_are_not_split_are_bytes(path: Path) -> None:
     first, second = tree["named"].array().to_list()
     assert first == NAMED
     assert second == NAMED[:-6] + b"\0"
-    assert str(tree["named"].array().type) == "2 * bytes"
+    assert str(tree["named"].array().type) == "2 * ?bytes"
 
 
 def test_all_else_is_decoded(path: Path) -> None:
