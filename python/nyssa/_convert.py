@@ -9,7 +9,7 @@ from typing import Any
 from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
-from nyssa._steps import bytes_of
+from nyssa._steps import bytes_of, threads_of
 
 __all__ = ["convert"]
 
@@ -20,8 +20,8 @@ def convert(
     tree: str | None = None,
     *,
     name: str | None = None,
-    compression: int | str = 505,
-    effort: str = "auto",
+    compression: int | str = "zstd",
+    effort: str | None = None,
     encoding: str = "default",
     field_options: FieldOptions | None = None,
     layout: str = "importer",
@@ -55,9 +55,11 @@ def convert(
     name
         Name of the RNTuple; default that of the tree.
     compression
-        ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+        ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``. A
+        level is used exactly, unless `effort` says otherwise.
     effort
-        ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
+        ``"auto"`` spends time on zstd where a sample of a column shows that it pays, at most that
+        of the level; ``"full"`` uses the level for all. Default: full if a level is named.
     encoding
         ``"default"``: column types as ROOT has them. ``"auto"``: for each column what a sample
         shows to be smallest, split or unsplit, with an effort chosen for size more than for time.
@@ -77,9 +79,11 @@ def convert(
     threads
         As in `Dataset.arrays`.
     memory
-        Budget for data in flight, such as ``"1 GB"``.
+        Budget for data in flight, such as ``"1 GB"``, at least 1 MiB.
     cluster_size, page_size
-        Compressed size of a cluster and uncompressed size of a page; defaults those of ROOT.
+        Compressed size of a cluster on storage (at least 256 bytes, and 64 for each column; the
+        result is within some percent, the last cluster and short memory aside) and uncompressed
+        size of a page (64 bytes to 512 MiB); defaults those of ROOT.
     include, exclude
         Globs of branch names to take and to leave out.
     entry_start, entry_stop
@@ -114,6 +118,7 @@ def convert(
     nyssa.UnsupportedError
         (a `NotImplementedError`) when a branch cannot be converted.
     """
+    workers = threads_of(threads)
     options: dict[str, Any] = {
         "tree": tree,
         "name": name,
@@ -139,6 +144,6 @@ def convert(
     }
     source, target = os.fspath(input), os.fspath(output)
     report: dict[str, Any] = _job.run(
-        lambda show: _core.convert(source, target, options, threads, show), progress, "converted"
+        lambda show: _core.convert(source, target, options, workers, show), progress, "converted"
     )
     return report

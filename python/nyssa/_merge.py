@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nyssa import _core, _job
-from nyssa._steps import bytes_of
+from nyssa._steps import bytes_of, threads_of
 
 __all__ = ["merge"]
 
@@ -20,7 +20,7 @@ def merge(
     name: str | None = None,
     recluster: int | str | None = None,
     verify: bool = True,
-    compression: int | str = 505,
+    compression: int | str = "zstd",
     threads: int | None = None,
     memory: int | str | None = None,
     force: bool = False,
@@ -56,11 +56,12 @@ def merge(
         Whether pages are checked against their checksums on the way.
     compression
         Of header, footer and page lists: ROOT's setting, such as 505, or a name with an optional
-        level: ``"zstd"``, ``"zstd:9"``. Pages keep theirs, unless `recluster` makes new ones.
+        level: ``"zstd"``, ``"zstd:9"``. Pages keep theirs, unless `recluster` makes new ones: at
+        exactly that level, or with an effort chosen by column where none is named.
     threads
         As in `Dataset.arrays`.
     memory
-        Budget for pages in flight, such as ``"1 GB"``.
+        Budget for pages in flight, such as ``"1 GB"``, at least 1 MiB, with `recluster` 2 MiB.
     force
         Replace an existing output.
     reproducible
@@ -87,6 +88,7 @@ def merge(
     """
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
+    workers = threads_of(threads)
     options: dict[str, Any] = {
         "mode": mode,
         "name": name,
@@ -99,6 +101,6 @@ def merge(
     }
     sources, target = [os.fspath(one) for one in inputs], os.fspath(output)
     report: dict[str, Any] = _job.run(
-        lambda show: _core.merge(sources, target, options, threads, show), progress, "merged"
+        lambda show: _core.merge(sources, target, options, workers, show), progress, "merged"
     )
     return report

@@ -11,7 +11,7 @@ import numpy as np
 from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
-from nyssa._steps import bytes_of
+from nyssa._steps import bytes_of, threads_of
 from nyssa.file import open_dataset
 from nyssa.rules import ReadRules
 
@@ -24,8 +24,8 @@ def rewrite(
     ntuple: str | None = None,
     *,
     name: str | None = None,
-    compression: int | str = 505,
-    effort: str = "auto",
+    compression: int | str = "zstd",
+    effort: str | None = None,
     encoding: str = "default",
     rules: ReadRules | None = None,
     field_options: FieldOptions | None = None,
@@ -60,9 +60,11 @@ def rewrite(
     name
         Name of the new RNTuple; default that of the old one.
     compression
-        ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+        ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``. A
+        level is used exactly, unless `effort` says otherwise.
     effort
-        ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
+        ``"auto"`` spends time on zstd where a sample of a column shows that it pays, at most that
+        of the level; ``"full"`` uses the level for all. Default: full if a level is named.
     encoding
         As in `nyssa.convert`.
     rules
@@ -85,9 +87,11 @@ def rewrite(
     threads
         As in `Dataset.arrays`.
     memory
-        Budget for data in flight, such as ``"1 GB"``.
+        Budget for data in flight, such as ``"1 GB"``, at least 1 MiB.
     cluster_size, page_size
-        Compressed size of a cluster and uncompressed size of a page; defaults those of ROOT.
+        Compressed size of a cluster on storage (at least 256 bytes, and 64 for each column; the
+        result is within some percent, the last cluster and short memory aside) and uncompressed
+        size of a page (64 bytes to 512 MiB); defaults those of ROOT.
     only
         Leave out the other objects of the file, which are carried over otherwise.
     verify
@@ -113,6 +117,7 @@ def rewrite(
     nyssa.UnsupportedError
         (a `NotImplementedError`) when a field cannot be read.
     """
+    workers = threads_of(threads)
     options: dict[str, Any] = {
         "ntuple": ntuple,
         "name": name,
@@ -142,7 +147,7 @@ def rewrite(
         options["cut"] = cut
     target = os.fspath(output)
     reports: list[dict[str, Any]] = _job.run(
-        lambda show: _core.rewrite(source, target, options, threads, show), progress, "rewritten"
+        lambda show: _core.rewrite(source, target, options, workers, show), progress, "rewritten"
     )
     return reports
 

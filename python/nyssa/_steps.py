@@ -21,6 +21,7 @@ _UNITS = {
     "GI": 2**30,
     "TI": 2**40,
 }
+_TOO_LARGE = 2**63
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*([kKmMgGtT]?[iI]?)[bB]?\s*")
 
 
@@ -31,12 +32,25 @@ def bytes_of(size: int | str, what: str = "a size") -> int:
         unit = match and _UNITS.get(match[2].upper())
         if match is None or unit is None:
             raise ArgumentError(f'{what} is a number of bytes such as "100 MB", not {size!r}')
-        size = int(float(match[1]) * unit)
+        size = int(min(float(match[1]) * unit, float(_TOO_LARGE)))
     elif not isinstance(size, Integral) or isinstance(size, bool):
         raise ArgumentError(f'{what} is a number of bytes such as "100 MB", not {size!r}')
     if size <= 0:
         raise ArgumentError(f"{what} must be positive")
+    if size >= _TOO_LARGE:
+        raise ArgumentError(f"{what} must be less than 2^63 bytes, not {size}")
     return int(size)
+
+
+def threads_of(threads: int | None) -> int | None:
+    """Return a number of threads; `None` is the default."""
+    if threads is None:
+        return None
+    if not isinstance(threads, Integral) or isinstance(threads, bool):
+        raise ArgumentError(f"threads is a number, not {threads!r}")
+    if not 0 <= threads < _TOO_LARGE:
+        raise ArgumentError(f"threads must be from 1 to 1024, not {threads}")
+    return int(threads)
 
 
 def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int, int]:

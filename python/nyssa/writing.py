@@ -14,7 +14,7 @@ from nyssa._attributes import AttributeSetWriter
 from nyssa._field_options import FieldOptions, field_options
 from nyssa._filter import not_found
 from nyssa._objects import Shape
-from nyssa._steps import bytes_of
+from nyssa._steps import bytes_of, threads_of
 from nyssa.errors import ArgumentError
 
 __all__ = [
@@ -347,8 +347,8 @@ class FillContext:
 def recreate(
     path: str | os.PathLike[str],
     *,
-    compression: int | str = 505,
-    effort: str = "auto",
+    compression: int | str = "zstd",
+    effort: str | None = None,
     encoding: str = "default",
     cluster_size: int | str | None = None,
     max_unzipped_cluster_size: int | str | None = None,
@@ -380,9 +380,11 @@ def recreate(
         Path of the file.
     compression
         ROOT's setting, such as 505 (zstd, level 5), 404 (lz4), 207 (lzma), 101 (zlib), 0 (none), or
-        a name with an optional level: ``"zstd"``, ``"zstd:9"``.
+        a name with an optional level: ``"zstd"``, ``"zstd:9"``. A level is used exactly, unless
+        `effort` says otherwise.
     effort
-        ``"auto"`` spends compression time where a sample shows that it pays, ``"full"`` everywhere.
+        ``"auto"`` spends time on zstd where a sample of a column shows that it pays, at most that
+        of the level; ``"full"`` uses the level for all. Default: full if a level is named.
     encoding
         ``"default"``: column types as ROOT has them. ``"auto"``: for each column what is smallest
         on a sample of its data, split or unsplit, with a compression effort chosen for size more
@@ -390,7 +392,8 @@ def recreate(
         ROOT's way for all its data, and the smaller one is kept; the types are ROOT's where
         `buffered` is false, since these are compared cluster by cluster.
     cluster_size
-        Compressed bytes of a cluster to aim at, such as ``"50 MB"``; smaller where memory is short.
+        Compressed bytes of a cluster on storage to aim at, such as ``"50 MB"``: at least 256, and
+        64 for each column; smaller where memory is short.
     max_unzipped_cluster_size
         Uncompressed bytes of a cluster at most; default ten times the compressed size.
     page_size, initial_page_size
@@ -471,8 +474,8 @@ class UpdatableFile(WritableFile):
 def update(
     path: str | os.PathLike[str],
     *,
-    compression: int | str = 505,
-    effort: str = "auto",
+    compression: int | str = "zstd",
+    effort: str | None = None,
     cluster_size: int | str | None = None,
     page_size: int | str | None = None,
     checksums: bool = True,
@@ -565,6 +568,7 @@ def _options(**given: Any) -> dict[str, Any]:
         raise ArgumentError(f"unknown options: {', '.join(sorted(unknown))}")
     if "fields" in given:
         given["fields"] = field_options(given["fields"])
+    given["threads"] = threads_of(given.get("threads"))
     return {
         name: bytes_of(value, name) if name in sizes else value
         for name, value in given.items()

@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::door::Door;
 use crate::file::open_file;
-use crate::options::{entry_range, get, get_by_field, memory, parse};
+use crate::options::{compression, entry_range, get, get_by_field, memory, parse};
 use crate::report::json;
 
 /// Converts and returns the report as JSON. `progress(done, total)` is called by this thread.
@@ -45,15 +45,10 @@ fn convert_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(layout) = parse(given, "layout")? {
         options.layout = layout;
     }
-    if let Some(effort) = parse(given, "effort")? {
-        options.effort = effort;
-    }
     if let Some(encodings) = parse(given, "encoding")? {
         options.encodings = encodings;
     }
-    if let Some(compression) = parse(given, "compression")? {
-        options.compression = compression;
-    }
+    (options.compression, options.effort) = compression(given)?;
     if let Some(bytes) = get(given, "memory")? {
         options.memory_budget = bytes;
     }

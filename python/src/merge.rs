@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::door::Door;
-use crate::options::{get, parse};
+use crate::options::{compression, get, parse};
 use crate::report::json;
 
 /// Merges and returns the report as JSON. `progress(done, total)` is called by this thread.
@@ -32,9 +32,7 @@ fn merge_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(mode) = parse(given, "mode")? {
         options.mode = mode;
     }
-    if let Some(compression) = parse(given, "compression")? {
-        options.compression = compression;
-    }
+    (options.compression, options.effort) = compression(given)?;
     if let Some(bytes) = get(given, "memory")? {
         options.memory_budget = bytes;
     }

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use nyssa::Error;
 use nyssa::Result;
-use nyssa::write::{FieldOptions, Options};
+use nyssa::compression::Compression;
+use nyssa::write::{CompressionChoice, Effort, FieldOptions, Options};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -34,6 +35,12 @@ pub fn parse<T: FromStr<Err = Error>>(
         }
         _ => Ok(None),
     }
+}
+
+/// Compression and effort: a level that is named is used, else effort is chosen.
+pub fn compression(options: &Bound<'_, PyDict>) -> PyResult<(Compression, Effort)> {
+    let choice: CompressionChoice = parse(options, "compression")?.unwrap_or_default();
+    Ok((choice.compression, choice.effort(parse(options, "effort")?)))
 }
 
 /// A number of bytes, at most what memory can hold.
@@ -74,12 +81,7 @@ pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range
 pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     // Python has no other floats, and NumPy makes them unless told otherwise.
     let mut options = Options { round_doubles: true, ..Options::default() };
-    if let Some(compression) = parse(given, "compression")? {
-        options.compression = compression;
-    }
-    if let Some(effort) = parse(given, "effort")? {
-        options.effort = effort;
-    }
+    (options.compression, options.effort) = compression(given)?;
     if let Some(bytes) = get(given, "cluster_size")? {
         options.approx_zipped_cluster = bytes;
         // As ROOT's default relates to its other default.

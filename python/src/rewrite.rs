@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use crate::door::Door;
 use crate::errors;
 use crate::file::open_file;
-use crate::options::{entry_range, get, get_by_field, memory, parse};
+use crate::options::{compression, entry_range, get, get_by_field, memory, parse};
 use crate::report::json;
 use crate::rules::rules;
 
@@ -52,9 +52,7 @@ pub fn rewrite<'py>(
 
 fn rewrite_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     let mut options = Options::default();
-    if let Some(compression) = parse(given, "compression")? {
-        options.compression = compression;
-    }
+    (options.compression, options.effort) = compression(given)?;
     if let Some(bytes) = get(given, "memory")? {
         options.memory_budget = bytes;
     }
@@ -71,9 +69,6 @@ fn rewrite_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some((bits, count)) = get::<(Vec<u8>, usize)>(given, "mask")? {
         let mask = EntryCut::from_bits(bits, count);
         options.cut = Some(mask.map_err(|error| errors::to_python(given.py(), &error))?);
-    }
-    if let Some(effort) = parse(given, "effort")? {
-        options.effort = effort;
     }
     if let Some(encodings) = parse(given, "encoding")? {
         options.encodings = encodings;

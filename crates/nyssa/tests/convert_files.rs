@@ -70,7 +70,7 @@ fn plain_trees_keep_their_values_in_small_clusters_without_compression() {
 fn small_clusters_are_many() {
     let Some(input) = data("ttree/uproot-HZZ.root") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { cluster_bytes: 20_000, ..verified() };
+    let options = Options { cluster_bytes: 10_000, ..verified() };
     let report = run(&input, "events", folder.path(), &options).unwrap();
     let ntuple = ntuple(&folder.path().join("out.root"), "events");
     assert_eq!(report.clusters, ntuple.clusters().len() as u64);

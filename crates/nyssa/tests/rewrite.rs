@@ -324,7 +324,7 @@ fn a_cut_takes_entries() {
     ] {
         // Without the field that the cut looks at, in small clusters and with little memory.
         let drop = vec!["Grade".to_owned()];
-        let (cluster_bytes, memory_budget) = (5_000, 100_000);
+        let (cluster_bytes, memory_budget) = (5_000, 1 << 20);
         let options = Options { drop, cluster_bytes, memory_budget, ..verified() };
         let report = skim(cut, folder.path(), options).unwrap().unwrap();
         let bits: Vec<_> = ages.iter().zip(&grades).map(|(a, g)| keeps(*a, *g)).collect();

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::compression::Compression;
 use nyssa::convert::{
     self, CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options,
     PAGE_BYTES, ProductReport, Report, Streamer,
 };
 use nyssa::dataset::Format;
+use nyssa::write::CompressionChoice;
 use nyssa::{Error, Kind};
 use nyssa_io::{LocalSink, Sink};
 
 use crate::app::App;
-use crate::cmd::field_options;
+use crate::cmd::{columns, field_options};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, closing, others, printable};
@@ -27,7 +27,7 @@ use crate::{FINE, PROBLEM};
 /// read back and compared.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa convert run3.root:Events out.root --verify\n  \
-    nyssa convert run3.root out.root --all --compression zstd:7 --effort full\n  \
+    nyssa convert run3.root out.root --all --compression zstd:7\n  \
     nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
     nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'")]
 pub struct Convert {
@@ -42,22 +42,25 @@ pub struct Convert {
     /// a std::vector of its own
     #[arg(long, default_value = "importer", value_parser = parse::<Layout>)]
     layout: Layout,
-    /// zstd, zlib, lz4 or lzma with a level 1 to 9, a ROOT setting such as 505, or none
-    #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse::<Compression>)]
-    compression: Compression,
-    /// auto: spend time where it pays; full: the exact level for every column
-    #[arg(long, default_value = "auto", value_parser = parse::<Effort>)]
-    effort: Effort,
+    /// zstd, zlib, lz4 or lzma, with a level 1 to 9 or without, a ROOT setting such as 505, or none. A
+    /// level is used exactly; without one, zstd spends time where a sample of a column shows that it pays
+    #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse::<CompressionChoice>)]
+    compression: CompressionChoice,
+    /// auto: spend time where it pays, at most that of the level; full: the exact level for every column
+    /// [default: full with a level, else auto]
+    #[arg(long, value_parser = parse::<Effort>)]
+    effort: Option<Effort>,
     /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
     #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
     encoding: Encodings,
-    /// Compressed size of a cluster, approximately [default: 128MiB]
+    /// Compressed size of a cluster on storage, within some percent: at least 256 bytes, and 64 for each
+    /// column; smaller where memory is short [default: 128MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     cluster_size: Option<u64>,
-    /// Size of a page before compression at most [default: 1MiB]
+    /// Size of a page before compression at most, 64 bytes to 512MiB [default: 1MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     page_size: Option<u64>,
-    /// Memory for data in flight [default: 512MiB]
+    /// Memory for data in flight, at least 1MiB [default: 512MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
     /// How some fields are stored, by glob of their paths: column type (unsplit, Real32Trunc:16,
@@ -77,6 +80,9 @@ pub struct Convert {
     /// Convert entries A up to, not including, B
     #[arg(long, value_name = "A:B", value_parser = Entries::parse)]
     entries: Option<Entries>,
+    /// Show for each column of the output how it is stored, and why
+    #[arg(long)]
+    columns: bool,
     /// Read both files back and compare every value
     #[arg(long)]
     verify: bool,
@@ -159,7 +165,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
             },
         );
     } else {
-        print(&reports, app)?;
+        print(&reports, args.columns, app)?;
     }
     if let Some(report) = report {
         report.write(&reports, args.all)?;
@@ -198,8 +204,8 @@ fn options(args: &Convert) -> Result<Options> {
     let page_bytes = args.page_size.unwrap_or(PAGE_BYTES as u64);
     Ok(Options {
         layout: args.layout,
-        compression: args.compression,
-        effort: args.effort,
+        compression: args.compression.compression,
+        effort: args.compression.effort(args.effort),
         encodings: args.encoding,
         cluster_bytes: args.cluster_size.unwrap_or(CLUSTER_BYTES),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
@@ -234,7 +240,7 @@ fn explain(failure: Failure) -> Failure {
     }
 }
 
-fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
+fn print(reports: &[Report], each: bool, app: &mut App<'_>) -> Result<()> {
     for report in reports {
         let Report { input, tree, output, ntuple, .. } = report;
         let line = format!("{input}:{tree} -> {output}:{ntuple}");
@@ -256,6 +262,9 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
         ]);
     }
     table.print(app)?;
+    for report in reports {
+        columns::print(&report.columns, each, app)?;
+    }
     if let Some(last) = reports.last() {
         let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
         closing(app, bytes, last.threads, peak, last.verified)?;

@@ -12,8 +12,9 @@ use crate::units::{count, ratio, share, size};
 
 /// Show where the bytes are
 ///
-/// Sizes on storage and before compression, by field or branch, by encoding and by compression. Nothing
-/// is decompressed. With --json all of it is in one document.
+/// Sizes on storage and before compression, by field or branch, by encoding and by compression: the
+/// algorithm is what the data themselves show. Nothing is decompressed. With --json all of it is in one
+/// document.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa inspect run3.root:Events\n  \
     nyssa inspect out.root --columns")]
@@ -34,7 +35,7 @@ pub struct Inspect {
 pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
     let found = match Data::open(&args.data)? {
         Data::Tree(reader) => inspect_tree(&reader)?,
-        Data::NTuple(reader) => inspect_ntuple(&reader),
+        Data::NTuple(reader) => inspect_ntuple(&reader)?,
     };
     if app.json {
         app.print_json(&found)?;
@@ -107,7 +108,12 @@ fn overview(found: &Inspection, app: &mut App<'_>) -> Result<()> {
         table.row([name, type_name, pages, elements, stored, share, uncompressed, ratio]);
     }
     table.print(app)?;
-    for (what, groups) in [("encoding", &found.encodings), ("compression", &found.compressions)] {
+    let groups = [
+        ("encoding", &found.encodings),
+        ("compression", &found.compressions),
+        ("noted by the writer", &found.settings),
+    ];
+    for (what, groups) in groups {
         if !groups.is_empty() {
             writeln!(app.out)?;
             group(what, parts, elements, groups, stored_bytes, app)?;
@@ -139,6 +145,7 @@ fn columns(found: &Inspection, app: &mut App<'_>) -> Result<()> {
         "field",
         "encoding",
         ">bits",
+        "codec",
         ">pages",
         ">elements",
         ">stored",
@@ -151,7 +158,20 @@ fn columns(found: &Inspection, app: &mut App<'_>) -> Result<()> {
             numbers(&column.part, found.stored_bytes);
         let (id, bits) = (column.id.to_string(), column.bits.to_string());
         let (field, encoding) = (column.field.clone(), column.column_type.clone());
-        table.row([id, field, encoding, bits, pages, elements, stored, share, uncompressed, ratio]);
+        let codec = column.codecs.join(" ");
+        table.row([
+            id,
+            field,
+            encoding,
+            bits,
+            codec,
+            pages,
+            elements,
+            stored,
+            share,
+            uncompressed,
+            ratio,
+        ]);
     }
     table.print(app)
 }

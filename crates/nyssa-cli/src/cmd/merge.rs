@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::compression::Compression;
 use nyssa::dataset;
 use nyssa::merge::{self, MEMORY_BUDGET, Mode, Options, Report};
+use nyssa::write::CompressionChoice;
 
 use crate::FINE;
 use crate::app::App;
@@ -47,13 +47,14 @@ pub struct Merge {
     /// Name of the RNTuple [default: that in the first input]
     #[arg(long)]
     name: Option<String>,
-    /// Decode everything and write it again in clusters of about this compressed size
+    /// Decode everything and write it again in clusters of this compressed size, within some percent: at
+    /// least 256 bytes, and 64 for each column
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     recluster: Option<u64>,
     /// Compression of header, footer and page lists, and with --recluster of all
-    #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse)]
-    compression: Compression,
-    /// Memory for pages in flight [default: 256MiB]
+    #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse)]
+    compression: CompressionChoice,
+    /// Memory for pages in flight, at least 1MiB, with --recluster 2MiB [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
     /// Replace an existing output
@@ -64,7 +65,7 @@ pub struct Merge {
     reproducible: bool,
 }
 
-fn parse(text: &str) -> std::result::Result<Compression, String> {
+fn parse(text: &str) -> std::result::Result<CompressionChoice, String> {
     text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
 }
 
@@ -82,7 +83,8 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
         verify: !args.no_verify,
         name: args.name.clone(),
         recluster: args.recluster,
-        compression: args.compression,
+        compression: args.compression.compression,
+        effort: args.compression.effort(None),
         memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
         force: args.force,
         reproducible: args.reproducible,

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod cat;
+mod columns;
 pub mod convert;
 pub mod diff;
 pub mod digest;

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nyssa::Kind;
-use nyssa::compression::Compression;
 use nyssa::cut::Cut;
 use nyssa::dataset::{Dataset, Format};
 use nyssa::read::Reader;
 use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
 use nyssa::write::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings, FieldOptions,
+    CompressionChoice, DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings,
+    FieldOptions,
 };
 
 use crate::FINE;
 use crate::app::App;
-use crate::cmd::field_options;
+use crate::cmd::{columns, field_options};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, closing, names, others, printable};
@@ -43,22 +43,25 @@ pub struct Rewrite {
     input: String,
     /// File to write
     output: PathBuf,
-    /// zstd, zlib, lz4 or lzma with a level 1 to 9, a ROOT setting such as 505, or none
-    #[arg(long, value_name = "ALGORITHM:LEVEL", default_value_t = Compression::DEFAULT, value_parser = parse::<Compression>)]
-    compression: Compression,
-    /// auto: spend time where it pays; full: the exact level for every column
-    #[arg(long, default_value = "auto", value_parser = parse::<Effort>)]
-    effort: Effort,
+    /// zstd, zlib, lz4 or lzma, with a level 1 to 9 or without, a ROOT setting such as 505, or none. A
+    /// level is used exactly; without one, zstd spends time where a sample of a column shows that it pays
+    #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse::<CompressionChoice>)]
+    compression: CompressionChoice,
+    /// auto: spend time where it pays, at most that of the level; full: the exact level for every column
+    /// [default: full with a level, else auto]
+    #[arg(long, value_parser = parse::<Effort>)]
+    effort: Option<Effort>,
     /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
     #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
     encoding: Encodings,
-    /// Compressed size of a cluster, approximately [default: 128MiB]
+    /// Compressed size of a cluster on storage, within some percent: at least 256 bytes, and 64 for each
+    /// column; smaller where memory is short [default: 128MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     cluster_size: Option<u64>,
-    /// Size of a page before compression at most [default: 1MiB]
+    /// Size of a page before compression at most, 64 bytes to 512MiB [default: 1MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     page_size: Option<u64>,
-    /// Memory for data in flight [default: 512MiB]
+    /// Memory for data in flight, at least 1MiB [default: 512MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
     /// How some fields are stored, by glob of their paths: column type (unsplit, Real32Trunc:16,
@@ -77,6 +80,9 @@ pub struct Rewrite {
     /// Take only entries for which this is true, such as 'nMuon >= 2 && any(abs(Muon_eta) < 2.4)'
     #[arg(long, value_name = "EXPRESSION", value_parser = cut)]
     cut: Option<Cut>,
+    /// Show for each column of the output how it is stored, and why
+    #[arg(long)]
+    columns: bool,
     /// Read both files back and compare every value
     #[arg(long)]
     verify: bool,
@@ -131,7 +137,7 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     if app.json {
         app.print_json(&reports)?;
     } else if !app.quiet {
-        print(&reports, app)?;
+        print(&reports, args.columns, app)?;
     }
     Ok(FINE)
 }
@@ -139,8 +145,8 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
 fn options(args: &Rewrite) -> Result<Options> {
     let page_bytes = args.page_size.unwrap_or(DEFAULT_MAX_UNZIPPED_PAGE as u64);
     Ok(Options {
-        compression: args.compression,
-        effort: args.effort,
+        compression: args.compression.compression,
+        effort: args.compression.effort(args.effort),
         encodings: args.encoding,
         cluster_bytes: args.cluster_size.unwrap_or(DEFAULT_APPROX_ZIPPED_CLUSTER),
         page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
@@ -167,7 +173,7 @@ fn explain(failure: Failure) -> Failure {
     }
 }
 
-fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
+fn print(reports: &[Report], each: bool, app: &mut App<'_>) -> Result<()> {
     for report in reports {
         let Report { input, source, output, ntuple, .. } = report;
         let line = format!("{input}:{source} -> {output}:{ntuple}");
@@ -198,6 +204,9 @@ fn print(reports: &[Report], app: &mut App<'_>) -> Result<()> {
         ]);
     }
     table.print(app)?;
+    for report in reports {
+        columns::print(&report.columns, each, app)?;
+    }
     if let Some(last) = reports.last() {
         let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
         closing(app, bytes, last.threads, peak, last.verified)?;

@@ -93,7 +93,8 @@ fn inspect_of_an_rntuple() {
     assert_eq!(field("Cost")["uncompressed_bytes"], 13_416);
     assert_eq!(field("Division")["stored_bytes"], 2653 + 2 * 8);
     assert_eq!(field("Division")["uncompressed_bytes"], 34_643);
-    assert_eq!(found["compressions"][0]["name"], "zstd:5");
+    assert_eq!(found["compressions"][0]["name"], "zstd");
+    assert_eq!(found["settings"][0]["name"], "zstd:5");
     assert_eq!(found["pages"]["count"], 13);
     let out = fine(&["inspect", &file, "--clusters"]);
     let expected = "\

@@ -189,9 +189,7 @@ impl Choosing<'_> {
     /// Tries the first cluster of those that are not asked for.
     fn try_all(&self, candidates: &[(usize, Product, Reason)]) -> Result<Vec<Trial>> {
         let taken: Vec<usize> = candidates.iter().map(|(index, ..)| *index).collect();
-        let tree = self.reader.tree();
-        let clusters = clusters::plan(tree, self.inputs, &taken, self.entries, self.options);
-        let cluster = clusters.first().cloned().unwrap_or(0..0);
+        let cluster = clusters::first(self.inputs, &taken, self.entries, self.options);
         self.context.pool().install(|| {
             let one = |(index, product, reason): &(usize, Product, Reason)| {
                 self.context.check()?;

@@ -1,53 +1,221 @@
-//! Where the clusters of the output begin: a function of the tree and the options alone, so that
-//! the output does not depend on the number of threads.
+//! Where the clusters of the output end, by what the baskets of the tree take and what a sample shows to
+//! become of it.
 
 use std::ops::Range;
 
-use super::map::Input;
+use rayon::prelude::*;
+
+use super::map::{Input, Source};
 use super::options::Options;
-use crate::ttree::{Branch, Shape, Tree};
+use super::unit::Units;
+use crate::Context;
+use crate::error::Result;
+use crate::ttree::{Basket, Branch, Shape, Tree};
+use crate::write::cutting::{Amounts, Cutter, Span};
+use crate::write::{Scratch, SealSettings};
 
 /// Share of the memory budget that one branch may take in one cluster: room for several at once.
 const BRANCH_SHARE: u64 = 4;
 /// Decoded bytes for each zipped byte of a branch whose size is not known before it is read.
-pub(super) const EXPANSION: u64 = 6;
+const EXPANSION: f64 = 6.0;
+/// Decoded bytes of an offset while it is sealed.
+const OFFSET_BYTES: f64 = 16.0;
+/// One byte in so many of a cluster is sealed to see what it becomes,
+const SAMPLE_SHARE: u64 = 32;
+/// and at least so many, as long as that is not more than a cluster.
+const LEAST_SAMPLE: u64 = 1 << 20;
+/// The tree is looked at in so many pieces of equal length, beside its own clusters.
+const PIECES: u64 = 256;
 
-/// Clusters of about `options.cluster_bytes` zipped input bytes that cover `entries`, of about equal
-/// sizes, beginning where the tree's own clusters do when one of those is near.
-pub(super) fn plan(
-    tree: &Tree,
+/// What the units of a conversion take, for each byte of the baskets they are read from.
+pub(super) struct Sizes {
+    factors: Vec<Factors>,
+}
+
+/// What becomes of one byte of baskets, or of one entry of a counter.
+#[derive(Clone, Copy)]
+struct Factors {
+    stored: f64,
+    decoded: f64,
+}
+
+impl Sizes {
+    /// What is known without a look: nothing of the output, and the most of what is decoded.
+    fn unknown(units: &Units<'_>) -> Self {
+        let factors = |source: &Source| match source {
+            Source::Offsets(_) => Factors { stored: OFFSET_BYTES / 2.0, decoded: OFFSET_BYTES },
+            _ => Factors { stored: 1.0, decoded: EXPANSION },
+        };
+        Self { factors: units.units.iter().map(|unit| factors(&unit.source)).collect() }
+    }
+
+    /// What sealing some entries of `first`, a cluster, shows. Where all data fit into one cluster,
+    /// nothing has to be known.
+    ///
+    /// # Errors
+    /// `Cancelled`.
+    pub fn new(
+        units: &Units<'_>,
+        entries: &Range<u64>,
+        first: &Range<u64>,
+        settings: &SealSettings,
+        options: &Options,
+        context: &Context,
+    ) -> Result<Self> {
+        let mut sizes = Self::unknown(units);
+        let all: f64 = (0..units.units.len()).map(|unit| sizes.decoded(units, unit, entries)).sum();
+        if all <= options.cluster_bytes as f64 {
+            return Ok(sizes);
+        }
+        let length = first.end - first.start;
+        let bytes =
+            (options.cluster_bytes / SAMPLE_SHARE).max(LEAST_SAMPLE).min(options.cluster_bytes);
+        let count =
+            u128::from(length) * u128::from(bytes) / u128::from(options.cluster_bytes.max(1));
+        let count = u64::try_from(count).unwrap_or(length).clamp(1, length.max(1));
+        let start = first.start + (length.max(1) - count) / 2;
+        let sample = start..start + count;
+        let seen: Vec<Option<Factors>> = context.pool().install(|| {
+            let each = units.units.par_iter().enumerate().map_init(
+                Scratch::new,
+                |scratch, (index, unit)| {
+                    context.check()?;
+                    let read = units.read(unit, usize::MAX, &sample);
+                    let sealed = read.and_then(|data| units.seal(unit, &data, settings, scratch));
+                    // What is wrong with the branch is met again where it counts.
+                    let Ok(columns) = sealed else { return Ok(None) };
+                    let given = sizes.given(units, index, &sample);
+                    let pages = columns.iter().flat_map(|column| &column.pages);
+                    let (stored, decoded) = pages.fold((0, 0), |(stored, decoded), page| {
+                        (stored + page.bytes.len(), decoded + page.uncompressed)
+                    });
+                    let factor = |bytes: usize| bytes as f64 / given;
+                    let factors = Factors { stored: factor(stored), decoded: factor(decoded) };
+                    Ok((given > 0.0).then_some(factors))
+                },
+            );
+            each.collect::<Result<_>>()
+        })?;
+        for (known, seen) in sizes.factors.iter_mut().zip(seen) {
+            *known = seen.unwrap_or(*known);
+        }
+        Ok(sizes)
+    }
+
+    /// Bytes of baskets that a unit reads, of a counter its entries.
+    fn given(&self, units: &Units<'_>, unit: usize, entries: &Range<u64>) -> f64 {
+        match branch(units, unit) {
+            Some(branch) => stored(branch, entries) as f64,
+            None => (entries.end - entries.start) as f64,
+        }
+    }
+
+    /// Decoded bytes of a unit: exact for fixed sizes.
+    pub fn decoded(&self, units: &Units<'_>, unit: usize, entries: &Range<u64>) -> f64 {
+        let fixed = branch(units, unit).and_then(|branch| fixed(branch, entries));
+        let factor = self.factors.get(unit).map_or(EXPANSION, |factors| factors.decoded);
+        fixed.map_or_else(|| self.given(units, unit, entries) * factor, |fixed| fixed as f64)
+    }
+
+    /// Clusters of about `options.cluster_bytes` on storage that cover `entries`, ending where the tree's
+    /// own clusters do when one of those is near.
+    pub fn cutter(
+        &self,
+        tree: &Tree,
+        units: &Units<'_>,
+        entries: &Range<u64>,
+        options: &Options,
+    ) -> Cutter {
+        let ends = ends(tree, entries);
+        let mut amounts = vec![Amounts::default(); ends.len()];
+        for (unit, factors) in self.factors.iter().enumerate() {
+            let branch = branch(units, unit);
+            let given = branch.map(|branch| spread(branch, entries.start, &ends));
+            let mut from = entries.start;
+            for (index, (&(end, _), amounts)) in ends.iter().zip(&mut amounts).enumerate() {
+                let given = match &given {
+                    Some(bytes) => bytes.get(index).copied().unwrap_or(0.0),
+                    None => (end - from) as f64,
+                };
+                let fixed = branch.and_then(|branch| fixed(branch, &(from..end)));
+                let decoded = fixed.map_or(given * factors.decoded, |fixed| fixed as f64);
+                amounts.stored += given * factors.stored;
+                amounts.decoded += decoded;
+                amounts.largest = amounts.largest.max(decoded);
+                from = end;
+            }
+        }
+        let spans = ends.iter().zip(amounts);
+        let spans = spans.map(|(&(end, is_cluster), amounts)| Span { end, amounts, is_cluster });
+        let largest = options.memory_budget / BRANCH_SHARE;
+        Cutter::new(entries.start, spans, options.cluster_bytes, largest)
+    }
+}
+
+/// The branch that a unit reads; none for those that only count.
+fn branch<'a>(units: &Units<'a>, unit: usize) -> Option<&'a Branch> {
+    match units.units.get(unit)?.source {
+        Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
+            units.inputs.get(index).map(|input| input.branch)
+        }
+        Source::Offsets(_) => None,
+    }
+}
+
+/// About the first cluster, as long as nothing is known of the output: as many bytes of baskets.
+pub(super) fn first(
     inputs: &[Input<'_>],
     taken: &[usize],
     entries: &Range<u64>,
     options: &Options,
-) -> Vec<Range<u64>> {
-    let count = entries.end - entries.start;
-    if count == 0 {
-        return Vec::new();
-    }
+) -> Range<u64> {
     let branches = || taken.iter().filter_map(|&index| inputs.get(index)).map(|input| input.branch);
-    let zipped: u64 = branches().map(|branch| stored(branch, entries)).sum();
+    let zipped: u64 = branches().map(|branch| stored(branch, entries)).fold(0, u64::saturating_add);
     let largest = branches().map(|branch| decoded(branch, entries)).max().unwrap_or(0);
     let share = (options.memory_budget / BRANCH_SHARE).max(1);
-    let pieces =
-        zipped.div_ceil(options.cluster_bytes.max(1)).max(largest.div_ceil(share)).clamp(1, count);
-    let size = count.div_ceil(pieces);
-    let mut starts = vec![entries.start];
-    for piece in 1..pieces {
-        let start = entries.start + piece * size;
-        let near =
-            nearest(&tree.cluster_starts, start).filter(|near| near.abs_diff(start) <= size / 4);
-        starts.push(near.unwrap_or(start).min(entries.end));
-    }
-    starts.push(entries.end);
-    starts.windows(2).map(|pair| pair[0]..pair[1]).filter(|range| !range.is_empty()).collect()
+    let pieces = zipped.div_ceil(options.cluster_bytes.max(1)).max(largest.div_ceil(share)).max(1);
+    entries.start..entries.start + (entries.end - entries.start).div_ceil(pieces)
 }
 
-/// The element of sorted `starts` that is nearest to `entry`.
-fn nearest(starts: &[u64], entry: u64) -> Option<u64> {
-    let above = starts.partition_point(|&start| start < entry);
-    let candidates = &starts[above.saturating_sub(1)..(above + 1).min(starts.len())];
-    candidates.iter().copied().min_by_key(|start| start.abs_diff(entry))
+/// Ends of spans in which a tree is looked at: those of its own clusters, which are `true`, and others
+/// at equal distances.
+fn ends(tree: &Tree, entries: &Range<u64>) -> Vec<(u64, bool)> {
+    let count = entries.end - entries.start;
+    let mut ends: Vec<(u64, bool)> =
+        tree.cluster_starts.iter().map(|&start| (start, true)).collect();
+    let piece = count.div_ceil(PIECES).max(1);
+    ends.extend((1..PIECES).map(|number| (entries.start.saturating_add(number * piece), false)));
+    ends.push((entries.end, true));
+    ends.retain(|(end, _)| (entries.start + 1..=entries.end).contains(end));
+    ends.sort_unstable_by_key(|&(end, own)| (end, !own));
+    ends.dedup_by_key(|(end, _)| *end);
+    ends
+}
+
+/// Zipped bytes of a branch in each span, with those of the sub-branches of a split branch.
+fn spread(branch: &Branch, start: u64, ends: &[(u64, bool)]) -> Vec<f64> {
+    let mut bytes = vec![0.0; ends.len()];
+    add(branch, start, ends, &mut bytes);
+    bytes
+}
+
+fn add(branch: &Branch, start: u64, ends: &[(u64, bool)], bytes: &mut [f64]) {
+    for basket in &branch.baskets {
+        let (first, end) = (basket.first_entry, basket.first_entry.saturating_add(basket.entries));
+        let density = basket.bytes as f64 / basket.entries.max(1) as f64;
+        let index = ends.partition_point(|(other, _)| *other <= first);
+        let mut from =
+            index.checked_sub(1).and_then(|i| ends.get(i)).map_or(start, |(end, _)| *end);
+        for (&(span_end, _), bytes) in ends[index..].iter().zip(&mut bytes[index..]) {
+            if from >= end {
+                break;
+            }
+            *bytes += density * span_end.min(end).saturating_sub(from.max(first)) as f64;
+            from = span_end;
+        }
+    }
+    let below = branch.split.iter().flat_map(|_| &branch.branches);
+    below.for_each(|branch| add(branch, start, ends, bytes));
 }
 
 /// Zipped bytes of the baskets of `branch`, those cut by the range counted in part; with those of
@@ -63,40 +231,40 @@ fn own(branch: &Branch, entries: &Range<u64>) -> u64 {
         basket.first_entry.saturating_add(basket.entries) <= entries.start
     });
     let inside = branch.baskets[first..].iter().take_while(|b| b.first_entry < entries.end);
-    let share = |basket: &crate::ttree::Basket| {
+    let share = |basket: &Basket| {
         let end = basket.first_entry.saturating_add(basket.entries).min(entries.end);
         let part = end.saturating_sub(basket.first_entry.max(entries.start));
         let all = u128::from(basket.entries.max(1));
-        let bytes = basket.embedded.as_ref().map_or(basket.bytes, |bytes| bytes.len() as u64);
-        u64::try_from(u128::from(bytes) * u128::from(part) / all).unwrap_or(u64::MAX)
+        u64::try_from(u128::from(basket.bytes) * u128::from(part) / all).unwrap_or(u64::MAX)
     };
     inside.map(share).fold(0, u64::saturating_add)
 }
 
-/// Decoded bytes of `branch`: exact for fixed sizes, else from its zipped bytes.
+/// Decoded bytes of `branch`: exact for fixed sizes, else at most from its zipped bytes.
 pub(super) fn decoded(branch: &Branch, entries: &Range<u64>) -> u64 {
     if branch.split.is_some() {
         let below = branch.branches.iter().map(|branch| decoded(branch, entries));
         return below.fold(0, u64::saturating_add);
     }
-    let fixed = match &branch.shape {
-        Ok(Shape::Plain(plain)) if plain.counter.is_none() => Some(plain),
-        _ => None,
+    let guess = || (stored(branch, entries) as f64 * EXPANSION) as u64;
+    fixed(branch, entries).unwrap_or_else(guess)
+}
+
+/// Decoded bytes of a branch whose entries have all the same size.
+fn fixed(branch: &Branch, entries: &Range<u64>) -> Option<u64> {
+    let plain = match &branch.shape {
+        Ok(Shape::Plain(plain)) if plain.counter.is_none() && branch.split.is_none() => plain,
+        _ => return None,
     };
-    let fixed = fixed.and_then(|plain| {
-        let size = plain.element.size()? as u64;
-        plain.dimensions.iter().try_fold(size, |size, &n| size.checked_mul(n))
-    });
-    match fixed {
-        Some(size) => size.saturating_mul(entries.end - entries.start),
-        None => stored(branch, entries).saturating_mul(EXPANSION),
-    }
+    let size = plain.element.size()? as u64;
+    let size = plain.dimensions.iter().try_fold(size, |size, &n| size.checked_mul(n))?;
+    Some(size.saturating_mul(entries.end - entries.start))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ttree::{Basket, Element, Plain};
+    use crate::ttree::{Element, Plain};
 
     fn branch(element: Element, baskets: &[(u64, u64, u64)]) -> Branch {
         let basket = |&(first_entry, entries, bytes)| Basket {
@@ -121,31 +289,41 @@ mod tests {
         }
     }
 
-    fn clusters(starts: &[u64], cluster_bytes: u64, memory_budget: u64) -> Vec<Range<u64>> {
-        let branch = branch(Element::Float32, &[(0, 60, 600), (60, 40, 400)]);
+    #[test]
+    fn spans_end_where_clusters_of_the_tree_do() {
         let tree = Tree {
             name: "t".to_owned(),
             title: String::new(),
-            entries: 100,
+            entries: 1000,
             branches: Vec::new(),
-            cluster_starts: starts.to_vec(),
+            cluster_starts: vec![0, 40, 503],
         };
+        let ends = ends(&tree, &(100..1000));
+        assert_eq!(
+            ends.iter().filter(|(_, own)| *own).collect::<Vec<_>>(),
+            [&(503, true), &(1000, true)]
+        );
+        assert_eq!((ends[0], ends[1], ends.len()), ((104, false), (108, false), 226));
+        // 600 bytes of 60 entries, and 400 of 40.
+        let branch = branch(Element::Int32, &[(0, 60, 600), (60, 40, 800)]);
+        let ends = [(30, false), (70, false), (100, true)];
+        assert_eq!(spread(&branch, 0, &ends), [300.0, 500.0, 600.0]);
+        assert_eq!(spread(&branch, 20, &ends), [100.0, 500.0, 600.0]);
+        assert_eq!(spread(&branch, 20, &ends[..1]), [100.0]);
+    }
+
+    #[test]
+    fn the_first_cluster() {
+        let branch = branch(Element::Float32, &[(0, 60, 600), (60, 40, 400)]);
         let inputs = [Input { path: "b".to_owned(), branch: &branch }];
-        let options = Options { cluster_bytes, memory_budget, ..Options::default() };
-        plan(&tree, &inputs, &[0], &(0..100), &options)
-    }
-
-    #[test]
-    fn clusters_are_equal_and_snap_to_those_of_the_tree() {
-        assert_eq!(clusters(&[], 1000, 1 << 30), Vec::from_iter(std::iter::once(0..100)));
-        assert_eq!(clusters(&[], 300, 1 << 30), [0..25, 25..50, 50..75, 75..100]);
-        assert_eq!(clusters(&[0, 22, 40, 77], 300, 1 << 30), [0..22, 22..50, 50..77, 77..100]);
-    }
-
-    #[test]
-    fn the_budget_cuts_large_branches() {
+        let of = |cluster_bytes, memory_budget| {
+            let options = Options { cluster_bytes, memory_budget, ..Options::default() };
+            first(&inputs, &[0], &(0..100), &options)
+        };
+        assert_eq!(of(1000, 1 << 30), 0..100);
+        assert_eq!(of(300, 1 << 30), 0..25);
         // 100 entries of two floats are 800 bytes; a quarter of 1600 is 400.
-        assert_eq!(clusters(&[], 1000, 1600), [0..50, 50..100]);
+        assert_eq!(of(1000, 1600), 0..50);
     }
 
     #[test]

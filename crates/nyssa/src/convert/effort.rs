@@ -21,7 +21,8 @@ use crate::encoding::ColumnType;
 use crate::error::Result;
 use crate::schema::{ColumnId, FieldId, Schema, Structure};
 use crate::ttree::{Reader, items};
-use crate::write::auto::Chooser;
+use crate::write::auto::{Chooser, form};
+use crate::write::chosen::{BY_PRICE, Chosen, TOO_SMALL, Trial};
 use crate::write::effort::{Candidate, Codecs};
 use crate::write::{self, Scratch, SealSettings, seal_field};
 
@@ -40,7 +41,9 @@ pub(super) struct Effort<'a> {
     pub inputs: &'a [Input<'a>],
     pub products: &'a Products,
     pub units: &'a [Unit],
-    pub clusters: &'a [Range<u64>],
+    pub entries: &'a Range<u64>,
+    /// About the first cluster.
+    pub first: &'a Range<u64>,
     pub compression: Compression,
     pub context: &'a Context,
 }
@@ -49,11 +52,13 @@ pub(super) struct Effort<'a> {
 struct Choice<'a> {
     plain: bool,
     candidate: &'a Candidate,
+    /// What a sample took; nothing where there was none.
+    tried: Option<Vec<Trial>>,
 }
 
 impl Effort<'_> {
     /// Chooses codec and encoding of every column. Only zstd knows effort; the other algorithms
-    /// keep the level that was asked for. Returns a note for the report.
+    /// keep the level that was asked for. Returns what is chosen for each column.
     ///
     /// # Errors
     /// Whatever is wrong with the input, `Cancelled`.
@@ -61,8 +66,9 @@ impl Effort<'_> {
         &self,
         schema: &mut Schema,
         settings: &mut SealSettings,
-    ) -> Result<Option<String>> {
-        let Some(codecs) = Codecs::of(self.compression) else { return Ok(None) };
+    ) -> Result<Vec<Option<Chosen>>> {
+        let mut chosen = vec![None; schema.columns.len()];
+        let Some(codecs) = Codecs::of(self.compression) else { return Ok(chosen) };
         let sampler = Sampler::new(schema, settings, &codecs);
         let choices: Vec<Choice<'_>> = self.context.pool().install(|| {
             self.units
@@ -71,33 +77,34 @@ impl Effort<'_> {
                     self.context.check()?;
                     match self.sample(unit, &SAMPLE_BYTES)? {
                         Some(sample) => sampler.choose(unit.field, &sample, scratch),
-                        None => Ok(Choice { plain: false, candidate: &codecs.cheap }),
+                        None => Ok(Choice { plain: false, candidate: &codecs.cheap, tried: None }),
                     }
                 })
                 .collect::<Result<_>>()
         })?;
-        let (mut plain, mut less, mut more) = (0, 0, 0);
         for (unit, choice) in self.units.iter().zip(choices) {
             for column in columns(schema, unit.field) {
-                let codec = &choice.candidate.codec;
-                let Some(settings) = settings.columns.get_mut(column.0 as usize) else { continue };
+                let index = column.0 as usize;
+                let Some(settings) = settings.columns.get_mut(index) else { continue };
                 if !settings.own_codec {
-                    settings.codec = Arc::clone(codec);
-                    less += usize::from(Arc::ptr_eq(codec, &codecs.entropy.codec));
-                    more += usize::from(Arc::ptr_eq(codec, &codecs.strong.codec));
+                    settings.codec = Arc::clone(&choice.candidate.codec);
                 }
-                plain += usize::from(choice.plain && !settings.own_type && unsplit(schema, column));
+                if choice.plain && !settings.own_type {
+                    unsplit(schema, column);
+                }
+                if let Some(chosen) = chosen.get_mut(index) {
+                    let reason = if choice.tried.is_some() { BY_PRICE } else { TOO_SMALL };
+                    let tried = choice.tried.clone().unwrap_or_default();
+                    let effort = choice.candidate.name.clone();
+                    *chosen = Some(Chosen { effort, reason, tried });
+                }
             }
         }
-        Ok(Some(format!(
-            "compression effort: of {} columns {more} get more and {less} less, {plain} are stored \
-             unsplit",
-            schema.columns.len()
-        )))
+        Ok(chosen)
     }
 
     /// Chooses codec and encoding of every column for size, with a price on time (`write/auto.rs`).
-    /// Returns a note for the report.
+    /// Returns what is chosen for each column.
     ///
     /// # Errors
     /// As [`Effort::choose`].
@@ -106,8 +113,9 @@ impl Effort<'_> {
         effort: write::Effort,
         schema: &mut Schema,
         settings: &mut SealSettings,
-    ) -> Result<Option<String>> {
-        let Some(chooser) = Chooser::of(self.compression, effort) else { return Ok(None) };
+    ) -> Result<Vec<Option<Chosen>>> {
+        let mut chosen = vec![None; schema.columns.len()];
+        let Some(chooser) = Chooser::of(self.compression, effort) else { return Ok(chosen) };
         let choices: Vec<Vec<_>> = self.context.pool().install(|| {
             self.units
                 .par_iter()
@@ -122,16 +130,13 @@ impl Effort<'_> {
                 })
                 .collect::<Result<_>>()
         })?;
-        let before: Vec<_> = schema.columns.iter().map(|column| column.type_code).collect();
         for (column, choice) in choices.iter().flatten() {
             choice.apply(*column, schema, settings);
+            if let Some(chosen) = chosen.get_mut(column.0 as usize) {
+                *chosen = Some(choice.chosen.clone());
+            }
         }
-        let changed = schema.columns.iter().zip(before).filter(|(now, old)| now.type_code != *old);
-        Ok(Some(format!(
-            "encodings: {} of {} columns are stored in another type than ROOT's default",
-            changed.count(),
-            schema.columns.len()
-        )))
+        Ok(chosen)
     }
 
     /// Some values from the middle of the first cluster, of about so many bytes; `None` for what is
@@ -143,11 +148,9 @@ impl Effort<'_> {
             Source::Streamed(index) => (index, false),
             Source::Offsets(_) => return Ok(None),
         };
-        let (Some(input), Some(cluster)) = (self.inputs.get(index), self.clusters.first()) else {
-            return Ok(None);
-        };
-        let bytes: u64 = self.clusters.iter().map(|range| decoded(input.branch, range)).sum();
-        let entries: u64 = self.clusters.iter().map(|range| range.end - range.start).sum();
+        let (Some(input), cluster) = (self.inputs.get(index), self.first) else { return Ok(None) };
+        let bytes = decoded(input.branch, self.entries);
+        let entries = self.entries.end - self.entries.start;
         if bytes < LEAST_BYTES {
             return Ok(None);
         }
@@ -172,7 +175,7 @@ struct Sampler<'a> {
     plain: Schema,
     entropy: Way<'a>,
     cheap: Way<'a>,
-    strong: Way<'a>,
+    strong: Option<Way<'a>>,
 }
 
 /// A codec, for all columns.
@@ -194,7 +197,7 @@ impl<'a> Sampler<'a> {
             Way { candidate, settings }
         };
         let (entropy, cheap) = (way(&codecs.entropy), way(&codecs.cheap));
-        let strong = way(&codecs.strong);
+        let strong = codecs.strong.as_ref().map(way);
         Self { split: schema.clone(), plain, entropy, cheap, strong }
     }
 
@@ -204,22 +207,28 @@ impl<'a> Sampler<'a> {
         sample: &ArrayRef,
         scratch: &mut Scratch,
     ) -> Result<Choice<'a>> {
+        let first = columns(&self.split, field).into_iter().next_back();
+        let mut tried = Vec::new();
         let mut size = |plain: bool, way: &Way<'_>| -> Result<(f64, f64)> {
             let schema = if plain { &self.plain } else { &self.split };
             let sealed = seal_field(schema, field, sample, &way.settings, scratch)?;
             let pages = sealed.iter().flat_map(|column| &column.pages);
-            Ok(pages.fold((0.0, 0.0), |(raw, stored), page| {
+            let (raw, stored) = pages.fold((0.0, 0.0), |(raw, stored), page| {
                 (raw + page.uncompressed as f64, stored + page.bytes.len() as f64)
-            }))
+            });
+            let form = first.and_then(|first| schema.column(first).column_type).map_or("", form);
+            let effort = way.candidate.name.clone();
+            tried.push(Trial { form, effort, bytes: stored as u64 });
+            Ok((raw, stored))
         };
         let (raw, stored) = size(false, &self.cheap)?;
-        let mut best = Choice { plain: false, candidate: self.cheap.candidate };
+        let mut best = Choice { plain: false, candidate: self.cheap.candidate, tried: None };
         let mut price = best.candidate.price(true, raw, stored);
         let differs = columns(&self.split, field)
             .iter()
             .any(|&column| self.split.column(column) != self.plain.column(column));
         let unsplit = differs.then_some((Some(true), &self.cheap));
-        let others = [(None, &self.entropy), (None, &self.strong)];
+        let others = std::iter::once(&self.entropy).chain(&self.strong).map(|way| (None, way));
         for (plain, way) in unsplit.into_iter().chain(others) {
             let (plain, candidate) = (plain.unwrap_or(best.plain), way.candidate);
             // What could not pay even with no bytes at all is not tried, and what finds nothing with
@@ -229,10 +238,11 @@ impl<'a> Sampler<'a> {
                 let (_, stored) = size(plain, way)?;
                 let now = candidate.price(!plain, raw, stored);
                 if now < price {
-                    (price, best) = (now, Choice { plain, candidate });
+                    (price, best) = (now, Choice { plain, candidate, tried: None });
                 }
             }
         }
+        best.tried = Some(tried);
         Ok(best)
     }
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::choosing::Choosing;
 use super::classes::Classes;
+use super::clusters::Sizes;
 use super::digests::Digests;
 use super::map::{Checked, FieldMap, Input, Map, Rules, Source, Unit, check, map};
 use super::options::{self, Options};
@@ -26,7 +27,9 @@ use crate::read;
 use crate::rootfile::{NOT_CLOSED, RootFile};
 use crate::ttree::{Reader, Relations};
 use crate::write::loss::{check_exact, losses};
-use crate::write::{self, Encodings, FieldOptions, SealSettings, Writer};
+use crate::write::{
+    self, DEFAULT_INITIAL_UNZIPPED_PAGE, Encodings, FieldOptions, SealSettings, Writer,
+};
 
 /// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple of the same
 /// path in the new file `output`, which appears only when all of it is written (and verified, if
@@ -98,6 +101,7 @@ fn attempt(
     troubles: &mut [Troubles],
 ) -> Result<Option<Vec<Report>>> {
     // Everything that can be refused is refused before the output is touched.
+    options.validate()?;
     let filter = options.filter()?;
     let keys = paths.iter().map(|path| input.find(path)).collect::<Result<Vec<_>>>()?;
     let mut others = Others::plan(input, &keys)?;
@@ -319,10 +323,15 @@ impl<'a> Job<'a> {
             })
             .collect();
         let tree = self.reader.tree();
-        let clusters = clusters::plan(tree, &self.inputs, &taken, &self.entries, self.options);
+        let columns = self.map.schema.columns.len();
+        let (cluster_bytes, note) = write::cluster_of(self.options.cluster_bytes, columns);
+        self.map.notes.extend(note);
+        let options = Options { cluster_bytes, ..self.options.clone() };
+        let first = clusters::first(&self.inputs, &taken, &self.entries, &options);
         let write_options = write::Options {
             compression: self.options.compression,
             fields: self.field_options(),
+            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.options.page_bytes),
             max_unzipped_page: self.options.page_bytes,
             description: tree.title.clone(),
             streamer_infos: self.products.infos.clone(),
@@ -340,21 +349,24 @@ impl<'a> Job<'a> {
             inputs: &self.inputs,
             products: &self.products,
             units: &self.map.units,
-            clusters: &clusters,
+            entries: &self.entries,
+            first: &first,
             compression: self.options.compression,
             context: self.context,
         };
         let (schema, effort_options) = (&mut self.map.schema, self.options.effort);
-        let note = match (self.options.encodings, effort_options) {
+        let chosen = match (self.options.encodings, effort_options) {
             (Encodings::Auto, _) => {
                 effort.choose_encodings(effort_options, schema, &mut settings)?
             }
             (Encodings::Default, options::Effort::Auto) => effort.choose(schema, &mut settings)?,
-            (Encodings::Default, options::Effort::Full) => None,
+            (Encodings::Default, options::Effort::Full) => Vec::new(),
         };
-        self.map.notes.extend(note);
         let (schema, units) = (&self.map.schema, &self.map.units);
         let units = Units::new(self.reader, &self.inputs, &self.products, schema, units);
+        let entries = &self.entries;
+        let sizes = Sizes::new(&units, entries, &first, &settings, &options, self.context)?;
+        let cutter = sizes.cutter(tree, &units, entries, &options);
         let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
@@ -362,7 +374,7 @@ impl<'a> Job<'a> {
         let digests = Digests::new(&units);
         let pipeline = Pipeline {
             units: &units,
-            clusters: &clusters,
+            sizes: &sizes,
             settings: &settings,
             budget: self.options.memory_budget,
             total_bytes: input_bytes,
@@ -370,7 +382,11 @@ impl<'a> Job<'a> {
             digests: &digests,
             context: self.context,
         };
-        let written = pipeline.run(&mut writer)?;
+        let (written, cutter) = pipeline.run(cutter, &mut writer)?;
+        let columns =
+            write::chosen::reports(units.schema, &settings, &chosen, &written.column_bytes);
+        let notes = cutter.notes(self.options.memory_budget);
+        self.map.notes.extend(notes);
         let totals = writer.finish()?;
         let seconds = start.elapsed().as_secs_f64();
         Ok(Report {
@@ -389,6 +405,7 @@ impl<'a> Job<'a> {
             threads: self.context.threads(),
             digest_hash: digest::HASH.to_owned(),
             fields: self.field_reports(&written, digests.fields(&units, &self.map.fields)),
+            columns,
             products: self.products.reports.clone(),
             renamed: self.map.renamed.clone(),
             skipped: self.map.skipped.clone(),

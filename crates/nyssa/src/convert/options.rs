@@ -7,8 +7,9 @@ use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
 pub use crate::write::{Effort, Encodings, FieldOptions};
+use crate::write::{check_cluster, check_memory, check_page};
 
-/// Zipped bytes of a cluster, approximately; ROOT's default for RNTuple.
+/// Bytes of a cluster on storage, approximately; ROOT's default for RNTuple.
 pub const CLUSTER_BYTES: u64 = 128 << 20;
 /// Uncompressed bytes of a page at most; ROOT's default for RNTuple.
 pub const PAGE_BYTES: usize = 1 << 20;
@@ -75,7 +76,9 @@ pub struct Options {
     /// How column types are chosen. Those of the default depend on the effort too: without
     /// [`Effort::Full`], columns that compress much better unsplit are stored so.
     pub encodings: Encodings,
-    /// Zipped bytes of a cluster, approximately.
+    /// Bytes on storage that a cluster has, within some percent; the last one may have less, or a quarter
+    /// more. Clusters are smaller where the memory demands it, and where they would have ten times as many
+    /// bytes before compression, as in ROOT.
     pub cluster_bytes: u64,
     /// Uncompressed bytes of a page at most.
     pub page_bytes: usize,
@@ -135,6 +138,16 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Checks that the numbers make sense.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the range of the option.
+    pub fn validate(&self) -> Result<()> {
+        check_cluster(self.cluster_bytes)?;
+        check_memory(self.memory_budget)?;
+        check_page(self.page_bytes)
+    }
+
     /// The branch filter.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::write::ColumnReport;
+
 /// Report of one conversion.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
@@ -45,6 +47,8 @@ pub struct Report {
     pub digest_hash: String,
     /// Converted branches in the tree's order.
     pub fields: Vec<FieldReport>,
+    /// How the columns of the output are stored, and why, in order of their ids.
+    pub columns: Vec<ColumnReport>,
     /// Branches of classes that became streamer fields, or might have.
     pub products: Vec<ProductReport>,
     /// Branches whose field has another name.

@@ -37,6 +37,7 @@ pub fn merge(
     // Everything that can be refused is refused before the output is touched.
     let files: Vec<_> = inputs.iter().map(|input| crate::dataset::split_path(input).0).collect();
     Output::check(&files, output, options.force)?;
+    options.validate()?;
     let survey = Survey::of(inputs, context)?;
     let unified = Unified::of(&survey, options.mode)?;
     let target = create(&survey, output, options)?;

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use crate::compression::Compression;
 use crate::error::{Error, Result};
+use crate::write::{Effort, MIN_MEMORY, check_cluster, check_memory};
 
 /// Bytes of pages in flight.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
@@ -55,11 +56,13 @@ pub struct Options {
     pub verify: bool,
     /// Path of the RNTuple in the output; `None` takes that of the first input.
     pub name: Option<String>,
-    /// Decodes everything and seals it again in clusters of about so many zipped bytes; `None` moves
+    /// Decodes everything and seals it again in clusters of about so many bytes on storage; `None` moves
     /// the pages as they are.
     pub recluster: Option<u64>,
     /// Compression of what is written anew: header, footer, page lists; with `recluster` all.
     pub compression: Compression,
+    /// How compression effort is spent with `recluster`.
+    pub effort: Effort,
     /// Bytes of pages in flight; with `recluster` of all data in memory.
     pub memory_budget: u64,
     /// Replaces an existing output.
@@ -77,9 +80,30 @@ impl Default for Options {
             name: None,
             recluster: None,
             compression: Compression::DEFAULT,
+            effort: Effort::default(),
             memory_budget: MEMORY_BUDGET,
             force: false,
             reproducible: false,
         }
+    }
+}
+
+impl Options {
+    /// Checks that the numbers make sense.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the range of the option.
+    pub fn validate(&self) -> Result<()> {
+        check_memory(self.memory_budget)?;
+        let Some(bytes) = self.recluster else { return Ok(()) };
+        check_cluster(bytes)?;
+        if self.memory_budget < 2 * MIN_MEMORY {
+            return Err(Error::invalid_argument(format!(
+                "{} bytes of memory are not enough to make new clusters: at least {} are needed",
+                self.memory_budget,
+                2 * MIN_MEMORY
+            )));
+        }
+        Ok(())
     }
 }

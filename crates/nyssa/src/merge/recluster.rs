@@ -45,6 +45,7 @@ pub(super) fn recluster(
     }
     let write_options = write::Options {
         compression: options.compression,
+        effort: options.effort,
         description: survey.description.clone(),
         approx_zipped_cluster: cluster_bytes,
         max_unzipped_cluster: cluster_bytes.saturating_mul(10),

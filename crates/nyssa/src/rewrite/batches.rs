@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use super::clusters::Clusters;
 use super::sizes::Sizes;
 use crate::Context;
 use crate::dataset::{Dataset, Selected};
 use crate::error::{Error, Result, ResultExt};
 use crate::page::SealedColumn;
 use crate::schema::{Column, ColumnId, FieldId, Schema};
+use crate::write::cutting::Cutter;
 use crate::write::{SealSettings, Sealer, Writer};
 
 /// Share of the memory budget that the arrays of one batch may take: two batches are in memory, one
@@ -40,21 +40,33 @@ struct Batch {
     last: bool,
 }
 
+/// What was written.
+pub(super) struct Written {
+    /// Compressed bytes by field.
+    pub field_bytes: Vec<u64>,
+    /// Bytes before and after compression by column.
+    pub column_bytes: Vec<(u64, u64)>,
+}
+
 /// What was read for a batch.
 type Arrays = Vec<(FieldId, ArrayRef)>;
 
 impl Batches<'_> {
-    /// Writes all clusters; compressed bytes by field.
+    /// Writes all clusters.
     ///
     /// # Errors
     /// Those of reading and of the sink, `Cancelled`.
-    pub fn run(&self, mut clusters: Clusters, writer: &mut Writer) -> Result<Vec<u64>> {
+    pub fn run(&self, cutter: &mut Cutter, writer: &mut Writer) -> Result<Written> {
         let sealer = Sealer::default();
         let quiet = self.context.quiet();
         let owners = owners(self.schema, self.fields);
-        let mut by_field = vec![0u64; self.fields.len()];
+        let mut totals = Written {
+            field_bytes: vec![0; self.fields.len()],
+            column_bytes: vec![(0, 0); self.schema.columns.len()],
+        };
+        let mut stored = 0;
         let mut queue = VecDeque::new();
-        let mut at = self.plan(&mut queue, &mut clusters, writer);
+        let mut at = self.plan(&mut queue, cutter);
         let mut arrays = match &at {
             Some(batch) => self.read(batch, &quiet)?,
             None => Vec::new(),
@@ -62,38 +74,38 @@ impl Batches<'_> {
         while let Some(batch) = at {
             self.context.check()?;
             // What follows is decided by what is written already, not by how fast it went.
-            let next = self.plan(&mut queue, &mut clusters, writer);
+            let next = self.plan(&mut queue, cutter);
             let (written, read) = self.context.pool().install(|| {
                 rayon::join(
                     || self.write(&batch, arrays, &sealer, writer, &quiet),
                     || next.as_ref().map(|next| self.read(next, &quiet)).transpose(),
                 )
             });
-            for (column, bytes) in written? {
-                let owner = owners.get(column.0 as usize).copied().flatten();
-                if let Some(total) = owner.and_then(|owner| by_field.get_mut(owner)) {
-                    *total += bytes;
+            for (column, (before, after)) in written? {
+                let index = column.0 as usize;
+                let owner = owners.get(index).copied().flatten();
+                if let Some(total) = owner.and_then(|owner| totals.field_bytes.get_mut(owner)) {
+                    *total += after;
                 }
+                if let Some(total) = totals.column_bytes.get_mut(index) {
+                    *total = (total.0 + before, total.1 + after);
+                }
+            }
+            if batch.last {
+                let all = writer.report().compressed_bytes;
+                cutter.took(&batch.entries, all - std::mem::replace(&mut stored, all));
             }
             arrays = read?.unwrap_or_default();
             self.context.report(done(&batch, self.fields.len()), self.selected.num_entries());
             at = next;
         }
-        Ok(by_field)
+        Ok(totals)
     }
 
     /// The next batch; that of the next cluster when one is complete.
-    fn plan(
-        &self,
-        queue: &mut VecDeque<Batch>,
-        clusters: &mut Clusters,
-        writer: &Writer,
-    ) -> Option<Batch> {
+    fn plan(&self, queue: &mut VecDeque<Batch>, cutter: &mut Cutter) -> Option<Batch> {
         if queue.is_empty() {
-            let report = writer.report();
-            let ratio = (report.uncompressed_bytes > 0)
-                .then(|| report.compressed_bytes as f64 / report.uncompressed_bytes as f64);
-            self.cut(&clusters.next(ratio)?, queue);
+            self.cut(&cutter.next()?, queue);
         }
         queue.pop_front()
     }
@@ -149,7 +161,7 @@ impl Batches<'_> {
         Ok(fields.iter().map(|(_, id)| *id).zip(arrays).collect())
     }
 
-    /// Seals a batch and stores its columns; compressed bytes by column.
+    /// Seals a batch and stores its columns; bytes before and after compression by column.
     fn write(
         &self,
         batch: &Batch,
@@ -157,7 +169,7 @@ impl Batches<'_> {
         sealer: &Sealer,
         writer: &mut Writer,
         context: &Context,
-    ) -> Result<Vec<(ColumnId, u64)>> {
+    ) -> Result<Vec<(ColumnId, (u64, u64))>> {
         let columns = sealer.seal(self.schema, &arrays, self.settings, context)?;
         drop(arrays);
         if batch.first {
@@ -188,8 +200,11 @@ fn owners(schema: &Schema, fields: &[(String, FieldId)]) -> Vec<Option<usize>> {
     schema.columns.iter().map(owner).collect()
 }
 
-fn bytes(column: &SealedColumn) -> u64 {
-    column.pages.iter().map(|page| page.bytes.len() as u64).sum()
+/// Bytes before and after compression.
+fn bytes(column: &SealedColumn) -> (u64, u64) {
+    column.pages.iter().fold((0, 0), |(before, after), page| {
+        (before + page.uncompressed as u64, after + page.bytes.len() as u64)
+    })
 }
 
 /// Entries done once a batch is: those of its cluster in part.

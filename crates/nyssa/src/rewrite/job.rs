@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::attributes;
 use super::batches::Batches;
-use super::clusters::Clusters;
+use super::clusters::cutter;
 use super::look::Look;
 use super::options::Options;
 use super::report::{FieldReport, Report};
@@ -79,6 +79,7 @@ fn run(
 ) -> Result<Vec<Report>> {
     // Everything that can be refused is refused before the output is touched.
     Output::check(&[input.name()], output, options.force)?;
+    options.validate()?;
     let mut jobs = Vec::with_capacity(paths.len());
     for path in paths {
         let job = Job::new(input, path, options, context);
@@ -239,9 +240,13 @@ impl<'a> Job<'a> {
             fields: &self.fields,
             context: self.context,
         };
-        look.choose(self.options, &mut schema, &mut settings)?;
+        let chosen = look.choose(self.options, &mut schema, &mut settings)?;
+        let asked = self.options.cluster_bytes;
+        let (cluster_bytes, note) = write::cluster_of(asked, schema.columns.len());
+        notes.extend(note);
+        let ratios = look.ratios(cluster_bytes, &schema, &settings)?;
         let budget = self.options.memory_budget;
-        let clusters = Clusters::new(&selected, &sizes, self.options);
+        let mut cutter = cutter(&selected, &sizes, &ratios, (cluster_bytes, budget));
         let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
@@ -255,7 +260,9 @@ impl<'a> Job<'a> {
             budget,
             context: self.context,
         };
-        let by_field = batches.run(clusters, &mut writer)?;
+        let written = batches.run(&mut cutter, &mut writer)?;
+        notes.extend(cutter.notes(budget));
+        let columns = write::chosen::reports(&schema, &settings, &chosen, &written.column_bytes);
         let sets =
             attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
         notes.extend(sets);
@@ -276,7 +283,8 @@ impl<'a> Job<'a> {
             seconds,
             megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
             threads: self.context.threads(),
-            fields: field_reports(&schema, &self.fields, sizes.by_field(), &by_field),
+            fields: field_reports(&schema, &self.fields, sizes.by_field(), &written.field_bytes),
+            columns,
             dropped: self.dropped.clone(),
             notes,
             ..Report::default()

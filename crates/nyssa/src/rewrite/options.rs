@@ -10,6 +10,7 @@ use crate::dataset::ReadRule;
 use crate::error::{Error, Result};
 use crate::write::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings, FieldOptions,
+    check_cluster, check_memory, check_page,
 };
 
 /// Bytes of decoded and sealed data in flight.
@@ -49,7 +50,7 @@ pub struct Options {
     pub effort: Effort,
     /// How column types are chosen.
     pub encodings: Encodings,
-    /// Zipped bytes of a cluster, approximately.
+    /// Bytes on storage that a cluster has, as in [`crate::convert::Options::cluster_bytes`].
     pub cluster_bytes: u64,
     /// Uncompressed bytes of a page at most.
     pub page_bytes: usize,
@@ -106,6 +107,16 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Checks that the numbers make sense.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the range of the option.
+    pub fn validate(&self) -> Result<()> {
+        check_cluster(self.cluster_bytes)?;
+        check_memory(self.memory_budget)?;
+        check_page(self.page_bytes)
+    }
+
     /// The entry range within an RNTuple of `total` entries.
     ///
     /// # Errors

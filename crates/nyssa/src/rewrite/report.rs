@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::write::ColumnReport;
+
 /// Report of one rewritten RNTuple.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
@@ -43,6 +45,8 @@ pub struct Report {
     pub verify_seconds: Option<f64>,
     /// Fields written, projected ones included.
     pub fields: Vec<FieldReport>,
+    /// How the columns of the output are stored, and why, in order of their ids.
+    pub columns: Vec<ColumnReport>,
     /// Top-level fields left out.
     pub dropped: Vec<String>,
     /// Other objects of the file that were carried over.

@@ -11,8 +11,6 @@ pub(super) struct Sizes {
     clusters: Vec<Range<u64>>,
     /// Per cluster, bytes of each field once decoded.
     decoded: Vec<Vec<u64>>,
-    /// Per cluster, bytes of all fields as they are stored.
-    stored: Vec<u64>,
     /// Per field, bytes as they are stored, in all clusters.
     by_field: Vec<u64>,
 }
@@ -22,19 +20,14 @@ impl Sizes {
     pub fn new(reader: &Reader, fields: &[FieldId]) -> Self {
         let schema = reader.schema();
         let columns = fields.iter().map(|&field| columns(schema, field)).collect::<Vec<_>>();
-        let mut sizes = Self {
-            clusters: Vec::new(),
-            decoded: Vec::new(),
-            stored: Vec::new(),
-            by_field: vec![0; fields.len()],
-        };
+        let mut sizes =
+            Self { clusters: Vec::new(), decoded: Vec::new(), by_field: vec![0; fields.len()] };
         for cluster in reader.clusters_info() {
             let end = cluster.first_entry.saturating_add(cluster.entries);
             sizes.clusters.push(cluster.first_entry..end);
             let bytes = columns.iter().map(|columns| bytes(schema, cluster, columns));
             let bytes = bytes.collect::<Vec<_>>();
             sizes.decoded.push(bytes.iter().map(|(decoded, _)| *decoded).collect());
-            sizes.stored.push(bytes.iter().map(|(_, stored)| *stored).fold(0, u64::saturating_add));
             for (total, (_, stored)) in sizes.by_field.iter_mut().zip(bytes) {
                 *total = total.saturating_add(stored);
             }
@@ -51,12 +44,6 @@ impl Sizes {
             }
         }
         total
-    }
-
-    /// Stored bytes of all fields for some entries.
-    pub fn stored(&self, entries: &Range<u64>) -> u64 {
-        let bytes = |(cluster, share)| (self.stored[cluster] as f64 * share) as u64;
-        self.shares(entries).map(bytes).fold(0, u64::saturating_add)
     }
 
     /// Stored bytes of each field in the whole input.

@@ -191,7 +191,7 @@ pub enum SplitMember {
 pub struct Basket {
     /// Offset of its key in the file, bytes.
     pub seek: u64,
-    /// Size on storage with key, bytes.
+    /// Size on storage with key, bytes; of those inside the tree object their share of it.
     pub bytes: u64,
     /// First entry.
     pub first_entry: u64,

@@ -33,7 +33,22 @@ pub(super) fn load_with(
     }
     let object = file.object(key)?;
     let infos = file.streamer_infos()?;
-    tree(&object, &infos, files, raw).in_file(file.name()).in_object(&key.path)
+    let mut tree = tree(&object, &infos, files, raw).in_file(file.name()).in_object(&key.path)?;
+    share(&mut tree.branches, key);
+    Ok(tree)
+}
+
+/// Says what baskets inside the tree object take on storage: their share of the compressed object.
+fn share(branches: &mut [Branch], key: &KeyEntry) {
+    let stored = u128::from(key.nbytes.saturating_sub(u32::from(key.keylen)));
+    let object = u128::from(key.objlen.max(1));
+    for branch in branches {
+        for basket in &mut branch.baskets {
+            let Some(embedded) = &basket.embedded else { continue };
+            basket.bytes = u64::try_from(embedded.len() as u128 * stored / object).unwrap_or(0);
+        }
+        share(&mut branch.branches, key);
+    }
 }
 
 fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files, raw: bool) -> Result<Tree> {

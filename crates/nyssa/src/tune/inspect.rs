@@ -1,6 +1,7 @@
 //! Where the bytes of a dataset are: by field or branch, by encoding, by compression.
 //!
 //! No page or basket is decompressed: sizes come from metadata, and for TTrees from basket keys.
+//! How pages and baskets are compressed is what their own first bytes say.
 
 mod layout;
 mod ntuple;
@@ -11,6 +12,15 @@ use serde::Serialize;
 pub use layout::Layout;
 pub use ntuple::inspect as inspect_ntuple;
 pub use tree::inspect as inspect_tree;
+
+/// Tags of compressed data.
+const TAGS: [(&[u8], &str); 5] =
+    [(b"ZL", "zlib"), (b"XZ", "lzma"), (b"CS", "old zlib"), (b"L4", "lz4"), (b"ZS", "zstd")];
+
+/// The algorithm of data that is compressed, by its first bytes.
+fn codec(data: &[u8]) -> &'static str {
+    TAGS.iter().find(|(tag, _)| data.starts_with(tag)).map_or("?", |(_, name)| name)
+}
 
 /// The statistics of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -40,8 +50,11 @@ pub struct Inspection {
     pub columns: Vec<ColumnPart>,
     /// By column type of an RNTuple, largest first.
     pub encodings: Vec<Part>,
-    /// By compression, largest first.
+    /// By the algorithm that the data themselves show, largest first.
     pub compressions: Vec<Part>,
+    /// By the compression setting that an RNTuple's writer noted in the page lists, largest first. It may
+    /// have made more or less effort than that, which the data do not show.
+    pub settings: Vec<Part>,
     /// Stored sizes of pages or baskets.
     pub pages: Distribution,
     /// Stored sizes of clusters.
@@ -78,6 +91,8 @@ pub struct ColumnPart {
     pub column_type: String,
     /// Bits per element before compression.
     pub bits: u16,
+    /// Algorithms that its pages are compressed with.
+    pub codecs: Vec<&'static str>,
     /// Its sizes; the name is that of its field for people.
     pub part: Part,
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use zstd::zstd_safe::Strategy;
 
+use super::chosen::{BY_SIZE, Chosen, Trial, level};
 use super::column_data::ColumnData;
 use super::effort::{cheap, entropy};
 use super::seal::{ColumnPlan, choose_each};
@@ -59,6 +60,8 @@ const LEAST_GAIN: f64 = 0.01;
 #[derive(Clone, Debug)]
 struct Candidate {
     codec: Arc<Codec>,
+    /// For reports.
+    name: String,
     cost: f64,
 }
 
@@ -85,6 +88,8 @@ pub(crate) struct Choice {
     pub(crate) codec: Arc<Codec>,
     /// ROOT's own way, if it is another.
     root: Option<Guard>,
+    /// For reports.
+    pub(crate) chosen: Chosen,
 }
 
 impl Chooser {
@@ -94,21 +99,28 @@ impl Chooser {
         if compression.setting() == 0 {
             return None;
         }
-        let candidate = |codec, cost| Candidate { codec: Arc::new(codec), cost };
-        let mut candidates = vec![candidate(Codec::from(compression), 8.0e-9)];
+        let named = level(compression.setting());
+        let long = format!("{named}, long matches");
+        let candidate = |codec, name: &str, cost| Candidate {
+            codec: Arc::new(codec),
+            name: name.to_owned(),
+            cost,
+        };
+        let mut candidates = vec![candidate(Codec::from(compression), &named, 8.0e-9)];
         if compression.algorithm == Algorithm::Zstd && effort == Effort::Auto {
             let Codec::Zstd { level, .. } = Codec::from(compression) else { return None };
-            candidates.push(candidate(entropy(), 0.8e-9));
-            candidates.push(candidate(cheap(), 1.5e-9));
-            candidates.push(candidate(without_short_matches(level), 7.0e-9));
-            candidates.push(candidate(optimal(), 40.0e-9));
+            candidates.push(candidate(entropy(), "entropy", 0.8e-9));
+            candidates.push(candidate(cheap(), "fast", 1.5e-9));
+            candidates.push(candidate(without_short_matches(level), &long, 7.0e-9));
+            candidates.push(candidate(optimal(), "optimal parsing", 40.0e-9));
         }
         Some(Self { candidates })
     }
 
     /// Chooses for pages of one codec.
     fn only(codec: &Arc<Codec>) -> Self {
-        Self { candidates: vec![Candidate { codec: Arc::clone(codec), cost: 8.0e-9 }] }
+        let name = "asked for".to_owned();
+        Self { candidates: vec![Candidate { codec: Arc::clone(codec), name, cost: 8.0e-9 }] }
     }
 
     /// All codecs that may be chosen.
@@ -141,11 +153,18 @@ impl Chooser {
             Types::Own => encoding.column_type,
         };
         let encoding = Encoding { column_type, ..*encoding };
+        let mut tried = Vec::new();
+        let mut note = |column_type: ColumnType, candidate: &Candidate, bytes: usize| {
+            let (form, effort) = (form(column_type), candidate.name.clone());
+            tried.push(Trial { form, effort, bytes: bytes as u64 });
+        };
         let limit = size(&encoding, root)?;
+        note(column_type, root, limit);
         let mut best = (column_type, root, limit);
         if let Some(other) = counterpart(column_type).filter(|_| types == Types::Any) {
             let other = Encoding::of(other, other.bits(), None)?;
             let stored = size(&other, root)?;
+            note(other.column_type, root, stored);
             if (stored as f64) < limit as f64 * (1.0 - LEAST_GAIN) {
                 best = (other.column_type, root, stored);
             }
@@ -158,6 +177,7 @@ impl Chooser {
                 continue;
             }
             let stored = size(&chosen, candidate)?;
+            note(chosen.column_type, candidate, stored);
             if stored <= limit && price(candidate, stored) < price(best.1, best.2) {
                 best.1 = candidate;
                 best.2 = stored;
@@ -166,7 +186,8 @@ impl Chooser {
         let codec = Arc::clone(&best.1.codec);
         let same = best.0 == column_type && Arc::ptr_eq(&codec, &root.codec);
         let root = (!same).then(|| Guard { column_type, codec: Arc::clone(&root.codec) });
-        Ok(Choice { column_type: best.0, codec, root })
+        let chosen = Chosen { effort: best.1.name.clone(), reason: BY_SIZE, tried };
+        Ok(Choice { column_type: best.0, codec, root, chosen })
     }
 
     /// Chooses for a column that holds `data`, from the middle of its first `elements`.
@@ -213,7 +234,8 @@ impl Choice {
     /// ROOT's own way, if this one may be compared with it.
     pub(super) fn root(guard: Guard) -> Self {
         let Guard { column_type, codec } = guard;
-        Self { column_type, codec, root: None }
+        let chosen = Chosen { effort: String::new(), reason: BY_SIZE, tried: Vec::new() };
+        Self { column_type, codec, root: None, chosen }
     }
 
     /// Makes it so, in a schema that is not written yet.
@@ -238,6 +260,15 @@ fn counterpart(column_type: ColumnType) -> Option<ColumnType> {
         known if known == plain => Some(split),
         _ => None,
     })
+}
+
+/// Whether a type is split or unsplit, where it has both forms.
+pub(crate) fn form(column_type: ColumnType) -> &'static str {
+    match (counterpart(column_type).is_some(), column_type.is_split()) {
+        (false, _) => "",
+        (_, true) => "split",
+        (_, false) => "unsplit",
+    }
 }
 
 /// ROOT's type where pages are compressed, of those with the same values.

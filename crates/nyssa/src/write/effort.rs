@@ -5,12 +5,15 @@
 //! where the bytes that it saves are worth its time. Times are nominal, so the choice depends on the
 //! data alone and the output is the same on every machine (docs/decisions/0004).
 
+use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 
+use super::auto::form;
+use super::chosen::{BY_PRICE, Chosen, Trial, level};
 use super::column_data::ColumnData;
 use super::seal::{ColumnPlan, choose_each};
 use super::{Scratch, SealSettings};
@@ -23,7 +26,8 @@ use zstd::zstd_safe::{ParamSwitch, Strategy};
 /// How much CPU time goes into compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// Chooses codec effort per column from a sample: the full level only where it pays.
+    /// Chooses codec effort per column from a sample: more only where it pays, and never more than that
+    /// of the level.
     #[default]
     Auto,
     /// The exact compression level for every column.
@@ -44,8 +48,51 @@ impl FromStr for Effort {
     }
 }
 
+/// A compression as it is asked for: an algorithm, with a level or without.
+///
+/// A level that is named is used exactly. Without one, effort is chosen for each column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompressionChoice {
+    /// Algorithm and level; where no level is named, the default of the algorithm.
+    pub compression: Compression,
+    /// Whether the level is named.
+    pub level_named: bool,
+}
+
+impl CompressionChoice {
+    /// The effort, unless another one is asked for.
+    pub fn effort(self, asked: Option<Effort>) -> Effort {
+        asked.unwrap_or(if self.level_named { Effort::Full } else { Effort::Auto })
+    }
+}
+
+impl Default for CompressionChoice {
+    fn default() -> Self {
+        Self { compression: Compression::DEFAULT, level_named: false }
+    }
+}
+
+impl FromStr for CompressionChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let name = text.trim();
+        let level_named = name.contains(':') || name.len() == 3;
+        Ok(Self { compression: text.parse()?, level_named })
+    }
+}
+
+impl fmt::Display for CompressionChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.compression.to_string();
+        f.write_str(if self.level_named { &text } else { text.split(':').next().unwrap_or(&text) })
+    }
+}
+
 /// Bytes saved per second of CPU time from which effort pays.
 const WORTH: f64 = 3.0e6;
+/// ROOT's lowest level whose effort is not less than that of the strong codec.
+const STRONG_FROM: u8 = 3;
 /// ROOT's highest level at which the strong codec saves more than the level itself would.
 const STRONG_LEVEL: u8 = 6;
 /// A sample is one part in so many of a column's first page, from its middle,
@@ -57,6 +104,8 @@ const SAMPLE_ELEMENTS: usize = 8 << 10;
 #[derive(Clone)]
 pub(crate) struct Candidate {
     pub(crate) codec: Arc<Codec>,
+    /// For reports.
+    pub(crate) name: String,
     /// For elements stored as byte planes,
     split: f64,
     /// and for others.
@@ -64,14 +113,20 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    fn new(codec: Codec, split: f64, plain: f64) -> Self {
-        Self { codec: Arc::new(codec), split, plain }
+    fn new(codec: Codec, name: &str, split: f64, plain: f64) -> Self {
+        Self { codec: Arc::new(codec), name: name.to_owned(), split, plain }
     }
 
     /// What `stored` bytes of once `raw` ones cost with this codec, in bytes.
     pub(crate) fn price(&self, split: bool, raw: f64, stored: f64) -> f64 {
         stored + WORTH * raw * if split { self.split } else { self.plain }
     }
+}
+
+/// A codec for a column, and why.
+pub(crate) struct ChosenCodec {
+    pub(crate) codec: Arc<Codec>,
+    pub(crate) chosen: Chosen,
 }
 
 /// The codecs to choose from.
@@ -81,7 +136,8 @@ pub(crate) struct Codecs {
     pub(crate) entropy: Candidate,
     /// Where nothing is known.
     pub(crate) cheap: Candidate,
-    pub(crate) strong: Candidate,
+    /// None below [`STRONG_FROM`].
+    pub(crate) strong: Option<Candidate>,
 }
 
 impl Codecs {
@@ -89,16 +145,22 @@ impl Codecs {
     /// that was asked for.
     pub(crate) fn of(compression: Compression) -> Option<Self> {
         let zstd = compression.algorithm == Algorithm::Zstd && compression.level > 0;
+        let name = match compression.level {
+            high if high > STRONG_LEVEL => level(compression.setting()),
+            _ => "strong".to_owned(),
+        };
+        let strong = || Candidate::new(strong(compression), &name, 3.1e-9, 6.2e-9);
         zstd.then(|| Self {
-            entropy: Candidate::new(entropy(), 0.75e-9, 0.9e-9),
-            cheap: Candidate::new(cheap(), 1.25e-9, 2.6e-9),
-            strong: Candidate::new(strong(compression), 3.1e-9, 6.2e-9),
+            entropy: Candidate::new(entropy(), "entropy", 0.75e-9, 0.9e-9),
+            cheap: Candidate::new(cheap(), "fast", 1.25e-9, 2.6e-9),
+            strong: (compression.level >= STRONG_FROM).then(strong),
         })
     }
 
     /// All of them.
     pub(super) fn into_codecs(self) -> Vec<Arc<Codec>> {
-        vec![self.entropy.codec, self.cheap.codec, self.strong.codec]
+        let strong = self.strong.map(|strong| strong.codec);
+        [self.entropy.codec, self.cheap.codec].into_iter().chain(strong).collect()
     }
 
     /// The codec for a column that begins with the page of `elements` elements of `data`.
@@ -111,23 +173,25 @@ impl Codecs {
         data: &ColumnData,
         elements: usize,
         scratch: &mut Scratch,
-    ) -> Result<&Arc<Codec>> {
+    ) -> Result<&Candidate> {
         let count = (elements / SAMPLE_SHARE).min(SAMPLE_ELEMENTS);
         let start = (elements - count) / 2;
-        self.choose_by(plan, data, start..start + count, scratch)
+        Ok(self.choose_by(plan, data, start..start + count, scratch)?.0)
     }
 
-    /// The codec that is best for some elements.
+    /// The codec that is best for some elements, and what was tried.
     fn choose_by(
         &self,
         plan: &ColumnPlan<'_>,
         data: &ColumnData,
         sample: Range<usize>,
         scratch: &mut Scratch,
-    ) -> Result<&Arc<Codec>> {
+    ) -> Result<(&Candidate, Vec<Trial>)> {
+        let form = form(plan.encoding().column_type);
+        let mut tried = Vec::new();
         let raw = plan.encoding().packed_size(sample.len()) as f64;
         let mut best = (&self.cheap, f64::INFINITY);
-        for candidate in [&self.cheap, &self.entropy, &self.strong] {
+        for candidate in [&self.cheap, &self.entropy].into_iter().chain(&self.strong) {
             let price = |stored| candidate.price(plan.is_split(), raw, stored);
             // What finds nothing with less effort will find next to nothing with more.
             let noise = Arc::ptr_eq(&best.0.codec, &self.entropy.codec);
@@ -135,12 +199,14 @@ impl Codecs {
                 continue;
             }
             let page = plan.seal_with(&candidate.codec, data, sample.clone(), scratch)?;
-            let price = price(page.bytes.len() as f64);
+            let bytes = page.bytes.len() as u64;
+            tried.push(Trial { form, effort: candidate.name.clone(), bytes });
+            let price = price(bytes as f64);
             if price < best.1 {
                 best = (candidate, price);
             }
         }
-        Ok(&best.0.codec)
+        Ok((best.0, tried))
     }
 
     /// The codecs for the columns of `field`, and all below it, from `sample`: some of its values. For
@@ -155,9 +221,11 @@ impl Codecs {
         sample: &ArrayRef,
         settings: &SealSettings,
         scratch: &mut Scratch,
-    ) -> Result<Vec<(ColumnId, Arc<Codec>)>> {
+    ) -> Result<Vec<(ColumnId, ChosenCodec)>> {
         choose_each(schema, field, sample, settings, |plan, data| {
-            self.choose_by(plan, data, 0..data.len(), scratch).map(Arc::clone)
+            let (best, tried) = self.choose_by(plan, data, 0..data.len(), scratch)?;
+            let chosen = Chosen { effort: best.name.clone(), reason: BY_PRICE, tried };
+            Ok(ChosenCodec { codec: Arc::clone(&best.codec), chosen })
         })
     }
 }
@@ -220,6 +288,7 @@ mod tests {
     #[test]
     fn effort_pays_by_bytes_per_second() {
         let Codecs { cheap, strong, .. } = Codecs::of(Compression::DEFAULT).unwrap();
+        let strong = strong.unwrap();
         // 1 GB takes 1.85 s more, worth 5.55 MB.
         let cheap = cheap.price(true, 1e9, 500e6);
         assert!(strong.price(true, 1e9, 494.4e6) < cheap);
@@ -229,7 +298,7 @@ mod tests {
     /// Sizes of some bytes with each codec: entropy, cheap, strong.
     fn sizes(bytes: &[u8]) -> [usize; 3] {
         let Codecs { entropy, cheap, strong } = Codecs::of(Compression::DEFAULT).unwrap();
-        [entropy, cheap, strong].map(|candidate| {
+        [entropy, cheap, strong.unwrap()].map(|candidate| {
             let mut out = Vec::new();
             let mut compressor = Compressor::with_codec(&candidate.codec).unwrap();
             compressor.compress(bytes, &mut out).unwrap();
@@ -258,6 +327,43 @@ mod tests {
             let (took, said) = (compressor.allocated() as u64, codec.memory(bytes.len()));
             assert!(took <= said && took > said / 3, "{codec:?}: {took} of {said} bytes");
         }
+    }
+
+    #[test]
+    fn the_level_bounds_the_effort() {
+        let names = |level| {
+            let codecs = Codecs::of(Compression { algorithm: Algorithm::Zstd, level }).unwrap();
+            let strong = codecs.strong.map(|strong| strong.name);
+            [Some(codecs.entropy.name), Some(codecs.cheap.name), strong]
+                .map(Option::unwrap_or_default)
+        };
+        assert_eq!(names(1), ["entropy", "fast", ""]);
+        assert_eq!(names(3), ["entropy", "fast", "strong"]);
+        assert_eq!(names(6), names(3));
+        assert_eq!(names(7), ["entropy", "fast", "level 7"]);
+        assert!(Codecs::of(Compression::NONE).is_none());
+    }
+
+    #[test]
+    fn a_level_that_is_named_is_used() {
+        for (text, shown, effort) in [
+            ("zstd", "zstd", Effort::Auto),
+            ("zstd:5", "zstd:5", Effort::Full),
+            ("505", "zstd:5", Effort::Full),
+            ("lzma", "lzma", Effort::Auto),
+            ("none", "none", Effort::Auto),
+            ("5", "zstd", Effort::Auto),
+        ] {
+            let choice: CompressionChoice = text.parse().unwrap();
+            assert_eq!(
+                (choice.to_string().as_str(), choice.effort(None)),
+                (shown, effort),
+                "{text}"
+            );
+            assert_eq!(choice.effort(Some(Effort::Auto)), Effort::Auto);
+        }
+        assert_eq!(CompressionChoice::default(), "zstd".parse().unwrap());
+        assert!("gzip".parse::<CompressionChoice>().is_err());
     }
 
     #[test]

@@ -20,13 +20,10 @@ use super::lanes::Lanes;
 use super::outlet::{Outlet, Page, SealedCluster, WaitingColumn};
 use super::seal::ColumnPlan;
 use super::shred::{Shred, shred};
-use super::{Effort, Encodings, Options, SealSettings};
+use super::{Effort, Encodings, Options, SealSettings, cluster_of};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::schema::{ColumnId, FieldId, Schema};
-
-/// A cluster goes on when it can still become larger than this share (parts of eight) of what it has.
-const GOES_ON: u64 = 9;
 
 /// Fills one cluster after the other.
 pub(super) struct Filler {
@@ -51,6 +48,8 @@ pub(super) struct Filler {
     committed: u64,
     /// Bytes of all pages sealed so far, before and after compression.
     totals: (u64, u64),
+    /// The same expected of the first cluster, which decides instead as long as that is open.
+    guess: Option<(u64, u64)>,
     /// Something failed while pages were sealed or given away.
     broken: bool,
 }
@@ -156,6 +155,7 @@ impl Filler {
             sealed: 0,
             committed: 0,
             totals: (0, 0),
+            guess: None,
             broken: false,
         })
     }
@@ -265,7 +265,10 @@ impl Filler {
                 _ => self.cut(arrays, start..rows, row_bytes, piece)?,
             };
             if end == start {
-                self.end_cluster(outlet)?;
+                // The next row is too much, unless the cluster is to become larger than was known.
+                if !self.look()? {
+                    self.end_cluster(outlet)?;
+                }
                 continue;
             }
             for Shred { column, elements } in shreds {
@@ -275,6 +278,9 @@ impl Filler {
             self.unzipped += bytes;
             start = end;
             self.seal_full(outlet)?;
+            if self.unzipped >= self.zipped() {
+                self.look()?;
+            }
             if self.unzipped >= self.target() || self.make_room(outlet)? {
                 self.end_cluster(outlet)?;
             } else {
@@ -387,23 +393,28 @@ impl Filler {
         }
     }
 
-    /// Uncompressed bytes at which the cluster ends. Before anything is sealed, as if nothing could
-    /// be compressed; it grows when sealed pages show better.
+    /// Uncompressed bytes at which the cluster ends. Before anything is known, as if nothing could
+    /// be compressed; it grows when a look at the data, or sealed pages, show better.
     fn target(&self) -> u64 {
-        let zipped = self.options.approx_zipped_cluster;
-        let (before, after) = self.totals;
+        let zipped = self.zipped();
+        let (before, after) = match self.guess {
+            Some(guess) if self.clusters == 0 => guess,
+            // Sealed pages tell little while most columns have none.
+            None if self.clusters == 0 => (0, 0),
+            _ => self.totals,
+        };
         let by_ratio = if self.options.compression.setting() == 0 || after == 0 {
             zipped
         } else {
             let size = u128::from(zipped) * u128::from(before) / u128::from(after);
             u64::try_from(size).unwrap_or(u64::MAX)
         };
-        let target = by_ratio.min(self.options.max_unzipped_cluster).max(1);
-        // Little more is not worth a longer cluster.
-        if self.unzipped >= zipped && target < self.unzipped / 8 * GOES_ON {
-            return target.min(self.unzipped);
-        }
-        target
+        by_ratio.min(self.options.max_unzipped_cluster.max(zipped))
+    }
+
+    /// Compressed bytes at which the cluster ends.
+    fn zipped(&self) -> u64 {
+        cluster_of(self.options.approx_zipped_cluster, self.columns.len()).0
     }
 
     /// Copies what is still borrowed.

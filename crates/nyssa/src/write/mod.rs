@@ -15,9 +15,11 @@ mod attributes;
 pub(crate) mod auto;
 mod blocks;
 mod budget;
+pub(crate) mod chosen;
 mod classes;
 mod column_choice;
 mod column_data;
+pub(crate) mod cutting;
 pub(crate) mod effort;
 mod elements;
 mod estimate;
@@ -50,16 +52,18 @@ mod writer;
 
 pub use attributes::{AttributeSetWriter, FinishedSet};
 pub use auto::Encodings;
+pub use chosen::{ColumnReport, Trial};
 pub use column_choice::ColumnChoice;
 pub(crate) use column_choice::choose_columns;
-pub use effort::Effort;
+pub use effort::{CompressionChoice, Effort};
 pub use estimate::{MemoryEstimate, estimate};
 pub use field_options::FieldOptions;
 pub use options::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_INITIAL_UNZIPPED_PAGE,
     DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES,
-    MAX_UNZIPPED_PAGE, MIN_MEMORY, MIN_UNZIPPED_PAGE, Options,
+    MAX_UNZIPPED_PAGE, MIN_CLUSTER, MIN_CLUSTER_OF_COLUMN, MIN_MEMORY, MIN_UNZIPPED_PAGE, Options,
 };
+pub(crate) use options::{check_cluster, check_memory, check_page, cluster_of};
 pub use parallel::{FillContext, Order, ParallelWriter};
 pub use report::Report;
 pub use seal::{seal_field, seal_offsets};

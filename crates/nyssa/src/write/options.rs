@@ -22,6 +22,11 @@ pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
 /// Memory for everything that is held while writing, bytes. Enough for a cluster of about the default
 /// size, or for two fill contexts with half as much each.
 pub const DEFAULT_MEMORY: u64 = 192 << 20;
+/// Smallest compressed cluster size that may be asked for, bytes,
+pub const MIN_CLUSTER: u64 = 256;
+/// and what every column of a cluster counts for at least, bytes: what the page list says of it takes
+/// about as much.
+pub const MIN_CLUSTER_OF_COLUMN: u64 = 64;
 /// Smallest memory that may be asked for, bytes.
 pub const MIN_MEMORY: u64 = 1 << 20;
 /// Clusters whose pages one page list describes. Bounds the metadata held while writing and read at
@@ -114,9 +119,7 @@ impl Options {
     /// `InvalidArgument` naming the option.
     pub fn validate(&self) -> Result<()> {
         let wrong = |message: String| Err(Error::invalid_argument(message));
-        if self.approx_zipped_cluster == 0 || self.max_unzipped_cluster == 0 {
-            return wrong("cluster sizes must be at least one byte".to_owned());
-        }
+        check_cluster(self.approx_zipped_cluster)?;
         if self.max_unzipped_cluster < self.approx_zipped_cluster {
             return wrong(format!(
                 "a compressed cluster of {} bytes cannot be reached when uncompressed ones are at \
@@ -124,12 +127,7 @@ impl Options {
                 self.approx_zipped_cluster, self.max_unzipped_cluster
             ));
         }
-        if self.memory < MIN_MEMORY {
-            return wrong(format!(
-                "{} bytes of memory are not enough to write: at least {MIN_MEMORY} are needed",
-                self.memory
-            ));
-        }
+        check_memory(self.memory)?;
         if self.contexts == Some(0) {
             return wrong("the number of fill contexts must be at least 1".to_owned());
         }
@@ -137,12 +135,7 @@ impl Options {
             return wrong("a cluster group needs at least one cluster".to_owned());
         }
         for page in [self.initial_unzipped_page, self.max_unzipped_page] {
-            if !(MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&page) {
-                return wrong(format!(
-                    "a page size of {page} bytes is outside {MIN_UNZIPPED_PAGE} to \
-                     {MAX_UNZIPPED_PAGE}"
-                ));
-            }
+            check_page(page)?;
         }
         if self.initial_unzipped_page > self.max_unzipped_page {
             return wrong(format!(
@@ -152,4 +145,55 @@ impl Options {
         }
         self.fields.iter().try_for_each(FieldOptions::validate)
     }
+}
+
+/// Checks a compressed cluster size.
+///
+/// # Errors
+/// `InvalidArgument` with the smallest one.
+pub(crate) fn check_cluster(bytes: u64) -> Result<()> {
+    if bytes >= MIN_CLUSTER {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "a cluster size of {bytes} bytes is too small: at least {MIN_CLUSTER} are needed"
+    )))
+}
+
+/// The cluster size that is aimed at when `bytes` are asked for, with a note where that is more.
+pub(crate) fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
+    let least = MIN_CLUSTER_OF_COLUMN.saturating_mul(columns as u64);
+    let note = || {
+        format!(
+            "clusters have {least} bytes, not {bytes}: {MIN_CLUSTER_OF_COLUMN} for each of {columns} \
+             columns are the least, since the page list needs as many"
+        )
+    };
+    (bytes.max(least), (bytes < least).then(note))
+}
+
+/// Checks a memory budget.
+///
+/// # Errors
+/// `InvalidArgument` with the smallest one.
+pub(crate) fn check_memory(bytes: u64) -> Result<()> {
+    if bytes >= MIN_MEMORY {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "{bytes} bytes of memory are not enough: at least {MIN_MEMORY} are needed"
+    )))
+}
+
+/// Checks a page size.
+///
+/// # Errors
+/// `InvalidArgument` with the range.
+pub(crate) fn check_page(bytes: usize) -> Result<()> {
+    if (MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&bytes) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "a page size of {bytes} bytes is outside {MIN_UNZIPPED_PAGE} to {MAX_UNZIPPED_PAGE}"
+    )))
 }

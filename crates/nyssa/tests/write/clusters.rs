@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use arrow_array::types::Int64Type;
 use arrow_array::*;
 use arrow_schema::Schema;
 use nyssa::Dataset;
 use nyssa::read::Reader;
-use nyssa::write::{Options, TableWriter};
+use nyssa::write::{MIN_CLUSTER, Options, TableWriter};
 
 use super::common::*;
 
@@ -41,8 +42,10 @@ fn clusters_have_the_size_asked_for() {
 /// A row larger than a cluster is a cluster.
 #[test]
 fn one_row_is_never_split() {
-    let options = Options { approx_zipped_cluster: 1, ..uncompressed() };
-    let (bytes, _) = write(&[("x", numbers(3))], &[3], options, 1);
+    let options = Options { approx_zipped_cluster: MIN_CLUSTER, ..uncompressed() };
+    let rows = (0..3).map(|_| Some((0..40).map(Some)));
+    let lists = LargeListArray::from_iter_primitive::<Int64Type, _, _>(rows);
+    let (bytes, _) = write(&[("x", Arc::new(lists))], &[3], options, 1);
     assert_eq!(reader(bytes, "Events").clusters(), [0..1, 1..2, 2..3]);
 }
 

@@ -1,20 +1,27 @@
-//! Statistics of an RNTuple, from its page lists.
+//! Statistics of an RNTuple, from its page lists and the first bytes of its pages.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ColumnPart, Distribution, Groups, Inspection, Layout, Part};
+use super::{ColumnPart, Distribution, Groups, Inspection, Layout, Part, codec};
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::read::Reader;
 use crate::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
 
+/// Bytes of a page that say how it is compressed.
+const TAG_BYTES: u64 = 2;
 /// Bytes of a page's checksum.
 const CHECKSUM: u64 = 8;
 /// ROOT's algorithm numbers.
 const ALGORITHMS: [(u32, &str); 5] =
     [(1, "zlib"), (2, "lzma"), (3, "old zlib"), (4, "lz4"), (5, "zstd")];
 
-/// The statistics of an RNTuple. No I/O. Pages that several places share count once on storage.
-pub fn inspect(reader: &Reader) -> Inspection {
+/// The statistics of an RNTuple. Reads the first bytes of every page. Pages that several places share
+/// count once on storage.
+///
+/// # Errors
+/// `Io`.
+pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let schema = reader.schema();
     let names = schema.shown_names();
     let mut columns: Vec<ColumnPart> =
@@ -22,28 +29,48 @@ pub fn inspect(reader: &Reader) -> Inspection {
     let mut seen = HashSet::new();
     let mut pages = Vec::new();
     let mut clusters = Vec::new();
-    let mut compressions = Groups::default();
+    let (mut compressions, mut settings) = (Groups::default(), Groups::default());
     for cluster in reader.clusters_info() {
         let mut cluster_bytes = 0u64;
+        let mut compressed = Vec::new();
         for (range, column) in cluster.columns.iter().zip(&mut columns) {
             let mut sum = Part { elements: range.elements, ..Part::default() };
             for page in &range.pages {
                 let bytes = stored(page);
                 let bits = u64::from(page.elements) * u64::from(column.bits);
-                sum.uncompressed_bytes += bits.div_ceil(8);
+                let uncompressed_bytes = bits.div_ceil(8);
+                sum.uncompressed_bytes += uncompressed_bytes;
                 sum.pages += 1;
+                let elements = u64::from(page.elements);
+                let mut one = Part { pages: 1, elements, uncompressed_bytes, ..Part::default() };
                 if seen.insert(page.locator.offset) {
                     sum.stored_bytes = sum.stored_bytes.saturating_add(bytes);
+                    one.stored_bytes = bytes;
                     pages.push(bytes);
+                }
+                // Pages that are not smaller compressed are stored as they are.
+                if page.locator.size < uncompressed_bytes {
+                    compressed.push((page.locator.offset, column.id, one));
+                } else {
+                    note(column, "none");
+                    compressions.add("none", &one);
                 }
             }
             cluster_bytes = cluster_bytes.saturating_add(sum.stored_bytes);
             column.part.add(&sum);
             if sum.pages > 0 {
-                compressions.add(&setting(range.compression), &sum);
+                settings.add(&setting(range.compression), &sum);
             }
         }
         clusters.push(cluster_bytes);
+        for pages in compressed.chunks(reader.source().limits().max_ranges.max(1)) {
+            for (name, (_, id, page)) in codecs(reader, pages)?.into_iter().zip(pages) {
+                compressions.add(name, page);
+                if let Some(column) = columns.get_mut(*id as usize) {
+                    note(column, name);
+                }
+            }
+        }
     }
     let mut encodings = Groups::default();
     for column in columns.iter().filter(|column| column.part.pages > 0) {
@@ -52,7 +79,7 @@ pub fn inspect(reader: &Reader) -> Inspection {
     let lists = reader.footer().cluster_groups.iter();
     let lists: u64 = lists.map(|group| group.page_list.locator.size).sum();
     let pages = Distribution::of(pages);
-    Inspection {
+    Ok(Inspection {
         file: reader.file().to_owned(),
         name: reader.name().to_owned(),
         format: "RNTuple",
@@ -66,11 +93,29 @@ pub fn inspect(reader: &Reader) -> Inspection {
         columns,
         encodings: encodings.largest_first(),
         compressions: compressions.largest_first(),
+        settings: settings.largest_first(),
         pages,
         clusters: Distribution::of(clusters),
         cluster_entries: Distribution::of(
             reader.clusters_info().iter().map(|cluster| cluster.entries).collect(),
         ),
+    })
+}
+
+/// How pages at some places are compressed, by their first bytes.
+fn codecs(reader: &Reader, pages: &[(u64, u32, Part)]) -> Result<Vec<&'static str>> {
+    let end = reader.source().size();
+    let range = |&(offset, ..): &(u64, u32, Part)| {
+        offset.min(end)..offset.saturating_add(TAG_BYTES).min(end)
+    };
+    let ranges: Vec<_> = pages.iter().map(range).collect();
+    Ok(reader.source().read_ranges(&ranges)?.iter().map(|bytes| codec(bytes)).collect())
+}
+
+/// Notes that a column has pages of an algorithm.
+fn note(column: &mut ColumnPart, codec: &'static str) {
+    if let Err(place) = column.codecs.binary_search(&codec) {
+        column.codecs.insert(place, codec);
     }
 }
 
@@ -100,6 +145,7 @@ fn column(schema: &Schema, names: &HashMap<FieldId, String>, id: u32) -> ColumnP
         field: schema.path(column.field),
         column_type: column.column_type.map_or_else(unknown, |it| it.name().to_owned()),
         bits: column.bits,
+        codecs: Vec::new(),
         part: Part::named(&name, &field.type_name),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Distribution, Groups, Inspection, Part};
+use super::{Distribution, Groups, Inspection, Part, codec};
 use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::{Result, ResultExt};
@@ -13,9 +13,8 @@ use crate::ttree::{Basket, Reader, is_elsewhere};
 const KEY_BYTES: u64 = 512;
 /// Keys in memory at once.
 const KEYS: usize = 4096;
-/// Tags of compressed data.
-const TAGS: [(&[u8], &str); 5] =
-    [(b"ZL", "zlib"), (b"XZ", "lzma"), (b"CS", "old zlib"), (b"L4", "lz4"), (b"ZS", "zstd")];
+/// What baskets are listed under that lie inside the tree object.
+const INSIDE: &str = "inside the tree object";
 
 /// The statistics of a TTree. Reads the key of every basket.
 ///
@@ -80,8 +79,8 @@ fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part
     let mut keys = keys.into_iter();
     let one = |basket: &Basket| match &basket.embedded {
         Some(bytes) => {
-            let bytes = bytes.len() as u64;
-            Ok(("none", part(basket, bytes, bytes)))
+            // They are compressed with all of the tree.
+            Ok((INSIDE, part(basket, basket.bytes, bytes.len() as u64)))
         }
         None => {
             let start = keys.next().unwrap_or_default();
@@ -95,9 +94,7 @@ fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part
             let uncompressed = keylen.saturating_add(u64::from(key.objlen));
             let name = match start.get(usize::from(key.keylen)..) {
                 _ if uncompressed == u64::from(key.nbytes) => "none",
-                Some(data) => {
-                    TAGS.iter().find(|(tag, _)| data.starts_with(tag)).map_or("?", |(_, it)| it)
-                }
+                Some(data) => codec(data),
                 None => "?",
             };
             Ok((name, part(basket, u64::from(key.nbytes), uncompressed)))

@@ -6,6 +6,9 @@ use super::{Filler, Task, plans};
 use crate::error::Result;
 use crate::schema::ColumnId;
 
+/// One part in so many of each column is looked at.
+const LOOK_SHARE: usize = 4;
+
 impl Filler {
     /// Chooses how columns are sealed whose first pages these are, of all or (with encodings chosen by
     /// looking) of this cluster.
@@ -33,6 +36,38 @@ impl Filler {
         self.choose_codecs(&first, tasks)
     }
 
+    /// Looks how small open pages become, before the first cluster ends: it is as large as it is to be.
+    /// `false` where that is known.
+    pub(super) fn look(&mut self) -> Result<bool> {
+        let known = self.clusters > 0 || self.guess.is_some();
+        if known || self.options.compression.setting() == 0 {
+            return Ok(false);
+        }
+        let open = self.plans()?;
+        let mut tasks = Vec::new();
+        for (column, (plan, state)) in open.iter().zip(&self.columns).enumerate() {
+            tasks.extend(state.tasks(column, plan.pages(state.data.len())).take(1));
+        }
+        drop(open);
+        self.choose(&tasks)?;
+        let plans = plans(&self.schema, &self.settings)?;
+        let columns = &self.columns;
+        let sizes = self.lanes.map(&tasks, |task, scratch| {
+            let range = columns[task.column].range(task);
+            let length = range.len().div_ceil(LOOK_SHARE);
+            let start = range.start + (range.len() - length) / 2;
+            let data = &columns[task.column].data;
+            let page = plans[task.column].seal(data, start..start + length, scratch)?;
+            let share = range.len() as f64 / length.max(1) as f64;
+            let whole = |bytes: usize| (bytes as f64 * share) as u64;
+            Ok((whole(page.uncompressed), whole(page.bytes.len())))
+        })?;
+        drop(plans);
+        let all = sizes.iter().fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+        self.guess = Some((self.totals.0 + all.0, (self.totals.1 + all.1).max(1)));
+        Ok(true)
+    }
+
     fn choose_codecs(&mut self, first: &[usize], tasks: &[Task]) -> Result<()> {
         let Some(codecs) = self.codecs.clone() else { return Ok(()) };
         let plans = plans(&self.schema, &self.settings)?;
@@ -41,7 +76,8 @@ impl Filler {
             let task = &tasks[index];
             let data = &columns[task.column].data;
             let elements = columns[task.column].range(task).len();
-            codecs.choose(&plans[task.column], data, elements, scratch).cloned()
+            let plan = &plans[task.column];
+            Ok(Arc::clone(&codecs.choose(plan, data, elements, scratch)?.codec))
         })?;
         drop(plans);
         for (&index, codec) in first.iter().zip(chosen) {

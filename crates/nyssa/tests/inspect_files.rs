@@ -1,0 +1,64 @@
+//! Sizes that are told of the files of the test data.
+#![allow(clippy::unwrap_used)]
+
+mod convert_support;
+
+use std::sync::Arc;
+
+use nyssa::dataset::{Format, datasets, format_of};
+use nyssa::rootfile::RootFile;
+use nyssa::tune::inspect::{inspect_ntuple, inspect_tree};
+use nyssa::{read, ttree};
+use nyssa_io::LocalSource;
+
+use convert_support::data;
+
+/// All datasets of a file are no larger than the file, with baskets inside tree objects and all.
+#[test]
+fn what_is_stored_is_in_the_file() {
+    let Some(folder) = data("") else { return };
+    let mut open = vec![folder];
+    let (mut files, mut inside) = (0, 0);
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        if path.extension().is_none_or(|extension| extension != "root") {
+            continue;
+        }
+        let source = Arc::new(LocalSource::open(&path).unwrap());
+        let Ok(file) = RootFile::open(source) else { continue };
+        let mut stored = 0;
+        for key in datasets(&file).unwrap() {
+            let name = format!("{};{}", key.path, key.cycle);
+            let found = match format_of(&key) {
+                Some(Format::TTree) => {
+                    ttree::Reader::open(&file, &name).and_then(|tree| inspect_tree(&tree))
+                }
+                Some(Format::RNTuple) => {
+                    read::Reader::open(&file, &name).and_then(|ntuple| inspect_ntuple(&ntuple))
+                }
+                None => continue,
+            };
+            // Damaged on purpose, or of kinds that are refused; baskets of other files.
+            let Ok(found) = found.as_ref() else { continue };
+            if found.file_bytes != file.source().size() {
+                continue;
+            }
+            let sums = [&found.fields, &found.compressions]
+                .map(|parts| parts.iter().map(|part| part.stored_bytes).sum::<u64>());
+            assert_eq!(sums, [found.stored_bytes; 2], "{path:?} {name}");
+            stored += found.stored_bytes + found.metadata_bytes;
+            inside += found
+                .compressions
+                .iter()
+                .filter(|part| part.name == "inside the tree object")
+                .map(|part| part.pages)
+                .sum::<u64>();
+            files += 1;
+        }
+        assert!(stored <= file.source().size(), "{path:?}: {stored} bytes of datasets");
+    }
+    assert!(files > 100 && inside > 1000, "{files} datasets, {inside} baskets");
+}

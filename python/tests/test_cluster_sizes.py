@@ -1,0 +1,156 @@
+"""Clusters have the size on storage that is asked for, whatever the input, by ROOT's descriptor."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import nyssa
+from root_oracle import Root
+
+WRITE = r"""
+void nyssa_write_sizes(const char *path, int setting) {
+    TFile file(path, "RECREATE", "", setting);
+    TTree tree("Events", "");
+    TRandom3 random(7);
+    int n;
+    float list[40], other[40], flat[6];
+    tree.Branch("n", &n, "n/I");
+    tree.Branch("list", list, "list[n]/F");
+    tree.Branch("other", other, "other[n]/F");
+    for (int i = 0; i < 6; ++i) tree.Branch(Form("f%d", i), &flat[i], Form("f%d/F", i));
+    for (int entry = 0; entry < 25000; ++entry) {
+        n = random.Poisson(4);
+        for (int i = 0; i < n; ++i) {
+            list[i] = random.Exp(40);
+            other[i] = int(list[i] / 8);
+        }
+        for (int i = 0; i < 6; ++i) flat[i] = i % 2 ? random.Gaus() : random.Poisson(3);
+        tree.Fill();
+    }
+    tree.Write();
+}
+"""
+SETTINGS = {"none": 0, "zlib": 101, "lz4": 404, "lzma": 207, "zstd": 505}
+#: Part by which a cluster may be larger or smaller than asked for.
+TOLERANCE = 0.08
+
+
+@pytest.fixture(scope="module")
+def trees(root: Root, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the same tree, compressed in several ways."""
+    folder = tmp_path_factory.mktemp("sizes")
+    root.call("cpp", WRITE, ";")
+    for name, setting in SETTINGS.items():
+        root.call("cpp", "", f'nyssa_write_sizes("{folder / name}.root", {setting})')
+    return {name: folder / f"{name}.root" for name in SETTINGS}
+
+
+def sizes(root: Root, path: Path) -> list[int]:
+    """Return the stored bytes of the clusters."""
+    columns = root.call("columns", str(path), "Events")
+    clusters = [one["clusters"] for known in columns.values() for one in known]
+    found = []
+    for number in range(max(len(one) for one in clusters)):
+        # Projected fields have pages of others.
+        pages = {page[2]: page[1] for one in clusters for page in one[number][1]}
+        found.append((min(pages), sum(pages.values())))
+    # ROOT tells them in no order.
+    return [size for _, size in sorted(found)]
+
+
+def check(found: list[int], asked: int) -> None:
+    """All but the last are near what was asked for; the last is no more than a quarter larger."""
+    *full, last = found
+    assert len(full) > 2
+    for size in full:
+        assert abs(size / asked - 1) < TOLERANCE, found
+    assert last < 1.3 * asked
+
+
+@pytest.mark.parametrize("asked", [60_000, 150_000])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_convert(name: str, asked: int, trees: dict[str, Path], tmp_path: Path, root: Root) -> None:
+    """Neither the compression of the input nor the number of threads matters."""
+    digests = set()
+    for threads in [1, 3]:
+        path = tmp_path / f"{threads}" / "out.root"
+        path.parent.mkdir()
+        report = nyssa.convert(
+            trees[name], path, cluster_size=asked, threads=threads, reproducible=True
+        )
+        digests.add(hashlib.sha256(path.read_bytes()).hexdigest())
+    assert len(digests) == 1
+    assert not [note for note in report["notes"] if "cluster" in note]
+    check(sizes(root, path), asked)
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4", "lzma:2"])
+def test_other_outputs(
+    compression: str, trees: dict[str, Path], tmp_path: Path, root: Root
+) -> None:
+    """The output's own compression counts, when converting, rewriting and merging."""
+    path, again = tmp_path / "out.root", tmp_path / "again.root"
+    nyssa.convert(trees["zlib"], path, compression=compression, cluster_size=100_000)
+    check(sizes(root, path), 100_000)
+    nyssa.convert(trees["zlib"], path, compression="none", force=True)
+    nyssa.rewrite(path, again, compression=compression, cluster_size=100_000)
+    check(sizes(root, again), 100_000)
+    merged = tmp_path / "merged.root"
+    nyssa.merge([path], merged, recluster=100_000, compression=compression)
+    check(sizes(root, merged), 100_000)
+
+
+def test_fill(tmp_path: Path, root: Root) -> None:
+    """Rows that are given in any pieces become clusters of that size, from the first on."""
+    random = np.random.default_rng(1)
+    data = {f"x{i}": random.normal(size=100_000).astype(np.float32) for i in range(6)}
+    data["n"] = random.poisson(3, 100_000)
+    counts = random.poisson(2, 100_000)
+    data["list"] = ak.unflatten(random.exponential(size=counts.sum()).astype(np.float32), counts)
+    for step in [100_000, 4321]:
+        path = tmp_path / f"{step}.root"
+        with nyssa.recreate(path, cluster_size="400 kB") as file:
+            events = file.mkrntuple("Events", {name: one[:0] for name, one in data.items()})
+            for start in range(0, 100_000, step):
+                events.extend({name: one[start : start + step] for name, one in data.items()})
+        found = sizes(root, path)
+        assert len(found) > 4
+        for size in found[:-1]:
+            assert abs(size / 400_000 - 1) < TOLERANCE, found
+
+
+def test_memory_is_a_budget(trees: dict[str, Path], tmp_path: Path, root: Root) -> None:
+    """What the memory does not allow is smaller, and a note says so."""
+    path = tmp_path / "out.root"
+    report = nyssa.convert(trees["none"], path, memory="1 MiB", cluster_size="1 MB")
+    # A quarter of a MiB in one column at most: 64 Ki floats.
+    assert max(sizes(root, path)) < 800_000
+    [note] = [note for note in report["notes"] if "memory" in note]
+    assert "smaller than 1000000 bytes on storage: a memory of 1048576 bytes allows 262144" in note
+    plain = tmp_path / "plain.root"
+    nyssa.convert(trees["none"], plain)
+    (report,) = nyssa.rewrite(plain, path, memory="1 MiB", cluster_size="1 MB", force=True)
+    assert [note for note in report["notes"] if "a memory of 1048576 bytes allows 262144" in note]
+
+
+def test_clusters_of_many_columns(tmp_path: Path, root: Root) -> None:
+    """A cluster is not smaller than what says where it is."""
+    data: dict[str, Any] = {f"x{i}": np.arange(3000.0) * i for i in range(50)}
+    plain, path = tmp_path / "plain.root", tmp_path / "out.root"
+    with nyssa.recreate(plain) as file:
+        file["Events"] = data
+    (report,) = nyssa.rewrite(plain, path, cluster_size=256, compression="none")
+    assert report["notes"] == [
+        "clusters have 3200 bytes, not 256: 64 for each of 50 columns are the least, since the "
+        "page list needs as many"
+    ]
+    assert sizes(root, path)[0] == 3200
+    with nyssa.recreate(path, cluster_size=256, compression="none") as file:
+        file["Events"] = data
+    assert sizes(root, path)[0] == 3200
