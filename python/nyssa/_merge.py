@@ -32,8 +32,10 @@ def merge(
     >>> nyssa.merge(["a.root", "b.root:dir/Events"], "all.root")
 
     Compressed pages are moved as they are, so it goes at the speed of the disk. Inputs may differ
-    in compression and in the encodings of their fields. Fields are matched by name and type;
-    entries keep the order of the inputs.
+    in compression and in the encodings of their fields. Fields are matched by name, the collections
+    of converted files by the counters that show their sizes. Where numbers differ in type, they get
+    the one that holds those of all, as in `nyssa.chain`; integers among floats need `recluster`.
+    Entries keep the order of the inputs.
 
     Parameters
     ----------
@@ -46,7 +48,8 @@ def merge(
     mode
         ``"strict"`` refuses inputs that do not have the same fields. ``"union"`` takes the fields
         of all; where an input lacks one, its entries read as zero, empty, or no value.
-        ``"filter"`` takes the fields that all inputs have.
+        ``"filter"`` takes the fields that all inputs have. The same holds for the members of
+        records without a type, those of collections among them.
     name
         Path of the RNTuple in the output; default that in the first input.
     recluster

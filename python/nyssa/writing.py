@@ -173,10 +173,10 @@ class NTupleWriter:
     """Writes entries to one RNTuple of a `WritableFile`."""
 
     def __init__(
-        self, file: WritableFile, name: str, fields: list[tuple[str, Shape | None]]
+        self, file: WritableFile, name: str, fields: list[tuple[str, Shape | None, bool]]
     ) -> None:
         self._file = file
-        self._shapes = dict(fields)
+        self._has(fields)
         self._entries = 0
         self.name = name
 
@@ -191,7 +191,8 @@ class NTupleWriter:
         `data` holds all fields, in any order: an awkward array of records, a dict of arrays
         (awkward; NumPy of one or more dimensions; strings; pandas; Arrow), a structured NumPy
         array, a pandas or polars data frame, or an Arrow table. They are copied, and written to
-        disk whenever a cluster is full.
+        disk whenever a cluster is full. Projected fields may stand for the field that they show, as
+        in ``extend(events.arrays())`` of a converted file; those of one collection must agree.
 
         Values become those of the field's type: integers of any width where each fits, doubles
         rounded to ``float``; lists of Python objects may also hold `None` for optional values,
@@ -238,7 +239,7 @@ class NTupleWriter:
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
         columns = _types.needed(types, "add_fields")
-        self._shapes = dict(self._file._open().add_fields(self.name, columns))
+        self._has(self._file._open().add_fields(self.name, columns))
 
     def attribute_set(self, name: str, types: Mapping[str, Any]) -> AttributeSetWriter:
         """Begin an attribute set: data about ranges of entries, such as runs or conditions.
@@ -268,14 +269,14 @@ class NTupleWriter:
     def _columns(self, data: Any) -> list[_core.Array]:
         """Return data as columns in the order of the fields."""
         given = {one.name: one for one in _columns.columns(data, shapes=self._shapes)}
-        if set(given) != set(self._shapes):
-            missing = [name for name in self._shapes if name not in given]
-            unknown = [name for name in given if name not in self._shapes]
-            raise ArgumentError(
-                f"the data do not have the fields of {self.name!r}: "
-                f"missing {missing or 'none'}, unknown {unknown or 'none'}"
-            )
-        return [given[name] for name in self._shapes]
+        if set(given) != set(self._stored):
+            return self._file._open().rows(self.name, list(given.values()))
+        return [given[name] for name in self._stored]
+
+    def _has(self, fields: list[tuple[str, Shape | None, bool]]) -> None:
+        """Take note of the fields that rows may have, and of those that have the data."""
+        self._shapes = {name: shape for name, shape, _ in fields}
+        self._stored = [name for name, _, projected in fields if not projected]
 
     def __repr__(self) -> str:
         """Return name and entries."""

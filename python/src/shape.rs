@@ -27,11 +27,16 @@ pub enum Shape {
     Variant(Vec<Shape>),
 }
 
-/// Names and shapes of the fields that rows have: the top-level ones that are not projected. There is
-/// no shape where a part is of no type that is known.
-pub fn shapes(schema: &Schema) -> Vec<(String, Option<Shape>)> {
-    let stored = schema.top_level().filter(|(_, field)| field.source.is_none());
-    stored.map(|(id, field)| (field.name.clone(), Shape::of(schema, id))).collect()
+/// A field that rows may have: its name and shape, which is not there where a part is of no type that is
+/// known, and whether it is projected.
+pub type Row = (String, Option<Shape>, bool);
+
+/// The fields that rows may have: the top-level ones.
+pub fn shapes(schema: &Schema) -> Vec<Row> {
+    let row = |(id, field): (FieldId, &Field)| {
+        (field.name.clone(), Shape::of(schema, id), field.source.is_some())
+    };
+    schema.top_level().map(row).collect()
 }
 
 impl Shape {
@@ -58,6 +63,7 @@ impl Shape {
                 None => *child(item)?,
             },
             (Structure::Leaf, []) if starts("std::string") => Self::Text("string"),
+            (Structure::Leaf, []) if starts("ROOT::RNTupleCardinality<") => Self::Number("<u8"),
             (Structure::Leaf, []) => {
                 let number = Self::Number(number(schema, field)?);
                 match field.array_size {

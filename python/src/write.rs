@@ -20,10 +20,10 @@ use crate::errors;
 use crate::fill::FillContext;
 use crate::options::{ByField, by_field, get, parse, write_options};
 use crate::rows::Rows;
-use crate::shape::{Shape, shapes};
+use crate::shape::{Row, shapes};
 
-/// Names of the fields that rows have, and what they look like; see [`crate::shape`].
-type Fields = Vec<(String, Option<Shape>)>;
+/// The fields that rows may have; see [`crate::shape`].
+type Fields = Vec<Row>;
 
 /// A ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -45,8 +45,16 @@ struct State {
 /// An RNTuple being written.
 struct Table {
     name: String,
+    schema: Arc<nyssa::schema::Schema>,
     rows: Rows,
     sets: Vec<(String, AttributeSetWriter)>,
+}
+
+impl Table {
+    fn new(name: String, writer: TableWriter) -> Self {
+        let schema = Arc::new(writer.schema().clone());
+        Self { name, schema, rows: Rows::new(writer), sets: Vec::new() }
+    }
 }
 
 impl State {
@@ -121,7 +129,7 @@ impl Writer {
             let writer = update.append(&name, state.options.clone(), &state.context)?;
             let fields = shapes(writer.schema());
             let entries = writer.entries();
-            state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
+            state.tables.push(Table::new(name, writer));
             Ok((fields, entries))
         })
     }
@@ -161,8 +169,30 @@ impl Writer {
             let writer =
                 TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
             let fields = shapes(writer.schema());
-            state.tables.push(Table { name, rows: Rows::new(writer), sets: Vec::new() });
+            state.tables.push(Table::new(name, writer));
             Ok(fields)
+        })
+    }
+
+    /// The columns of the RNTuple `name` in their order, of columns by name: those of projected fields
+    /// become those of the fields that they show.
+    fn rows(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<Vec<Array>> {
+        let given = columns.iter().map(|one| (one.field().name().clone(), one.array()));
+        let given: Vec<_> = given.collect();
+        self.run(py, move |state| {
+            let schema = Arc::clone(&state.table(&name)?.schema);
+            let arrays = nyssa::write::rows(&schema, &name, &given)?;
+            let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
+            let column = |(array, (_, field)): (ArrayRef, (_, &nyssa::schema::Field))| {
+                let own = Field::new(&field.name, array.data_type().clone(), true);
+                Array::new(array, Arc::new(own))
+            };
+            Ok(arrays.into_iter().zip(fields).map(column).collect())
         })
     }
 
@@ -182,9 +212,11 @@ impl Writer {
     ) -> PyResult<Fields> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            let table = state.table(&name)?.rows.table()?;
-            table.extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))?;
-            Ok(shapes(table.schema()))
+            let table = state.table(&name)?;
+            let writer = table.rows.table()?;
+            writer.extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))?;
+            table.schema = Arc::new(writer.schema().clone());
+            Ok(shapes(&table.schema))
         })
     }
 

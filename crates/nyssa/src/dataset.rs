@@ -31,6 +31,7 @@ use crate::ttree;
 
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use evolved::Evolved;
+pub(crate) use evolved::Mapping;
 pub use files::files;
 pub use filter::Filter;
 pub use friends::open_with_friends;
@@ -78,8 +79,9 @@ pub trait Dataset: Send + Sync {
     /// Readable and unreadable columns, in order.
     fn items(&self) -> &[Item];
 
-    /// Columns below those of [`Dataset::items`], by path: the sub-branches of split branches, the parts
-    /// of fields (`s.x`; `jets.pt` for those of the items of a collection).
+    /// Columns that are part of those of [`Dataset::items`], by path: the sub-branches of split branches, the
+    /// parts of fields (`s.x`; `jets.pt` for those of the items of a collection), and the collections of
+    /// which projected fields show everything ([`Schema::backing`]).
     fn below(&self) -> &[Item] {
         &[]
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use nyssa::dataset::diff::{self, Options, Report};
 use nyssa::dataset::evolve::{self, Missing};
-use nyssa::dataset::{ChainOptions, Dataset, Filter, Format, Target};
+use nyssa::dataset::{ChainOptions, Filter, Target};
 use serde::Serialize;
 
 use crate::app::App;
@@ -13,13 +13,10 @@ use crate::output::{Columns, printable};
 use crate::units::{count, counted};
 use crate::{FINE, PROBLEM};
 
-/// Start of the names of collections that only hold what projected fields show.
-const COLLECTION: &str = "_collection";
-
 /// Compare two datasets value by value
 ///
-/// Each is a TTree or an RNTuple. Columns are matched by name; the collections that ROOT's importer
-/// writes are compared through the fields that show them under the names of the branches. Floats are
+/// Each is a TTree or an RNTuple. Columns are matched by name; the collections of converted files are
+/// compared through the fields that show them under the names of the branches. Floats are
 /// compared bit by bit. Exit code 1 when anything is different.
 ///
 /// Several files on a side are compared as one, their entries one after the other: so a merge can be
@@ -49,7 +46,7 @@ struct Document<'a> {
 }
 
 pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
-    Filter::new(&args.filter, &[])?;
+    let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
     let chain = ChainOptions {
         target: Target::Union,
@@ -59,9 +56,6 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     let open = |argument: &String| Entries::open(std::slice::from_ref(argument), &chain, &context);
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let (a, b) = (a.dataset(), b.dataset());
-    let mut exclude = collections(a, b);
-    exclude.extend(collections(b, a));
-    let filter = Filter::new(&args.filter, &exclude)?;
     let (bar, context) = app.progress(&context, "comparing");
     let mut report = diff::diff(a, b, &Options { filter, ..Options::default() }, &context)?;
     drop(bar);
@@ -76,19 +70,6 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
         print(&report, args, app)?;
     }
     Ok(if report.equal { FINE } else { PROBLEM })
-}
-
-/// Untyped collections of `dataset` that projected fields show, and that `other` does not have.
-fn collections(dataset: &dyn Dataset, other: &dyn Dataset) -> Vec<String> {
-    if dataset.format() != Format::RNTuple {
-        return Vec::new();
-    }
-    let names = dataset.items().iter().map(|item| &item.name);
-    names
-        .filter(|name| name.starts_with(COLLECTION))
-        .filter(|name| !other.items().iter().any(|item| &item.name == *name))
-        .cloned()
-        .collect()
 }
 
 fn print(report: &Report, args: &Diff, app: &mut App<'_>) -> Result<()> {

@@ -17,9 +17,10 @@ use crate::units::{count, parse_size, size};
 /// Merge RNTuples into one
 ///
 /// Compressed pages are moved as they are, so merging goes at the speed of the disk. Files with other
-/// compression or other encodings of the same fields go together. --recluster condenses many small
-/// files into full clusters. The other objects of the first input
-/// come along. The output appears only when all of it is written.
+/// compression or other encodings of the same fields go together; numbers of other types get the type that
+/// holds those of all, where integers are among floats with --recluster only. Collections of converted files
+/// are matched by their counters. --recluster condenses many small files into full clusters. The other
+/// objects of the first input come along. The output appears only when all of it is written.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \

@@ -13,7 +13,7 @@ use super::trouble::Troubles;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
-use crate::schema::{FieldId, FieldNames, FieldType, Schema, SchemaBuilder};
+use crate::schema::{BACKING_PREFIX, FieldId, FieldNames, FieldType, Schema, SchemaBuilder};
 use crate::ttree::{Branch, CountSource};
 
 /// A branch of the tree with its path.
@@ -276,8 +276,8 @@ impl<'a> Mapper<'a> {
             self.whole(branch, FieldType::rvec)?;
         }
         let mut physical = Vec::new();
-        for (number, counted) in collections.values().enumerate() {
-            physical.push(self.collection(number, counted)?);
+        for counted in collections.values() {
+            physical.push(self.collection(counted)?);
         }
         for (counted, (collection, members)) in collections.values().zip(physical) {
             self.projections(counted, collection, &members)?;
@@ -322,13 +322,10 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// The untyped collection of one counter: index column, record, members.
-    fn collection(
-        &mut self,
-        number: usize,
-        counted: &Counted<'_>,
-    ) -> Result<(FieldId, Vec<FieldId>)> {
-        let name = self.names.invent(&format!("_collection{number}"));
+    /// The untyped collection of one counter: index column, record, members. The counter is in its name,
+    /// so that it is the same in files that have other collections.
+    fn collection(&mut self, counted: &Counted<'_>) -> Result<(FieldId, Vec<FieldId>)> {
+        let name = self.names.invent(&format!("{BACKING_PREFIX}_{}", self.counter(counted)));
         let members = counted
             .members
             .iter()
@@ -372,6 +369,12 @@ impl<'a> Mapper<'a> {
         self.builder.project(&name, &field_type, &[collection])?;
         self.mapped(&path, name, field_type.type_name()?, collection, readable);
         Ok(())
+    }
+
+    /// What the counter is called: its branch, or its leaf where the branch has others.
+    fn counter<'c>(&self, counted: &'c Counted<'_>) -> &'c str {
+        let CountSource { branch, leaf } = counted.counter;
+        if self.only_counts(branch) { branch } else { leaf }
     }
 
     /// Width of a cardinality: ROOT's 32 bits, unless the counter itself has more.

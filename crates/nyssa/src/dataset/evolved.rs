@@ -15,7 +15,7 @@ use crate::guard::{did_you_mean, to_usize};
 
 /// How the columns of one file become those of a target schema. Files of one schema share it.
 #[derive(Debug)]
-pub(super) struct Mapping(Vec<std::result::Result<Origin, String>>);
+pub(crate) struct Mapping(Vec<std::result::Result<Origin, String>>);
 
 /// Where a column of the target comes from.
 #[derive(Debug)]
@@ -28,7 +28,16 @@ impl Mapping {
     /// The mapping from the columns `from` of a file to those of `target`; what cannot be is kept as
     /// the reason.
     pub(super) fn new(from: &[Item], target: &[Item], aliases: &Aliases, options: Options) -> Self {
-        let renamed = rename(from, aliases);
+        Self::between(from, &rename(from, aliases), target, options)
+    }
+
+    /// The same, given the columns under the names that the target has.
+    pub(crate) fn between(
+        from: &[Item],
+        renamed: &[Item],
+        target: &[Item],
+        options: Options,
+    ) -> Self {
         let origin = |item: &Item| -> std::result::Result<Origin, String> {
             let to = item.field.as_ref().map_err(Clone::clone)?;
             let Some(index) = renamed.iter().position(|other| other.name == item.name) else {
@@ -46,7 +55,7 @@ impl Mapping {
     }
 
     /// Why column number `index` of the target cannot be read from the file.
-    pub(super) fn reason(&self, index: usize) -> Option<&str> {
+    pub(crate) fn reason(&self, index: usize) -> Option<&str> {
         self.0.get(index)?.as_ref().err().map(String::as_str)
     }
 }
@@ -93,7 +102,7 @@ impl Evolved {
     }
 
     /// `inner` with columns and a mapping that were found before.
-    pub(super) fn with(inner: AnyDataset, items: Arc<[Item]>, mapping: Arc<Mapping>) -> Self {
+    pub(crate) fn with(inner: AnyDataset, items: Arc<[Item]>, mapping: Arc<Mapping>) -> Self {
         Self { inner, items, mapping }
     }
 

@@ -39,7 +39,7 @@ pub fn merge(
     Output::check(&files, output, options.force)?;
     options.validate()?;
     let survey = Survey::of(inputs, context)?;
-    let unified = Unified::of(&survey, options.mode)?;
+    let unified = Unified::of(&survey, options.mode, options.recluster.is_some())?;
     let target = create(&survey, output, options)?;
     let name = options.name.as_deref().unwrap_or(&survey.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;

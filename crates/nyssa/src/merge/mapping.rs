@@ -1,11 +1,13 @@
-//! The schema of an input → the schema of the output, by names and types.
+//! The columns of an input → the columns of the output.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::options::Mode;
-use super::unify::{needs_value, path};
+use super::unify::needs_value;
 use crate::error::{Error, Result};
-use crate::schema::{Column, ColumnId, Field, FieldId, Schema};
+use crate::schema::{Column, ColumnId, FieldId, Schema, Structure};
+
+/// Fields of the output by those of an input.
+pub(super) type Ids = HashMap<FieldId, FieldId>;
 
 /// How the inputs of one schema go into the output.
 #[derive(Debug, Default)]
@@ -14,8 +16,6 @@ pub(super) struct Mapping {
     pub fields: Vec<Moved>,
     /// Fields with columns that the input lacks.
     pub missing: Vec<Missing>,
-    /// Fields of the output that are there.
-    present: HashSet<FieldId>,
 }
 
 /// A field that is in both.
@@ -34,45 +34,41 @@ pub(super) struct Moved {
 pub(super) struct Missing {
     /// The columns that get its zeros.
     pub columns: Vec<ColumnId>,
-    /// Values in each entry; `None` inside collections and variants.
-    pub repetitions: Option<u64>,
+    /// Values in a cluster.
+    pub count: Count,
+}
+
+/// How many values a cluster has of a field that the input lacks.
+#[derive(Debug)]
+pub(super) enum Count {
+    /// None: it is in a collection that is lacking, too.
+    Nothing,
+    /// So many in each entry.
+    Entries(u64),
+    /// So many in each item of a collection, of which another column of the input has `each` elements. It is
+    /// one of these, by representation.
+    Items { like: Vec<ColumnId>, each: u64, times: u64 },
 }
 
 impl Mapping {
-    /// Maps `source` into `target`, which gets the representations that it does not have yet.
+    /// Maps `source` into `target`, whose fields `ids` names and which gets the representations that it
+    /// does not have yet.
     ///
     /// # Errors
-    /// `InvalidArgument` naming the field that has another type in the output.
-    pub fn of(source: &Schema, target: &mut Schema, mode: Mode) -> Result<Self> {
+    /// `InvalidArgument` naming a field whose columns cannot be those of the type that the output has.
+    pub fn of(source: &Schema, ids: &Ids, target: &mut Schema) -> Result<Self> {
         let mut mapping = Self::default();
-        let names = target.top_level().map(|(id, field)| (field.name.clone(), id));
-        let names: HashMap<String, FieldId> = names.collect();
-        for (id, field) in source.top_level() {
-            match names.get(&field.name) {
-                Some(&other) => mapping.tree(source, id, target, other)?,
-                None if mode == Mode::Filter => {}
-                None => return Err(differs(source, id, "it is in one of the inputs only")),
+        for (id, field) in (0u32..).map(FieldId).zip(&source.fields) {
+            let Some(&to) = ids.get(&id) else { continue };
+            if field.source.is_some() || field.columns.is_empty() {
+                continue;
             }
-        }
-        Ok(mapping)
-    }
-
-    fn tree(
-        &mut self,
-        source: &Schema,
-        id: FieldId,
-        target: &mut Schema,
-        to: FieldId,
-    ) -> Result<()> {
-        compare(source, id, target, to)?;
-        self.present.insert(to);
-        let field = source.field(id);
-        if field.source.is_none() && !field.columns.is_empty() {
-            let columns = |ids: &[ColumnId]| ids.to_vec();
             let mut representations = Vec::new();
             for from in source.representations(id) {
+                fits(source, from, target, to)
+                    .map_err(|error| error.at(|place| place.field = Some(source.path(id))))?;
                 let known = target.representations(to).find(|ids| same(source, from, target, ids));
-                let into = match known.map(columns) {
+                let into = match known.map(<[ColumnId]>::to_vec) {
                     Some(known) => known,
                     None => {
                         let new = from
@@ -81,43 +77,102 @@ impl Mapping {
                         target.add_representation(to, new.collect::<Vec<_>>())?
                     }
                 };
-                representations.push((columns(from), into));
+                representations.push((from.to_vec(), into));
             }
             let repetitions = source.repetitions(id);
-            self.fields.push(Moved { field: to, representations, repetitions });
+            mapping.fields.push(Moved { field: to, representations, repetitions });
         }
-        for &child in &field.children {
-            let name = &source.field(child).name;
-            let children = &target.field(to).children;
-            let other = children.iter().copied().find(|&id| target.field(id).name == *name);
-            let other = other.ok_or_else(|| differs(source, child, "no such member there"))?;
-            self.tree(source, child, target, other)?;
-        }
-        Ok(())
+        Ok(mapping)
     }
 
     /// Finds the fields of the complete schema that the inputs lack.
     ///
     /// # Errors
-    /// `Unsupported` for fields that cannot be left without a value.
-    pub fn find_missing(&mut self, target: &Schema) -> Result<()> {
+    /// `Unsupported` for fields that cannot be left without a value, or whose number of values cannot be
+    /// told without decoding.
+    pub fn find_missing(&mut self, source: &Schema, ids: &Ids, target: &Schema) -> Result<()> {
+        let present: Ids = ids.iter().map(|(&from, &to)| (to, from)).collect();
         for (id, field) in (0u32..).map(FieldId).zip(&target.fields) {
-            if field.source.is_some() || self.present.contains(&id) {
+            if field.source.is_some() || present.contains_key(&id) {
                 continue;
             }
-            if needs_value(target, id) {
-                return Err(Error::unsupported(
-                    "an object stored by its streamer has no value that could stand for a missing \
-                     one: leave the field out with filter",
-                )
-                .at(|place| place.field = Some(target.path(id))));
-            }
+            check_empty(target, id)?;
             if let Some(columns) = target.representations(id).next() {
-                let (columns, repetitions) = (columns.to_vec(), target.repetitions(id));
-                self.missing.push(Missing { columns, repetitions });
+                let count = count(source, &present, target, id)
+                    .map_err(|error| error.at(|place| place.field = Some(target.path(id))))?;
+                self.missing.push(Missing { columns: columns.to_vec(), count });
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a field that cannot be left without a value.
+pub(super) fn check_empty(target: &Schema, id: FieldId) -> Result<()> {
+    if !needs_value(target, id) {
+        return Ok(());
+    }
+    Err(Error::unsupported(
+        "an object stored by its streamer has no value that could stand for a missing one: leave the \
+         field out with filter",
+    )
+    .at(|place| place.field = Some(target.path(id))))
+}
+
+/// How many values `id` of the output has, which `source` lacks.
+fn count(source: &Schema, present: &Ids, target: &Schema, id: FieldId) -> Result<Count> {
+    let too_many = || Error::out_of_spec("more elements than can be counted");
+    let (mut field, mut times) = (id, 1u64);
+    loop {
+        let size = target.field(field).array_size.unwrap_or(1);
+        times = times.checked_mul(size).ok_or_else(too_many)?;
+        let Some(parent) = target.field(field).parent else { return Ok(Count::Entries(times)) };
+        if matches!(target.field(parent).structure, Structure::Collection | Structure::Variant) {
+            break;
+        }
+        field = parent;
+    }
+    // `field` is what the collection has: many of, each with `times` values.
+    let Some(&item) = present.get(&field) else { return Ok(Count::Nothing) };
+    match counted(source, item, 1) {
+        Some((like, each)) => Ok(Count::Items { like, each, times }),
+        None => Err(Error::unsupported(
+            "the input does not have it, and no other field tells how many items there are: merge \
+             with recluster, which decodes everything",
+        )),
+    }
+}
+
+/// The first column by representation of a field with `each` elements in every item, which is `id` or
+/// below it.
+fn counted(source: &Schema, id: FieldId, each: u64) -> Option<(Vec<ColumnId>, u64)> {
+    let field = source.field(id);
+    let each = each.checked_mul(field.array_size.unwrap_or(1)).filter(|&each| each > 0)?;
+    let like: Vec<_> = source.representations(id).filter_map(|ids| ids.first().copied()).collect();
+    if !like.is_empty() {
+        return Some((like, each));
+    }
+    field.children.iter().find_map(|&child| counted(source, child, each))
+}
+
+/// Refuses columns that the type of the output cannot have.
+fn fits(source: &Schema, from: &[ColumnId], target: &Schema, to: FieldId) -> Result<()> {
+    let wide = target.field(to);
+    let fits = |&id: &ColumnId| source.column(id).fits(&wide.type_name);
+    let field = from.first().map(|&id| source.field(source.column(id).field));
+    match field {
+        Some(field)
+            if field.type_name != wide.type_name
+                && field.structure == Structure::Leaf
+                && !from.iter().all(fits) =>
+        {
+            Err(Error::invalid_argument(format!(
+                "its type is {}, and with the other inputs it has to be {}: its pages cannot be moved \
+                 as they are; merge with recluster, which decodes everything",
+                field.type_name, wide.type_name
+            )))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -129,45 +184,4 @@ fn same(source: &Schema, from: &[ColumnId], target: &Schema, into: &[ColumnId]) 
     };
     from.len() == into.len()
         && from.iter().zip(into).all(|(&a, &b)| encoding(source, a) == encoding(target, b))
-}
-
-/// Refuses what cannot be the same field.
-fn compare(source: &Schema, id: FieldId, target: &Schema, to: FieldId) -> Result<()> {
-    let (a, b) = (source.field(id), target.field(to));
-    let shape = |field: &Field| (field.structure, field.array_size, field.children.len());
-    let version = |field: &Field| (field.field_version, field.type_version, field.type_checksum);
-    let name = |field: &Field| match field.type_name.as_str() {
-        "" => format!("untyped {:?}", field.structure).to_lowercase(),
-        name => name.to_owned(),
-    };
-    let origin = |schema, field: &Field| field.source.map(|id| path(schema, id).join("."));
-    if a.type_name != b.type_name || shape(a) != shape(b) {
-        return Err(differs(source, id, format!("its type is {}, not {}", name(a), name(b))));
-    }
-    if version(a) != version(b) {
-        return Err(differs(
-            source,
-            id,
-            format!(
-                "it is another version of type {}: {:?}, not {:?}",
-                name(a),
-                version(a),
-                version(b)
-            ),
-        ));
-    }
-    if origin(source, a) != origin(target, b) {
-        let show = |origin: Option<String>| match origin {
-            Some(origin) => format!("a projection of {origin}"),
-            None => "a field with data of its own".to_owned(),
-        };
-        let (a, b) = (show(origin(source, a)), show(origin(target, b)));
-        return Err(differs(source, id, format!("it is {a}, not {b}")));
-    }
-    Ok(())
-}
-
-fn differs(schema: &Schema, id: FieldId, how: impl std::fmt::Display) -> Error {
-    Error::invalid_argument(format!("the field differs from that of earlier inputs: {how}"))
-        .at(|place| place.field = Some(schema.path(id)))
 }

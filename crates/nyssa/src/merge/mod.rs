@@ -6,7 +6,8 @@
 //!                          page list: the same pages at their new places
 //! ```
 //!
-//! Fields are matched by name and type. A field whose pages are encoded differently in some input gets
+//! Fields are matched by name (`tree.rs`), collections that projected fields show by what these show
+//! ([`crate::schema::align`]). Numbers get the type that holds those of all inputs. A field whose pages are encoded differently in some input gets
 //! one more column representation; clusters name the one they use (specification, "Column
 //! Description"). A field that an input does not have gets constant pages of zeros there, a few bytes
 //! that are stored once. Reading and checking of pages runs ahead of writing in a thread of its own;
@@ -24,7 +25,9 @@ mod recluster;
 mod report;
 mod survey;
 mod transfer;
+mod tree;
 mod unify;
+mod widen;
 mod zeros;
 
 pub use job::merge;

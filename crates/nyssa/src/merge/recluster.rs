@@ -8,10 +8,11 @@ use super::survey::{Survey, Surveyed, open};
 use super::unify::Unified;
 use crate::Context;
 use crate::dataset::evolve::{Missing, Options as Evolution};
-use crate::dataset::{AnyDataset, Chain, ChainOptions, Dataset, Link, Target as Columns};
+use crate::dataset::{Dataset, Evolved, Item, Mapping};
 use crate::error::{Error, Result, ResultExt};
 use crate::read;
 use crate::rewrite::Target;
+use crate::schema::Schema;
 use crate::write::{self, Report, SharedFile, TableWriter};
 
 /// One part in so many of the memory is for what is read at once; the rest is for writing.
@@ -34,15 +35,8 @@ pub(super) fn recluster(
     context: &Context,
 ) -> Result<Report> {
     let target = Target::of(&unified.schema, options.compression.setting() != 0)?;
-    let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
-    let names: Vec<String> = physical.map(|(_, field)| field.name.clone()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let chain = chain(survey, options.verify, context)?;
-    for item in chain.items().iter().filter(|item| names.contains(&item.name.as_str())) {
-        if let Err(reason) = &item.field {
-            return Err(Error::unsupported(reason.clone())).in_field(&item.name);
-        }
-    }
+    let columns = Columns::of(survey, unified)?;
+    let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
     let write_options = write::Options {
         compression: options.compression,
         effort: options.effort,
@@ -54,16 +48,21 @@ pub(super) fn recluster(
     };
     let mut table = TableWriter::with_schema(file, name, target.schema, write_options, context)?;
     table.writer_mut().set_extra_types(unified.extra_types.clone())?;
-    let total = chain.num_entries();
+    let total = survey.inputs.iter().map(|input| input.report.entries).sum();
     let step = step(survey, options.memory_budget / READ_SHARE);
     let quiet = context.quiet();
-    let mut start = 0;
-    while start < total {
-        context.check()?;
-        let end = total.min(start.saturating_add(step));
-        table.extend(&chain.read(&names, start..end, &quiet)?)?;
-        context.report(end, total);
-        start = end;
+    let mut done = 0;
+    for input in &survey.inputs {
+        let dataset = columns.open(input, options.verify)?;
+        let mut start = 0;
+        while start < input.report.entries {
+            context.check()?;
+            let end = input.report.entries.min(start.saturating_add(step));
+            table.extend(&dataset.read(&names, start..end, &quiet)?)?;
+            done += end - start;
+            context.report(done, total);
+            start = end;
+        }
     }
     table.flush()?;
     attributes::carry(survey, table.writer_mut(), context)?;
@@ -80,17 +79,50 @@ fn step(survey: &Survey, memory: u64) -> u64 {
     (memory / bytes.max(1)).max(1)
 }
 
-/// All inputs as one dataset; some are open at a time.
-fn chain(survey: &Survey, verify: bool, context: &Context) -> Result<Chain> {
-    let options = read::Options { verify_checksums: verify, streamer: read::StreamerForm::Raw };
-    let link = |input: &Surveyed| {
-        let input = input.clone();
-        Link::new(input.report.file.clone(), move || {
-            let (_, reader) = open(&input, options)?;
-            Ok(Arc::new(reader) as AnyDataset)
-        })
-    };
-    let evolution = Evolution { missing: Missing::Default, narrowing: false };
-    let options = ChainOptions { target: Columns::Union, evolution, ..ChainOptions::default() };
-    Chain::new(survey.inputs.iter().map(link).collect(), &options, context)
+/// The columns of the output, and how those of each shape become them.
+struct Columns {
+    items: Arc<[Item]>,
+    mappings: Vec<Arc<Mapping>>,
+}
+
+impl Columns {
+    fn of(survey: &Survey, unified: &Unified) -> Result<Self> {
+        let items: Arc<[Item]> = physical(&unified.schema).collect();
+        let options = Evolution { missing: Missing::Default, narrowing: false };
+        let mut mappings = Vec::with_capacity(survey.shapes.len());
+        for (number, shape) in survey.shapes.iter().enumerate() {
+            // The names of the shape may not be those in the file.
+            let own: Vec<Item> = physical(&shape.schema).collect();
+            let stored = shape.names.iter().zip(&own);
+            let stored: Vec<Item> =
+                stored.map(|(name, item)| Item { name: name.clone(), ..item.clone() }).collect();
+            let mapping = Mapping::between(&stored, &own, &items, options);
+            for (index, item) in items.iter().enumerate() {
+                let reason =
+                    mapping.reason(index).or(item.field.as_ref().err().map(String::as_str));
+                if let Some(reason) = reason {
+                    let error = Error::unsupported(reason);
+                    return Err(error).in_field(&item.name).in_file(survey.name_of(number));
+                }
+            }
+            mappings.push(Arc::new(mapping));
+        }
+        Ok(Self { items, mappings })
+    }
+
+    /// An input with the columns of the output.
+    fn open(&self, input: &Surveyed, verify: bool) -> Result<Evolved> {
+        let options = read::Options { verify_checksums: verify, streamer: read::StreamerForm::Raw };
+        let (_, reader) = open(input, options)?;
+        let mapping = self.mappings.get(input.shape);
+        let mapping =
+            mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))?;
+        Ok(Evolved::with(Arc::new(reader), Arc::clone(&self.items), Arc::clone(mapping)))
+    }
+}
+
+/// The top-level fields with data of their own; streamed objects are bytes.
+fn physical(schema: &Schema) -> impl Iterator<Item = Item> {
+    let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
+    fields.map(|(id, _)| read::item(schema, &[id], None))
 }

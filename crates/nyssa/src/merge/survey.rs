@@ -15,7 +15,7 @@ use crate::error::{Error, Kind, Result, ResultExt};
 use crate::format::{Anchor, ExtraType};
 use crate::read::{self, Reader};
 use crate::rootfile::RootFile;
-use crate::schema::Schema;
+use crate::schema::{Schema, align};
 
 /// Inputs that are open at a time, so that thousands of them stay below every system's limit.
 const OPEN_AT_ONCE: usize = 64;
@@ -59,7 +59,10 @@ pub(super) struct Surveyed {
 /// A schema that some inputs have.
 #[derive(PartialEq)]
 pub(super) struct Shape {
+    /// As in the files, but collections that projected fields show have names that suit all shapes.
     pub schema: Schema,
+    /// Names in the files of the top-level fields that have data of their own.
+    pub names: Vec<String>,
     pub extra_types: Vec<ExtraType>,
     /// Number of the first input that has it.
     pub first: usize,
@@ -100,6 +103,7 @@ impl Survey {
                 survey.add(look, others);
             }
         }
+        align(&mut survey.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
         Ok(survey)
     }
 
@@ -109,7 +113,9 @@ impl Survey {
         let shape = match self.shapes.iter().position(known) {
             Some(shape) => shape,
             None => {
-                self.shapes.push(Shape { schema, extra_types, first: self.inputs.len() });
+                let physical = schema.top_level().filter(|(_, field)| field.source.is_none());
+                let names = physical.map(|(_, field)| field.name.clone()).collect();
+                self.shapes.push(Shape { schema, names, extra_types, first: self.inputs.len() });
                 self.shapes.len() - 1
             }
         };

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::load::{Load, Loader, Place, place};
-use super::mapping::{Mapping, Missing, Moved};
+use super::mapping::{Count, Mapping, Missing, Moved};
 use super::zeros::Zeros;
 use crate::Context;
 use crate::error::{Error, Kind, Result, ResultExt};
@@ -132,10 +132,10 @@ impl Transfer<'_> {
                 self.put(column, zeros)?;
             }
         }
-        for Missing { columns, repetitions } in &mapping.missing {
+        for Missing { columns, count } in &mapping.missing {
+            let zeros = missing(count, cluster)?;
             for (slot, &column) in columns.iter().enumerate() {
-                let repetitions = repetitions.filter(|_| slot == 0).unwrap_or(0);
-                let zeros = count(cluster.entries, repetitions)?;
+                let zeros = if slot == 0 { zeros } else { 0 };
                 self.put(stored(column, 0, Vec::new()), zeros)?;
             }
         }
@@ -225,6 +225,19 @@ fn moved(
 fn stored(column: ColumnId, compression: u32, pages: Vec<PageInfo>) -> StoredColumn {
     let elements = pages.iter().map(|page| u64::from(page.elements)).sum();
     StoredColumn { column, elements, last_offset: None, compression, pages }
+}
+
+/// Values of a field that the input lacks.
+fn missing(of: &Count, cluster: &Cluster) -> Result<u64> {
+    match of {
+        Count::Nothing => Ok(0),
+        Count::Entries(repetitions) => count(cluster.entries, *repetitions),
+        Count::Items { like, each, times } => {
+            let ranges = like.iter().filter_map(|id| cluster.columns.get(id.0 as usize));
+            let active = ranges.filter(|range| !range.suppressed).map(|range| range.elements);
+            count(active.max().unwrap_or(0) / each, *times)
+        }
+    }
 }
 
 fn count(entries: u64, repetitions: u64) -> Result<u64> {

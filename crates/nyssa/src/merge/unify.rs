@@ -1,107 +1,152 @@
 //! Many schemas → the one of the output.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use super::mapping::Mapping;
+use super::mapping::{Ids, Mapping, check_empty};
 use super::options::Mode;
 use super::survey::{Shape, Survey};
+use super::tree::{Node, gather};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::ExtraType;
 use crate::rootfile::StreamerList;
-use crate::schema::{AliasColumn, Column, ColumnId, Field, FieldId, Schema, Structure};
+use crate::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
 
 /// The schema of the output and how the inputs map to it.
 pub(super) struct Unified {
     pub schema: Schema,
     pub extra_types: Vec<ExtraType>,
-    /// By shape.
+    /// Fields of the output by those of each shape.
+    pub ids: Vec<Ids>,
+    /// By shape; none where everything is decoded.
     pub mappings: Vec<Mapping>,
     /// Remarks for people.
     pub notes: Vec<String>,
 }
 
 impl Unified {
-    /// Brings the schemas of a survey together.
+    /// Brings the schemas of a survey together, for pages that are moved or, with `decode`, made anew.
     ///
     /// # Errors
     /// `InvalidArgument` naming the first field that differs, by what `mode` allows; `Unsupported`
     /// for fields that cannot be left empty.
-    pub fn of(survey: &Survey, mode: Mode) -> Result<Self> {
-        let owners = owners(survey, mode)?;
+    pub fn of(survey: &Survey, mode: Mode, decode: bool) -> Result<Self> {
+        let nodes = gather(survey, mode)?;
         let mut unified = Self {
             schema: Schema::default(),
             extra_types: extra_types(&survey.shapes)?,
+            ids: vec![Ids::new(); survey.shapes.len()],
             mappings: Vec::new(),
             notes: Vec::new(),
         };
-        unified.add_fields(&survey.shapes, &owners);
-        for (index, shape) in survey.shapes.iter().enumerate() {
-            let mapping = Mapping::of(&shape.schema, &mut unified.schema, mode);
+        let mut owners = Vec::new();
+        for node in &nodes {
+            unified.add_tree(survey, node, None, &mut owners)?;
+        }
+        unified.add_columns(survey, &owners, decode);
+        for (index, shape) in survey.shapes.iter().enumerate().filter(|_| !decode) {
+            let mapping = Mapping::of(&shape.schema, &unified.ids[index], &mut unified.schema);
             unified.mappings.push(mapping.in_file(survey.name_of(index))?);
         }
         // Only now are all representations known.
-        for mapping in &mut unified.mappings {
-            mapping.find_missing(&unified.schema)?;
+        for (index, shape) in survey.shapes.iter().enumerate() {
+            let (ids, schema) = (&unified.ids[index], &unified.schema);
+            let checked = match unified.mappings.get_mut(index) {
+                Some(mapping) => mapping.find_missing(&shape.schema, ids, schema),
+                None => check_missing(ids, schema),
+            };
+            checked.in_file(survey.name_of(index))?;
         }
+        unified.project(survey, &owners);
         unified.remark(survey, mode);
         Ok(unified)
     }
 
-    /// Adds the fields that the output has, as their owners have them: first all fields, then all
-    /// columns, so that a projection may come before its source.
-    fn add_fields(&mut self, shapes: &[Shape], owners: &[Owner]) {
-        let mut ids: HashMap<(usize, FieldId), FieldId> = HashMap::new();
-        let mut columns: HashMap<(usize, ColumnId), ColumnId> = HashMap::new();
-        for &Owner { shape, field } in owners {
-            self.add_tree(&shapes[shape].schema, shape, field, None, &mut ids);
+    /// Adds a field and all below it, as its owner has it. Projections have no source yet.
+    fn add_tree(
+        &mut self,
+        survey: &Survey,
+        node: &Node,
+        parent: Option<FieldId>,
+        owners: &mut Vec<(usize, FieldId)>,
+    ) -> Result<()> {
+        let (shape, id) = node.owner().ok_or_else(|| Error::invalid_argument("no such field"))?;
+        let field = survey.shapes[shape].schema.field(id);
+        let type_alias = match field.type_name == node.type_name {
+            true => field.type_alias.clone(),
+            false => String::new(),
+        };
+        let new = self.schema.add_field(Field {
+            parent,
+            type_name: node.type_name.clone(),
+            type_alias,
+            source: None,
+            children: Vec::new(),
+            columns: Vec::new(),
+            ..field.clone()
+        });
+        owners.push((shape, id));
+        for (ids, origin) in self.ids.iter_mut().zip(&node.origins) {
+            ids.extend(origin.map(|origin| (origin, new)));
         }
-        for (shape, Shape { schema, .. }) in shapes.iter().enumerate() {
-            for (id, column) in (0u32..).map(ColumnId).zip(&schema.columns) {
-                let Some(&field) = ids.get(&(shape, column.field)) else { continue };
-                let new = Column { field, first_element: None, ..column.clone() };
-                columns.insert((shape, id), self.schema.add_column(new));
-            }
-        }
-        for (&(shape, old), &new) in &ids {
-            let source = shapes[shape].schema.field(old).source;
-            let source = source.and_then(|source| {
-                let path = path(&shapes[shape].schema, source);
-                find(&self.schema, &path)
-            });
-            self.schema.fields[new.0 as usize].source = source;
-        }
-        for (shape, Shape { schema, .. }) in shapes.iter().enumerate() {
-            for alias in &schema.aliases {
-                let field = ids.get(&(shape, alias.field));
-                let physical = columns.get(&(shape, alias.physical));
-                if let (Some(&field), Some(&physical)) = (field, physical) {
-                    self.schema.add_alias(AliasColumn { physical, field });
+        node.children.iter().try_for_each(|child| self.add_tree(survey, child, Some(new), owners))
+    }
+
+    /// Adds the columns of the owners, in their order. What is decoded into a wider type has that type's.
+    fn add_columns(&mut self, survey: &Survey, owners: &[(usize, FieldId)], decode: bool) {
+        let widened = if decode { self.widened(survey) } else { HashSet::new() };
+        for (shape, Shape { schema, .. }) in survey.shapes.iter().enumerate() {
+            for column in &schema.columns {
+                let Some(&field) = self.ids[shape].get(&column.field) else { continue };
+                if owners.get(field.0 as usize) != Some(&(shape, column.field)) {
+                    continue;
+                }
+                let wide = Leaf::of_name(&self.schema.field(field).type_name)
+                    .filter(|_| widened.contains(&field));
+                match wide {
+                    None => {
+                        let new = Column { field, first_element: None, ..column.clone() };
+                        self.schema.add_column(new);
+                    }
+                    Some(leaf) if self.schema.field(field).columns.is_empty() => {
+                        self.schema.add_column(Column::new(field, leaf.column_type(true)));
+                    }
+                    Some(_) => (),
                 }
             }
         }
     }
 
-    fn add_tree(
-        &mut self,
-        source: &Schema,
-        shape: usize,
-        id: FieldId,
-        parent: Option<FieldId>,
-        ids: &mut HashMap<(usize, FieldId), FieldId>,
-    ) {
-        let field = source.field(id);
-        let (children, columns) = (Vec::new(), Vec::new());
-        let new = self.schema.add_field(Field { parent, children, columns, ..field.clone() });
-        ids.insert((shape, id), new);
-        for &child in &field.children {
-            self.add_tree(source, shape, child, Some(new), ids);
+    /// Fields that have another type in some shape.
+    fn widened(&self, survey: &Survey) -> HashSet<FieldId> {
+        let mut widened = HashSet::new();
+        for (shape, ids) in survey.shapes.iter().zip(&self.ids) {
+            let other = |(&from, &to): (&FieldId, &FieldId)| {
+                shape.schema.field(from).type_name != self.schema.field(to).type_name
+            };
+            widened.extend(ids.iter().filter(|(from, to)| other((from, to))).map(|(_, &to)| to));
+        }
+        widened
+    }
+
+    /// Makes projections of what is projected; their alias columns come after all physical ones.
+    fn project(&mut self, survey: &Survey, owners: &[(usize, FieldId)]) {
+        for (id, &(shape, origin)) in (0u32..).map(FieldId).zip(owners) {
+            let source = survey.shapes[shape].schema.field(origin).source;
+            let source = source.and_then(|source| self.ids[shape].get(&source).copied());
+            self.schema.fields[id.0 as usize].source = source;
+            let columns = source.map(|source| self.schema.field(source).columns.clone());
+            for physical in columns.unwrap_or_default() {
+                self.schema.add_alias(AliasColumn { physical, field: id });
+            }
         }
     }
 
     fn remark(&mut self, survey: &Survey, mode: Mode) {
         let Some(first) = survey.shapes.first() else { return };
-        let names = |schema: &Schema| -> Vec<String> {
-            schema.top_level().map(|(_, field)| field.name.clone()).collect()
+        let names = |schema: &Schema| {
+            let mut all = Vec::new();
+            names(schema, schema.top_level().map(|(id, _)| id), &mut all);
+            all
         };
         let (before, now) = (names(&first.schema), names(&self.schema));
         match mode {
@@ -139,82 +184,26 @@ impl Unified {
 /// Objects named in a remark.
 const LISTED: usize = 10;
 
-/// Where a top-level field of the output is taken from.
-struct Owner {
-    shape: usize,
-    field: FieldId,
+/// Refuses fields that cannot be left without a value.
+fn check_missing(ids: &Ids, target: &Schema) -> Result<()> {
+    let present: HashSet<FieldId> = ids.values().copied().collect();
+    let all = (0..target.fields.len() as u32).map(FieldId);
+    all.filter(|id| !present.contains(id)).try_for_each(|id| check_empty(target, id))
 }
 
-/// The top-level fields of the output in order, each with the first shape that has it.
-fn owners(survey: &Survey, mode: Mode) -> Result<Vec<Owner>> {
-    let mut owners: Vec<(&str, Owner)> = Vec::new();
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    for (shape, Shape { schema, .. }) in survey.shapes.iter().enumerate() {
-        for (field, record) in schema.top_level() {
-            let count = known.entry(&record.name).or_insert_with(|| {
-                owners.push((&record.name, Owner { shape, field }));
-                0
-            });
-            *count += 1;
+/// Names of the fields that may be lacking, but those of collections that are seen through projected fields.
+fn names(schema: &Schema, level: impl Iterator<Item = FieldId>, out: &mut Vec<String>) {
+    let level: Vec<FieldId> = level.collect();
+    let backing = schema.backing(&level);
+    for id in level.into_iter().filter(|id| backing.iter().all(|(other, _)| other != id)) {
+        let field = schema.field(id);
+        out.push(schema.path(id));
+        let open = field.structure == Structure::Record && field.type_name.is_empty();
+        let below = field.children.iter().copied();
+        if open || below.clone().any(|child| schema.field(child).type_name.is_empty()) {
+            names(schema, below, out);
         }
     }
-    let everywhere = |name: &str| known.get(name) == Some(&survey.shapes.len());
-    match mode {
-        Mode::Union => {}
-        Mode::Filter => {
-            owners.retain(|(name, _)| everywhere(name));
-            keep_sources(survey, &mut owners);
-        }
-        Mode::Strict => {
-            if let Some((name, owner)) = owners.iter().find(|(name, _)| !everywhere(name)) {
-                return Err(one_sided(survey, name, owner.shape));
-            }
-        }
-    }
-    if owners.is_empty() && !survey.shapes.iter().all(|shape| shape.schema.fields.is_empty()) {
-        return Err(Error::invalid_argument("the inputs have no field in common"));
-    }
-    Ok(owners.into_iter().map(|(_, owner)| owner).collect())
-}
-
-/// Takes projections away whose sources are gone.
-fn keep_sources(survey: &Survey, owners: &mut Vec<(&str, Owner)>) {
-    let names: Vec<String> = owners.iter().map(|(name, _)| (*name).to_owned()).collect();
-    owners.retain(|(_, owner)| {
-        let schema = &survey.shapes[owner.shape].schema;
-        let source = schema.field(owner.field).source;
-        source.is_none_or(|source| {
-            path(schema, source).first().is_some_and(|name| names.iter().any(|kept| kept == name))
-        })
-    });
-}
-
-fn one_sided(survey: &Survey, name: &str, owner: usize) -> Error {
-    let lacks = |shape: &Shape| shape.schema.find(name).is_none();
-    let other = survey.shapes.iter().position(lacks).unwrap_or_default();
-    Error::invalid_argument(format!(
-        "field {name:?} is in {} and not in {}: merge the union of all fields, or filter those that \
-         all inputs have",
-        survey.name_of(owner),
-        survey.name_of(other)
-    ))
-}
-
-/// Names from the top-level field down.
-pub(super) fn path(schema: &Schema, id: FieldId) -> Vec<&str> {
-    let up = std::iter::successors(Some(id), |&id| schema.field(id).parent);
-    let mut names: Vec<_> = up.map(|id| schema.field(id).name.as_str()).collect();
-    names.reverse();
-    names
-}
-
-/// The field of a path.
-pub(super) fn find(schema: &Schema, path: &[&str]) -> Option<FieldId> {
-    let (first, rest) = path.split_first()?;
-    rest.iter().try_fold(schema.find(first)?, |id, name| {
-        let children = &schema.field(id).children;
-        children.iter().copied().find(|&child| schema.field(child).name == *name)
-    })
 }
 
 /// Streamer infos of all inputs in one list; of other information each record once.

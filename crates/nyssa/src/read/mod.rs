@@ -35,4 +35,5 @@ pub use element::Element;
 pub use options::{Options, StreamerForm};
 pub use plan::Plan;
 pub use reader::{CLASS, Reader};
+pub(crate) use subfield::item;
 pub use verify::{VerifyReport, verify};

@@ -1,6 +1,6 @@
 //! An open RNTuple.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -41,8 +41,10 @@ pub struct Reader {
     entries: u64,
     top_level: Vec<FieldId>,
     items: Vec<Item>,
-    index: HashMap<String, usize>,
-    /// The parts of fields, once they are asked for.
+    /// Those that projected fields show whole.
+    backing: Vec<Item>,
+    index: HashMap<String, FieldId>,
+    /// What is part of the items, once it is asked for.
     below: OnceLock<Vec<Item>>,
     options: Options,
     /// `None` when streamer fields read as bytes.
@@ -96,11 +98,7 @@ impl Reader {
             StreamerForm::Raw => None,
             StreamerForm::Decoded => Some(Streamers::compile(file, &header, &footer, &schema)),
         };
-        let item = |&id: &FieldId| subfield::item(&schema, &[id], streamers.as_ref());
-        let items = top_level.iter().map(item).collect::<Vec<_>>();
-        let index = items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
-        let index = index.collect();
-        Ok(Self {
+        let mut reader = Self {
             source,
             path,
             anchor,
@@ -110,12 +108,29 @@ impl Reader {
             clusters,
             entries,
             top_level,
-            items,
-            index,
+            items: Vec::new(),
+            backing: Vec::new(),
+            index: HashMap::new(),
             below: OnceLock::new(),
             options,
             streamers,
-        })
+        };
+        reader.list();
+        Ok(reader)
+    }
+
+    /// Makes the items of the top-level fields.
+    fn list(&mut self) {
+        let backing = self.schema.backing(&self.top_level);
+        let backing: HashSet<FieldId> = backing.into_iter().map(|(id, _)| id).collect();
+        let streamers = self.streamers.as_ref();
+        let item = |&id: &FieldId| (id, subfield::item(&self.schema, &[id], streamers));
+        let all: Vec<(FieldId, Item)> = self.top_level.iter().map(item).collect();
+        self.index = all.iter().map(|(id, item)| (item.name.clone(), *id)).collect();
+        let (hidden, shown): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(id, _)| backing.contains(id));
+        self.items = shown.into_iter().map(|(_, item)| item).collect();
+        self.backing = hidden.into_iter().map(|(_, item)| item).collect();
     }
 
     /// The schema: header and extension.
@@ -153,7 +168,7 @@ impl Reader {
         self.options
     }
 
-    /// Ids of the top-level fields, parallel to [`Dataset::items`].
+    /// Ids of the top-level fields.
     pub fn top_level(&self) -> &[FieldId] {
         &self.top_level
     }
@@ -193,13 +208,7 @@ impl Reader {
             field.children.retain(|&child| keep(child));
         }
         self.top_level.retain(|&id| keep(id));
-        self.items = self
-            .top_level
-            .iter()
-            .map(|&id| subfield::item(&self.schema, &[id], self.streamers.as_ref()))
-            .collect();
-        let index = self.items.iter().enumerate().map(|(index, item)| (item.name.clone(), index));
-        self.index = index.collect();
+        self.list();
         self.below = OnceLock::new();
     }
 
@@ -242,7 +251,7 @@ impl Reader {
     /// The way from a top-level field to what `name` names: it itself, or a part of it.
     fn way(&self, name: &str) -> Option<subfield::Way> {
         match self.index.get(name) {
-            Some(&index) => Some(vec![self.top_level[index]]),
+            Some(&id) => Some(vec![id]),
             None => subfield::find(&self.schema, &self.top_level, name),
         }
     }
@@ -361,16 +370,17 @@ impl Dataset for Reader {
 
     fn below(&self) -> &[Item] {
         self.below.get_or_init(|| {
-            let ways = subfield::ways(&self.schema, &self.top_level);
+            let shown = self.items.iter().filter_map(|item| self.index.get(&item.name).copied());
+            let ways = subfield::ways(&self.schema, &shown.collect::<Vec<_>>());
             let item =
                 |way: &subfield::Way| subfield::item(&self.schema, way, self.streamers.as_ref());
-            ways.iter().map(item).collect()
+            self.backing.iter().cloned().chain(ways.iter().map(item)).collect()
         })
     }
 
     fn item(&self, name: &str) -> Option<&Item> {
-        if let Some(&index) = self.index.get(name) {
-            return self.items.get(index);
+        if self.index.contains_key(name) {
+            return self.items.iter().chain(&self.backing).find(|item| item.name == name);
         }
         let path = subfield::path(&self.schema, &self.way(name)?);
         self.items.iter().chain(self.below()).find(|item| item.name == path)

@@ -1,6 +1,7 @@
 //! Physical and alias columns (specification, "Column Description", "Alias columns").
 
 use super::FieldId;
+use super::column_rules::of_leaf;
 use crate::encoding::ColumnType;
 
 /// Index of a column in [`super::Schema::columns`]; the on-disk physical column id.
@@ -24,6 +25,14 @@ pub struct Column {
     pub first_element: Option<i64>,
     /// Flag 0x02: inclusive range of values.
     pub value_range: Option<(f64, f64)>,
+}
+
+impl Column {
+    /// Whether values of a fundamental type can be read from it.
+    pub fn fits(&self, type_name: &str) -> bool {
+        let rule = of_leaf(type_name).and_then(|slots| slots.first());
+        rule.zip(self.column_type).is_some_and(|(types, own)| types.contains(&own))
+    }
 }
 
 /// An alias column record: a projected field's view of a physical column.

@@ -1,5 +1,6 @@
 //! Schema of an RNTuple: fields, columns, projections, clusters.
 
+mod backing;
 mod builder;
 mod classes;
 mod cluster;
@@ -20,6 +21,7 @@ mod validate;
 #[cfg(test)]
 mod validate_tests;
 
+pub use backing::{BACKING_PREFIX, Shown, align};
 pub use builder::SchemaBuilder;
 pub use classes::{Classes, Definition};
 pub use cluster::{Cluster, ColumnRange, PageInfo};

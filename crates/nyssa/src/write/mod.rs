@@ -35,6 +35,7 @@ mod open_cluster;
 mod options;
 mod outlet;
 mod parallel;
+mod projected;
 mod report;
 mod seal;
 mod seal_fields;
@@ -65,6 +66,7 @@ pub use options::{
 };
 pub(crate) use options::{check_cluster, check_memory, check_page, cluster_of};
 pub use parallel::{FillContext, Order, ParallelWriter};
+pub use projected::rows;
 pub use report::Report;
 pub use seal::{seal_field, seal_offsets};
 pub use seal_fields::Sealer;

@@ -60,11 +60,14 @@ struct ColumnRow {
 /// Prints the fields below the top-level fields that the filter takes.
 pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) -> Result<()> {
     let mut rows = Vec::new();
-    for (&id, item) in reader.top_level().iter().zip(reader.items()) {
-        if filter.takes(&item.name) {
+    for &id in reader.top_level() {
+        let name = &reader.schema().field(id).name;
+        if filter.takes(name) {
             let first = rows.len();
             add(reader, id, 0, &mut rows);
-            if let (Some(row), Err(reason)) = (rows.get_mut(first), &item.field) {
+            if let (Some(row), Some(Err(reason))) =
+                (rows.get_mut(first), reader.item(name).map(|item| &item.field))
+            {
                 row.unreadable = Some(reason.clone());
             }
         }

@@ -1,0 +1,101 @@
+//! Types that differ in numbers only → the type that holds what is in both, by the rules of
+//! [`crate::dataset::evolve`].
+
+use arrow_schema::{DataType, Field};
+
+use crate::dataset::evolve::common;
+use crate::schema::type_name::{Argument, TypeName};
+use crate::schema::{FieldType, Leaf};
+
+/// The name of the type that holds the values of types `a` and `b`: `std::vector<double>` for vectors of
+/// `float` and of `std::int32_t`. `None` when there is none, or they differ in more than numbers.
+pub(super) fn wider(a: &str, b: &str) -> Option<String> {
+    if a == b {
+        return Some(a.to_owned());
+    }
+    let (a, b) = (TypeName::parse(a).ok()?, TypeName::parse(b).ok()?);
+    names(&a, &b).map(|name| name.to_string())
+}
+
+fn names(a: &TypeName, b: &TypeName) -> Option<TypeName> {
+    if a == b {
+        return Some(a.clone());
+    }
+    if let Some(number) = number(&a.to_string(), &b.to_string()) {
+        return TypeName::parse(number.type_name()).ok();
+    }
+    let ((template, ours), (other, theirs)) = (a.template(), b.template());
+    let known = template.starts_with("std::")
+        || ["ROOT::VecOps::RVec", "ROOT::RNTupleCardinality"].contains(&template.as_str());
+    let same = (&template, ours.len(), a.constant, &a.indirection)
+        == (&other, theirs.len(), b.constant, &b.indirection);
+    if !known || !same || ours.is_empty() {
+        return None;
+    }
+    let argument = |pair: (&Argument, &Argument)| match pair {
+        (Argument::Type(a), Argument::Type(b)) => names(a, b).map(Argument::Type),
+        (a, b) => (a == b).then(|| a.clone()),
+    };
+    let arguments = ours.iter().zip(theirs).map(argument).collect::<Option<_>>()?;
+    let mut name = a.clone();
+    name.path.last_mut()?.arguments = Some(arguments);
+    Some(name)
+}
+
+fn number(a: &str, b: &str) -> Option<Leaf> {
+    let field = |name: &str| Some(Field::new("", data_type(Leaf::of_name(name)?)?, false));
+    let wide = common(&field(a)?, &field(b)?, false)?;
+    let alike = |leaf: &Leaf| data_type(*leaf).as_ref() == Some(wide.data_type());
+    Leaf::ALL.into_iter().filter(|leaf| *leaf != Leaf::Char).find(alike)
+}
+
+/// The Arrow type of a number; a byte is none.
+fn data_type(leaf: Leaf) -> Option<DataType> {
+    let field = FieldType::Leaf(leaf).to_arrow("").ok()?;
+    (leaf != Leaf::Byte).then(|| field.data_type().clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wider;
+
+    #[test]
+    fn numbers_widen_wherever_they_are() {
+        for (a, b, wide) in [
+            ("std::int32_t", "std::int64_t", Some("std::int64_t")),
+            ("std::uint32_t", "std::int32_t", Some("std::int64_t")),
+            ("bool", "std::uint8_t", Some("std::uint8_t")),
+            ("float", "double", Some("double")),
+            ("std::int32_t", "float", Some("double")),
+            ("char", "std::int8_t", Some("std::int8_t")),
+            ("std::int64_t", "double", None),
+            ("std::uint64_t", "std::int64_t", None),
+            ("std::byte", "std::uint8_t", None),
+            ("std::string", "float", None),
+            ("std::vector<float>", "std::vector<double>", Some("std::vector<double>")),
+            ("std::vector<float>", "std::set<double>", None),
+            (
+                "std::array<bool,3>",
+                "std::array<std::int16_t,3>",
+                Some("std::array<std::int16_t,3>"),
+            ),
+            ("std::array<float,3>", "std::array<double,4>", None),
+            (
+                "std::map<std::string,std::pair<float,char>>",
+                "std::map<std::string,std::pair<double,char>>",
+                Some("std::map<std::string,std::pair<double,char>>"),
+            ),
+            (
+                "ROOT::RNTupleCardinality<std::uint32_t>",
+                "ROOT::RNTupleCardinality<std::uint64_t>",
+                Some("ROOT::RNTupleCardinality<std::uint64_t>"),
+            ),
+            // What the dictionary of a class says is not known.
+            ("Track<float>", "Track<double>", None),
+            ("", "float", None),
+        ] {
+            assert_eq!(wider(a, b).as_deref(), wide, "{a} {b}");
+            assert_eq!(wider(b, a).as_deref(), wide, "{b} {a}");
+        }
+    }
+}

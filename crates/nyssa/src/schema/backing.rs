@@ -1,0 +1,179 @@
+//! Collections that are there only to hold what projected fields show: those of ROOT's importer
+//! (`_collection0`) and of conversions (`_collection_nJet`).
+//!
+//! ```text
+//! _collection0                       nJet    shows its size
+//!   _0
+//!     Jet_pt                         Jet_pt  shows it and this member of it
+//! ```
+//!
+//! Their names say nothing, and numbers are given in order: the same branches are in another collection
+//! where a file has one counter more. What the projected fields show says which are the same.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::column_rules::is_cardinality;
+use super::{FieldId, Schema, Structure};
+
+/// How the names of these collections start.
+pub const BACKING_PREFIX: &str = "_collection";
+
+/// What projected fields show of a collection, by the names of these fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Those that show its size.
+    pub sizes: BTreeSet<String>,
+    /// Those that show something in it.
+    pub members: BTreeSet<String>,
+}
+
+impl Schema {
+    /// The collections, of those `among`, of which projected fields `among` show everything: they need not
+    /// be read beside these.
+    pub fn backing(&self, among: &[FieldId]) -> Vec<(FieldId, Shown)> {
+        let candidate = |&id: &FieldId| {
+            let field = self.field(id);
+            field.structure == Structure::Collection
+                && field.type_name.is_empty()
+                && field.source.is_none()
+                && field.name.starts_with(BACKING_PREFIX)
+        };
+        let candidates: Vec<FieldId> = among.iter().copied().filter(candidate).collect();
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let mut seen = HashSet::new();
+        let mut shown: HashMap<FieldId, Shown> = HashMap::new();
+        for &top in among {
+            let field = self.field(top);
+            let Some(source) = field.source else { continue };
+            let shown = shown.entry(self.above(source)).or_default();
+            let size = is_cardinality(&field.type_name);
+            let names = if size { &mut shown.sizes } else { &mut shown.members };
+            names.insert(field.name.clone());
+            self.each_below(top, &mut |id| {
+                seen.extend(self.field(id).source);
+            });
+        }
+        let all_seen = |id: FieldId| {
+            let mut all = true;
+            self.each_below(id, &mut |id| {
+                all &= self.field(id).columns.is_empty() || seen.contains(&id);
+            });
+            all
+        };
+        let whole = candidates.into_iter().filter(|&id| all_seen(id));
+        whole.filter_map(|id| Some((id, shown.remove(&id)?))).collect()
+    }
+
+    /// The top-level field above a field, or itself.
+    fn above(&self, id: FieldId) -> FieldId {
+        std::iter::successors(Some(id), |&id| self.field(id).parent).last().unwrap_or(id)
+    }
+
+    /// Calls `take` with a field and all below it.
+    fn each_below(&self, id: FieldId, take: &mut impl FnMut(FieldId)) {
+        take(id);
+        self.field(id).children.iter().for_each(|&child| self.each_below(child, take));
+    }
+}
+
+/// A collection: number of the schema, number in it.
+type Place = (usize, usize);
+
+/// Gives the collections behind projected fields names by which they are the same in several schemas if,
+/// and only if, the fields that show their sizes are, or, where one has no such field, a field that shows
+/// a member. The first schema keeps its names.
+pub fn align(schemas: &mut [&mut Schema]) {
+    let found: Vec<Vec<(FieldId, Shown)>> = schemas
+        .iter()
+        .map(|schema| schema.backing(&schema.top_level().map(|(id, _)| id).collect::<Vec<_>>()))
+        .collect();
+    let mut groups = Groups::new(&found);
+    groups.join(&found, |shown| &shown.sizes);
+    groups.join(&found, |shown| &shown.members);
+    let hidden = |schema: usize, id: FieldId| found[schema].iter().any(|(other, _)| *other == id);
+    let mut taken: HashSet<String> = HashSet::new();
+    for (number, schema) in schemas.iter().enumerate() {
+        let others = schema.top_level().filter(|(id, _)| !hidden(number, *id));
+        taken.extend(others.map(|(_, field)| field.name.clone()));
+    }
+    let mut names: HashMap<usize, String> = HashMap::new();
+    for (number, collections) in found.iter().enumerate() {
+        for (index, (id, _)) in collections.iter().enumerate() {
+            let field = &mut schemas[number].fields[id.0 as usize];
+            let name = names.entry(groups.of[&(number, index)]).or_insert_with(|| {
+                let others = (0u64..).map(|number| format!("{BACKING_PREFIX}{number}"));
+                let mut names = std::iter::once(field.name.clone()).chain(others);
+                names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+            });
+            field.name.clone_from(name);
+        }
+    }
+}
+
+/// Which collections are the same.
+struct Groups {
+    of: HashMap<Place, usize>,
+    /// At most one collection of each schema.
+    members: HashMap<usize, BTreeMap<usize, usize>>,
+    sizes: HashMap<usize, BTreeSet<String>>,
+}
+
+impl Groups {
+    /// Each is alone.
+    fn new(found: &[Vec<(FieldId, Shown)>]) -> Self {
+        let places = found.iter().enumerate().flat_map(|(schema, collections)| {
+            collections.iter().enumerate().map(move |(index, (_, shown))| ((schema, index), shown))
+        });
+        let mut groups =
+            Self { of: HashMap::new(), members: HashMap::new(), sizes: HashMap::new() };
+        for (group, (place, shown)) in places.enumerate() {
+            groups.of.insert(place, group);
+            groups.members.insert(group, BTreeMap::from([place]));
+            groups.sizes.insert(group, shown.sizes.clone());
+        }
+        groups
+    }
+
+    /// Joins those that a field of the same name shows.
+    fn join(
+        &mut self,
+        found: &[Vec<(FieldId, Shown)>],
+        names: impl Fn(&Shown) -> &BTreeSet<String>,
+    ) {
+        let mut known: HashMap<&str, Place> = HashMap::new();
+        for (schema, collections) in found.iter().enumerate() {
+            for (index, (_, shown)) in collections.iter().enumerate() {
+                for name in names(shown) {
+                    let place = (schema, index);
+                    match known.get(name.as_str()) {
+                        Some(&before) => self.same(before, place),
+                        None => _ = known.insert(name, place),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes one group of two, unless it would hold two collections of one schema, or of other sizes.
+    fn same(&mut self, a: Place, b: Place) {
+        let (Some(&into), Some(&from)) = (self.of.get(&a), self.of.get(&b)) else { return };
+        let (ours, theirs) = (&self.members[&into], &self.members[&from]);
+        let other_sizes = !self.sizes[&into].is_empty()
+            && !self.sizes[&from].is_empty()
+            && self.sizes[&into].is_disjoint(&self.sizes[&from]);
+        if into == from || other_sizes || theirs.keys().any(|schema| ours.contains_key(schema)) {
+            return;
+        }
+        let moved = self.members.remove(&from).unwrap_or_default();
+        self.of.extend(moved.iter().map(|(&schema, &index)| ((schema, index), into)));
+        self.members.entry(into).or_default().extend(moved);
+        let sizes = self.sizes.remove(&from).unwrap_or_default();
+        self.sizes.entry(into).or_default().extend(sizes);
+    }
+}
+
+#[cfg(test)]
+#[path = "backing_tests.rs"]
+mod tests;
