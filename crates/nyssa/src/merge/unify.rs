@@ -152,7 +152,8 @@ impl Unified {
         match mode {
             Mode::Strict => {}
             Mode::Union => {
-                for name in now.iter().filter(|name| !before.contains(name)) {
+                let new = now.iter().filter(|name| !before.contains(name)).cloned().collect();
+                for name in outermost(new) {
                     self.notes.push(format!("field {name} is not in the first input"));
                 }
             }
@@ -164,7 +165,7 @@ impl Unified {
                         gone.push(name);
                     }
                 }
-                for name in gone {
+                for name in outermost(gone) {
                     self.notes.push(format!("left out field {name}, which some input lacks"));
                 }
             }
@@ -189,6 +190,13 @@ fn check_missing(ids: &Ids, target: &Schema) -> Result<()> {
     let present: HashSet<FieldId> = ids.values().copied().collect();
     let all = (0..target.fields.len() as u32).map(FieldId);
     all.filter(|id| !present.contains(id)).try_for_each(|id| check_empty(target, id))
+}
+
+/// The paths that are not below another one.
+fn outermost(paths: Vec<String>) -> Vec<String> {
+    let all: HashSet<String> = paths.iter().cloned().collect();
+    let below = |path: &String| path.match_indices('.').any(|(dot, _)| all.contains(&path[..dot]));
+    paths.into_iter().filter(|path| !below(path)).collect()
 }
 
 /// Names of the fields that may be lacking, but those of collections that are seen through projected fields.
