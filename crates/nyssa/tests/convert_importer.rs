@@ -5,15 +5,20 @@ mod convert_support;
 
 use convert_support::{data, ntuple, open, run};
 use nyssa::convert::{Effort, Options, inputs};
-use nyssa::schema::Schema;
+use nyssa::schema::{BACKING_PREFIX, FieldId, Schema};
 use nyssa::ttree;
 
-/// What of a schema an importer decides: ids follow from the order.
+/// What of a schema an importer decides: ids follow from the order. Collections that projected fields show
+/// are called otherwise (`docs/decisions/0009`).
 fn description(schema: &Schema) -> Vec<String> {
-    let fields = schema.fields.iter().map(|field| {
+    let all: Vec<FieldId> = schema.top_level().map(|(id, _)| id).collect();
+    let backing = schema.backing(&all);
+    assert_eq!(backing.len(), 22);
+    let fields = (0u32..).map(FieldId).zip(&schema.fields).map(|(id, field)| {
+        let hidden = backing.iter().any(|(other, _)| *other == id);
         format!(
             "{} {:?} parent {:?} {:?} array {:?} source {:?} versions {} {} flags {:?} alias {:?} {:?}",
-            field.name,
+            if hidden { BACKING_PREFIX } else { &field.name },
             field.type_name,
             field.parent,
             field.structure,
