@@ -87,10 +87,11 @@ class Dataset(Mapping[str, "Column"]):
     ) -> list[str]:
         """Return the names of the columns, in their order in the file.
 
-        With `recursive` follow, by path, the sub-branches of split branches (``"event/px"``) and
-        the parts of fields (``"s.x"``, and ``"jets.pt"`` for those of the items of a collection), and the
-        collections that projected fields show (``"_collection_nJet"``); they are read like any column. `filter_name` and `filter_typename` (of the C++ type) are
-        globs, ``/regular expressions/`` that match from the start on, lists of those, or functions.
+        With `recursive` follow, by path, the sub-branches of split branches (``"event/px"``), the
+        parts of fields (``"s.x"``, and ``"jets.pt"`` for those of the items of a collection), and
+        the collections that projected fields show (``"_collection_nJet"``). They are read like any
+        column. `filter_name` and `filter_typename` (of the C++ type) are globs,
+        ``/regular expressions/`` that match from the start on, lists of those, or functions.
         """
         return list(
             self.typenames(
