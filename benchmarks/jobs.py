@@ -62,6 +62,34 @@ def uproot_read(path: str) -> dict:
     return _clock(job)
 
 
+def _iterate(steps) -> dict:
+    """Every step; also the seconds of all threads."""
+
+    def job():
+        entries = sum(len(step) for step in steps())
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        return {"entries": entries, "cpu": used.ru_utime + used.ru_stime}
+
+    return _clock(job)
+
+
+def nyssa_iterate(path: str, step: str) -> dict:
+    """Every column into awkward, in steps of so many entries."""
+    import awkward  # noqa: F401
+
+    from nyssa import iterate
+
+    return _iterate(lambda: iterate(f"{path}:Events", step_size=int(step)))
+
+
+def uproot_iterate(path: str, step: str) -> dict:
+    """Every column into awkward, in steps of so many entries."""
+    import awkward  # noqa: F401
+    import uproot
+
+    return _iterate(lambda: uproot.iterate(f"{path}:Events", step_size=int(step), library="ak"))
+
+
 def nyssa_open(path: str) -> dict:
     """Opening only."""
     from nyssa import open as open_dataset

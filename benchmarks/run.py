@@ -127,6 +127,9 @@ def main() -> None:
         jobs[f"root {kind}"] = job("root_objects", BUILD, path)
         jobs[f"uproot {kind}"] = job("uproot_objects", path)
         jobs[f"nyssa {kind}"] = job("nyssa_objects", path, 1)
+    for library in ("uproot", "nyssa"):
+        for kind, path in (("steps", by_root), ("tree steps", tree)):
+            jobs[f"{library} {kind}"] = job(f"{library}_iterate", path, 10_000)
     for library in ("root", "nyssa"):
         jobs[f"{library} slim"] = job(f"{library}_slim", by_root, BUILD / f"slim_{library}.root")
     jobs["nyssa rewrite"] = job("nyssa_rewrite", f"{by_root}:Events", BUILD / "again.root")

@@ -90,6 +90,8 @@ def lines(results: Results, data: str, cores: int) -> list[str]:
             "uproot tree",
             "",
         ),
+        row("iterate, 10,000 entries a step, against uproot", "nyssa steps", "uproot steps", ""),
+        row("the same of the TTree", "nyssa tree steps", "uproot tree steps", ""),
         row("objects in split branches, against uproot", "nyssa split", "uproot split", "≥ 4 ×"),
         row("the same, against ROOT's compiled loop", "nyssa split", "root split", "≥ 2 ×"),
         row("unsplit objects, against uproot", "nyssa whole", "uproot whole", "≥ 10 ×"),

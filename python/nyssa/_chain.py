@@ -88,16 +88,27 @@ def chain(
     Raises
     ------
     nyssa.errors.FileMissingError
-        (a `FileNotFoundError`) when there is no such file, or no file matches a glob.
+        (a `FileNotFoundError`) when there is no such file, or no file matches any of the globs.
     nyssa.NotFoundError
         (a `KeyError`) when a stated column is in no file.
     nyssa.ArgumentError
         (a `ValueError`) when no files are given or an option is wrong.
     """
-    links = [_link(one) for one in expand(files)]
-    options = schema_options(schema, missing, narrowing, aliases)
-    options["rules"] = None if rules is None else rules._core
+    links = [link(one) for one in expand(files)]
+    options = link_options(schema, missing, narrowing, aliases, rules)
     return Chain(*_core.chain(links, options, threads))
+
+
+def link_options(
+    schema: Schema,
+    missing: str | None = None,
+    narrowing: bool = False,
+    aliases: Mapping[str, str] | None = None,
+    rules: ReadRules | None = None,
+) -> dict[str, Any]:
+    """Return the arguments of `chain` as the core takes them, rules among them."""
+    options = schema_options(schema, missing, narrowing, aliases)
+    return {**options, "rules": None if rules is None else rules._core}
 
 
 def schema_options(
@@ -134,20 +145,28 @@ def _stated(schema: Any) -> list[_core.Array]:
     )
 
 
-def _link(source: One) -> str | _core.Dataset:
+def link(source: One) -> str | _core.Dataset:
+    """Return a file as the core takes it."""
     return source._core if isinstance(source, Dataset) else os.fspath(source)
 
 
 def expand(files: Files) -> list[One]:
-    """Return the files one by one, globs expanded in order of their names."""
+    """Return the files one by one, globs expanded in order of their names.
+
+    That a glob matches nothing is an error where nothing else is given or matches.
+    """
     if isinstance(files, (str, os.PathLike, Dataset)):
-        sources = _glob(files)
+        given: list[One] = [files]
     elif isinstance(files, Mapping):
-        sources = [one for path, name in files.items() for one in _glob(f"{path}:{name}")]
+        given = [f"{path}:{name}" for path, name in files.items()]
     else:
-        sources = [one for source in files for one in _glob(source)]
-    if not sources:
+        given = list(files)
+    if not given:
         raise ArgumentError("no files given")
+    sources = [one for source in given for one in _glob(source)]
+    if not sources:
+        globs = [_core.split_path(source)[0] for source in given if isinstance(source, str)]
+        raise FileMissingError(f"no file matches {' or '.join(globs)}")
     return sources
 
 
@@ -158,6 +177,4 @@ def _glob(source: One) -> list[One]:
     if not glob.has_magic(path) or os.path.exists(path):
         return [source]
     found = sorted(glob.glob(path, recursive=True))
-    if not found:
-        raise FileMissingError(f"no file matches {path}")
     return [f"{one}:{inner}" if inner else one for one in found]

@@ -109,6 +109,27 @@ class Dataset:
     def schema(self, names: Sequence[str]) -> object: ...
 
 @final
+class Steps:
+    """Steps of a dataset or of several files, one read while the caller works on the one before."""
+
+    def __new__(
+        cls,
+        parts: Sequence[tuple[Dataset, int, int, int, str]],
+        names: Sequence[str],
+        *,
+        entries: int | None = None,
+        memory: int | None = None,
+        links: Sequence[str | Dataset] | None = None,
+        options: dict[str, Any] | None = None,
+        threads: int | None = None,
+        layout: bool | None = None,
+        objects: int = 0,
+    ) -> Self: ...
+    def next(self) -> tuple[list[Array], str, int, int, int] | None: ...
+    def prepare(self) -> None: ...
+    def close(self) -> None: ...
+
+@final
 class File:
     """An open ROOT file."""
 

@@ -76,13 +76,15 @@ def choose(
 
     What `lower` returns, parts of what is available, is taken where it is asked for by name, or by
     patterns that match nothing that is available. An entry of `names` may be a glob or a
-    ``/regular expression/``; if it matches nothing that is an error, with the nearest names.
+    ``/regular expression/``. A name that is not there is an error, with the nearest names; that a
+    pattern matches nothing is one where nothing else is chosen.
     """
     accepts = matcher(filter_name)
     if names is None:
         found = [name for name in available if accepts(name)]
         return found or list(filter(deep(accepts), lower(None)))
     asked: list[str] = []
+    unmatched: str | None = None
     known = {*available}
     for name in [names] if isinstance(names, str) else names:
         if name in known or (isinstance(name, str) and lower(name)):
@@ -91,14 +93,21 @@ def choose(
         wanted = matcher(name)
         some = [candidate for candidate in available if wanted(candidate)]
         some = some or list(filter(deep(wanted), lower(None)))
-        if not some:
+        if not some and not (isinstance(name, str) and _is_pattern(name)):
             raise not_found(name, [*available, *lower(None)], where)
+        unmatched = unmatched or (None if some else name)
         asked.extend(some)
+    if unmatched and not asked:
+        raise not_found(unmatched, [*available, *lower(None)], where)
     asked = list(dict.fromkeys(asked))
     found = [name for name in asked if (accepts if name in known else deep(accepts))(name)]
     if asked and not found:
         raise nothing_left("filter_name", asked, where)
     return found
+
+
+def _is_pattern(name: str) -> bool:
+    return _GLOB.search(name) is not None or (name.startswith("/") and name.rfind("/") > 0)
 
 
 def not_found(name: str, available: Sequence[str], where: str) -> NotFoundError:

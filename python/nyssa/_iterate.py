@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from nyssa import _library, _spare
-from nyssa._chain import Chain, Files, Schema, chain, expand
+from nyssa import _core, _library, _spare
+from nyssa._chain import Files, Schema, chain, expand, link, link_options
 from nyssa._filter import NameFilter
-from nyssa.dataset import DEFAULT_STEP, Dataset, Names
+from nyssa._read_steps import each
+from nyssa._steps import step_size as size_of
+from nyssa.dataset import DEFAULT_STEP, Names
 
 __all__ = ["concatenate", "iterate"]
 
@@ -31,13 +33,16 @@ def iterate(
 
     `files`, `schema` and the further arguments (`missing`, `narrowing`, `aliases`,
     `rules`) are those of
-    `chain`. Steps do not cross files; a file is opened when its turn comes, unless the columns
-    depend on all files: a schema other than that of the first file, or missing values as nulls.
-    With ``report=True`` each step is a pair ``(arrays, (file, start, stop))``. See
-    `Dataset.iterate` for the other parameters. With `skip_unreadable` all files are opened first;
-    what cannot be read is left out from the step on in which that shows, of all files behind it.
+    `chain`. Steps do not cross files; a file is opened, and its first step read, while the caller
+    works on the file before, unless the columns depend on all files: a schema other than that of
+    the first file, or missing values as nulls. With ``report=True`` each step is a pair
+    ``(arrays, (file, start, stop))`` with its entries in the file; the index of pandas runs on over
+    all files. See `Dataset.iterate` for the other parameters. With `skip_unreadable` all files are
+    opened first; what cannot be read is left out from the step on in which that shows, of all files
+    behind it.
     """
     library = _library.canonical(library)
+    size_of(step_size)
     sources = expand(files)
     if skip_unreadable:
         every = chain(sources, schema=schema, threads=threads, **evolution)
@@ -50,32 +55,21 @@ def iterate(
         )
     of_first = schema is None or (isinstance(schema, str) and schema == "first")
     lazy = of_first and evolution.get("missing") != "null"
-    whole = None if lazy else chain(sources, schema=schema, threads=threads, **evolution)
 
-    def parts() -> Iterator[tuple[Dataset, str, int, int]]:
-        if whole is not None:
-            yield from ((whole, file, start, stop) for file, start, stop in whole.files)
-            return
-        first: Chain | None = None
-        for source in sources:
-            one = chain(source, schema=first, threads=threads, **evolution)
-            first = first or one
-            yield one, one.files[0][0], 0, one.num_entries
+    def show(arrays: Any, file: str, start: int, stop: int) -> Any:
+        return (arrays, (file, start, stop)) if report else arrays
 
     def steps() -> Iterator[Any]:
-        for dataset, file, start, stop in parts():
-            for arrays, (first, last) in dataset.iterate(
-                names,
-                step_size=step_size,
-                filter_name=filter_name,
-                filter_typename=filter_typename,
-                entry_start=start,
-                entry_stop=stop,
-                library=library,
-                report=True,
-                threads=threads,
-            ):
-                yield (arrays, (file, first - start, last - start)) if report else arrays
+        opened = chain(
+            sources[:1] if lazy else sources, schema=schema, threads=threads, **evolution
+        )
+        chosen = opened._choose(names, filter_name, filter_typename)
+        options = opened._step_options(library, step_size, chosen, threads)
+        if lazy:
+            options["links"] = [link(source) for source in sources[1:]]
+            options["options"] = link_options(opened, **evolution)
+        parts = [(opened._core, start, stop, start, file) for file, start, stop in opened.files]
+        yield from each(_core.Steps(parts, chosen, **options), library, chosen, show)
 
     return steps()
 

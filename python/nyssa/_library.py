@@ -26,6 +26,10 @@ _NAMES = {
 }
 
 
+_OBJECT_BYTES = 128
+"""A NumPy array of an entry, and the reference to it."""
+
+
 def canonical(library: str) -> str:
     """Return the short name of a library, before any work is done."""
     name = _NAMES.get(library) if isinstance(library, str) else None
@@ -54,6 +58,13 @@ def takes_layouts(library: str) -> bool | None:
     `None` for libraries that take Arrow capsules.
     """
     return {"ak": True, "np": False, "pd": False}.get(library)
+
+
+def object_bytes(library: str, types: Sequence[str | None]) -> int:
+    """Return the bytes that objects take for each entry of columns of these Arrow types."""
+    jagged = ("LargeList", "LargeBinary", "LargeUtf8")
+    count = sum(one is not None and one.startswith(jagged) for one in types)
+    return count * _OBJECT_BYTES if library in ("np", "pd") else 0
 
 
 def table(

@@ -66,7 +66,8 @@ class Sparing:
             columns = self._read(start, last, None)
             yield _library.table(self._library, self._names, columns, start, last), start, last
             if not isinstance(size, int):
-                held = max(1, _core.Table(columns, last - start).nbytes)
+                # The step that the caller holds, and the next one while it is read.
+                held = max(1, 2 * _core.Table(columns, last - start).nbytes)
                 entries = max(1, limit * (last - start) // held)
             start = last
 

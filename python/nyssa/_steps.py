@@ -53,6 +53,19 @@ def threads_of(threads: int | None) -> int | None:
     return int(threads)
 
 
+def step_size(size: int | str) -> dict[str, int]:
+    """Return a size of steps as the arguments of `_core.Steps`."""
+    if isinstance(size, Integral) and not isinstance(size, bool):
+        if size <= 0:
+            raise ArgumentError("step_size must be at least one entry")
+        return {"entries": int(size)}
+    if not isinstance(size, str):
+        raise ArgumentError(
+            f'step_size is a number of entries, memory such as "100 MB", or "cluster", not {size!r}'
+        )
+    return {} if size == "cluster" else {"memory": bytes_of(size, "step_size")}
+
+
 def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int, int]:
     """Return `start` and `stop` within ``0..entries``, as slices of Python do."""
     for value in (start, stop):

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from nyssa import _core, _lazy, _library, _spare
 from nyssa._filter import NameFilter, choose, deep, matcher, not_found, nothing_left
-from nyssa._steps import bytes_of, entry_numbers, entry_range
+from nyssa._read_steps import each
+from nyssa._steps import entry_numbers, entry_range
+from nyssa._steps import step_size as size_of
 from nyssa.column import Column
 from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.fields import Field, tree
@@ -20,8 +22,8 @@ Names = str | Iterable[str] | None
 
 _Item = tuple[str, str, str | None, str | None]
 
-DEFAULT_STEP = "100 MB"
-"""Memory of one step of `Dataset.iterate`."""
+DEFAULT_STEP = "250 MB"
+"""Memory that `Dataset.iterate` aims to take."""
 
 
 class Dataset(Mapping[str, "Column"]):
@@ -296,29 +298,43 @@ class Dataset(Mapping[str, "Column"]):
     ) -> Iterator[Any]:
         """Read columns in steps, yielding what `arrays` would return for each.
 
-        `step_size` is a number of entries; the memory of one step, such as ``"100 MB"``, estimated
-        from the first entries; or ``"cluster"`` for one step per cluster. With ``report=True`` each
-        step is a pair ``(arrays, (start, stop))``. With `skip_unreadable` what cannot be read is
-        left out from the step on in which that shows. The other parameters are those of `arrays`.
+        The next step is read while the caller works on the one before. Pages and baskets that reach
+        beyond a step are kept decompressed for the next one, as far as memory allows. Once the file
+        is closed the next step is an `nyssa.ArgumentError`. The parameters and errors are those of
+        `arrays`, and these:
+
+        Parameters
+        ----------
+        step_size
+            A number of entries, exactly; ``"cluster"`` for one step per cluster; or memory such as
+            ``"100 MB"``, which is what iterating aims to take at its peak, besides what was there
+            before: the step that the caller holds, the one that is being read, what is opened for
+            the steps after it, and scratch. It is an aim, not a limit. How large entries are is
+            learnt from those before, so where they grow, so does the memory; a TTree with large
+            baskets was seen to take 138 MB at ``"100 MB"``. Steps that the caller keeps are not
+            counted. Steps end with clusters where clusters fit. Memory that is too small for two
+            clusters costs time; where it is too small for what is to be kept open, pages and
+            baskets are decompressed again for each step.
+        report
+            Make each step a pair ``(arrays, (start, stop))`` with its entries.
+        skip_unreadable
+            Leave out what cannot be read, from the step on in which that shows.
         """
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
+        options = self._step_options(library, step_size, chosen, threads)
         if skip_unreadable:
             sparing = _spare.Sparing(self._core, chosen, library, threads)
             spared = sparing.steps(step_size, self.clusters, start, stop)
             return ((table, (a, b)) if report else table for table, a, b in spared)
-        if step_size == "cluster":
-            spans = [(max(a, start), min(b, stop)) for a, b in self.clusters]
-            spans = [(a, b) for a, b in spans if a < b]
-        else:
-            size = self._entries_per_step(step_size, chosen, start, stop, threads)
-            spans = [(first, min(first + size, stop)) for first in range(start, stop, size)]
+        parts = [(self._core, start, stop, 0, self.file_path)]
+
+        def show(arrays: Any, _file: str, start: int, stop: int) -> Any:
+            return (arrays, (start, stop)) if report else arrays
 
         def steps() -> Iterator[Any]:
-            for first, last in spans:
-                table = self._table(library, chosen, first, last, threads)
-                yield (table, (first, last)) if report else table
+            yield from each(_core.Steps(parts, chosen, **options), library, chosen, show)
 
         return steps()
 
@@ -388,25 +404,17 @@ class Dataset(Mapping[str, "Column"]):
         columns = self._core.read(names, start, stop, threads, _library.takes_layouts(library))
         return _library.table(library, names, columns, start, stop)
 
-    def _entries_per_step(
-        self, step: int | str, names: list[str], start: int, stop: int, threads: int | None
-    ) -> int:
-        if isinstance(step, int) and not isinstance(step, bool):
-            if step <= 0:
-                raise ArgumentError("step_size must be at least one entry")
-            return step
-        if not isinstance(step, str):
-            raise ArgumentError(
-                'step_size is a number of entries, memory such as "100 MB", or "cluster", '
-                f"not {step!r}"
-            )
-        limit = bytes_of(step, "step_size")
-        if start >= stop or not names:
-            return max(1, stop - start)
-        sample = min(stop - start, 1000)
-        columns = self._core.read(names, start, start + sample, threads)
-        per_entry = _core.Table(columns, sample).nbytes / sample
-        return max(1, int(limit / max(1.0, per_entry)))
+    def _step_options(
+        self, library: str, size: int | str, names: list[str], threads: int | None
+    ) -> dict[str, Any]:
+        """Return how `_core.Steps` reads columns for a library."""
+        types = [None if (item := self._item(name)) is None else item[2] for name in names]
+        return {
+            **size_of(size),
+            "threads": threads,
+            "layout": _library.takes_layouts(library),
+            "objects": _library.object_bytes(library, types),
+        }
 
 
 class Friend(NamedTuple):

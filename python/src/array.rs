@@ -1,13 +1,11 @@
 //! What reading returns: [`Array`], one column; [`Table`], several of one length.
 
-use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array as _, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, new_empty_array,
 };
-use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use nyssa::arrow::export_field;
 use nyssa::schema::FieldType;
@@ -174,9 +172,8 @@ impl Table {
 
     /// Bytes of memory; what several columns share counts once.
     #[getter]
-    fn nbytes(&self) -> usize {
-        let mut seen = HashSet::new();
-        self.arrays.iter().map(|array| bytes(&array.to_data(), &mut seen)).sum()
+    fn nbytes(&self) -> u64 {
+        nyssa::arrow::memory(&self.arrays)
     }
 
     fn __len__(&self) -> usize {
@@ -200,13 +197,6 @@ impl Table {
         let reader = RecordBatchIterator::new([Ok::<_, ArrowError>(batch)], schema);
         capsule::stream(py, Box::new(reader))
     }
-}
-
-/// Bytes of the buffers of `data` that are not among the addresses `seen`.
-fn bytes(data: &ArrayData, seen: &mut HashSet<usize>) -> usize {
-    let own = data.buffers().iter().filter(|buffer| seen.insert(buffer.as_ptr() as usize));
-    let own: usize = own.map(|buffer| buffer.len()).sum();
-    own + data.child_data().iter().map(|child| bytes(child, seen)).sum::<usize>()
 }
 
 /// The schema other Arrow libraries see.

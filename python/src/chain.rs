@@ -28,9 +28,7 @@ pub fn chain(
     options: &Bound<'_, PyDict>,
     threads: Option<usize>,
 ) -> PyResult<Chained> {
-    let rules = rules(options.get_item("rules")?)?;
-    let ruled = |link: Link| if rules.is_empty() { link } else { link.with_rules(rules.clone()) };
-    let links = links.iter().map(|source| link(source).map(ruled)).collect::<PyResult<Vec<_>>>()?;
+    let links = ruled_links(&links, options)?;
     let options = chain_options(options)?;
     Door::new(threads).abandonable().run(py, move |context| {
         let chain = Chain::new(links, &options, context)?;
@@ -59,6 +57,13 @@ pub fn join(
         let join = Join::new(left, rights, on, context)?;
         Ok(Dataset::new(std::sync::Arc::new(join)))
     })
+}
+
+/// Paths or open datasets, each read with the rules among the options.
+pub fn ruled_links(links: &[Bound<'_, PyAny>], options: &Bound<'_, PyDict>) -> PyResult<Vec<Link>> {
+    let rules = rules(options.get_item("rules")?)?;
+    let ruled = |link: Link| if rules.is_empty() { link } else { link.with_rules(rules.clone()) };
+    links.iter().map(|source| link(source).map(ruled)).collect()
 }
 
 fn link(source: &Bound<'_, PyAny>) -> PyResult<Link> {

@@ -1,12 +1,12 @@
 //! A TTree or RNTuple as Python sees it.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use nyssa::dataset::steps::{Part, StepSize, Steps};
 use nyssa::dataset::{AnyDataset, Format, Item, Sparing};
 use nyssa::{Context, Error};
 use pyo3::prelude::*;
@@ -237,22 +237,23 @@ impl Dataset {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let raise = |error: Error| errors::to_python(py, &error);
         let schema = Schema::new(fields(&self.0, &names).map_err(raise)?);
-        let clusters = self
-            .0
-            .clusters()
-            .into_iter()
-            .map(|range| range.start.max(start)..range.end.min(stop))
-            .filter(|range| !range.is_empty())
-            .collect::<Vec<_>>()
-            .into_iter();
-        let reader = ClusterReader {
+        let context = door::context(threads).map_err(raise)?;
+        let exported = Arc::new(export_schema(&schema));
+        let part = Part {
             dataset: Arc::clone(&self.0),
-            context: door::context(threads).map_err(raise)?,
-            exported: Arc::new(export_schema(&schema)),
-            names,
-            schema,
-            clusters,
+            entries: start..stop,
+            origin: 0,
+            file: self.0.file().into(),
         };
+        let parts = move |number: usize, _: &Context| Ok((number == 0).then(|| part.clone()));
+        let shown = Arc::clone(&exported);
+        let finish = move |_: &Part, arrays: Vec<ArrayRef>, rows: u64, _: &Context| {
+            let rows = nyssa::guard::to_usize(rows, "a number of entries")?;
+            batch(&schema, &arrays, rows, &shown).map(|batch| (batch, 0))
+        };
+        let (parts, finish) = (Arc::new(parts), Arc::new(finish));
+        let steps = Steps::new(parts, names, StepSize::Cluster, finish, Arc::default());
+        let reader = ClusterReader { steps: Some(steps), exported, context };
         capsule::stream(py, Box::new(reader))
     }
 
@@ -268,7 +269,7 @@ impl Dataset {
 }
 
 /// Arrays that were read as Python sees them; with a `layout` their trees are made on all threads.
-fn columns(
+pub fn columns(
     dataset: &AnyDataset,
     names: &[String],
     arrays: Vec<ArrayRef>,
@@ -302,22 +303,22 @@ fn fields(dataset: &AnyDataset, names: &[String]) -> nyssa::Result<Vec<Arc<Field
     names.iter().map(find).collect()
 }
 
-/// Reads one cluster whenever a consumer asks for the next batch.
+/// Reads one cluster while the consumer works on the one before.
 struct ClusterReader {
-    dataset: AnyDataset,
-    names: Vec<String>,
-    schema: Schema,
+    /// `None` once it is dropped.
+    steps: Option<Steps<RecordBatch>>,
     exported: SchemaRef,
-    clusters: std::vec::IntoIter<Range<u64>>,
     context: Context,
 }
 
 impl ClusterReader {
-    fn read(&self, entries: Range<u64>) -> nyssa::Result<RecordBatch> {
-        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let rows = nyssa::guard::to_usize(entries.end - entries.start, "a number of entries")?;
-        let arrays = self.dataset.read(&names, entries, &self.context)?;
-        batch(&self.schema, &arrays, rows, &self.exported)
+    fn read(&mut self) -> nyssa::Result<Option<RecordBatch>> {
+        let Some(steps) = &mut self.steps else { return Ok(None) };
+        let step = steps.next(&self.context)?;
+        if step.is_some() {
+            steps.prepare(&self.context)?;
+        }
+        Ok(step.map(|step| step.data))
     }
 }
 
@@ -325,18 +326,25 @@ impl Iterator for ClusterReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let entries = self.clusters.next()?;
         // The consumer is C: no panic may reach it.
         // It may hold the GIL, which the functions of read rules need on other threads.
-        let read = || Python::attach(|py| py.detach(|| self.read(entries)));
-        let batch = catch_unwind(AssertUnwindSafe(read))
+        let read = AssertUnwindSafe(|| Python::attach(|py| py.detach(|| self.read())));
+        let batch = catch_unwind(read)
             .unwrap_or_else(|_| Err(Error::out_of_spec("nyssa failed unexpectedly")));
-        Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+        batch.map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
     }
 }
 
 impl RecordBatchReader for ClusterReader {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.exported)
+    }
+}
+
+impl Drop for ClusterReader {
+    fn drop(&mut self) {
+        // As above: the thread that reads ahead may be waiting for the GIL.
+        let steps = self.steps.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| Python::attach(|py| py.detach(|| drop(steps)))));
     }
 }

@@ -30,6 +30,7 @@ mod rewrite;
 mod rows;
 mod rules;
 mod shape;
+mod steps;
 mod write;
 
 use pyo3::prelude::*;
@@ -44,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<file::File>()?;
     module.add_class::<fill::FillContext>()?;
+    module.add_class::<steps::Steps>()?;
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::join, module)?)?;

@@ -14,6 +14,7 @@ import pytest
 import uproot
 
 import nyssa
+from descriptors import descriptors
 
 
 @pytest.fixture
@@ -27,19 +28,6 @@ def files(tmp_path: Path) -> list[Path]:
         file.mktree("Events", {"x": "float64"}).extend({"x": np.array([1.0, 2.0])})
         file["mass"] = (np.ones(3), np.arange(4.0))
     return paths
-
-
-def descriptors(folder: Path) -> list[str]:
-    """Return the files in a folder that this process has open."""
-    found = []
-    for number in os.listdir("/proc/self/fd"):
-        try:
-            target = os.readlink(f"/proc/self/fd/{number}")
-        except OSError:
-            continue
-        if target.startswith(str(folder)):
-            found.append(Path(target).name)
-    return sorted(found)
 
 
 HANDLES: dict[str, Callable[[list[Path]], Any]] = {

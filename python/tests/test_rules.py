@@ -179,6 +179,29 @@ def test_rules_through_arrow_and_lazily(files: dict[int, Path], rules: nyssa.Rea
     assert ruled.arrays("jets", lazy=True).to_list() == expected
 
 
+def test_rules_in_steps(files: dict[int, Path], rules: nyssa.ReadRules) -> None:
+    """Their functions are called on the thread that reads ahead; who leaves steps waits for it."""
+    pyarrow = pytest.importorskip("pyarrow")
+    ruled = nyssa.open(files[2])["Events"].with_rules(rules)
+    expected = ruled.arrays().to_list()
+    for size in (1, 3, "cluster", "1 kB"):
+        steps = ruled.iterate(step_size=size)
+        assert [entry for step in steps for entry in step.to_list()] == expected
+    many = nyssa.iterate([files[2], files[2]], "jets", step_size=3, rules=rules)
+    assert [len(step) for step in many] == [3, 1, 3, 1]
+    both = nyssa.chain([files[2], files[2]], rules=rules)
+    for leave in ("close", "drop", "drop batches"):
+        slow = both.iterate(step_size=1)
+        if leave == "drop batches":
+            batches = pyarrow.RecordBatchReader.from_stream(both)
+            batches.read_next_batch()
+            del batches
+        next(slow)
+        if leave == "close":
+            slow.close()
+        del slow
+
+
 def test_rules_that_are_wrong(files: dict[int, Path]) -> None:
     events = nyssa.open(files[2])["Events"]
     rules = nyssa.ReadRules()

@@ -73,4 +73,8 @@ impl Source for RecordingSource {
     fn close(&self) {
         self.inner.close();
     }
+
+    fn check_open(&self) -> Result<()> {
+        self.inner.check_open()
+    }
 }

@@ -37,6 +37,11 @@ pub trait Source: Send + Sync {
     /// sources that hold nothing this does nothing.
     fn close(&self) {}
 
+    /// Refuses what was closed.
+    fn check_open(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Reads one range.
     fn read_range(&self, range: Range<u64>) -> Result<Bytes> {
         Ok(self.read_ranges(&[range])?.pop().unwrap_or_default())

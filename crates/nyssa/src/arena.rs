@@ -7,9 +7,9 @@ use arrow_buffer::Buffer;
 
 use crate::error::{Error, Result};
 
-/// Outputs share allocations of up to this size, which malloc takes fresh from the system: zeroed
-/// there, so nothing is written twice, and large enough for huge pages, which save most page faults.
-/// An array that is kept keeps its block.
+/// Outputs share allocations of up to this size, which come fresh from the system: zeroed there, so
+/// nothing is written twice, and large enough for huge pages, which save most page faults. An array
+/// that is kept keeps its block.
 const BLOCK_BYTES: usize = 64 << 20;
 
 /// Outputs start at a multiple of this many bytes, as Arrow recommends.
@@ -20,7 +20,7 @@ const UNIT: usize = ALIGNMENT / 8;
 
 /// Zeroed memory for many outputs, in few allocations.
 pub struct Arena {
-    blocks: Vec<Vec<u64>>,
+    blocks: Vec<Block>,
     /// Block, first word and number of bytes of every output.
     places: Vec<(usize, usize, usize)>,
 }
@@ -48,7 +48,7 @@ impl Arena {
 
     /// All outputs as words, in order; the last word may be longer than its output.
     pub fn words_mut(&mut self) -> Vec<&mut [u64]> {
-        let mut rest: Vec<&mut [u64]> = self.blocks.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut rest: Vec<&mut [u64]> = self.blocks.iter_mut().map(Block::words_mut).collect();
         let take = |&(block, _, size): &(usize, usize, usize)| {
             let units = size.div_ceil(ALIGNMENT) * UNIT;
             let (head, tail) = std::mem::take(&mut rest[block]).split_at_mut(units);
@@ -74,7 +74,7 @@ impl Arena {
         let blocks = self.blocks.into_iter().map(Arc::new).collect::<Vec<_>>();
         let buffer = |&(block, start, size): &(usize, usize, usize)| {
             let owner = Arc::clone(&blocks[block]);
-            let start = NonNull::from(&owner[start..]).cast::<u8>();
+            let start = NonNull::from(&owner.words()[start..]).cast::<u8>();
             // SAFETY: the `size` bytes from `start` lie inside the words of `owner`, initialised: the
             // places of an arena are cut from its blocks by these numbers. Nothing changes the words
             // any more, they are behind an `Arc`, and the buffer keeps that alive.
@@ -84,7 +84,12 @@ impl Arena {
     }
 }
 
-fn zeroed(words: usize) -> Result<Vec<u64>> {
+fn zeroed(words: usize) -> Result<Block> {
+    if let Some(mapped) = mapped::Words::zeroed(words) {
+        let mut block = Block::Mapped(mapped);
+        huge_pages(block.words_mut());
+        return Ok(block);
+    }
     if words >= BLOCK_BYTES / 8 {
         // A corrupt count must end as an error, not as an abort.
         Vec::<u64>::new().try_reserve_exact(words).map_err(|_| {
@@ -93,7 +98,107 @@ fn zeroed(words: usize) -> Result<Vec<u64>> {
     }
     let mut block = vec![0; words];
     huge_pages(&mut block);
-    Ok(block)
+    Ok(Block::Allocated(block))
+}
+
+/// One allocation.
+enum Block {
+    /// By malloc.
+    Allocated(Vec<u64>),
+    /// From the system, to which it goes back at once: malloc would keep it for later, in pieces.
+    Mapped(mapped::Words),
+}
+
+impl Block {
+    fn words(&self) -> &[u64] {
+        match self {
+            Self::Allocated(words) => words,
+            Self::Mapped(words) => words.as_slice(),
+        }
+    }
+
+    fn words_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Allocated(words) => words,
+            Self::Mapped(words) => words.as_mut_slice(),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod mapped {
+    use std::ptr::{NonNull, null_mut};
+
+    /// Smaller blocks are left to malloc.
+    const LEAST_BYTES: usize = 1 << 20;
+
+    /// Words that are mapped from the system and belong to nobody else.
+    pub struct Words {
+        start: NonNull<u64>,
+        words: usize,
+    }
+
+    // SAFETY: the memory is owned by this value alone, like that of a `Vec<u64>`.
+    unsafe impl Send for Words {}
+    // SAFETY: through a shared reference it can only be read.
+    unsafe impl Sync for Words {}
+
+    impl Words {
+        /// Zeroed words; `None` for few of them, and when memory is short.
+        pub fn zeroed(words: usize) -> Option<Self> {
+            let bytes = words.checked_mul(8).filter(|bytes| isize::try_from(*bytes).is_ok())?;
+            if bytes < LEAST_BYTES {
+                return None;
+            }
+            let (access, flags) =
+                (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            // SAFETY: a new anonymous mapping at a place of the kernel's choice touches no memory that is
+            // in use.
+            let start = unsafe { libc::mmap(null_mut(), bytes, access, flags, -1, 0) };
+            if start == libc::MAP_FAILED {
+                return None;
+            }
+            NonNull::new(start.cast::<u64>()).map(|start| Self { start, words })
+        }
+
+        pub fn as_slice(&self) -> &[u64] {
+            // SAFETY: the mapping has `words` words from `start`, aligned to a page, zeroed by the kernel,
+            // and lives as long as `self`.
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
+        }
+
+        pub fn as_mut_slice(&mut self) -> &mut [u64] {
+            // SAFETY: as above, and `self` is borrowed mutably.
+            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.words) }
+        }
+    }
+
+    impl Drop for Words {
+        fn drop(&mut self) {
+            // SAFETY: exactly this was mapped, and nothing refers to it any more.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * 8) };
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod mapped {
+    /// Other systems leave all blocks to malloc.
+    pub enum Words {}
+
+    impl Words {
+        pub fn zeroed(_: usize) -> Option<Self> {
+            None
+        }
+
+        pub fn as_slice(&self) -> &[u64] {
+            match *self {}
+        }
+
+        pub fn as_mut_slice(&mut self) -> &mut [u64] {
+            match *self {}
+        }
+    }
 }
 
 fn bytes_of(words: &mut [u64]) -> &mut [u8] {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
+use crate::leftovers::Leftovers;
 
 /// Environment variable that sets the number of threads of everything nyssa does.
 pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
@@ -20,6 +21,7 @@ pub struct Context {
     pool: Arc<rayon::ThreadPool>,
     cancel: Arc<AtomicBool>,
     progress: Option<Progress>,
+    leftovers: Option<Arc<Leftovers>>,
 }
 
 impl Context {
@@ -47,7 +49,7 @@ impl Context {
             .map_err(|error| {
                 Error::limit(format!("cannot start {threads} threads")).with_source(error)
             })?;
-        Ok(Self { pool: Arc::new(pool), cancel: Arc::default(), progress: None })
+        Ok(Self { pool: Arc::new(pool), cancel: Arc::default(), progress: None, leftovers: None })
     }
 
     /// The same threads with another stop flag, set by whoever wants the work to end.
@@ -68,6 +70,18 @@ impl Context {
     #[must_use]
     pub fn quiet(&self) -> Self {
         Self { progress: None, ..self.clone() }
+    }
+
+    /// The same threads for reads that share what reaches beyond their ends.
+    #[must_use]
+    pub(crate) fn with_leftovers(mut self, leftovers: Arc<Leftovers>) -> Self {
+        self.leftovers = Some(leftovers);
+        self
+    }
+
+    /// What the reads before have opened.
+    pub(crate) fn leftovers(&self) -> Option<&Leftovers> {
+        self.leftovers.as_deref()
     }
 
     /// The thread pool.

@@ -13,6 +13,7 @@ mod rules;
 mod selected;
 mod slice;
 pub(crate) mod spare;
+pub mod steps;
 mod take;
 mod target;
 
@@ -144,6 +145,14 @@ pub trait Dataset: Send + Sync {
     /// Lets go of the files that it is read from; nothing can be read any more, also not by other datasets
     /// of the same open file. For datasets without files this does nothing.
     fn close(&self) {}
+
+    /// Refuses entries of files that were closed.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the name of the file.
+    fn check_open(&self, _entries: &Range<u64>) -> Result<()> {
+        Ok(())
+    }
 
     /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
     fn attribute_sets(&self) -> Vec<String> {

@@ -13,7 +13,7 @@
 //! schema       fields, columns, projections, C++ type names
 //! format       anchor, envelope, frame, locator, page list      rootfile   keys, directories, objects
 //! encoding · compression
-//! error · guard · cursor · arena · context · distinct
+//! error · guard · cursor · arena · context · distinct · leftovers
 //! ```
 
 mod arena;
@@ -29,6 +29,7 @@ pub mod encoding;
 pub mod error;
 pub mod format;
 pub mod guard;
+mod leftovers;
 mod memory;
 pub mod merge;
 mod output;

@@ -119,4 +119,8 @@ impl Source for LocalSource {
         // Reads that go on hold the file until they end.
         self.file.write().unwrap_or_else(PoisonError::into_inner).take();
     }
+
+    fn check_open(&self) -> Result<()> {
+        self.file().map(drop)
+    }
 }

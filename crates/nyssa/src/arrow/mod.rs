@@ -21,9 +21,11 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 
+mod cut;
 mod export;
 pub(crate) mod gather;
 
+pub use cut::{Cutter, memory};
 pub use export::{export, export_field, is_string};
 
 /// Field metadata (key, value) that marks a `LargeBinary` as a string. The value may be the C++ type

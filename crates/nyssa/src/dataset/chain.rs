@@ -181,13 +181,27 @@ impl Chain {
         self.parts.iter().map(|part| (part.file.as_str(), part.entries.clone()))
     }
 
+    /// Numbers of the files with these entries of the chain, and which entries of the file these are.
+    fn within(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, u64, u64)> {
+        let Range { start, end } = *entries;
+        self.parts.iter().enumerate().filter_map(move |(index, part)| {
+            let (from, to) = (start.max(part.entries.start), end.min(part.entries.end));
+            (from < to).then(|| (index, from - part.entries.start, to - part.entries.start))
+        })
+    }
+
+    fn check_not_closed(&self, index: usize) -> Result<()> {
+        if !self.closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let message = "the chain is closed; make it again";
+        Err(Error::invalid_argument(message)).in_file(&self.links[index].name)
+    }
+
     /// Opens file number `index`, or takes it from those that are open.
     fn open(&self, index: usize) -> Result<Evolved> {
         let (link, part) = (&self.links[index], &self.parts[index]);
-        if self.closed.load(Ordering::Acquire) {
-            let message = "the chain is closed; make it again";
-            return Err(Error::invalid_argument(message)).in_file(&link.name);
-        }
+        self.check_not_closed(index)?;
         let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let found = lock().iter().find(|(other, _)| *other == index).map(|(_, d)| Arc::clone(d));
         let dataset = match found {
@@ -253,6 +267,16 @@ impl Dataset for Chain {
         open.iter().for_each(|(_, dataset)| dataset.close());
     }
 
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        for (index, start, end) in self.within(entries) {
+            self.check_not_closed(index)?;
+            let mut same = open.iter().filter(|(other, _)| *other == index);
+            same.try_for_each(|(_, dataset)| dataset.check_open(&(start..end)))?;
+        }
+        Ok(())
+    }
+
     fn num_entries(&self) -> u64 {
         self.parts.last().map_or(0, |part| part.entries.end)
     }
@@ -288,14 +312,9 @@ impl Dataset for Chain {
                 self.num_entries()
             )));
         }
-        let parts = self.parts.iter().enumerate().filter(|(_, part)| {
-            part.entries.start < entries.end && part.entries.end > entries.start
-        });
-        let parts = parts.collect::<Vec<_>>();
-        let read = |&(index, part): &(usize, &Part)| {
+        let parts = self.within(&entries).collect::<Vec<_>>();
+        let read = |&(index, start, end): &(usize, u64, u64)| {
             context.check()?;
-            let start = entries.start.max(part.entries.start) - part.entries.start;
-            let end = entries.end.min(part.entries.end) - part.entries.start;
             self.open(index)?.read(names, start..end, context)
         };
         // No entries: any file knows the types.

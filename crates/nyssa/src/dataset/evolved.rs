@@ -133,6 +133,10 @@ impl Dataset for Evolved {
         self.inner.close();
     }
 
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        self.inner.check_open(entries)
+    }
+
     fn num_entries(&self) -> u64 {
         self.inner.num_entries()
     }

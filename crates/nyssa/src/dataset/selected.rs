@@ -175,6 +175,10 @@ impl Dataset for Selected<'_> {
         self.inner.close();
     }
 
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        self.parts(entries).iter().try_for_each(|part| self.inner.check_open(&part.entries))
+    }
+
     fn num_entries(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }

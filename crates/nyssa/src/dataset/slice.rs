@@ -51,6 +51,11 @@ impl Dataset for Slice<'_> {
         self.inner.close();
     }
 
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        let start = self.entries.start;
+        self.inner.check_open(&(start + entries.start..start + entries.end))
+    }
+
     fn num_entries(&self) -> u64 {
         self.entries.end - self.entries.start
     }

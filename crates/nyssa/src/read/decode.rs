@@ -30,6 +30,22 @@ pub struct Task<'a> {
     pub target: Element,
 }
 
+/// A page with all its elements decoded.
+pub struct Page {
+    /// What the elements are; bits are packed when they are read as bits.
+    element: Element,
+    /// What they are read as.
+    pub target: Element,
+    bytes: Vec<u8>,
+}
+
+impl Page {
+    /// Bytes of memory.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
 /// Memory that one thread uses again and again.
 #[derive(Default)]
 pub struct Scratch {
@@ -50,9 +66,53 @@ impl Task<'_> {
                 let Self { stored, checksum, encoding, elements, .. } = self;
                 page::unseal(stored, *checksum, encoding, *elements, out, &mut scratch.unsealed)
             }
-            Out::Bytes(out) => {
-                let Scratch { unsealed, page, .. } = scratch;
+            Out::Bits(bits) if stored == Element::Bit => {
+                // Packed bits are what Arrow wants.
+                bits.extend_from_slice(self.open(&mut scratch.unsealed)?);
+                Ok(())
+            }
+            out => {
+                let Scratch { unsealed, page, bools } = scratch;
                 let from = self.decode(stored, page, unsealed)?;
+                self.put(from, page, out, bools)
+            }
+        }
+    }
+
+    /// Decodes the whole page, to be put into several outputs.
+    ///
+    /// # Errors
+    /// As [`Task::run`].
+    pub fn page(&self, scratch: &mut Scratch) -> Result<Page> {
+        let stored = Element::of_column(self.encoding.column_type);
+        let mut bytes = Vec::new();
+        let element = if stored == Element::Bit && self.target == Element::Bit {
+            bytes.extend_from_slice(self.open(&mut scratch.unsealed)?);
+            stored
+        } else {
+            self.decode(stored, &mut bytes, &mut scratch.unsealed)?
+        };
+        Ok(Page { element, target: self.target, bytes })
+    }
+
+    /// Puts what is wanted of a page that was decoded before into `out`.
+    ///
+    /// # Errors
+    /// As [`Task::run`].
+    pub fn take(&self, page: &Page, out: Out<'_>, scratch: &mut Scratch) -> Result<()> {
+        match out {
+            Out::Bits(bits) if page.element == Element::Bit => {
+                bits.extend_from_slice(&page.bytes);
+                Ok(())
+            }
+            out => self.put(page.element, &page.bytes, out, &mut scratch.bools),
+        }
+    }
+
+    /// Puts the wanted elements of a decoded page, which are `from`, into `out`.
+    fn put(&self, from: Element, page: &[u8], out: Out<'_>, bools: &mut Vec<u8>) -> Result<()> {
+        match out {
+            Out::Bytes(out) => {
                 let take = out.len() / self.target.width();
                 let wanted = self.skip * from.width()..(self.skip + take) * from.width();
                 let wanted = page
@@ -64,20 +124,20 @@ impl Task<'_> {
                 }
                 cast(from, wanted, self.target, out)
             }
-            Out::Bits(bits) if stored == Element::Bit => {
-                // Packed bits are what Arrow wants.
-                bits.extend_from_slice(self.open(&mut scratch.unsealed)?);
-                Ok(())
-            }
             Out::Bits(bits) => {
-                let Scratch { unsealed, page, bools } = scratch;
-                let from = self.decode(stored, page, unsealed)?;
                 bools.resize(self.elements, 0);
                 cast(from, page, Element::Bit, bools)?;
                 bits.extend(bools.chunks(8).map(pack));
                 Ok(())
             }
         }
+    }
+
+    /// Bytes of the whole page once it is decoded, at most.
+    pub fn decoded_bytes(&self) -> usize {
+        let stored = Element::of_column(self.encoding.column_type);
+        let wider = if self.target.width() > stored.width() { self.target } else { stored };
+        wider.bytes(self.elements).unwrap_or(usize::MAX)
     }
 
     fn is_whole(&self, out: &[u8]) -> bool {

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::blob::Blob;
 use super::decode::{Out, Scratch, Task, encoding};
 use super::element::Element;
+use super::opened::Opened;
 use super::options::Options;
 use super::plan::{Fetch, PageRef, Part, Plan, StreamPlan};
 use super::switches::Switches;
@@ -53,6 +54,8 @@ pub struct Executor<'a> {
     pub max_key_size: u64,
     pub options: Options,
     pub context: &'a Context,
+    /// Pages that reads share.
+    pub opened: Option<Opened<'a>>,
 }
 
 impl Executor<'_> {
@@ -120,6 +123,21 @@ impl Executor<'_> {
         let mut current = 0;
         for (page, out) in pages {
             let Some(part) = plan.page(page) else { continue };
+            let place = |error: Error| {
+                let stream = &plan.streams[page.stream];
+                error.at(|place| {
+                    place.field = Some(stream.field.clone());
+                    place.column = stream.parts[page.part].column.map(u64::from);
+                    place.cluster = Some(stream.parts[page.part].cluster as u64);
+                    place.page = Some(part.page as u64);
+                    place.offset = Some(part.bytes.start);
+                })
+            };
+            if let Some(known) = self.opened.as_ref().and_then(|opened| opened.find(page)) {
+                let task = self.task(plan, page, &[]);
+                task.and_then(|task| task.take(known, out, scratch)).map_err(place)?;
+                continue;
+            }
             while fetch.ranges.get(current).is_some_and(|range| range.end < part.bytes.end) {
                 current += 1;
             }
@@ -138,16 +156,7 @@ impl Executor<'_> {
             let blob = Blob { first, size: part.size, max_key_size: self.max_key_size };
             let whole = blob.complete(self.source, &bytes);
             let done = whole.and_then(|bytes| self.page(plan, page, &bytes, out, scratch));
-            done.map_err(|error| {
-                let stream = &plan.streams[page.stream];
-                error.at(|place| {
-                    place.field = Some(stream.field.clone());
-                    place.column = stream.parts[page.part].column.map(u64::from);
-                    place.cluster = Some(stream.parts[page.part].cluster as u64);
-                    place.page = Some(part.page as u64);
-                    place.offset = Some(part.bytes.start);
-                })
-            })?;
+            done.map_err(place)?;
         }
         Ok(())
     }
@@ -160,6 +169,18 @@ impl Executor<'_> {
         out: Out<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        let task = self.task(plan, page, bytes)?;
+        let Some(opened) = self.opened.as_ref().filter(|opened| opened.wants(page, &task)) else {
+            return task.run(out, scratch);
+        };
+        let decoded = task.page(scratch)?;
+        task.take(&decoded, out, scratch)?;
+        opened.keep(plan, page, decoded);
+        Ok(())
+    }
+
+    /// How a page is decoded that is stored as `bytes`.
+    fn task<'b>(&self, plan: &Plan, page: PageRef, bytes: &'b [u8]) -> Result<Task<'b>> {
         let stream = &plan.streams[page.stream];
         let part = &stream.parts[page.part];
         let wanted = &part.pages[page.page];
@@ -169,15 +190,14 @@ impl Executor<'_> {
             _ => (bytes, None),
         };
         let checksum = checksum.map(|bytes| u64::from_le_bytes(*bytes));
-        let task = Task {
+        Ok(Task {
             stored,
             checksum: checksum.filter(|_| self.options.verify_checksums),
             encoding: encoding(self.schema.column(column))?,
             elements: wanted.elements,
             skip: wanted.skip,
             target: stream.element,
-        };
-        task.run(out, scratch)
+        })
     }
 }
 

@@ -19,6 +19,7 @@ mod decode;
 mod element;
 mod execute;
 mod metadata;
+mod opened;
 mod options;
 pub mod plan;
 mod planner;

@@ -82,7 +82,7 @@ pub struct Fetch {
 }
 
 /// A page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`Part::pages`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct PageRef {
     /// Index of the stream.
     pub stream: usize,
@@ -110,16 +110,25 @@ impl Plan {
         self.streams.get(page.stream)?.parts.get(page.part)?.pages.get(page.page)
     }
 
-    /// Cuts all pages into requests: pages in file order, near ones joined.
-    pub(super) fn make_fetches(&mut self, limits: nyssa_io::Limits) {
-        let mut pages = Vec::new();
-        for (stream, plan) in self.streams.iter().enumerate() {
-            for (part, plan) in plan.parts.iter().enumerate() {
-                for (page, plan) in plan.pages.iter().enumerate() {
-                    pages.push((plan.bytes.clone(), PageRef { stream, part, page }));
-                }
-            }
-        }
+    /// All pages, stream by stream.
+    pub(super) fn pages(&self) -> impl Iterator<Item = (PageRef, &Part, &PagePart)> {
+        self.streams.iter().enumerate().flat_map(|(stream, plan)| {
+            plan.parts.iter().enumerate().flat_map(move |(part, plan)| {
+                let page = move |(page, wanted)| (PageRef { stream, part, page }, plan, wanted);
+                plan.pages.iter().enumerate().map(page)
+            })
+        })
+    }
+
+    /// Cuts all pages into requests: pages in file order, near ones joined. Those that are `known`
+    /// need none.
+    pub(super) fn make_fetches(
+        &mut self,
+        limits: nyssa_io::Limits,
+        known: impl Fn(PageRef) -> bool,
+    ) {
+        let all = self.pages().map(|(page, _, wanted)| (wanted.bytes.clone(), page));
+        let (there, mut pages): (Vec<_>, Vec<_>) = all.partition(|(_, page)| known(*page));
         pages.sort_by_key(|(bytes, page)| (bytes.start, bytes.end, page.stream, page.part));
         let target = fetch_bytes(limits);
         let mut fetch = Fetch::default();
@@ -153,8 +162,15 @@ impl Plan {
         if !fetch.pages.is_empty() {
             self.fetches.push(fetch);
         }
+        for pages in there.chunks(KNOWN_PAGES) {
+            let pages = pages.iter().map(|(_, page)| *page).collect();
+            self.fetches.push(Fetch { ranges: Vec::new(), pages });
+        }
     }
 }
+
+/// Pages that need no request, in one unit of work.
+const KNOWN_PAGES: usize = 32;
 
 /// Smallest and largest number of bytes of one fetch, the unit of work of one thread. A cheap request
 /// (small gap) is kept small so that its bytes are still in the CPU's cache when they are decompressed;

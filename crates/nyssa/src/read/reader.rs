@@ -11,6 +11,7 @@ use super::assemble::assemble;
 use super::blob::{Blob, read_blobs};
 use super::execute::{Data, Executor};
 use super::metadata::Metadata;
+use super::opened::Opened;
 use super::options::{Options, StreamerForm};
 use super::plan::Plan;
 use super::planner::{Check, Layout, Parent, Planner, Span};
@@ -22,6 +23,7 @@ use crate::dataset::{AnyDataset, Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, Footer, Header};
 use crate::guard::{did_you_mean, to_usize};
+use crate::leftovers::Leftovers;
 use crate::rootfile::RootFile;
 use crate::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema};
 
@@ -31,6 +33,8 @@ pub const CLASS: &str = "ROOT::RNTuple";
 /// An open RNTuple: its metadata, ready to read entries. Shared between threads by reference or
 /// [`Arc`].
 pub struct Reader {
+    /// Tells its pages from those of other readers.
+    id: u64,
     source: Arc<dyn nyssa_io::Source>,
     path: String,
     anchor: Anchor,
@@ -99,6 +103,7 @@ impl Reader {
             StreamerForm::Decoded => Some(Streamers::compile(file, &header, &footer, &schema)),
         };
         let mut reader = Self {
+            id: Leftovers::new_owner(),
             source,
             path,
             anchor,
@@ -225,7 +230,7 @@ impl Reader {
             planner.walk(node, &spans).in_file(self.file()).in_object(&self.path)?;
         }
         let mut plan = planner.plan;
-        plan.make_fetches(self.source.limits());
+        plan.make_fetches(self.source.limits(), |_| false);
         Ok(plan)
     }
 
@@ -279,12 +284,13 @@ impl Reader {
         context: &Context,
     ) -> Result<Vec<Data>> {
         let layout = self.layout();
-        let executor = Executor {
+        let mut executor = Executor {
             schema: &self.schema,
             source: self.source.as_ref(),
             max_key_size: self.anchor.max_key_size,
             options: self.options,
             context,
+            opened: None,
         };
         let spans = self.spans(entries)?;
         let mut streams = Vec::new();
@@ -296,7 +302,10 @@ impl Reader {
                 planner.walk(node, &spans)?;
             }
             let Planner { mut plan, waiting, checks, .. } = planner;
-            plan.make_fetches(self.source.limits());
+            let opened = context.leftovers().map(|all| Opened::new(all, self.id, layout, &plan));
+            let known = |page| opened.as_ref().is_some_and(|opened| opened.find(page).is_some());
+            plan.make_fetches(self.source.limits(), known);
+            executor.opened = opened;
             streams.extend(executor.run(&plan)?);
             checks.iter().try_for_each(|check| self.check_ends(check, &mut streams))?;
             let spans = |parent: Parent, node: &Node| items(&layout, &streams, parent, node);
@@ -358,6 +367,10 @@ impl Dataset for Reader {
 
     fn close(&self) {
         self.source.close();
+    }
+
+    fn check_open(&self, _: &Range<u64>) -> Result<()> {
+        Ok(self.source.check_open()?)
     }
 
     fn num_entries(&self) -> u64 {

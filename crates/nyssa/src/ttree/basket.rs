@@ -10,6 +10,8 @@
 //! not meaningful as stored and reads as `fLast`. Source: `TBasket::Streamer`, `TBasket::WriteBuffer`
 //! and `TKey::Streamer` in root-project/root.
 
+use std::ops::Range;
+
 use crate::compression;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
@@ -182,31 +184,13 @@ impl<'a> Contents<'a> {
         expected: &Expected,
         scratch: &'a mut Vec<u8>,
     ) -> Result<Self> {
-        let base = expected.seek.unwrap_or(0);
-        let mut cursor = Cursor::new(raw, base);
-        let header = Header::read(&mut cursor)?;
-        let start = Cursor::new(raw, base);
-        header.check(expected, &start)?;
-        if header.keylen < cursor.position() {
-            return Err(start.error(format!(
-                "the basket's key is {} bytes long by itself and {} by what it holds",
-                header.keylen,
-                cursor.position()
-            )));
-        }
-        let stored = raw.get(header.keylen..header.nbytes).ok_or_else(|| {
-            start.error(format!(
-                "the basket's key says {} bytes, {} of them the key, where {} were read",
-                header.nbytes,
-                header.keylen,
-                raw.len()
-            ))
-        })?;
-        let payload = if stored.len() == header.objlen {
-            stored
-        } else {
-            inflate(stored, header.objlen, scratch, &start)?
-        };
+        let (header, payload) = payload(raw, expected, scratch)?;
+        Self::of(&header, payload, expected)
+    }
+
+    /// The contents of a basket of this header and decompressed payload.
+    fn of(header: &Header, payload: &'a [u8], expected: &Expected) -> Result<Self> {
+        let start = Cursor::new(payload, expected.seek.unwrap_or(0));
         let border = header.border(&start)?;
         let Some((data, tail)) = payload.split_at_checked(border) else {
             return Err(start.error(format!(
@@ -266,20 +250,23 @@ impl<'a> Contents<'a> {
         Ok(Self { data, entries: header.entries, keylen: header.keylen, mask, stored })
     }
 
-    /// Byte offsets of the entries in `data`, one more than there are entries; `None` where none are
-    /// stored.
+    /// Byte offsets in `data` of the entries `rows`, one more than there are rows; `None` where none
+    /// are stored.
     ///
     /// # Errors
     /// `OutOfSpecification` when they do not rise from 0 to the end of the data.
-    pub(crate) fn offsets(&self) -> Result<Option<Vec<usize>>> {
+    pub(crate) fn offsets(&self, rows: Range<usize>) -> Result<Option<Vec<usize>>> {
         let (array, sizes) = match self.stored {
             Stored::Absent => return Ok(None),
             Stored::Offsets(array) => (array, false),
             Stored::Sizes(array) => (array, true),
         };
-        let mut offsets = Vec::with_capacity(self.entries + 1);
+        let mut offsets = Vec::with_capacity(rows.len() + 1);
         let mut end = 0;
-        for (entry, value) in array.as_chunks::<4>().0.iter().take(self.entries).enumerate() {
+        // Sizes add up from the first entry on.
+        let first = if sizes { 0 } else { rows.start };
+        let stored = array.as_chunks::<4>().0.iter().take(self.entries).enumerate();
+        for (entry, value) in stored.take(rows.end.saturating_add(1)).skip(first) {
             let value = (u32::from_be_bytes(*value) & self.mask) as usize;
             let offset = match (sizes, entry) {
                 (true, 0) => Some(0),
@@ -296,12 +283,92 @@ impl<'a> Contents<'a> {
                     self.data.len()
                 )));
             };
-            offsets.push(offset);
+            if entry >= rows.start {
+                offsets.push(offset);
+            }
             end = offset;
         }
-        offsets.push(self.data.len());
+        if rows.end >= self.entries {
+            offsets.push(self.data.len());
+        }
         Ok(Some(offsets))
     }
+}
+
+/// A basket that is kept decompressed.
+pub(crate) struct Opened {
+    header: Header,
+    payload: Vec<u8>,
+}
+
+impl Opened {
+    /// Decompresses a basket read from a file: `raw` are its bytes.
+    ///
+    /// # Errors
+    /// As [`Contents::open`].
+    pub(crate) fn new(raw: &[u8], expected: &Expected) -> Result<Self> {
+        // Of the right size, where the size can be believed.
+        let size = payload_size(raw).filter(|&size| size <= LARGE_PAYLOAD).unwrap_or_default();
+        let mut scratch = vec![0; size];
+        let (header, payload) = payload(raw, expected, &mut scratch)?;
+        let (size, stored) = (payload.len(), header.nbytes - header.keylen == header.objlen);
+        let mut payload = if stored { payload.to_vec() } else { scratch };
+        payload.truncate(size);
+        Ok(Self { header, payload })
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn len(&self) -> usize {
+        self.payload.capacity()
+    }
+
+    /// Its contents.
+    ///
+    /// # Errors
+    /// As [`Contents::open`].
+    pub(crate) fn contents(&self, expected: &Expected) -> Result<Contents<'_>> {
+        Contents::of(&self.header, &self.payload, expected)
+    }
+}
+
+/// Bytes of the payload of a basket read from a file, once it is decompressed; `None` where its key
+/// cannot be read.
+pub(crate) fn payload_size(raw: &[u8]) -> Option<usize> {
+    Header::read(&mut Cursor::new(raw, 0)).ok().map(|header| header.objlen)
+}
+
+/// Header and payload of a basket read from a file; `scratch` takes the payload where it is compressed.
+fn payload<'a>(
+    raw: &'a [u8],
+    expected: &Expected,
+    scratch: &'a mut Vec<u8>,
+) -> Result<(Header, &'a [u8])> {
+    let base = expected.seek.unwrap_or(0);
+    let mut cursor = Cursor::new(raw, base);
+    let header = Header::read(&mut cursor)?;
+    let start = Cursor::new(raw, base);
+    header.check(expected, &start)?;
+    if header.keylen < cursor.position() {
+        return Err(start.error(format!(
+            "the basket's key is {} bytes long by itself and {} by what it holds",
+            header.keylen,
+            cursor.position()
+        )));
+    }
+    let stored = raw.get(header.keylen..header.nbytes).ok_or_else(|| {
+        start.error(format!(
+            "the basket's key says {} bytes, {} of them the key, where {} were read",
+            header.nbytes,
+            header.keylen,
+            raw.len()
+        ))
+    })?;
+    let payload = if stored.len() == header.objlen {
+        stored
+    } else {
+        inflate(stored, header.objlen, scratch, &start)?
+    };
+    Ok((header, payload))
 }
 
 /// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count and the numbers,

@@ -10,6 +10,7 @@ use super::layout::{Kind, Layout, Member};
 use super::{Basket, Branch, Element, array, decode, streamed};
 use crate::error::{Error, Result};
 use crate::guard;
+use crate::leftovers::Reach;
 use crate::streamer::Values;
 
 /// Room for values to come, of what the first basket lets expect: the others vary a little.
@@ -31,6 +32,8 @@ pub(crate) struct Column<'r> {
     lengths: Option<Vec<usize>>,
     /// The baskets that hold these entries.
     baskets: Range<usize>,
+    /// Other branches may ask for entries before these, to know where theirs lie.
+    pub counts_others: bool,
 }
 
 /// What was decoded.
@@ -111,7 +114,7 @@ impl<'r> Column<'r> {
                 counter.leaf
             )));
         }
-        Ok(Self { branch, layout, entries, counts, lengths, baskets })
+        Ok(Self { branch, layout, entries, counts, lengths, baskets, counts_others: false })
     }
 
     fn len(&self) -> usize {
@@ -169,6 +172,18 @@ impl<'r> Column<'r> {
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             values.reserve(more, limit);
         }
+    }
+
+    /// Whether entries behind those that are read are in basket `index`.
+    pub(crate) fn reach(&self, index: usize) -> Reach {
+        let basket = &self.branch.baskets[index];
+        let end = basket.first_entry.saturating_add(basket.entries);
+        if end > self.entries.end { Reach::Beyond } else { Reach::Ends }
+    }
+
+    /// Whether basket `index` is used again in this read or a later one.
+    pub(crate) fn next_use(&self, index: usize) -> Reach {
+        if self.counts_others { Reach::Beyond } else { self.reach(index) }
     }
 
     /// The part of basket `index` that is read.
@@ -262,8 +277,8 @@ impl<'r> Column<'r> {
             0
         } else if self.counts.is_none() {
             part.rows.start * stride
-        } else if let Some(offsets) = contents.offsets()? {
-            offsets[part.rows.start]
+        } else if let Some(offsets) = contents.offsets(part.rows.start..part.rows.start)? {
+            offsets.first().copied().unwrap_or_default()
         } else {
             let items = skip(basket.first_entry..basket.first_entry + part.rows.start as u64)?;
             guard::to_usize(items.saturating_mul(stride as u64), "an offset")?
@@ -374,14 +389,14 @@ impl<'r> Column<'r> {
         found: &mut Found,
     ) -> Result<()> {
         let (name, stride) = (&self.branch.path, self.layout.stride);
-        let Some(offsets) = contents.offsets()? else {
+        let Some(offsets) = contents.offsets(rows)? else {
             let counter = self.layout.counter().map_or("", |counter| counter.leaf.as_str());
             return Err(Error::unsupported(format!(
                 "branch {name} is counted by {counter}, which cannot be read, and its baskets do not \
                  store where their entries lie"
             )));
         };
-        for entry in offsets[rows.start..=rows.end].windows(2) {
+        for entry in offsets.windows(2) {
             let bytes = entry[1] - entry[0];
             if stride == 0 || !bytes.is_multiple_of(stride) {
                 return Err(Error::out_of_spec(format!(
@@ -391,7 +406,8 @@ impl<'r> Column<'r> {
             }
             found.lengths.push(bytes / stride);
         }
-        let input = &contents.data[offsets[rows.start]..offsets[rows.end]];
+        let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
+        let input = &contents.data[first..last];
         let start = found.bytes.len();
         found.bytes.resize(start + input.len(), 0);
         if let Some(element) = self.layout.element() {
@@ -461,8 +477,8 @@ fn decode_strings(contents: &Contents<'_>, rows: Range<usize>, found: &mut Found
         found.bytes.extend_from_slice(string);
         found.lengths.push(string.len());
     };
-    if let Some(offsets) = contents.offsets()? {
-        for entry in offsets[rows.start..=rows.end].windows(2) {
+    if let Some(offsets) = contents.offsets(rows.clone())? {
+        for entry in offsets.windows(2) {
             keep(decode::c_string(&contents.data[entry[0]..entry[1]])?);
         }
         return Ok(());

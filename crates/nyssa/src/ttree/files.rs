@@ -149,4 +149,8 @@ impl Source for Joined {
     fn close(&self) {
         self.parts.iter().for_each(|part| part.source.close());
     }
+
+    fn check_open(&self) -> nyssa_io::Result<()> {
+        self.parts.iter().try_for_each(|part| part.source.check_open())
+    }
 }

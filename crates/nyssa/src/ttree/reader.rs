@@ -20,10 +20,13 @@ use crate::Context;
 use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut, spare};
 use crate::error::{Error, Result};
 use crate::guard;
+use crate::leftovers::Leftovers;
 use crate::rootfile::RootFile;
 
 /// A TTree that can be read. Safe to use from many threads.
 pub struct Reader {
+    /// Tells its baskets from those of other readers.
+    pub(super) id: u64,
     pub(super) source: Arc<dyn Source>,
     pub(super) path: String,
     /// Where other files begin in `source` that hold baskets, in order.
@@ -65,6 +68,7 @@ impl Reader {
     /// A reader of a tree whose baskets are in `source`; `path` names it in messages.
     pub fn from_tree(source: Arc<dyn Source>, path: &str, tree: Tree) -> Self {
         let mut reader = Self {
+            id: Leftovers::new_owner(),
             source,
             path: path.to_owned(),
             starts: Vec::new(),
@@ -175,8 +179,18 @@ impl Reader {
         entries: Range<u64>,
         counts: Option<&OffsetBuffer<i64>>,
     ) -> Result<ArrayRef> {
+        self.read_branch_with(branch, entries, counts, None)
+    }
+
+    fn read_branch_with(
+        &self,
+        branch: &Branch,
+        entries: Range<u64>,
+        counts: Option<&OffsetBuffer<i64>>,
+        leftovers: Option<&Leftovers>,
+    ) -> Result<ArrayRef> {
         let column = self.column(branch, entries, counts.cloned())?;
-        let mut arrays = self.run(&[column], None)?;
+        let mut arrays = self.run(&[column], None, leftovers)?;
         arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
     }
 
@@ -185,6 +199,16 @@ impl Reader {
     /// # Errors
     /// `NotFound` when the counter's branch is missing, otherwise as [`Reader::read_branch`].
     pub fn offsets(&self, counter: &CountSource, entries: Range<u64>) -> Result<OffsetBuffer<i64>> {
+        self.offsets_with(counter, entries, None)
+    }
+
+    /// As [`Reader::offsets`], with the baskets that other reads have opened.
+    pub(super) fn offsets_with(
+        &self,
+        counter: &CountSource,
+        entries: Range<u64>,
+        leftovers: Option<&Leftovers>,
+    ) -> Result<OffsetBuffer<i64>> {
         let branch =
             self.counter(counter).and_then(|index| self.branch_at(index)).ok_or_else(|| {
                 Error::not_found(format!(
@@ -197,7 +221,7 @@ impl Reader {
                 })
             })?;
         let first = entries.start;
-        let array = self.read_branch(branch, entries, None)?;
+        let array = self.read_branch_with(branch, entries, None, leftovers)?;
         counts::offsets(&array, &counter.leaf, first).map_err(|error| self.place(error, branch))
     }
 
@@ -273,7 +297,7 @@ impl Reader {
                 counts => counts?,
             };
             let column = self.column(branch, entries, counts)?;
-            self.run(&[column], Some(context)).map(drop)
+            self.run(&[column], Some(context), None).map(drop)
         })
     }
 
@@ -297,9 +321,11 @@ impl Reader {
         counters.extend(leaves.iter().filter_map(|&index| Some(counter_of(index)?.1)));
         unique(&mut counters);
         unique(&mut leaves);
-        let columns = self.columns(&counters, entries, |_| Ok(None))?;
+        let leftovers = context.and_then(Context::leftovers);
+        let mut columns = self.columns(&counters, entries, |_| Ok(None))?;
+        columns.iter_mut().for_each(|column| column.counts_others = true);
         let mut read: HashMap<usize, ArrayRef> =
-            counters.into_iter().zip(self.run(&columns, context)?).collect();
+            counters.into_iter().zip(self.run(&columns, context, leftovers)?).collect();
         let mut offsets = HashMap::new();
         let mut counts = |index: usize| {
             let Some((source, counter)) = counter_of(index) else { return Ok(None) };
@@ -316,7 +342,7 @@ impl Reader {
         };
         leaves.retain(|index| !read.contains_key(index));
         let columns = self.columns(&leaves, entries, &mut counts)?;
-        let arrays = self.run(&columns, context)?;
+        let arrays = self.run(&columns, context, leftovers)?;
         read.extend(leaves.into_iter().zip(arrays));
         indices.iter().map(|&index| self.assemble(index, entries, &read)).collect()
     }
@@ -433,6 +459,10 @@ impl Dataset for Reader {
 
     fn close(&self) {
         self.source.close();
+    }
+
+    fn check_open(&self, _: &Range<u64>) -> Result<()> {
+        Ok(self.source.check_open()?)
     }
 
     fn num_entries(&self) -> u64 {

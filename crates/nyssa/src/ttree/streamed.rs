@@ -54,8 +54,8 @@ fn ranges(
     contents: &Contents<'_>,
     rows: &Rows<'_>,
 ) -> Result<Vec<Range<usize>>> {
-    if let Some(offsets) = contents.offsets()? {
-        let entries = offsets[rows.rows.start..=rows.rows.end].windows(2);
+    if let Some(offsets) = contents.offsets(rows.rows.clone())? {
+        let entries = offsets.windows(2);
         let ranges = entries.map(|entry| entry[0]..entry[1]);
         return if streamed.named {
             ranges.map(|range| behind_name(contents.data, range)).collect()

@@ -7,17 +7,19 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
-use super::basket::{Contents, Expected};
+use super::basket::{Contents, Expected, Opened, payload_size};
 use super::column::{Column, Decoded, Found, Output, Target};
-use super::{Reader, fetch};
+use super::{Basket, Reader, fetch};
 use crate::Context;
 use crate::arena::Arena;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
+use crate::leftovers::{Key, Leftovers};
 
 /// Bytes read to learn the size of a basket whose branch does not tell it (files of old ROOT versions).
 const SIZE_PREFIX: u64 = 4;
@@ -41,6 +43,8 @@ struct Job<'a> {
     bytes: u64,
     /// Its slices of the final buffers, where the sizes are known beforehand.
     place: Option<Vec<&'a mut [u8]>>,
+    /// What an earlier read has opened.
+    opened: Option<Arc<Opened>>,
 }
 
 /// What one thread finds one job after the other where the sizes are only known then: baskets of a
@@ -70,11 +74,13 @@ impl Lane {
 }
 
 impl Reader {
-    /// Reads all columns; on the context's threads if there is one, else on this thread.
+    /// Reads all columns; on the context's threads if there is one, else on this thread. Baskets that
+    /// are among `leftovers` are not read again.
     pub(super) fn run(
         &self,
         columns: &[Column<'_>],
         context: Option<&Context>,
+        leftovers: Option<&Leftovers>,
     ) -> Result<Vec<ArrayRef>> {
         let place = |error, column: &Column<'_>| self.place(error, column.branch);
         let mut outputs = Vec::with_capacity(columns.len());
@@ -93,13 +99,15 @@ impl Reader {
         for (index, (column, outputs)) in columns.iter().zip(&outputs).enumerate() {
             let buffers = outputs.as_ref().map(|outputs| each(outputs, &mut bytes));
             for (basket, slices) in column.places(buffers) {
-                jobs.push(
-                    self.job(column, index, basket, slices)
-                        .map_err(|error| place(error, column))?,
-                );
+                let job = self.job(column, index, basket, slices);
+                let mut job = job.map_err(|error| place(error, column))?;
+                let key = self.key(&column.branch.baskets[basket]);
+                let known = leftovers.zip(key);
+                job.opened = known.and_then(|(all, key)| all.find(&key, column.next_use(basket)));
+                jobs.push(job);
             }
         }
-        let lanes = self.run_jobs(columns, jobs, context)?;
+        let lanes = self.run_jobs(columns, jobs, context, leftovers)?;
         let mut found: Vec<Vec<Found>> = columns.iter().map(|_| Vec::new()).collect();
         for (index, pieces) in lanes.into_iter().flat_map(|lane| lane.found) {
             found[index].extend(pieces);
@@ -134,13 +142,14 @@ impl Reader {
         columns: &[Column<'_>],
         jobs: Vec<Job<'_>>,
         context: Option<&Context>,
+        leftovers: Option<&Leftovers>,
     ) -> Result<Vec<Lane>> {
         let most = self.options.fetch_bytes;
         let one_by_one = |jobs| {
             let mut lane = Lane { only: true, ..Lane::default() };
             for jobs in group(jobs, most) {
                 context.map_or(Ok(()), Context::check)?;
-                self.run_group(columns, jobs, &mut lane)?;
+                self.run_group(columns, jobs, &mut lane, leftovers)?;
             }
             Ok(vec![lane])
         };
@@ -155,7 +164,7 @@ impl Reader {
             let run = |jobs| {
                 context.check()?;
                 let mut lane = Lane::default();
-                self.run_group(columns, jobs, &mut lane).map(|()| lane)
+                self.run_group(columns, jobs, &mut lane, leftovers).map(|()| lane)
             };
             groups.into_par_iter().map(run).collect()
         })
@@ -175,7 +184,7 @@ impl Reader {
             None => (table.seek, table.bytes),
         };
         seek.checked_add(bytes)
-            .map(|_| Job { column: index, basket, seek, bytes, place })
+            .map(|_| Job { column: index, basket, seek, bytes, place, opened: None })
             .ok_or_else(|| {
                 Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file"))
             })
@@ -190,11 +199,18 @@ impl Reader {
     }
 
     /// Fetches, decompresses and decodes one group of baskets.
-    fn run_group(&self, columns: &[Column<'_>], jobs: Vec<Job<'_>>, lane: &mut Lane) -> Result<()> {
+    fn run_group(
+        &self,
+        columns: &[Column<'_>],
+        jobs: Vec<Job<'_>>,
+        lane: &mut Lane,
+        leftovers: Option<&Leftovers>,
+    ) -> Result<()> {
         let table = |job: &Job<'_>| &columns[job.column].branch.baskets[job.basket];
+        let fetched = |job: &Job<'_>| table(job).embedded.is_none() && job.opened.is_none();
         let ranges: Vec<_> = jobs
             .iter()
-            .filter(|job| table(job).embedded.is_none())
+            .filter(|job| fetched(job))
             .map(|job| job.seek..job.seek + job.bytes)
             .collect();
         let mut blocks = fetch::fetch(self.source.as_ref(), &ranges)
@@ -207,9 +223,10 @@ impl Reader {
         let mut scratch = SCRATCH.take();
         let result = jobs.into_iter().try_for_each(|job| {
             let (column, basket) = (&columns[job.column], table(&job));
-            let block = if basket.embedded.is_none() { blocks.next() } else { None };
+            let block = if fetched(&job) { blocks.next() } else { None };
             let (index, seek) = (job.basket, job.seek);
-            self.run_job(column, job, block.as_deref(), &mut scratch, lane).map_err(|error| {
+            let done = self.run_job(column, job, block.as_deref(), &mut scratch, lane, leftovers);
+            done.map_err(|error| {
                 let error = error.at(|place| {
                     place.basket = Some(index as u64);
                     place.offset = basket.embedded.is_none().then(|| self.place_in_file(seek));
@@ -230,16 +247,31 @@ impl Reader {
         block: Option<&[u8]>,
         scratch: &mut Vec<u8>,
         lane: &mut Lane,
+        leftovers: Option<&Leftovers>,
     ) -> Result<()> {
         let basket = &column.branch.baskets[job.basket];
         let seek = Some(self.place_in_file(basket.seek));
         let mut expected = Expected { bytes: basket.bytes, seek, entries: basket.entries };
-        let contents = match &basket.embedded {
-            Some(embedded) => {
+        let block = block.unwrap_or_default();
+        let wants = |leftovers: &&Leftovers| {
+            let size = payload_size(block).unwrap_or_default();
+            leftovers.wants(size, column.reach(job.basket))
+        };
+        let opened: Arc<Opened>;
+        let contents = match (&basket.embedded, &job.opened, leftovers.filter(wants)) {
+            (Some(embedded), ..) => {
                 expected.seek = None;
                 Contents::open_embedded(embedded, &expected, scratch)?
             }
-            None => Contents::open(block.unwrap_or_default(), &expected, scratch)?,
+            (None, Some(opened), _) => opened.contents(&expected)?,
+            (None, None, Some(leftovers)) => {
+                opened = Arc::new(Opened::new(block, &expected)?);
+                if let Some(key) = self.key(basket) {
+                    leftovers.keep(key, Arc::clone(&opened), opened.len());
+                }
+                opened.contents(&expected)?
+            }
+            (None, None, None) => Contents::open(block, &expected, scratch)?,
         };
         let target = match job.place {
             Some(slices) => Target::Placed(slices),
@@ -247,9 +279,15 @@ impl Reader {
         };
         column.decode(job.basket, &contents, target, |before| {
             let Some(counter) = column.layout.counter() else { return Ok(0) };
-            let counts = self.offsets(counter, before)?;
+            let counts = self.offsets_with(counter, before, leftovers)?;
             Ok(counts.last() as u64)
         })
+    }
+
+    /// What a basket in the file is among [`Leftovers`].
+    fn key(&self, basket: &Basket) -> Option<Key> {
+        let key = Key { owner: self.id, column: 0, place: basket.seek };
+        basket.embedded.is_none().then_some(key)
     }
 }
 

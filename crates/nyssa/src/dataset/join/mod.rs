@@ -202,6 +202,12 @@ impl Dataset for Join {
         self.sides.iter().for_each(|side| side.dataset.close());
     }
 
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        self.left.check_open(entries)?;
+        let whole = |side: &Side| side.dataset.check_open(&(0..side.dataset.num_entries()));
+        self.sides.iter().try_for_each(whole)
+    }
+
     fn num_entries(&self) -> u64 {
         self.left.num_entries()
     }

@@ -1,0 +1,88 @@
+//! The thread that reads the next window.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::{Position, Step, Worker};
+use crate::Context;
+use crate::error::{Error, Result};
+
+/// How long the user may wait before a wish to stop is noticed.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How long reading waits: only when the caller has the next step does it let go of the one before, and
+/// then the memory of that one is free.
+const HANDOVER: Duration = Duration::from_millis(1);
+
+/// The worker, and what it has read.
+pub(super) type Read<T> = (Box<Worker<T>>, Result<Option<Vec<Step<T>>>>);
+
+/// A window that is being read.
+pub(super) struct Ahead<T> {
+    receiver: Receiver<Read<T>>,
+    /// Not to be touched in a fork, which has no such thread.
+    thread: ManuallyDrop<JoinHandle<()>>,
+    process: u32,
+    /// Where the window begins.
+    from: Position,
+}
+
+impl<T: Send + 'static> Ahead<T> {
+    /// Lets `worker` read its next window.
+    pub fn start(mut worker: Box<Worker<T>>, context: Context) -> Result<Self> {
+        let from = worker.at.clone();
+        let (sender, receiver) = sync_channel(1);
+        let job = move || {
+            std::thread::sleep(HANDOVER);
+            let window = worker.window(&context);
+            // Nobody waits any more when the steps were dropped.
+            let _ = sender.send((worker, window));
+        };
+        let thread = std::thread::Builder::new().name("nyssa-ahead".to_owned()).spawn(job);
+        let thread =
+            thread.map_err(|error| Error::limit("cannot start a thread").with_source(error))?;
+        let thread = ManuallyDrop::new(thread);
+        Ok(Self { receiver, thread, process: std::process::id(), from })
+    }
+
+    /// Whether the thread is one of this process.
+    pub fn is_here(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// What was read, once it is; the thread is stopped when the user wants to.
+    pub fn wait(self, context: &Context, cancel: &Arc<AtomicBool>) -> Result<Read<T>> {
+        let read = loop {
+            match self.receiver.recv_timeout(POLL) {
+                Ok(read) => break Ok(read),
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Err(Error::out_of_spec("nyssa failed unexpectedly"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Err(stop) = context.check() {
+                cancel.store(true, Ordering::Relaxed);
+                break Err(stop);
+            }
+        };
+        self.stop();
+        read
+    }
+
+    /// Waits for the end of the thread, if it is one of this process.
+    pub fn stop(self) {
+        if self.is_here() {
+            drop(self.receiver);
+            let _ = ManuallyDrop::into_inner(self.thread).join();
+        }
+    }
+
+    /// Leaves the thread alone; where its window begins.
+    pub fn leave(self) -> Position {
+        self.from
+    }
+}

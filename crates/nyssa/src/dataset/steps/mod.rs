@@ -1,0 +1,362 @@
+//! A dataset step by step: the next step is read while the caller works on the one before.
+//!
+//! Steps share the pages and baskets that reach beyond their ends ([`Leftovers`]), so each is opened
+//! once, wherever steps end, if there is memory to keep it. Small steps are cut out of larger windows that are read at once.
+
+mod ahead;
+mod size;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow_array::ArrayRef;
+
+use self::ahead::Ahead;
+pub use self::size::StepSize;
+use self::size::{Room, Taken};
+use super::AnyDataset;
+use crate::Context;
+use crate::arrow::{Cutter, memory};
+use crate::error::{Kind, Result};
+use crate::guard::to_usize;
+use crate::leftovers::Leftovers;
+
+/// Bytes of arrays that steps of a few entries are cut out of.
+const WINDOW_BYTES: f64 = 32e6;
+/// A window has at most so many times the steps of the one before: the first entries may be small.
+const GROWTH: u64 = 8;
+/// Entries that are read first to see how large they are; then so many times more.
+const SAMPLE_GROWTH: u64 = 16;
+/// Bytes of entries that say enough about the others.
+const SAMPLE_BYTES: u64 = 256 << 10;
+/// Most bytes of opened pages and baskets where the user has stated no memory.
+const OPENED_BYTES: u64 = 1 << 30;
+
+/// A part of what is iterated over, such as a file: no step crosses its ends.
+#[derive(Clone)]
+pub struct Part {
+    /// Where its entries are.
+    pub dataset: AnyDataset,
+    /// The entries of the dataset.
+    pub entries: Range<u64>,
+    /// Entry 0 of the part, as an entry of the dataset.
+    pub origin: u64,
+    /// Name of the file.
+    pub file: Arc<str>,
+}
+
+/// Opens part number n; `None` behind the last one. May be called on any thread, each part again after
+/// a fork.
+pub type Parts = Arc<dyn Fn(usize, &Context) -> Result<Option<Part>> + Send + Sync>;
+
+/// Makes what the caller wants of the arrays of a step, on the thread that reads; also says how many
+/// bytes of memory it takes besides the arrays.
+pub type Finish<T> =
+    Arc<dyn Fn(&Part, Vec<ArrayRef>, u64, &Context) -> Result<(T, u64)> + Send + Sync>;
+
+/// One step.
+pub struct Step<T> {
+    /// Name of the file.
+    pub file: Arc<str>,
+    /// Its entries in the part.
+    pub entries: Range<u64>,
+    /// Number of its first entry among those of all parts.
+    pub first: u64,
+    /// What was made of its arrays.
+    pub data: T,
+    /// Where it was read from, and its entries there.
+    origin: (AnyDataset, Range<u64>),
+}
+
+/// What is iterated over, and how.
+struct Job<T> {
+    parts: Parts,
+    names: Vec<String>,
+    size: StepSize,
+    finish: Finish<T>,
+}
+
+/// Where reading goes on.
+#[derive(Clone, Default)]
+struct Position {
+    part: usize,
+    /// Next entry of the dataset; `None` for the first of the part.
+    entry: Option<u64>,
+    /// Entries of the parts before.
+    before: u64,
+    taken: Option<Taken>,
+    /// Steps of the last window.
+    steps: u64,
+}
+
+/// Reads window after window.
+struct Worker<T> {
+    job: Arc<Job<T>>,
+    at: Position,
+    part: Option<(Part, Vec<Range<u64>>)>,
+    leftovers: Arc<Leftovers>,
+}
+
+/// The steps of a dataset, or of several files.
+pub struct Steps<T: Send + 'static> {
+    job: Arc<Job<T>>,
+    ready: VecDeque<Step<T>>,
+    state: State<T>,
+    cancel: Arc<AtomicBool>,
+}
+
+enum State<T> {
+    /// Nothing is read at the moment.
+    Idle(Box<Worker<T>>),
+    /// The next window is read.
+    Ahead(Ahead<T>),
+    /// There are no more, or there was an error.
+    Done,
+}
+
+impl<T: Send + 'static> Steps<T> {
+    /// The steps of `names` in `parts`. Nothing is read yet. Once `cancel` is set, reading ahead ends.
+    pub fn new(
+        parts: Parts,
+        names: Vec<String>,
+        size: StepSize,
+        finish: Finish<T>,
+        cancel: Arc<AtomicBool>,
+    ) -> Self {
+        let job = Arc::new(Job { parts, names, size, finish });
+        let state = State::Idle(Box::new(Worker::new(&job, Position::default())));
+        Self { job, ready: VecDeque::new(), state, cancel }
+    }
+
+    /// The next step; `None` behind the last one and after an error.
+    ///
+    /// # Errors
+    /// Those of opening files, of [`Dataset::read`](super::Dataset::read), and `Cancelled`. A step of a
+    /// file that was closed is refused, also where it is read already.
+    pub fn next(&mut self, context: &Context) -> Result<Option<Step<T>>> {
+        loop {
+            if let Some(step) = self.ready.pop_front() {
+                let (dataset, entries) = &step.origin;
+                if let Err(closed) = dataset.check_open(entries) {
+                    self.stop();
+                    return Err(closed);
+                }
+                return Ok(Some(step));
+            }
+            let (worker, window) = match std::mem::replace(&mut self.state, State::Done) {
+                State::Done => return Ok(None),
+                State::Idle(mut worker) => {
+                    let window = worker.window(context);
+                    (worker, window)
+                }
+                State::Ahead(ahead) if ahead.is_here() => ahead.wait(context, &self.cancel)?,
+                // A fork has none of its parent's threads.
+                State::Ahead(ahead) => {
+                    let mut worker = Box::new(Worker::new(&self.job, ahead.leave()));
+                    let window = worker.window(context);
+                    (worker, window)
+                }
+            };
+            let Some(steps) = window? else { return Ok(None) };
+            self.ready.extend(steps);
+            self.state = State::Idle(worker);
+        }
+    }
+
+    /// Begins to read what follows, on a thread of its own.
+    ///
+    /// # Errors
+    /// `LimitExceeded` when no thread can be started.
+    pub fn prepare(&mut self, context: &Context) -> Result<()> {
+        self.state = match std::mem::replace(&mut self.state, State::Done) {
+            State::Idle(worker) => {
+                let context = context.quiet().with_cancel(Arc::clone(&self.cancel));
+                State::Ahead(Ahead::start(worker, context)?)
+            }
+            other => other,
+        };
+        Ok(())
+    }
+}
+
+impl<T: Send + 'static> Steps<T> {
+    /// Reads nothing more.
+    fn stop(&mut self) {
+        self.ready.clear();
+        if let State::Ahead(ahead) = std::mem::replace(&mut self.state, State::Done) {
+            self.cancel.store(true, Ordering::Relaxed);
+            ahead.stop();
+        }
+    }
+}
+
+impl<T: Send + 'static> Drop for Steps<T> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl<T> Worker<T> {
+    fn new(job: &Arc<Job<T>>, at: Position) -> Self {
+        let leftovers = Arc::new(Leftovers::new(OPENED_BYTES));
+        Self { job: Arc::clone(job), at, part: None, leftovers }
+    }
+
+    /// The steps of the next window; `None` behind the last one.
+    fn window(&mut self, context: &Context) -> Result<Option<Vec<Step<T>>>> {
+        let context = context.clone().with_leftovers(Arc::clone(&self.leftovers));
+        let Some((part, clusters)) = self.open(&context)? else { return Ok(None) };
+        let from = self.at.entry.unwrap_or(part.entries.start);
+        let mut ends = self.ends(&part, &clusters, from, &context)?;
+        let arrays = match self.read(&part, from, &ends, &context) {
+            // Steps before the one with the error are good.
+            Err(error) if ends.len() > 1 && error.kind() != Kind::Cancelled => {
+                ends.truncate(1);
+                self.read(&part, from, &ends, &context)?
+            }
+            read => read?,
+        };
+        let end = ends.last().copied().unwrap_or(part.entries.end);
+        let opened = self.leftovers.wanted();
+        self.leftovers.turn();
+        let mut bytes = memory(&arrays);
+        let mut steps = Vec::with_capacity(ends.len());
+        let mut cutter = Cutter::default();
+        let mut start = from;
+        for &end in &ends {
+            let (row, rows) = (to_usize(start - from, "entry")?, end - start);
+            let length = to_usize(rows, "entry")?;
+            let cut = |array| cutter.cut(array, row, length);
+            let piece = arrays.iter().map(cut).collect::<Result<Vec<_>>>()?;
+            let (data, more) = match (self.job.finish)(&part, piece, rows, &context) {
+                Err(error) if start > from && error.kind() != Kind::Cancelled => break,
+                finished => finished?,
+            };
+            bytes = bytes.saturating_add(more);
+            steps.push(Step {
+                file: Arc::clone(&part.file),
+                entries: start - part.origin..end - part.origin,
+                first: self.at.before + (start - part.origin),
+                data,
+                origin: (Arc::clone(&part.dataset), start..end),
+            });
+            start = end;
+        }
+        // Where the steps behind could not be finished, the first of them is tried again on its own.
+        let steps_end = start;
+        let between = end == part.entries.end || clusters.iter().any(|c| c.end == end);
+        let mut taken = self.at.taken.unwrap_or_default();
+        taken.entry = bytes as f64 / (end - from).max(1) as f64;
+        let most = if between { &mut taken.between } else { &mut taken.inside };
+        *most = opened.max(*most);
+        self.at.taken = Some(taken);
+        self.at.steps = if steps_end < end { 0 } else { ends.len() as u64 };
+        self.at.entry = Some(steps_end);
+        self.part = Some((part, clusters));
+        Ok(Some(steps))
+    }
+
+    /// The arrays of a window from entry `from` to the last of `ends`.
+    fn read(
+        &self,
+        part: &Part,
+        from: u64,
+        ends: &[u64],
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let names: Vec<&str> = self.job.names.iter().map(String::as_str).collect();
+        let end = ends.last().copied().unwrap_or(part.entries.end);
+        part.dataset.read(&names, from..end, context)
+    }
+
+    /// The part with the next entry, and its clusters.
+    fn open(&mut self, context: &Context) -> Result<Option<(Part, Vec<Range<u64>>)>> {
+        loop {
+            let (part, clusters) = match self.part.take() {
+                Some(open) => open,
+                None => match (self.job.parts)(self.at.part, context)? {
+                    Some(part) => {
+                        let clusters = part.dataset.clusters();
+                        (part, clusters)
+                    }
+                    None => return Ok(None),
+                },
+            };
+            if self.at.entry.unwrap_or(part.entries.start) < part.entries.end {
+                return Ok(Some((part, clusters)));
+            }
+            self.at.before += part.entries.end.saturating_sub(part.origin);
+            self.at.part += 1;
+            self.at.entry = None;
+        }
+    }
+
+    /// The ends of the steps of the next window, which begins at entry `from`.
+    fn ends(
+        &mut self,
+        part: &Part,
+        clusters: &[Range<u64>],
+        from: u64,
+        context: &Context,
+    ) -> Result<Vec<u64>> {
+        let stop = part.entries.end;
+        match self.job.size {
+            StepSize::Cluster => {
+                let next = clusters.partition_point(|cluster| cluster.end <= from);
+                Ok(vec![clusters.get(next).map_or(stop, |cluster| cluster.end.min(stop))])
+            }
+            StepSize::Entries(entries) => {
+                let entries = entries.max(1);
+                let fit = self
+                    .at
+                    .taken
+                    .map_or(1.0, |taken| WINDOW_BYTES / (taken.entry * entries as f64).max(1.0));
+                let most = self.at.steps.saturating_mul(GROWTH).max(1);
+                let count = (fit as u64).clamp(1, most);
+                let ends =
+                    (1..=count).map(|step| from.saturating_add(step.saturating_mul(entries)));
+                let mut ends: Vec<u64> = ends.take_while(|&end| end < stop).collect();
+                if (ends.len() as u64) < count {
+                    ends.push(stop);
+                }
+                Ok(ends)
+            }
+            StepSize::Memory(memory) => {
+                let room = Room::new(memory, self.job.names.len());
+                let taken = match self.at.taken {
+                    Some(taken) => taken,
+                    None => self.sample(part, from, room, context)?,
+                };
+                let step = room.step(from, stop, clusters, &taken);
+                self.leftovers.set_most(step.opened);
+                Ok(vec![step.end])
+            }
+        }
+    }
+
+    /// Reads a few entries to see what they take. All that this opens is kept for the first step.
+    fn sample(&mut self, part: &Part, from: u64, room: Room, context: &Context) -> Result<Taken> {
+        let rest = part.entries.end - from;
+        let enough = room.sample().min(SAMPLE_BYTES);
+        self.leftovers.set_most(room.opened());
+        self.leftovers.keep_all(true);
+        let mut entries = 1;
+        let bytes = loop {
+            let arrays = self.read(part, from, &[from + entries], context)?;
+            let bytes = memory(&arrays);
+            let (_, more) = (self.job.finish)(part, arrays, entries, context)?;
+            let bytes = bytes.saturating_add(more);
+            if entries == rest || bytes >= enough {
+                break bytes;
+            }
+            entries = entries.saturating_mul(SAMPLE_GROWTH).min(rest);
+        };
+        self.leftovers.keep_all(false);
+        let inside = self.leftovers.wanted();
+        let taken = Taken { entry: bytes as f64 / entries as f64, inside, between: 0 };
+        self.at.taken = Some(taken);
+        Ok(taken)
+    }
+}

@@ -1,0 +1,29 @@
+"""Steps as the caller gets them, the next one read meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from nyssa import _core, _library
+
+__all__ = ["each"]
+
+
+def each(
+    steps: _core.Steps,
+    library: str,
+    names: Sequence[str],
+    show: Callable[[Any, str, int, int], Any],
+) -> Iterator[Any]:
+    """Yield what `show` makes of the tables of `steps`, their files, and entries in these."""
+    try:
+        while (step := steps.next()) is not None:
+            columns, file, start, stop, first = step
+            table = _library.table(library, names, columns, first, first + stop - start)
+            made = [show(table, file, start, stop)]
+            del step, columns, table  # The caller alone holds the step.
+            steps.prepare()
+            yield made.pop()
+    finally:
+        steps.close()
