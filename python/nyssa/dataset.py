@@ -115,6 +115,14 @@ class Dataset(Mapping[str, "Column"]):
             found += [self._below[name] for name in filter(deep(name_accepts), self._below)]
         return {item[0]: item[1] for item in found if type_accepts(item[1])}
 
+    def values(self, **filters: Any) -> list[Column]:  # type: ignore[override]
+        """Return the columns themselves; `filters` are those of `keys`."""
+        return [self[name] for name in self.keys(**filters)]
+
+    def items(self, **filters: Any) -> list[tuple[str, Column]]:  # type: ignore[override]
+        """Return pairs of name and column; `filters` are those of `keys`."""
+        return [(name, self[name]) for name in self.keys(**filters)]
+
     def show(self, *, filter_name: NameFilter = None, filter_typename: NameFilter = None) -> None:
         """Print each column's name, C++ type and Arrow type, or why it cannot be read."""
         names = self.keys(filter_name=filter_name, filter_typename=filter_typename)

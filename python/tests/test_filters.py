@@ -109,3 +109,16 @@ def test_names_with_special_characters(tmp_path: Path) -> None:
         assert tree.arrays(filter_name=name)[name].to_list() == [at]
         assert tree[name].array().to_list() == [at]
     assert tree.keys(filter_name="x[3]") == ["x3", "x[3]"]
+
+
+def test_columns_and_pairs_take_the_filters_of_keys(tmp_path: Path) -> None:
+    """As uproot's do: `values` and `items` are lists of what `keys` names."""
+    path = tmp_path / "file.root"
+    with uproot.recreate(path) as file:
+        file["Events"] = {"run": np.arange(3), "x": np.ones(3), "y": np.zeros(3)}
+    ours, theirs = nyssa.open(f"{path}:Events"), uproot.open(f"{path}:Events")
+    for filters in [{}, {"filter_name": "[xy]"}, {"filter_typename": "double"}]:
+        assert [one.name for one in ours.values(**filters)] == theirs.keys(**filters)
+        assert [name for name, _ in ours.items(**filters)] == theirs.keys(**filters)
+    [(_, column)] = ours.items(filter_name="run")
+    assert column.array().to_list() == [0, 1, 2]
