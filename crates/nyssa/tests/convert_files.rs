@@ -85,9 +85,8 @@ fn a_range_of_entries_is_converted() {
     let report = run(&input, "events", folder.path(), &options).unwrap();
     assert!(report.verified);
     assert_eq!(report.entries, 1134);
-    let error =
-        run(&input, "events", folder.path(), &Options { entries: Some(5..9999), ..options });
-    let error = error.unwrap_err();
+    let beyond = Options { entries: Some(5..9999), force: true, ..options };
+    let error = run(&input, "events", folder.path(), &beyond).unwrap_err();
     assert!(error.to_string().contains("entries 5..9999 are not within the 2421"), "{error}");
 }
 

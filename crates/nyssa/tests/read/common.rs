@@ -47,7 +47,7 @@ pub fn readable(dataset: &dyn Dataset) -> Vec<&str> {
 pub fn read_all(dataset: &dyn Dataset, names: &[&str]) -> Vec<ArrayRef> {
     let arrays = dataset.read(names, 0..dataset.num_entries(), &context()).unwrap();
     for (name, array) in names.iter().zip(&arrays) {
-        let item = dataset.items().iter().find(|item| &item.name == name).unwrap();
+        let item = dataset.item(name).unwrap();
         assert_eq!(array.data_type(), item.field.as_ref().unwrap().data_type(), "{name}");
         assert_eq!(array.len() as u64, dataset.num_entries(), "{name}");
     }

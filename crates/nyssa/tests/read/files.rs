@@ -1,6 +1,6 @@
 //! Files of several writers and versions, against what uproot 5.7.7 reads in them.
 
-use crate::common::{context, open, read_all, readable, value};
+use crate::common::{context, open, read_all, value};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
@@ -71,7 +71,7 @@ impl Fingerprint {
     }
 }
 
-/// File, RNTuple, entries, readable columns, fingerprint.
+/// File, RNTuple, entries, top-level fields, fingerprint.
 type Case = (&'static str, &'static str, u64, usize, (u64, u64, u64));
 
 const CASES: &[Case] = &[
@@ -121,8 +121,10 @@ fn every_file_reads_as_uproot_reads_it() {
         let Some(root) = open(&format!("rntuple/{file}.root")) else { return };
         let reader = Reader::open(&root, name).unwrap();
         assert_eq!(reader.num_entries(), entries, "{file}");
-        let names = readable(&reader);
-        assert_eq!(names.len(), columns, "{file} {name}: {:?}", reader.items());
+        // uproot lists collections that projected fields show, too.
+        let schema = reader.schema();
+        let names: Vec<&str> = schema.top_level().map(|(_, field)| field.name.as_str()).collect();
+        assert_eq!(names.len(), columns, "{file} {name}");
         let mut found = Fingerprint::default();
         for array in read_all(&reader, &names) {
             found.add(&array);
