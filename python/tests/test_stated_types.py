@@ -71,7 +71,9 @@ NEITHER: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("one", "expected"), TYPES, ids=lambda one: repr(one)[:40])
+@pytest.mark.parametrize(
+    ("one", "expected"), TYPES, ids=lambda one: repr(one).partition(" at 0x")[0][:40]
+)
 def test_types(tmp_path: Path, one: Any, expected: str) -> None:
     with nyssa.recreate(tmp_path / "types.root") as file:
         writer = file.mkrntuple("n", {"x": one})
@@ -79,7 +81,7 @@ def test_types(tmp_path: Path, one: Any, expected: str) -> None:
     assert nyssa.open(f"{tmp_path / 'types.root'}:n").typenames() == {"x": expected}
 
 
-@pytest.mark.parametrize("one", NEITHER, ids=lambda one: repr(one)[:40])
+@pytest.mark.parametrize("one", NEITHER, ids=lambda one: repr(one).partition(" at 0x")[0])
 def test_what_is_neither_type_nor_data_is_refused(tmp_path: Path, one: Any) -> None:
     with nyssa.recreate(tmp_path / "none.root") as file:
         with pytest.raises((nyssa.ArgumentError, nyssa.UnsupportedError)) as caught:
