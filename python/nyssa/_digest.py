@@ -53,7 +53,7 @@ def digest(
     Returns
     -------
     dict
-        ``"columns"``, each with name, C++ type and digest (32 hexadecimal digits), ``"undigested"``
+        ``"digests"``, each with name, C++ type and digest (32 hexadecimal digits), ``"undigested"``
         columns with the reason, ``"entries"``, and ``"hash"``, what the digests are. With
         `compare`: ``"equal"``, and the columns that are ``"different"``, ``"missing"``, or
         ``"undigested"``; ``"extra"`` ones are not in the report.

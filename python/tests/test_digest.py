@@ -89,8 +89,8 @@ def expected() -> dict[str, str]:
 
 def digests(report: dict[str, Any]) -> dict[str, str]:
     """Return digests by name, of a report of digests or of a conversion."""
-    if "columns" in report:
-        return {column["name"]: column["digest"] for column in report["columns"]}
+    if "digests" in report:
+        return {column["name"]: column["digest"] for column in report["digests"]}
     return {field["branch"]: field["digest"] for field in report["fields"]}
 
 
@@ -111,7 +111,7 @@ def test_as_it_is_defined(tree: Path) -> None:
         {},
         {"layout": "vectors"},
         {"compression": "lz4", "cluster_size": "4 kB", "threads": 3},
-        {"compression": "none", "cluster_size": "2 kB", "threads": 1, "memory": "1 MB"},
+        {"compression": "none", "cluster_size": "2 kB", "threads": 1, "memory": "2 MB"},
     ],
     ids=["importer", "vectors", "many clusters", "one thread"],
 )

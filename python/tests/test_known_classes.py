@@ -116,7 +116,9 @@ def test_histograms_and_graphs(root: Root, tmp_path: Path) -> None:
           TLorentzVector(1, 2, 3, 4).Write("vector");
           TCanvas("canvas", "", 10, 10).Write();
           TF1("alone", "gaus", -1, 1).Write();
-          file.Write();
+          one.Write();
+          two.Write();
+          profile.Write();
         }
     """
     source = tmp_path / "source.root"

@@ -77,10 +77,22 @@ def compare(ours: nyssa.TTree, theirs: Any, recompressed: bool, wrong: list[str]
     assert ours.num_entries == theirs.num_entries, ours
     assert all(ours.unreadable.values())
     names = [name for name in ours.keys(recursive=True) if is_simple(ours[name])]
-    arrays = ours.arrays(names)
+    with warnings.catch_warnings(record=True) as left_out:
+        warnings.simplefilter("always", nyssa.UnreadableWarning)
+        arrays = ours.arrays(names, skip_unreadable=True)
     compared = 0
     for branch in names:
         expected = expectation(theirs, branch)
+        if branch not in arrays.fields:
+            assert any(branch in str(one.message) for one in left_out)
+            if expected is not None:
+                wrong.append(f"{ours.name}/{branch} is not read")
+            continue
+        if branch.endswith("fBits") and "[" in ours[branch].typename and expected is not None:
+            # uproot takes the number of a process, behind the bits of an object that a TRef leads
+            # to, for bits of another object (docs/support-ttree.md).
+            more = ak.count(ak.Array(expected)) > ak.count(arrays[branch])
+            expected = None if more else expected
         if expected is None or (recompressed and branch.endswith(OF_COPIES)):
             continue
         compared += 1

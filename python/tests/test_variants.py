@@ -83,6 +83,6 @@ def test_the_commands_take_them(path: Path, tmp_path: Path) -> None:
         _cli("verify", output)
     # Of several clusters, uproot reads the values of the first one again.
     assert uproot.open(outputs[2])["n"]["v"].array().to_list() == EXPECTED * 2
-    equal = "equal: 1 columns, {} entries compared\n"
+    equal = "equal: 1 column, {} entries compared\n"
     assert _cli("diff", f"{path}:n", f"{outputs[0]}:n") == equal.format(7)
     assert _cli("diff", f"{outputs[1]}:n", f"{outputs[2]}:n") == equal.format(14)

@@ -81,7 +81,7 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
 }
 
 fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
-    for column in &report.columns {
+    for column in &report.digests {
         writeln!(app.out, "{}  {}", column.digest, printable(&column.name))?;
     }
     for column in &report.undigested {

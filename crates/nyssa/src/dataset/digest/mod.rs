@@ -75,7 +75,7 @@ pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Re
     }
     let job = Job { dataset, budget: options.memory_budget.max(1), context };
     job.run(&mut columns, entries)?;
-    report.columns.extend(columns.into_iter().map(|hashed| Digest {
+    report.digests.extend(columns.into_iter().map(|hashed| Digest {
         name: hashed.item.name.clone(),
         type_name: hashed.item.type_name.clone(),
         digest: hashed.column.digest(),

@@ -27,8 +27,8 @@ pub struct Report {
     pub first_entry: u64,
     /// Number of entries.
     pub entries: u64,
-    /// Columns in order.
-    pub columns: Vec<Digest>,
+    /// Those of the columns, in order.
+    pub digests: Vec<Digest>,
     /// Columns that have none.
     pub undigested: Vec<Undigested>,
 }
@@ -89,7 +89,7 @@ struct Written {
     tree: String,
     #[serde(default)]
     ntuple: String,
-    #[serde(default, alias = "columns")]
+    #[serde(default, alias = "digests")]
     fields: Vec<WrittenColumn>,
 }
 
@@ -230,9 +230,9 @@ impl Expected {
         let entries = Some(self.entries.clone());
         let options = Options { only, entries, memory_budget, ..Options::default() };
         let report = digest(dataset, &options, context)?;
-        comparison.compared = report.columns.len() as u64;
+        comparison.compared = report.digests.len() as u64;
         comparison.undigested = report.undigested;
-        for column in report.columns {
+        for column in report.digests {
             let Some((_, expected)) = found.get(column.name.as_str()) else { continue };
             if *expected != column.digest {
                 let (expected, found) = (expected.clone(), column.digest);
