@@ -58,7 +58,7 @@ def step_size(size: int | str) -> dict[str, int]:
     if isinstance(size, Integral) and not isinstance(size, bool):
         if size <= 0:
             raise ArgumentError("step_size must be at least one entry")
-        return {"entries": int(size)}
+        return {"entries": min(int(size), _TOO_LARGE - 1)}
     if not isinstance(size, str):
         raise ArgumentError(
             f'step_size is a number of entries, memory such as "100 MB", or "cluster", not {size!r}'
