@@ -30,13 +30,20 @@ impl BasketTable {
 pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> {
     let written = view.usize("fWriteBasket")?;
     let starts = view.i64s("fBasketEntry")?;
-    let seeks = view.i64s("fBasketSeek")?;
-    // The oldest versions leave the sizes to the keys of the baskets.
-    let sizes = match view.get("fBasketBytes") {
-        Some(_) => view.i64s("fBasketBytes")?,
-        None => Vec::new(),
-    };
     let memory = view.list("fBaskets")?;
+    // The oldest versions leave the sizes, the very oldest the places too, to the keys of the baskets.
+    let table = |name: &str| match view.get(name) {
+        Some(_) => view.i64s(name).map(Some),
+        None => Ok(None),
+    };
+    let sizes = table("fBasketBytes")?.unwrap_or_default();
+    let seeks = match table("fBasketSeek")? {
+        Some(seeks) => seeks,
+        None => memory
+            .iter()
+            .map(|basket| basket.map_or(Ok(0), |basket| basket.i64("fSeekKey")))
+            .collect::<Result<_>>()?,
+    };
     let first = starts.first().copied().unwrap_or(0);
     let mut baskets = Vec::new();
     let mut next = u64::try_from(first).unwrap_or(0);
@@ -61,7 +68,7 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
         let (seek, bytes) = (at(&seeks), at(&sizes));
         let embedded = match memory.get(index).copied().flatten() {
             // Old ROOT versions note a position for baskets that were never written, but no size.
-            Some(basket) if seek == 0 || bytes == 0 => streamed(basket),
+            Some(basket) if seek == 0 || bytes == 0 && holds_data(basket)? => streamed(basket),
             _ => None,
         };
         if start == end {
@@ -93,6 +100,13 @@ fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
         Some(Value::Numbers(Numbers::U8(bytes))) => Some((&**bytes).into()),
         _ => None,
     }
+}
+
+/// Whether more than the header of a basket was streamed (the flag in `TBasket::Streamer`).
+fn holds_data(basket: View<'_>) -> Result<bool> {
+    let flag = basket.i64("flag")?;
+    let kind = if flag >= 80 { flag - 80 } else { flag };
+    Ok(kind == 1 || kind > 10)
 }
 
 fn wrong(basket: usize, start: impl std::fmt::Display, end: impl std::fmt::Display) -> Error {

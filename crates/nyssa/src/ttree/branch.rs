@@ -177,7 +177,11 @@ impl<'a> Branches<'a> {
             return Ok(Err(format!("it starts at entry {first} of the tree")));
         }
         Ok(match view.class() {
-            "TBranch" | "TBranchClones" => match leaves {
+            "TBranchClones" => Err(format!(
+                "it is split: its data are in its sub-branches (class {})",
+                view.str("fClassName")?
+            )),
+            "TBranch" => match leaves {
                 [] => Err("it has no leaf".to_owned()),
                 [only] => match &only.shape {
                     Err(_) if matches!(only.leaf.class.as_str(), "TLeafD32" | "TLeafF16") => {

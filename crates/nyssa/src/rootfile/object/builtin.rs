@@ -1,12 +1,13 @@
 //! Classes whose streaming is written by hand in ROOT: `TObject`, strings, arrays, collections,
 //! references and baskets. One function each, named after the class's `Streamer`.
 
+use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::object::basic::Basic;
 use crate::rootfile::object::plan::ClassId;
 use crate::rootfile::object::reader::Reader;
-use crate::rootfile::object::table::Builtin;
+use crate::rootfile::object::table::{Builtin, ITEMS};
 use crate::rootfile::object::value::{Numbers, ObjectId, Value};
 
 /// `TObject::kIsReferenced`: a process id follows.
@@ -15,6 +16,8 @@ const IS_REFERENCED: u32 = 1 << 4;
 const HAS_UUID: u32 = 1 << 5;
 /// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
 const BYPASS_STREAMER: u32 = 1 << 12;
+/// Bytes of the numbers of entries and bytes, and of the offset, of a `TBranchClones` before ROOT 5.
+const OLD_BRANCH_SIZES: usize = 4 + 3 * 8 + 4;
 
 impl Reader<'_> {
     /// Reads an object of a builtin class.
@@ -34,6 +37,8 @@ impl Reader<'_> {
             Builtin::TRef => self.t_ref(class),
             Builtin::TBasket => self.t_basket(class),
             Builtin::TTreeIndex => self.t_tree_index(class),
+            Builtin::TBranchClones => self.t_branch_clones(class),
+            Builtin::TQObject => Ok(Value::Null),
         }
     }
 
@@ -203,6 +208,60 @@ impl Reader<'_> {
             return Err(self.cursor.error("a TTreeIndex that ends inside its formulas"));
         }
         self.cursor.seek(end)?;
+        Ok(Value::Object(id))
+    }
+
+    /// `TBranchClones::Streamer`: no baskets, but its sub-branches, of which the first here is the one
+    /// that counts the objects (`fBranchCount`).
+    fn t_branch_clones(&mut self, class: ClassId) -> Result<Value> {
+        let start = self.cursor.clone();
+        let header = self.cursor.version_header()?;
+        let id = self.instance_of(class, header.version)?;
+        let named = match self.table.find("TNamed") {
+            Some(named) => self.class(named)?,
+            None => Value::Null,
+        };
+        if let Value::Object(named) = named {
+            for (index, member) in ["fName", "fTitle"].into_iter().enumerate() {
+                let text = self.object.view(named).get(member).cloned().unwrap_or(Value::Null);
+                self.set(id, index, text);
+            }
+        }
+        // Compression, and sizes of baskets, of their offsets, and of the table of baskets.
+        self.cursor.skip(4 * 4)?;
+        let written = self.cursor.be_i32()?;
+        // Since ROOT 5 all numbers of entries and bytes are integers of 64 bits. Before, that of entries
+        // was one of 32 and the others doubles; the mark of a pointer behind them tells which it is.
+        let mut ahead = self.cursor.clone();
+        ahead.skip(OLD_BRANCH_SIZES)?;
+        let entries = if ahead.be_u32()? & BYTE_COUNT != 0 {
+            self.cursor.skip(4)?;
+            Value::Float(self.cursor.be_f64()?)
+        } else {
+            self.cursor.skip(8)?;
+            Value::Int(self.cursor.be_i64()?)
+        };
+        // Sizes before and after compression, and the offset.
+        self.cursor.skip(8 + 8 + 4)?;
+        let counter = self.pointer()?;
+        let class_name = self.text()?;
+        let below = match self.table.find("TObjArray") {
+            Some(list) => self.class(list)?,
+            None => Value::Null,
+        };
+        let items = match below {
+            Value::Object(list) => match self.object.view(list).get(ITEMS) {
+                Some(Value::List(items)) => items.to_vec(),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let branches = Value::List([counter].into_iter().chain(items).collect());
+        let values = [Value::Int(written.into()), entries, class_name, branches];
+        for (index, value) in values.into_iter().enumerate() {
+            self.set(id, 2 + index, value);
+        }
+        self.finish("TBranchClones", &header, &start)?;
         Ok(Value::Object(id))
     }
 

@@ -35,6 +35,10 @@ pub(crate) enum Builtin {
     TBasket,
     /// `TTreeIndex`: only its formulas.
     TTreeIndex,
+    /// `TBranchClones`.
+    TBranchClones,
+    /// `TQObject`: no bytes at all.
+    TQObject,
 }
 
 /// One class of a file.
@@ -81,6 +85,23 @@ const BUILTINS: &[(&str, Builtin, &[&str])] = &[
     ("TRef", Builtin::TRef, &["TObject", "fPID"]),
     ("TRefArray", Builtin::TRefArray, &["TObject", "fName", "fLowerBound", "fPID", "fUIDs"]),
     ("TTreeIndex", Builtin::TTreeIndex, &["fMajorName", "fMinorName"]),
+    ("TQObject", Builtin::TQObject, &[]),
+    (
+        "TBranchClones",
+        Builtin::TBranchClones,
+        &[
+            "fName",
+            "fTitle",
+            "fWriteBasket",
+            "fEntries",
+            "fClassName",
+            "fBranches",
+            "fLeaves",
+            "fBaskets",
+            "fBasketEntry",
+            "fBasketSeek",
+        ],
+    ),
     (
         "TBasket",
         Builtin::TBasket,
