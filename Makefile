@@ -42,7 +42,7 @@ test-rust:
 	cargo test --workspace --quiet
 
 test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
-	$(BIN)/python -m pytest python/tests -q
+	$(BIN)/python -m pytest python/tests -q -n auto --maxprocesses 8 --dist loadfile
 
 lint: build $(VENV)/.installed-test
 	cargo fmt --all --check

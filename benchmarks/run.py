@@ -81,7 +81,10 @@ def main() -> None:
     tree = BUILD / f"nanoaod-{arguments.entries}.root"
     if not tree.exists():
         print(f"making {tree.relative_to(ROOT_DIRECTORY)}", file=sys.stderr)
-        make_data(tree, arguments.entries)
+        # A run that is killed meanwhile leaves no half of it.
+        part = tree.with_suffix(".part.root")
+        make_data(part, arguments.entries)
+        part.replace(tree)
     by_root, by_nyssa = BUILD / "by_root.root", BUILD / "by_nyssa.root"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 

@@ -41,9 +41,13 @@ def nano(data: Path) -> Path:
     return data / "ttree" / "nanoAOD_2015_CMS_Open_Data_ttbar.root"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def root() -> Iterator[Root]:
-    """Return a running ROOT, or skip."""
+    """Return a running ROOT, or skip.
+
+    Each module has its own: ROOT keeps what it knows of a class, so that another class of that name
+    would make it crash.
+    """
     server = Root()
     try:
         server.call("version")

@@ -11,23 +11,8 @@ use super::{Counts, Layouts, Member, ObjectLayout, Origin};
 use crate::error::Kind;
 use crate::rootfile::{ClassInfo, Element, StreamerInfos};
 
-fn element(class: &str, name: &str, type_name: &str, code: i32) -> Element {
-    Element {
-        class: class.to_owned(),
-        name: name.to_owned(),
-        title: String::new(),
-        code,
-        array_length: 0,
-        dimensions: Vec::new(),
-        item_code: 0,
-        base_version: 0,
-        type_name: type_name.to_owned(),
-        count_name: String::new(),
-    }
-}
-
 fn basic(name: &str, type_name: &str, code: i32) -> Element {
-    element("TStreamerBasicType", name, type_name, code)
+    Element::of("TStreamerBasicType", name, type_name, code)
 }
 
 fn info(name: &str, version: i32, checksum: u32, elements: Vec<Element>) -> ClassInfo {
@@ -95,7 +80,7 @@ fn a_class_in_itself_is_kept_as_bytes() {
         "L",
         1,
         7,
-        vec![element("TStreamerObjectAnyPointer", "next", "L*", 69), basic("i", "int", 3)],
+        vec![Element::of("TStreamerObjectAnyPointer", "next", "L*", 69), basic("i", "int", 3)],
     )];
     let inner = versioned(1, &[0, 0, 0, 0, 0, 0, 0, 2]);
     let pointer = new_object("L", &inner);
@@ -108,7 +93,7 @@ fn a_class_in_itself_is_kept_as_bytes() {
 
 /// `P { A* first; A* second; }`
 fn two_pointers() -> Vec<ClassInfo> {
-    let pointer = |name: &str| element("TStreamerObjectAnyPointer", name, "A*", 69);
+    let pointer = |name: &str| Element::of("TStreamerObjectAnyPointer", name, "A*", 69);
     vec![
         info("A", 1, 7, vec![basic("i", "int", 3)]),
         info("P", 1, 9, vec![pointer("first"), pointer("second")]),
@@ -190,7 +175,7 @@ fn damage_is_named_with_class_member_entry_and_byte() {
 
 #[test]
 fn sizes_that_no_object_can_have_cost_nothing() {
-    let mut counted = element("TStreamerBasicPointer", "p", "int*", 43);
+    let mut counted = Element::of("TStreamerBasicPointer", "p", "int*", 43);
     counted.count_name = "n".to_owned();
     let class = |member: Element| {
         vec![
@@ -198,7 +183,7 @@ fn sizes_that_no_object_can_have_cost_nothing() {
             info("C", 1, 9, vec![basic("n", "int", 6), member]),
         ]
     };
-    let stl = |name: &str| element("TStreamerSTL", "v", name, 300);
+    let stl = |name: &str| Element::of("TStreamerSTL", "v", name, 300);
     let huge = [0x7F, 0xFF, 0xFF, 0xFF];
     let mut array = basic("a", "int", 23);
     array.array_length = i32::MAX;
@@ -222,7 +207,7 @@ fn sizes_that_no_object_can_have_cost_nothing() {
 
 #[test]
 fn classes_that_cannot_be_compiled_name_class_and_member() {
-    let object = |name: &str| element("TStreamerObjectAny", "member", name, 62);
+    let object = |name: &str| Element::of("TStreamerObjectAny", "member", name, 62);
     let refused = |classes: Vec<ClassInfo>| {
         let error = ObjectLayout::compile(&StreamerInfos::new(classes), &["C"]).unwrap_err();
         assert_eq!(error.kind(), Kind::Unsupported);
@@ -238,7 +223,7 @@ fn classes_that_cannot_be_compiled_name_class_and_member() {
         "class C holds itself (field C::member)"
     );
     assert_eq!(
-        refused(vec![info("C", 1, 9, vec![element("TStreamerObjectAny", "member", "C", 500)])]),
+        refused(vec![info("C", 1, 9, vec![Element::of("TStreamerObjectAny", "member", "C", 500)])]),
         "its type C (streamer type 500) is not taken apart (field C::member)"
     );
     // Classes that each hold the next twice: as a tree they have no end.
@@ -272,7 +257,8 @@ fn references_count_from_the_origin() {
     let error = seconds(&object(1), &[0, size], Origin::Object(64)).unwrap_err();
     assert!(error.message().starts_with("tag 0x1 refers to no object before it"), "{error}");
     // Where an object may stand in itself, it is that number.
-    let classes = vec![info("L", 1, 7, vec![element("TStreamerObjectAnyPointer", "p", "L*", 69)])];
+    let classes =
+        vec![info("L", 1, 7, vec![Element::of("TStreamerObjectAnyPointer", "p", "L*", 69)])];
     let array = decode(classes, "L", &[&versioned(1, &[0, 0, 0, 1])]).unwrap();
     assert_eq!(array.as_struct().column(0).as_binary::<i64>().value(0), [0, 0, 0, 1]);
 }
@@ -280,7 +266,7 @@ fn references_count_from_the_origin() {
 /// `C { int n; A* a; //[n] }`: objects behind one version header for all.
 #[test]
 fn counted_arrays_of_objects() {
-    let mut counted = element("TStreamerLoop", "a", "A*", 501);
+    let mut counted = Element::of("TStreamerLoop", "a", "A*", 501);
     counted.count_name = "n".to_owned();
     let classes = || {
         let members = vec![basic("n", "int", 6), counted.clone()];
@@ -340,7 +326,7 @@ fn null_pointers_to_huge_objects_are_refused() {
     array.array_length = 1 << 24;
     let classes = vec![
         info("A", 1, 7, vec![array]),
-        info("P", 1, 9, vec![element("TStreamerSTL", "v", "vector<A*>", 300)]),
+        info("P", 1, 9, vec![Element::of("TStreamerSTL", "v", "vector<A*>", 300)]),
     ];
     let object = versioned(1, &versioned(9, &[&[0, 0, 0, 9][..], &[0; 36]].concat()));
     let error = decode(classes, "P", &[&object]).unwrap_err();
@@ -350,7 +336,7 @@ fn null_pointers_to_huge_objects_are_refused() {
 /// `N { int i; vector<N> below; }`: the container as it is streamed.
 #[test]
 fn a_container_of_the_class_itself_is_kept_as_bytes() {
-    let below = element("TStreamerSTL", "below", "vector<N>", 300);
+    let below = Element::of("TStreamerSTL", "below", "vector<N>", 300);
     let classes = vec![info("N", 1, 7, vec![basic("i", "int", 3), below])];
     let container = versioned(9, &[0, 0, 0, 0]);
     let object = versioned(1, &[&[0, 0, 0, 5][..], &container].concat());
@@ -368,14 +354,14 @@ fn named_objects_keep_their_headers_in_arrays_and_member_by_member() {
     let array = |class: &str, name: &str, type_name: &str, code: i32, size: i32| Element {
         array_length: size,
         dimensions: vec![size],
-        ..element(class, name, type_name, code)
+        ..Element::of(class, name, type_name, code)
     };
     let classes = vec![
         info(
             "Nam",
             2,
             7,
-            vec![element("TStreamerBase", "TNamed", "BASE", 67), basic("i", "int", 3)],
+            vec![Element::of("TStreamerBase", "TNamed", "BASE", 67), basic("i", "int", 3)],
         ),
         info(
             "Q",
@@ -384,7 +370,7 @@ fn named_objects_keep_their_headers_in_arrays_and_member_by_member() {
             vec![
                 array("TStreamerString", "ts", "TString", 85, 3),
                 array("TStreamerObject", "tn", "TNamed", 87, 2),
-                element("TStreamerSTL", "vn", "vector<Nam>", 500),
+                Element::of("TStreamerSTL", "vn", "vector<Nam>", 500),
                 basic("end", "int", 3),
             ],
         ),
@@ -446,7 +432,7 @@ fn a_member_of_all_items_has_one_header_for_its_containers() {
         let count = u32::try_from(values.len()).unwrap().to_be_bytes();
         count.into_iter().chain(values.iter().flat_map(|x| x.to_be_bytes())).collect::<Vec<u8>>()
     };
-    let elements = || vec![element("TStreamerSTL", "v", "vector<float>", 500)];
+    let elements = || vec![Element::of("TStreamerSTL", "v", "vector<float>", 500)];
     let two = versioned(9, &[floats(&[1.0]), floats(&[2.0, 3.0])].concat());
     let none = versioned(9, &[]);
     // Without items there is a header or nothing.

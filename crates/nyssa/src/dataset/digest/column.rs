@@ -23,6 +23,7 @@ use arrow_array::types::{
     Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, UnionArray};
+use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -148,9 +149,7 @@ impl Column {
         match self.kind {
             Kind::Null => self.values.count += array.len() as u64,
             Kind::Bool => {
-                let bools = array.as_boolean_opt().ok_or_else(other)?;
-                let bytes: Vec<u8> = bools.values().iter().map(u8::from).collect();
-                self.values.add(&bytes, |byte| [byte]);
+                self.values.bools(array.as_boolean_opt().ok_or_else(other)?.values());
             }
             Kind::Int => self.values.integers(array).ok_or_else(other)?,
             Kind::Float(16) => self.values.floats::<Float16Type, 2>(array).ok_or_else(other)?,
@@ -246,6 +245,21 @@ impl Stream {
         self.count += values.len() as u64;
     }
 
+    /// Adds booleans, each as a byte.
+    fn bools(&mut self, bools: &BooleanBuffer) {
+        let words: Vec<u64> = bools.bit_chunks().iter_padded().collect();
+        let mut left = bools.len();
+        for words in words.chunks(CHUNK / 64) {
+            let mut buffer = [[0; 8]; CHUNK / 8];
+            let bits = words.iter().flat_map(|word| word.to_le_bytes());
+            buffer.iter_mut().zip(bits).for_each(|(place, bits)| *place = bytes_of_bits(bits));
+            let count = left.min(words.len() * 64);
+            self.hash.update(&buffer.as_flattened()[..count]);
+            left -= count;
+        }
+        self.count += bools.len() as u64;
+    }
+
     fn floats<T: ArrowPrimitiveType, const N: usize>(&mut self, array: &dyn Array) -> Option<()>
     where
         T::Native: ToBytes<N>,
@@ -277,6 +291,13 @@ impl Stream {
             _ => None,
         }
     }
+}
+
+/// Each bit as a byte, the lowest first.
+fn bytes_of_bits(bits: u8) -> [u8; 8] {
+    // Byte number i keeps bit number i, and gets its highest bit from that.
+    let kept = (u64::from(bits) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    (((kept + 0x0040_6070_787c_7e7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
 }
 
 /// Bits of a float, little-endian.
@@ -314,6 +335,26 @@ impl Kind {
             Self::Array(size) => format!("array[{size}]"),
             Self::Record => "record".into(),
             Self::Variant => "variant".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_become_bytes() {
+        for bits in 0..=u8::MAX {
+            assert_eq!(bytes_of_bits(bits), std::array::from_fn(|bit| bits >> bit & 1));
+        }
+        let bools: Vec<bool> = (0..3000).map(|i: u32| i.count_ones() % 2 == 1).collect();
+        let bytes: Vec<u8> = bools.iter().map(|&bool| u8::from(bool)).collect();
+        for range in [0..3000, 5..2999, 1..64, 7..8, 9..9] {
+            let mut stream = Stream::default();
+            stream.bools(&BooleanBuffer::from(bools.clone()).slice(range.start, range.len()));
+            assert_eq!(stream.count, range.len() as u64);
+            assert_eq!(stream.hash.digest128(), xxh3_128(&bytes[range]));
         }
     }
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 pub use column::Column;
 pub use report::{Comparison, Difference, Digest, Expected, HASH, Report, Undigested};
 
-use super::{Dataset, Filter, Format, Item};
+use super::{Dataset, Filter, Item};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 
@@ -22,8 +22,6 @@ use crate::error::{Error, Result, ResultExt};
 pub const MEMORY_BUDGET: u64 = 256 << 20;
 /// Entries read first, to learn how large they are.
 const PROBE_ENTRIES: u64 = 1000;
-/// Start of the names of collections that only hold what projected fields show.
-const COLLECTION: &str = "_collection";
 
 /// What is hashed.
 #[derive(Clone, Debug)]
@@ -62,12 +60,10 @@ pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Re
     }
     let mut report = Report::new(dataset, entries.clone());
     let mut columns = Vec::new();
-    let takes = |item: &&Item| match &options.only {
-        Some(only) => only.contains(&item.name),
-        None => !is_hidden(dataset, item),
+    let takes = |name: &str| {
+        options.filter.takes(name) && options.only.as_ref().is_none_or(|only| only.contains(name))
     };
-    let items = dataset.items().iter().filter(|item| options.filter.takes(&item.name));
-    for item in items.filter(takes) {
+    for item in dataset.items().iter().filter(|item| takes(&item.name)) {
         match item.field.as_ref().map_err(Clone::clone).and_then(|it| Column::new(it.data_type())) {
             Ok(column) => columns.push(Hashed { item, column, bytes_per_entry: 0.0 }),
             Err(reason) => report.undigested.push(Undigested { name: item.name.clone(), reason }),
@@ -81,11 +77,6 @@ pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Re
         digest: hashed.column.digest(),
     }));
     Ok(report)
-}
-
-/// A collection that a conversion made; projected fields show what it holds.
-fn is_hidden(dataset: &dyn Dataset, item: &Item) -> bool {
-    dataset.format() == Format::RNTuple && item.name.starts_with(COLLECTION)
 }
 
 /// A column that is hashed.

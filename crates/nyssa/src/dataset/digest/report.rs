@@ -223,7 +223,7 @@ impl Expected {
                 None => comparison.missing.push(column.0.clone()),
             }
         }
-        let all = dataset.items().iter().filter(|item| !super::is_hidden(dataset, item));
+        let all = dataset.items().iter();
         let extra = all.filter(|item| !found.contains_key(item.name.as_str()));
         comparison.extra = extra.map(|item| item.name.clone()).collect();
         let only = Some(found.keys().map(|&name| name.to_owned()).collect());

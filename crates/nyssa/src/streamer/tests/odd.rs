@@ -4,7 +4,8 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 
-use super::{basic, decode, element, info, new_object, versioned};
+use super::{basic, decode, info, new_object, versioned};
+use crate::rootfile::Element;
 
 /// `TObject`: version, number, bits.
 const T_OBJECT: [u8; 10] = [0, 1, 0, 0, 0, 7, 3, 0, 0, 0];
@@ -12,12 +13,12 @@ const T_OBJECT: [u8; 10] = [0, 1, 0, 0, 0, 7, 3, 0, 0, 0];
 #[test]
 fn a_class_that_is_a_collection_has_the_items_of_its_title() {
     let this = |items: &str| {
-        let mut this = element("TStreamerSTL", "This", "Vector<Item>", 300);
+        let mut this = Element::of("TStreamerSTL", "This", "Vector<Item>", 300);
         this.title = format!("<{items}> Used to call the proper TStreamerInfo case");
         this.item_code = 61;
         info("Vector<Item>", 1, 5, vec![this])
     };
-    let base = element("TStreamerBase", "Empty", "BASE", 0);
+    let base = Element::of("TStreamerBase", "Empty", "BASE", 0);
     let empty = vec![this("Item"), info("Item", 1, 9, vec![base]), info("Empty", 1, 8, Vec::new())];
     // Three items without members, member by member: the checksum of their class, and their number.
     let three = versioned(0x4009, &[0, 0, 0, 0, 0, 9, 0, 0, 0, 3]);
@@ -33,7 +34,7 @@ fn a_class_that_is_a_collection_has_the_items_of_its_title() {
 
 #[test]
 fn so_many_items_without_members_are_taken_for_damage() {
-    let mut this = element("TStreamerSTL", "This", "Vector<Item>", 300);
+    let mut this = Element::of("TStreamerSTL", "This", "Vector<Item>", 300);
     this.title = "<Item> Used to call the proper TStreamerInfo case".to_owned();
     let classes = vec![info("Vector<Item>", 1, 5, vec![this]), info("Item", 1, 9, Vec::new())];
     let many = versioned(0x4009, &[0, 0, 0, 0, 0, 9, 0x7F, 0xFF, 0xFF, 0xFF]);
@@ -43,7 +44,7 @@ fn so_many_items_without_members_are_taken_for_damage() {
 
 #[test]
 fn items_of_a_type_that_no_one_knows_are_numbers_of_an_enum() {
-    let member = element("TStreamerSTL", "v", "vector<Status>", 300);
+    let member = Element::of("TStreamerSTL", "v", "vector<Status>", 300);
     let classes = || vec![info("A", 1, 5, vec![member.clone()])];
     let items = [0, 0, 0, 2, 0, 0, 0, 4, 0xFF, 0xFF, 0xFF, 0xFF];
     let object = versioned(1, &versioned(4, &items));
@@ -58,7 +59,7 @@ fn items_of_a_type_that_no_one_knows_are_numbers_of_an_enum() {
 
 #[test]
 fn pointers_in_a_counted_array_may_be_objects_without_tags() {
-    let mut table = element("TStreamerLoop", "p", "B**", 501);
+    let mut table = Element::of("TStreamerLoop", "p", "B**", 501);
     table.count_name = "n".to_owned();
     let b = info("B", 1, 6, vec![basic("i", "int", 3)]);
     let classes = || vec![info("A", 1, 5, vec![basic("n", "int", 6), table.clone()]), b.clone()];
@@ -78,7 +79,7 @@ fn pointers_in_a_counted_array_may_be_objects_without_tags() {
 
 #[test]
 fn objects_without_byte_count_may_lack_their_version() {
-    let base = || element("TStreamerBase", "TObject", "BASE", 66);
+    let base = || Element::of("TStreamerBase", "TObject", "BASE", 66);
     let classes = vec![info("A", 1, 5, vec![base(), basic("i", "int", 3)])];
     let members = [&T_OBJECT[..], &[0, 0, 0, 9]].concat();
     let with_version = [&[0, 1][..], &members].concat();
@@ -89,7 +90,7 @@ fn objects_without_byte_count_may_lack_their_version() {
 
 #[test]
 fn a_base_class_without_members_may_take_no_bytes() {
-    let empty = element("TStreamerBase", "Empty", "BASE", 0);
+    let empty = Element::of("TStreamerBase", "Empty", "BASE", 0);
     let classes = || {
         vec![
             info("A", 1, 5, vec![empty.clone(), basic("i", "int", 3)]),
