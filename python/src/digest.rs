@@ -31,7 +31,7 @@ pub fn digest<'py>(
             let options = Options { only, entries, ..Options::default() };
             return json(&core_digest(dataset, &options, context)?);
         };
-        let mut expected = Expected::parse(&text, "the report", dataset)?;
+        let mut expected = Expected::parse(text.as_bytes(), "the report", dataset)?;
         if let Some(entries) = entries {
             expected = expected.with_entries(entries);
         }

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::cmd;
+use crate::units::parse_threads;
 
 /// Read, check and convert CERN's TTree and RNTuple data, without ROOT.
 #[derive(Debug, Parser)]
@@ -32,7 +33,7 @@ pub struct Global {
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// Worker threads [default: $NYSSA_NUM_THREADS, else all cores]
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
     pub threads: Option<usize>,
 }
 

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use nyssa::dataset::{self, Chain, ChainOptions, Dataset, Format, Link};
+use nyssa::dataset::{self, Chain, ChainOptions, Dataset, Filter, Format, Link};
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::{Context, Error, read, ttree};
 
@@ -57,9 +57,7 @@ pub enum Entries {
 impl Entries {
     /// Opens what arguments name: files, lists, folders and globs, see [`dataset::files`].
     pub fn open(arguments: &[String], options: &ChainOptions, context: &Context) -> Result<Self> {
-        let found =
-            arguments.iter().map(|one| dataset::files(one)).collect::<nyssa::Result<Vec<_>>>()?;
-        let files = found.concat();
+        let files = files(arguments)?;
         match &files[..] {
             [only] => Ok(Self::One(Data::open(only)?)),
             files => {
@@ -93,15 +91,47 @@ fn not_data(file: &RootFile, key: &KeyEntry) -> Error {
     Error::invalid_argument(message).at(|place| place.file = Some(file.name().to_owned()))
 }
 
+/// The files that arguments name: files, lists, folders and globs, see [`dataset::files`].
+pub fn files(arguments: &[String]) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for argument in arguments {
+        check_input(dataset::split_path(argument).0)?;
+        found.extend(dataset::files(argument)?);
+    }
+    Ok(found)
+}
+
+/// Refuses an input that is no file.
+fn check_input(path: &str) -> Result<()> {
+    if path != "-" {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        "standard input cannot be read: a ROOT file is read at many places".to_owned(),
+        Some("write it to a file, and name that".to_owned()),
+    ))
+}
+
+/// Refuses patterns that take none of the columns: nothing would look like nothing wrong.
+pub fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
+    if names.is_empty() || names.iter().any(|name| filter.takes(name)) {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        format!("the filter takes none of the {} columns of {file}", names.len()),
+        Some(format!("`nyssa schema {file}` lists their names")),
+    ))
+}
+
+/// The names of the columns of a dataset.
+pub fn names(dataset: &dyn Dataset) -> Vec<&str> {
+    dataset.items().iter().map(|item| item.name.as_str()).collect()
+}
+
 /// Opens the file of an argument; the path in it, if there is one.
 pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
     let (path, object) = dataset::split_path(argument);
-    if path == "-" {
-        return Err(Failure::Usage(
-            "standard input cannot be read: a ROOT file is read at many places".to_owned(),
-            Some("write it to a file, and name that".to_owned()),
-        ));
-    }
+    check_input(path)?;
     let source = nyssa_io::LocalSource::open(path).map_err(|error| not_one_file(path, error))?;
     Ok((RootFile::open(Arc::new(source))?, object))
 }

@@ -41,8 +41,12 @@ pub fn run_on(
     err: &mut dyn Write,
     terminal: Terminal,
 ) -> u8 {
-    let cli = match args::Cli::try_parse_from(args) {
+    let cli = match args::Cli::try_parse_from(&args) {
         Ok(cli) => cli,
+        Err(error) if error.kind() == clap::error::ErrorKind::InvalidUtf8 => {
+            not_utf8(&args).print(err);
+            return ERROR;
+        }
         Err(error) => return usage(&error, out, err),
     };
     let signals = match signals::Signals::install() {
@@ -55,9 +59,10 @@ pub fn run_on(
     let mut buffered = BufWriter::new(out);
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
     let result = cmd::run(&cli.command, &mut app);
-    let result = result.and_then(|code| {
-        app.out.flush()?;
-        Ok(code)
+    let result = result.and_then(|code| match app.out.flush() {
+        // What was found is true even if nobody reads of it.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(code),
     });
     match result {
         Ok(code) => code,
@@ -73,6 +78,16 @@ pub fn run_on(
             ERROR
         }
     }
+}
+
+/// The failure of arguments that are taken as text and are none.
+fn not_utf8(args: &[OsString]) -> failure::Failure {
+    let name = args.iter().find(|one| one.to_str().is_none());
+    let name = name.map(|one| one.to_string_lossy()).unwrap_or_default();
+    failure::Failure::Usage(
+        format!("the name {} is not UTF-8", output::printable(&name)),
+        Some("give the file another name, or make a link to it, as with ln -s".to_owned()),
+    )
 }
 
 /// Prints what clap has to say: help and version are data, the rest is talk.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use nyssa::context::MOST_THREADS;
+
 /// Suffixes of sizes and their bytes.
 const UNITS: [(&str, f64); 17] = [
     ("", 1.0),
@@ -41,6 +43,14 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         return Err(format!("{text:?} is not a size between 1 byte and 9 PB"));
     }
     Ok(bytes.round() as u64)
+}
+
+/// A number of threads, before any work is done.
+pub fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(threads) if (1..=MOST_THREADS).contains(&threads) => Ok(threads),
+        _ => Err(format!("a number of threads is 1 to {MOST_THREADS}")),
+    }
 }
 
 /// Entries as `A:B`, `A:`, `:B` or `:`.
@@ -139,6 +149,14 @@ mod tests {
         }
         for text in ["", "MB", "12XB", "-1", "0", "nan", "inf", "1e99", "1 2", "é"] {
             assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_threads() {
+        assert_eq!((parse_threads("1"), parse_threads("1024")), (Ok(1), Ok(1024)));
+        for text in ["0", "-1", "1025", "99999999999999999999", "", "two", "1.5", "--json"] {
+            assert_eq!(parse_threads(text), Err("a number of threads is 1 to 1024".to_owned()));
         }
     }
 

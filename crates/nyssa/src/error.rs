@@ -250,6 +250,7 @@ impl From<nyssa_io::Error> for Error {
             | std::io::ErrorKind::InvalidInput
             | std::io::ErrorKind::IsADirectory => Kind::InvalidArgument,
             std::io::ErrorKind::UnexpectedEof => Kind::OutOfSpecification,
+            std::io::ErrorKind::Unsupported => Kind::Unsupported,
             _ => Kind::Io,
         };
         Self::new(kind, error.to_string()).with_source(error)

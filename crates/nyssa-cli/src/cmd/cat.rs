@@ -32,10 +32,10 @@ const STEP_BYTES: u64 = 64 << 20;
 
 /// Print entries as JSON lines
 ///
-/// One JSON object per entry; those of several files one after the other, with the columns of the first. Integers are exact and floats are the shortest numbers that read back to
-/// the same value; "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is printed as an
-/// object with its bytes: {"bytes": [195, 40]}. Maps with strings as keys are objects, pairs and tuples
-/// are arrays.
+/// One JSON object per entry; those of several files one after the other, with the columns of the
+/// first. Integers are exact and floats are the shortest numbers that read back to the same value;
+/// "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is printed as an object with its
+/// bytes: {"bytes": [195, 40]}. Maps with strings as keys are objects, pairs and tuples are arrays.
 ///
 /// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are
 /// hexadecimal strings as C prints them with %a, booleans are 0 and 1.
@@ -56,10 +56,10 @@ pub struct Cat {
     #[arg(required = true)]
     data: Vec<String>,
     /// Entries A up to, not including, B; A: and :B reach to the end and from the start
-    #[arg(long, value_name = "A:B", value_parser = Entries::parse, conflicts_with = "number")]
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse, conflicts_with = "number")]
     entries: Option<Entries>,
     /// Print the first N entries, 10 when nothing is said; with --json all
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
     number: Option<u64>,
     /// Print only branches or fields that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
@@ -202,11 +202,8 @@ fn columns(
     let mut taken: Vec<_> =
         dataset.items().iter().filter(|item| filter.takes(&item.name)).collect();
     taken.extend(below(dataset, patterns)?);
-    if taken.is_empty() && !dataset.items().is_empty() {
-        return Err(Failure::Usage(
-            format!("the filter takes none of the {} columns", dataset.items().len()),
-            Some("`nyssa schema` lists their names".to_owned()),
-        ));
+    if taken.is_empty() {
+        data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     }
     let mut columns = Vec::new();
     let mut left_out = Vec::new();

@@ -78,7 +78,7 @@ pub struct Convert {
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
     /// Convert entries A up to, not including, B
-    #[arg(long, value_name = "A:B", value_parser = Entries::parse)]
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse)]
     entries: Option<Entries>,
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
@@ -179,6 +179,12 @@ struct ReportFile(Box<LocalSink>);
 
 impl ReportFile {
     fn create(path: &Path, args: &Convert, input: &str) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            return Err(Failure::Usage(
+                "the report is a file, and cannot be standard output".to_owned(),
+                Some("--json prints the same; `./-` is a file of that name".to_owned()),
+            ));
+        }
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if [Path::new(input), &args.output].iter().any(|other| real(other) == real(path)) {
             return Err(Failure::Usage(

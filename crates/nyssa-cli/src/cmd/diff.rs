@@ -7,8 +7,8 @@ use nyssa::dataset::{ChainOptions, Filter, Target};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::data::Entries;
-use crate::failure::Result;
+use crate::data::{self, Entries};
+use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{count, counted};
 use crate::{FINE, PROBLEM};
@@ -56,10 +56,17 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     let open = |argument: &String| Entries::open(std::slice::from_ref(argument), &chain, &context);
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let (a, b) = (a.dataset(), b.dataset());
+    data::check_filter(&filter, &[data::names(a), data::names(b)].concat(), &args.a)?;
     let (bar, context) = app.progress(&context, "comparing");
     let mut report = diff::diff(a, b, &Options { filter, ..Options::default() }, &context)?;
     drop(bar);
     if args.only_common {
+        if report.compared.is_empty() && report.incomparable.is_empty() {
+            return Err(Failure::Usage(
+                format!("{} and {} have no column in common: nothing was compared", args.a, args.b),
+                Some("`nyssa schema` lists the columns of each".to_owned()),
+            ));
+        }
         report.equal = report.entries_a == report.entries_b
             && report.incomparable.is_empty()
             && report.different().next().is_none();

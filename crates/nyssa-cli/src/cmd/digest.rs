@@ -1,6 +1,7 @@
 //! `nyssa digest`: one number for the values of each column.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nyssa::dataset::digest::{self, Comparison, Expected, Options, Report};
@@ -29,14 +30,15 @@ pub struct Digest {
     /// FILE or FILE:PATH; several, a glob in quotes, a folder, or @LIST are hashed as one
     #[arg(required = true)]
     data: Vec<String>,
-    /// Compare with the report of a conversion, or with digests of an earlier day
+    /// Compare with the report of a conversion, or with digests of an earlier day; - reads standard
+    /// input
     #[arg(long, value_name = "REPORT", conflicts_with = "filter")]
     compare: Option<PathBuf>,
     /// Hash only columns that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     /// Hash entries A up to, not including, B
-    #[arg(long, value_name = "A:B", value_parser = Entries::parse)]
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse)]
     entries: Option<Entries>,
     /// Memory for data in flight [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
@@ -55,13 +57,12 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
     let entries = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;
     let dataset = entries.dataset();
+    data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     let memory_budget = args.memory.unwrap_or(digest::MEMORY_BUDGET);
     let range = args.entries.map(|entries| entries.within(dataset.num_entries()));
     if let Some(report) = &args.compare {
-        let text = std::fs::read_to_string(report).map_err(|error| {
-            Error::from(nyssa_io::Error::new(report.display().to_string(), "read", error))
-        })?;
-        let mut expected = Expected::parse(&text, &report.display().to_string(), dataset)?;
+        let (name, bytes) = read(report)?;
+        let mut expected = Expected::parse(&bytes, &name, dataset)?;
         if let Some(range) = range {
             expected = expected.with_entries(range);
         }
@@ -78,6 +79,20 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
         print(&report, app)?;
     }
     Ok(FINE)
+}
+
+/// The name and the bytes of a report; `-` is standard input.
+fn read(report: &Path) -> Result<(String, Vec<u8>)> {
+    let (name, read) = if report.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        ("standard input".to_owned(), read.map(|_| bytes))
+    } else {
+        (report.display().to_string(), std::fs::read(report))
+    };
+    let failed = |error| Error::from(nyssa_io::Error::new(&name, "read", error));
+    let bytes = read.map_err(failed)?;
+    Ok((name, bytes))
 }
 
 fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
@@ -98,7 +113,7 @@ fn compare(
     expected: &Expected,
     dataset: &dyn Dataset,
     memory_budget: u64,
-    report: &std::path::Path,
+    report: &Path,
     context: &Context,
     app: &mut App<'_>,
 ) -> Result<u8> {

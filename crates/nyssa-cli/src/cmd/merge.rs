@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::dataset;
 use nyssa::merge::{self, MEMORY_BUDGET, Mode, Options, Report};
 use nyssa::write::CompressionChoice;
 
 use crate::FINE;
 use crate::app::App;
-use crate::data::check_output;
+use crate::data::{check_output, files};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, parse_size, size};
@@ -73,8 +72,7 @@ fn parse(text: &str) -> std::result::Result<CompressionChoice, String> {
 pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
     check_output(&args.output)?;
-    let inputs = args.inputs.iter().map(|one| dataset::files(one));
-    let inputs = inputs.collect::<nyssa::Result<Vec<_>>>()?.concat();
+    let inputs = files(&args.inputs)?;
     let options = Options {
         mode: match (args.union, args.filter) {
             (true, _) => Mode::Union,

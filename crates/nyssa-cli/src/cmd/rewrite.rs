@@ -75,7 +75,7 @@ pub struct Rewrite {
     #[arg(long, value_name = "GLOB")]
     drop: Vec<String>,
     /// Take entries A up to, not including, B
-    #[arg(long, value_name = "A:B", value_parser = Entries::parse)]
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse)]
     entries: Option<Entries>,
     /// Take only entries for which this is true, such as 'nMuon >= 2 && any(abs(Muon_eta) < 2.4)'
     #[arg(long, value_name = "EXPRESSION", value_parser = cut)]

@@ -350,7 +350,10 @@ fn print(document: &Document, app: &mut App<'_>) -> Result<()> {
     match (problems, document.unchecked.len() as u64) {
         (0, 0) => sound(document, &keys, app),
         (0, _) => Ok(writeln!(app.out, "no problem found in what was checked: {keys}")?),
-        _ => Ok(writeln!(app.out, "damaged: {} in {keys}", counted(problems, "problem"))?),
+        _ => {
+            let (problems, file) = (counted(problems, "problem"), printable(&document.file));
+            Ok(writeln!(app.out, "damaged: {problems} in {keys} of {file}")?)
+        }
     }
 }
 

@@ -63,11 +63,158 @@ fn entries_beyond_the_end() {
 #[test]
 fn filters_that_take_nothing() {
     let Some(file) = file(STAFF) else { return };
-    let expected = "error: the filter takes none of the 11 columns\n\
-                    hint: `nyssa schema` lists their names\n";
-    assert_eq!(refused(&["cat", &file, "--filter", "Jet_*"]), expected);
+    let expected = format!(
+        "error: the filter takes none of the 11 columns of {file}\n\
+         hint: `nyssa schema {file}` lists their names\n"
+    );
+    for command in ["cat", "schema", "digest"] {
+        assert_eq!(refused(&[command, &file, "--filter", "Jet_*"]), expected, "{command}");
+    }
+    let both = expected.replace("11", "22");
+    assert_eq!(refused(&["diff", &file, &file, "--filter", "Jet_*"]), both);
     let err = refused(&["cat", &file, "--filter", "Jet_["]);
     assert!(err.starts_with("error: \"Jet_[\" is not a glob: "), "{err}");
+}
+
+#[test]
+fn nothing_in_common_is_not_equal() {
+    let (Some(a), Some(b)) = (file(STAFF), file(ZMUMU)) else { return };
+    let expected = format!(
+        "error: {a} and {b} have no column in common: nothing was compared\n\
+         hint: `nyssa schema` lists the columns of each\n"
+    );
+    assert_eq!(refused(&["diff", &a, &b, "--only-common"]), expected);
+}
+
+/// Inputs that nothing can be read from, and what is said of them, the folder shown as `{in}`.
+#[cfg(unix)]
+#[test]
+fn awkward_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("empty.root"), "").unwrap();
+    std::fs::write(path("text.root"), "some words, not bytes of ROOT").unwrap();
+    std::fs::create_dir(path("folder")).unwrap();
+    std::os::unix::fs::symlink("nowhere.root", path("link.root")).unwrap();
+    let base = folder.path().to_str().unwrap();
+    let several = "`nyssa cat`, `diff`, `digest` and `merge` take folders and globs";
+    let in_folder = format!(
+        "error: cannot open {{in}}/folder: it is a folder, not a file\nhint: name a file in it; {several}"
+    );
+    let no_glob = format!(
+        "error: cannot open {{in}}/*.none: No such file or directory (os error 2)\n\
+         hint: name one file here; {several}"
+    );
+    let one = ["ls", "schema", "inspect", "convert", "rewrite"];
+    let many = ["cat", "digest", "diff", "merge"];
+    let all = [&one[..], &many[..]].concat();
+    let stdin = "error: standard input cannot be read: a ROOT file is read at many places\n\
+                 hint: write it to a file, and name that";
+    let table = [
+        ("-", &all[..], stdin),
+        ("", &all, "error: cannot open : the name is empty"),
+        (
+            "{in}/none.root",
+            &all,
+            "error: cannot open {in}/none.root: No such file or directory (os error 2)",
+        ),
+        (
+            "{in}/link.root",
+            &all,
+            "error: cannot open {in}/link.root: it is a link to nowhere.root, which is not there",
+        ),
+        ("{in}/empty.root", &all, "error: not a ROOT file: it is empty (file {in}/empty.root)"),
+        (
+            "{in}/text.root",
+            &all,
+            "error: not a ROOT file: it begins with \"some wor\" (file {in}/text.root)",
+        ),
+        (
+            "https://some.where/a.root",
+            &all,
+            "error: cannot open https://some.where/a.root: files are read from this machine, not by \
+             https; copy it first",
+        ),
+        (
+            "file:///none.root",
+            &all,
+            "error: cannot open file:///none.root: name it without file://, as /none.root",
+        ),
+        ("{in}/folder", &one, in_folder.as_str()),
+        ("{in}/folder", &many, "error: no file matches {in}/folder/*.root"),
+        ("{in}/*.none", &one, no_glob.as_str()),
+        ("{in}/*.none", &many, "error: no file matches {in}/*.none"),
+        (
+            "@{in}/none.txt",
+            &many,
+            "error: cannot read the list {in}/none.txt: No such file or directory (os error 2)",
+        ),
+    ];
+    let output = path("out.root");
+    let output = output.to_str().unwrap();
+    for (input, commands, expected) in table {
+        let (input, expected) = (input.replace("{in}", base), expected.replace("{in}", base));
+        for &command in commands {
+            let args = match command {
+                "convert" | "rewrite" => vec![command, &input, output],
+                "merge" => vec![command, &input, "-o", output],
+                "diff" => vec![command, &input, &input],
+                _ => vec![command, &input],
+            };
+            assert_eq!(refused(&args), format!("{expected}\n"), "{command} {input}");
+            assert_eq!(refused(&[&args[..], &["--json"]].concat()), format!("{expected}\n"));
+        }
+    }
+    let ran = nyssa(&["verify", path("empty.root").to_str().unwrap()]);
+    let expected = format!(
+        "problem: not a ROOT file: it is empty\ndamaged: 1 problem in 0 keys of {base}/empty.root\n"
+    );
+    assert_eq!((ran.code, ran.out, ran.err), (1, expected, String::new()));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4, "nothing is left behind");
+}
+
+#[test]
+fn options_that_are_no_numbers() {
+    for (args, expected) in [
+        (
+            &["ls", "x", "--threads", "0"][..],
+            "'0' for '--threads <N>': a number of threads is 1 to 1024",
+        ),
+        (
+            &["convert", "x", "y", "--threads", "-1"],
+            "'-1' for '--threads <N>': a number of threads is 1 to 1024",
+        ),
+        (
+            &["cat", "x", "--entries", "5:2"],
+            "'5:2' for '--entries <A:B>': \"5:2\" ends before it starts",
+        ),
+        (
+            &["rewrite", "x", "y", "--entries", "-3:"],
+            "'-3:' for '--entries <A:B>': \"-3:\" is not a range of entries: write A:B, A: or :B",
+        ),
+        (&["cat", "x", "-n", "-1"], "'-1' for '--number <N>': invalid digit found in string"),
+    ] {
+        let expected =
+            format!("error: invalid value {expected}\n\nFor more information, try '--help'.\n");
+        assert_eq!(refused(args), expected);
+    }
+}
+
+#[test]
+fn reports_are_files() {
+    let Some(file) = file(ZMUMU) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.root");
+    let err = refused(&["convert", &file, output.to_str().unwrap(), "--report", "-"]);
+    let expected = "error: the report is a file, and cannot be standard output\n\
+                    hint: --json prints the same; `./-` is a file of that name\n";
+    assert_eq!(err, expected);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+    let expected = format!(
+        "error: not a report with digests: `nyssa convert --report FILE` or `nyssa digest --json` \
+         writes one (file {file})\n"
+    );
+    assert_eq!(refused(&["digest", &file, "--compare", &file]), expected);
 }
 
 #[test]

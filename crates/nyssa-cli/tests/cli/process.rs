@@ -1,6 +1,6 @@
 //! What needs a process of its own: environment, pipes, signals.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 
 use crate::common::{STAFF, ZMUMU, file};
@@ -38,6 +38,61 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn what_was_found_counts_though_nobody_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.root");
+    std::fs::write(&empty, "").unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let ran = nyssa(&["verify", empty.to_str().unwrap()]).stdout(writer).output().unwrap();
+    assert_eq!((ran.status.code(), &*String::from_utf8_lossy(&ran.stderr)), (Some(1), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let Some(file) = file(STAFF) else { return };
+    for command in ["ls", "schema", "cat", "inspect", "verify", "digest", "--help"] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let args = if command == "--help" { vec![command] } else { vec![command, &file] };
+        let ran = nyssa(&args).stdout(full).output().unwrap();
+        let err = String::from_utf8(ran.stderr).unwrap();
+        let expected = "error: cannot write the output: No space left on device (os error 28)\n";
+        assert_eq!((ran.status.code(), err.as_str()), (Some(2), expected), "{command}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let name = std::ffi::OsStr::from_bytes(b"bad\xff.root");
+    let ran = Command::new(env!("CARGO_BIN_EXE_nyssa")).arg("ls").arg(name).output().unwrap();
+    let expected = "error: the name bad\u{fffd}.root is not UTF-8\n\
+                    hint: give the file another name, or make a link to it, as with ln -s\n";
+    assert_eq!(
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap().as_str()),
+        (Some(2), expected)
+    );
+}
+
+#[test]
+fn digests_from_standard_input() {
+    let Some(file) = file(STAFF) else { return };
+    let report = nyssa(&["digest", &file, "--json"]).output().unwrap().stdout;
+    let mut child =
+        nyssa(&["digest", &file, "--compare", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&report).unwrap();
+    let ran = child.wait_with_output().unwrap();
+    let out = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(
+        (ran.status.code(), &*out),
+        (Some(0), "equal: 11 columns, 3,354 entries compared\n")
+    );
 }
 
 #[cfg(unix)]

@@ -30,6 +30,30 @@ pub struct LocalSource {
     size: u64,
 }
 
+/// What is known of a file that is not there.
+fn missing(path: &Path, error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::NotFound {
+        return error;
+    }
+    if path.as_os_str().is_empty() {
+        return io::Error::new(error.kind(), "the name is empty");
+    }
+    if let Ok(target) = fs::read_link(path) {
+        let why = format!("it is a link to {}, which is not there", target.display());
+        return io::Error::new(error.kind(), why);
+    }
+    match path.to_str().and_then(|text| text.split_once("://")) {
+        Some(("file", local)) => {
+            io::Error::new(error.kind(), format!("name it without file://, as {local}"))
+        }
+        Some((scheme, _)) if scheme.chars().all(|c| c.is_ascii_alphanumeric()) => {
+            let why = format!("files are read from this machine, not by {scheme}; copy it first");
+            io::Error::new(io::ErrorKind::Unsupported, why)
+        }
+        _ => error,
+    }
+}
+
 /// Refuses what is no regular file.
 pub(super) fn check_file(path: &Path) -> io::Result<()> {
     let found = fs::metadata(path)?;
@@ -46,13 +70,14 @@ impl LocalSource {
     /// Opens `path`.
     ///
     /// # Errors
-    /// The system's, `IsADirectory`, and `InvalidInput` for another thing that is no regular file.
+    /// The system's, `IsADirectory`, `InvalidInput` for another thing that is no regular file, and
+    /// `Unsupported` for a URL.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let failed = |error| Error::new(&name, "open", error);
         // Before opening: that would wait forever on a pipe without a writer.
-        check_file(path).map_err(failed)?;
+        check_file(path).map_err(|error| failed(missing(path, error)))?;
         let file = File::open(path).map_err(failed)?;
         Self::of(name.clone(), file).map_err(failed)
     }

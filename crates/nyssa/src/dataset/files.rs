@@ -1,6 +1,7 @@
 //! The files that an argument names: one, those of a list, of a folder, or that match a glob.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -18,7 +19,8 @@ const MAX_DEPTH: usize = 32;
 ///
 /// # Errors
 /// `NotFound` for a list that cannot be read and a glob or folder without files; `InvalidArgument` for
-/// a glob that does not parse.
+/// a glob that does not parse, and where a file has a name that is not UTF-8; `Io` where a folder cannot be
+/// read: none is left out.
 pub fn files(argument: &str) -> Result<Vec<String>> {
     let Some(list) = argument.strip_prefix('@') else { return one(argument) };
     let text = fs::read_to_string(list)
@@ -72,26 +74,38 @@ fn matching(pattern: &str) -> Result<Vec<String>> {
         folder = Path::new("/").join(folder);
     }
     let mut found = Vec::new();
-    walk(&folder, depth, &glob.compile_matcher(), &mut found);
+    walk(&folder, depth, &glob.compile_matcher(), &mut found)?;
     found.sort();
     Ok(found)
 }
 
-/// Folders that cannot be read have no files.
-fn walk(folder: &Path, depth: usize, glob: &GlobMatcher, found: &mut Vec<String>) {
+/// Folders that are not there have no files; of others nothing is left out.
+fn walk(folder: &Path, depth: usize, glob: &GlobMatcher, found: &mut Vec<String>) -> Result<()> {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        let path = folder.join(entry.file_name());
+    let failed = |error| {
+        Error::from(nyssa_io::Error::new(place.display().to_string(), "list the folder", error))
+    };
+    let entries = match fs::read_dir(place) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(());
+        }
+        other => other.map_err(failed)?,
+    };
+    for entry in entries {
+        let path = folder.join(entry.map_err(failed)?.file_name());
         if path.is_dir() {
             if depth > 1 {
-                walk(&path, depth - 1, glob, found);
+                walk(&path, depth - 1, glob, found)?;
             }
-        } else if glob.is_match(&path)
-            && let Some(name) = path.to_str()
-        {
+        } else if glob.is_match(&path) {
+            let name = path.to_str().ok_or_else(|| {
+                let name = path.display();
+                Error::invalid_argument(format!("the name {name} is not UTF-8: give it another"))
+            })?;
             found.push(name.to_owned());
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -134,6 +148,23 @@ mod tests {
             assert_eq!(error.kind(), kind, "{argument}");
             assert!(error.message().contains(part), "{error}");
         }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_file_is_left_out() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = std::env::temp_dir().join(format!("nyssa-odd-files-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.root"), "").unwrap();
+        fs::write(folder.join(std::ffi::OsStr::from_bytes(b"b\xff.root")), "").unwrap();
+        let base = folder.to_str().unwrap();
+        let error = files(base).unwrap_err();
+        let expected = format!("the name {base}/b\u{fffd}.root is not UTF-8: give it another");
+        assert_eq!((error.kind(), error.message()), (Kind::InvalidArgument, expected.as_str()));
+        assert_eq!(files(&format!("{base}/a*.root")).unwrap(), [format!("{base}/a.root")]);
         fs::remove_dir_all(folder).unwrap();
     }
 }

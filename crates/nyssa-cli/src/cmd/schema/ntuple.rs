@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Document, indented, remark};
 use crate::app::App;
+use crate::data::check_filter;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 
@@ -60,6 +61,9 @@ struct ColumnRow {
 /// Prints the fields below the top-level fields that the filter takes.
 pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) -> Result<()> {
     let mut rows = Vec::new();
+    let names: Vec<_> =
+        reader.top_level().iter().map(|&id| &*reader.schema().field(id).name).collect();
+    check_filter(filter, &names, reader.file())?;
     for &id in reader.top_level() {
         let name = &reader.schema().field(id).name;
         if filter.takes(name) {

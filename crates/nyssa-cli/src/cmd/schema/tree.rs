@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Document, indented, remark};
 use crate::app::App;
-use crate::data::open_file;
+use crate::data::{check_filter, open_file};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::count;
@@ -65,6 +65,7 @@ pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) 
     let tree = reader.tree();
     let mut rows = Vec::new();
     add(reader, &tree.branches, "", 0, &mut rows);
+    check_filter(filter, &rows.iter().map(|row| &*row.path).collect::<Vec<_>>(), reader.file())?;
     rows.retain(|row| filter.takes(&row.path));
     let (aliases, friends) = relations(reader)?;
     if app.json {

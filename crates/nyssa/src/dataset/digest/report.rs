@@ -147,12 +147,12 @@ impl Expected {
     ///
     /// # Errors
     /// `InvalidArgument` when the text is no such report, or one of another dataset.
-    pub fn parse(text: &str, source: &str, dataset: &dyn Dataset) -> Result<Self> {
+    pub fn parse(text: &[u8], source: &str, dataset: &dyn Dataset) -> Result<Self> {
         Self::read(text, dataset).in_file(source)
     }
 
-    fn read(text: &str, dataset: &dyn Dataset) -> Result<Self> {
-        let document: Document = serde_json::from_str(text).map_err(|_| {
+    fn read(text: &[u8], dataset: &dyn Dataset) -> Result<Self> {
+        let document: Document = serde_json::from_slice(text).map_err(|_| {
             Error::invalid_argument(
                 "not a report with digests: `nyssa convert --report FILE` or `nyssa digest --json` \
                  writes one",
