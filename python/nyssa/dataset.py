@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from nyssa import _core, _lazy, _library, _spare
 from nyssa._filter import NameFilter, choose, deep, matcher, not_found, nothing_left
+from nyssa._mapping import Choosable
 from nyssa._read_steps import each
 from nyssa._steps import entry_numbers, entry_range
 from nyssa._steps import step_size as size_of
@@ -26,7 +27,7 @@ DEFAULT_STEP = "250 MB"
 """Memory that `Dataset.iterate` aims to take."""
 
 
-class Dataset(Mapping[str, "Column"]):
+class Dataset(Choosable[Column]):
     """A TTree or RNTuple in an open file: a mapping from names to columns.
 
     Its entries are read with `arrays`, in pieces with `iterate`, or column by column
@@ -89,11 +90,12 @@ class Dataset(Mapping[str, "Column"]):
     ) -> list[str]:
         """Return the names of the columns, in their order in the file.
 
-        With `recursive` follow, by path, the sub-branches of split branches (``"event/px"``), the
-        parts of fields (``"s.x"``, and ``"jets.pt"`` for those of the items of a collection), and
-        the collections that projected fields show (``"_collection_nJet"``). They are read like any
-        column. `filter_name` and `filter_typename` (of the C++ type) are globs,
-        ``/regular expressions/`` that match from the start on, lists of those, or functions.
+        Unlike in uproot, `recursive` is `False` when nothing is said. With it follow, by path, the
+        sub-branches of split branches (``"event/px"``), the parts of fields (``"s.x"``, and
+        ``"jets.pt"`` for those of the items of a collection), and the collections that projected
+        fields show (``"_collection_nJet"``). They are read like any column. `filter_name` and
+        `filter_typename` (of the C++ type) are globs, ``/regular expressions/`` that match from the
+        start on, lists of those, or functions.
         """
         return list(
             self.typenames(
@@ -115,18 +117,25 @@ class Dataset(Mapping[str, "Column"]):
             found += [self._below[name] for name in filter(deep(name_accepts), self._below)]
         return {item[0]: item[1] for item in found if type_accepts(item[1])}
 
-    def values(self, **filters: Any) -> list[Column]:  # type: ignore[override]
-        """Return the columns themselves; `filters` are those of `keys`."""
-        return [self[name] for name in self.keys(**filters)]
+    def itertypenames(self, **filters: Any) -> Iterator[tuple[str, str]]:
+        """Iterate over pairs of name and C++ type name; `filters` are those of `keys`."""
+        return iter(self.typenames(**filters).items())
 
-    def items(self, **filters: Any) -> list[tuple[str, Column]]:  # type: ignore[override]
-        """Return pairs of name and column; `filters` are those of `keys`."""
-        return [(name, self[name]) for name in self.keys(**filters)]
+    def show(
+        self,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        recursive: bool = False,
+    ) -> None:
+        """Print each column's name, C++ type and Arrow type, or why it cannot be read.
 
-    def show(self, *, filter_name: NameFilter = None, filter_typename: NameFilter = None) -> None:
-        """Print each column's name, C++ type and Arrow type, or why it cannot be read."""
-        names = self.keys(filter_name=filter_name, filter_typename=filter_typename)
-        items = [self._items[name] for name in names]
+        The parameters are those of `keys`.
+        """
+        names = self.keys(
+            filter_name=filter_name, filter_typename=filter_typename, recursive=recursive
+        )
+        items = [self._items.get(name) or self._below[name] for name in names]
         rows = [(name, typename, arrow or f"({why})") for name, typename, arrow, why in items]
         head = ("name", "C++ type", "reads as")
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(2)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nyssa import _core
 from nyssa._filter import NameFilter, matcher, not_found
+from nyssa._mapping import Choosable
 from nyssa.dataset import Dataset, wrap
 from nyssa.errors import ArgumentError
 
@@ -21,7 +22,7 @@ _DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
 _DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
 
-class Directory(Mapping[str, Any]):
+class Directory(Choosable[Any]):
     """A directory of a ROOT file: a mapping from paths to `Dataset`, `Directory` and other objects.
 
     Names are ``"Events"``, ``"dir/Events"`` or, with a cycle, ``"Events;2"``; without one the
@@ -80,6 +81,20 @@ class Directory(Mapping[str, Any]):
             out.setdefault(name, classname)
         return out
 
+    def iterclassnames(self, **filters: Any) -> Iterator[tuple[str, str]]:
+        """Iterate over pairs of path and C++ class; `filters` are those of `keys`."""
+        return iter(self.classnames(**filters).items())
+
+    def classname_of(self, key: str) -> str:
+        """Return the C++ class of the object at a path, which is not read.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) with the nearest names if there is none.
+        """
+        return self._entry(key)[2]
+
     def datasets(self) -> list[str]:
         """Return the paths of the trees and RNTuples, the highest cycle of each."""
         return list(dict.fromkeys(n for n, _, classname in self._entries if classname in _DATASETS))
@@ -103,6 +118,12 @@ class Directory(Mapping[str, Any]):
         ]
         return max(found, key=lambda entry: entry[1], default=None)
 
+    def _entry(self, key: str) -> tuple[str, int, str]:
+        entry = self._find(key)
+        if entry is None:
+            raise not_found(key, sorted({name for name, _, _ in self._entries}), repr(self))
+        return entry
+
     def __getitem__(self, key: str) -> Any:
         """Return the object at a path.
 
@@ -119,14 +140,12 @@ class Directory(Mapping[str, Any]):
         nyssa.FormatError
             (a `ValueError`) naming class, member and byte when the object is damaged.
         """
-        entry = self._find(key)
-        if entry is None:
+        if self._find(key) is None:
             for slash in (index for index, letter in enumerate(key) if letter == "/"):
                 inner = self._find(key[:slash])
                 if inner is not None and inner[2] in _DATASETS:
                     return self[key[:slash]][key[slash + 1 :]]
-            raise not_found(key, sorted({name for name, _, _ in self._entries}), repr(self))
-        name, cycle, classname = entry
+        name, cycle, classname = self._entry(key)
         path = f"{self._path}/{name}" if self._path else name
         if classname in _DIRECTORIES:
             return Directory(self._core, path, self._reader())

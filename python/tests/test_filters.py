@@ -127,3 +127,44 @@ def test_columns_and_pairs_take_the_filters_of_keys(tmp_path: Path) -> None:
         assert [name for name, _ in ours.items(**filters)] == theirs.keys(**filters)
     [(_, column)] = ours.items(filter_name="run")
     assert column.array().to_list() == [0, 1, 2]
+
+
+def test_names_of_uproot_give_what_they_give_there(tmp_path: Path) -> None:
+    """Iterators, classes of keys, and values of directories, each with filters."""
+    path = tmp_path / "names.root"
+    with uproot.recreate(path) as file:
+        tree = {"x": np.arange(3), "y": np.arange(3.0), "xy": np.arange(3, dtype=np.int8)}
+        file.mktree("dir/tree", {name: one.dtype for name, one in tree.items()}).extend(tree)
+        file["dir/h"] = np.histogram(np.arange(5))
+        file["text"] = "some"
+    with uproot.open(path) as theirs, nyssa.open(path) as ours:
+        assert list(ours.iterkeys()) == list(theirs.iterkeys())
+        assert list(ours["dir"].iterkeys(cycle=False)) == ["tree", "h"]
+        assert [*ours.iterclassnames(filter_name="dir/*")] == [
+            *theirs.iterclassnames(filter_name="dir/*")
+        ]
+        assert ours.classname_of("dir/h") == theirs.classname_of("dir/h") == "TH1D"
+        with pytest.raises(nyssa.NotFoundError, match="no 'dir/g' in .* did you mean \"dir/h\""):
+            ours.classname_of("dir/g")
+        for of_class in ("TH1D", "TTree", "TNone"):
+            names = [name for name, _ in theirs.items(filter_classname=of_class)]
+            assert [name for name, _ in ours.items(filter_classname=of_class)] == names
+            assert len(ours.values(filter_classname=of_class)) == len(names)
+        [histogram] = ours.itervalues(filter_classname="TH1D")
+        assert histogram.classname == theirs["dir/h"].classname
+        mine, other = ours["dir/tree"], theirs["dir/tree"]
+        assert [*mine.iterkeys(filter_name="x*")] == [*other.iterkeys(filter_name="x*")]
+        types = [("x", "std::int64_t"), ("xy", "std::int8_t")]
+        assert [*mine.itertypenames(filter_name="x*")] == types
+        assert [name for name, _ in mine.iteritems(filter_typename="double")] == ["y"]
+        assert [column.array().to_list() for column in mine.itervalues(filter_name="y")] == [
+            [0.0, 1.0, 2.0]
+        ]
+
+
+def test_show_lists_what_is_below(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "show.root"
+    with nyssa.recreate(path) as file:
+        file["n"] = {"s": np.zeros(2, dtype=[("a", "i4"), ("b", "f8")])}
+    nyssa.open(f"{path}:n").show(recursive=True, filter_typename="double")
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["s.b", "double", "Float64"]

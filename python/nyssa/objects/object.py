@@ -48,6 +48,11 @@ class Object:
         return self._class_name
 
     @property
+    def classname(self) -> str:
+        """The same as `class_name`, by its name in uproot."""
+        return self._class_name
+
+    @property
     def bases(self) -> tuple[str, ...]:
         """C++ base classes, those of base classes included."""
         return self._bases

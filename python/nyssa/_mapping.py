@@ -1,0 +1,42 @@
+"""Mappings whose names can be chosen: what datasets and directories share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+__all__ = ["Choosable"]
+
+Value = TypeVar("Value", covariant=True)
+
+
+class Choosable(Mapping[str, Value]):
+    """A mapping whose `keys`, `values` and `items` take filters.
+
+    `iterkeys`, `itervalues` and `iteritems` are iterators over the same, as in uproot.
+    """
+
+    @abstractmethod
+    def keys(self, *args: Any, **filters: Any) -> list[str]:  # type: ignore[override]
+        """Return the names that the filters take."""
+
+    def values(self, **filters: Any) -> list[Value]:  # type: ignore[override]
+        """Return what has these names; `filters` are those of `keys`."""
+        return list(self.itervalues(**filters))
+
+    def items(self, **filters: Any) -> list[tuple[str, Value]]:  # type: ignore[override]
+        """Return pairs of name and what has it; `filters` are those of `keys`."""
+        return list(self.iteritems(**filters))
+
+    def iterkeys(self, **filters: Any) -> Iterator[str]:
+        """Iterate over the names; `filters` are those of `keys`."""
+        return iter(self.keys(**filters))
+
+    def itervalues(self, **filters: Any) -> Iterator[Value]:
+        """Iterate over what has these names, each made when its turn comes."""
+        return (self[name] for name in self.keys(**filters))
+
+    def iteritems(self, **filters: Any) -> Iterator[tuple[str, Value]]:
+        """Iterate over pairs of name and what has it, each made when its turn comes."""
+        return ((name, self[name]) for name in self.keys(**filters))
