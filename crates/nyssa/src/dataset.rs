@@ -1,5 +1,6 @@
 //! One face for any dataset, TTree or RNTuple: what the command line, Python, verify and diff use.
 
+mod batches;
 mod chain;
 pub mod diff;
 pub mod digest;

@@ -15,6 +15,7 @@ pub use compare::{Relation, differences, relation, same};
 pub(super) use compare::{alternatives, lists};
 pub use report::{Compared, Difference, Incomparable, Report};
 
+use super::batches::{self, Measured};
 use super::{Dataset, Filter, Item};
 use crate::Context;
 use crate::arrow::brief;
@@ -23,8 +24,6 @@ use crate::schema::FieldNames;
 
 /// Bytes of arrays in memory at once.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
-/// Entries read first, to learn how large they are.
-const PROBE_ENTRIES: u64 = 1000;
 
 /// What is compared, and how.
 #[derive(Clone, Debug)]
@@ -173,8 +172,9 @@ fn compare_pairs(
             }
         }
     }
-    let mut job = Job { a, b, budget: options.memory_budget.max(1), context };
-    job.run(&mut pairs, entries.clone())?;
+    let read = |pairs: &mut [Pair<'_>], range| compare((a, b), pairs, range, context);
+    // Clusters are those of b: what a conversion is compared with.
+    batches::each(b, &mut pairs, entries.clone(), options.memory_budget, context, read)?;
     report.compared_entries = entries.end - entries.start;
     report.compared = pairs.into_iter().map(|pair| pair.result).collect();
     report.conclude(options.entries.is_none());
@@ -205,77 +205,32 @@ fn check(a: &Item, b: &Item, options: &Options) -> std::result::Result<(Compared
     Ok((Compared { name, name_b, type_a, type_b, different_entries: 0, first: None }, flat))
 }
 
-struct Job<'a> {
-    a: &'a dyn Dataset,
-    b: &'a dyn Dataset,
-    budget: u64,
-    context: &'a Context,
+impl Measured for Pair<'_> {
+    fn bytes_per_entry(&self) -> f64 {
+        self.bytes_per_entry
+    }
 }
 
-impl Job<'_> {
-    /// Compares chunk by chunk: a few first entries of all columns, then the clusters of b, each in
-    /// batches of columns that fit the budget.
-    fn run(&mut self, pairs: &mut [Pair<'_>], entries: Range<u64>) -> Result<()> {
-        let probe = entries.start..entries.end.min(entries.start + PROBE_ENTRIES);
-        let total = (entries.end - entries.start).saturating_mul(pairs.len() as u64);
-        let mut done = 0;
-        self.compare(pairs, probe.clone())?;
-        done += (probe.end - probe.start) * pairs.len() as u64;
-        for cluster in self.b.clusters() {
-            let cluster = cluster.start.max(probe.end)..cluster.end.min(entries.end);
-            let mut first = 0;
-            while !cluster.is_empty() && first < pairs.len() {
-                let (columns, step) = self.batch(&pairs[first..], cluster.end - cluster.start);
-                let batch = &mut pairs[first..first + columns];
-                let mut start = cluster.start;
-                while start < cluster.end {
-                    self.context.check()?;
-                    let range = start..cluster.end.min(start.saturating_add(step));
-                    start = range.end;
-                    done += (range.end - range.start) * columns as u64;
-                    self.compare(batch, range)?;
-                    self.context.report(done, total);
-                }
-                first += columns;
-            }
-        }
-        Ok(())
+/// Reads and compares a range of entries.
+fn compare(
+    (a, b): (&dyn Dataset, &dyn Dataset),
+    pairs: &mut [Pair<'_>],
+    range: Range<u64>,
+    context: &Context,
+) -> Result<()> {
+    let (names_a, names_b): (Vec<_>, Vec<_>) = pairs.iter().map(|pair| pair.names).unzip();
+    let left = a.read(&names_a, range.clone(), context)?;
+    let right = b.read(&names_b, range.clone(), context)?;
+    if left.len() != pairs.len() || right.len() != pairs.len() {
+        return Err(Error::out_of_spec("a read returned another number of columns than asked"));
     }
-
-    /// How many columns, and entries at a time, fit the budget.
-    fn batch(&self, pairs: &[Pair<'_>], entries: u64) -> (usize, u64) {
-        let mut bytes = 0.0;
-        let fits = pairs.iter().take_while(|pair| {
-            bytes += pair.bytes_per_entry * entries as f64;
-            bytes <= self.budget as f64
-        });
-        match fits.count() {
-            0 => {
-                let per_entry = pairs.first().map_or(0.0, |pair| pair.bytes_per_entry).max(1e-9);
-                (1, ((self.budget as f64 / per_entry) as u64).max(1))
-            }
-            columns => (columns, entries),
-        }
-    }
-
-    fn compare(&self, pairs: &mut [Pair<'_>], range: Range<u64>) -> Result<()> {
-        if range.is_empty() || pairs.is_empty() {
-            return Ok(());
-        }
-        let (names_a, names_b): (Vec<_>, Vec<_>) = pairs.iter().map(|pair| pair.names).unzip();
-        let left = self.a.read(&names_a, range.clone(), self.context)?;
-        let right = self.b.read(&names_b, range.clone(), self.context)?;
-        if left.len() != pairs.len() || right.len() != pairs.len() {
-            return Err(Error::out_of_spec("a read returned another number of columns than asked"));
-        }
-        self.context.pool().install(|| {
-            pairs
-                .par_iter_mut()
-                .zip(left.par_iter().zip(&right))
-                .for_each(|(pair, (a, b))| pair.add(a, b, &range));
-        });
-        Ok(())
-    }
+    context.pool().install(|| {
+        pairs
+            .par_iter_mut()
+            .zip(left.par_iter().zip(&right))
+            .for_each(|(pair, (a, b))| pair.add(a, b, &range));
+    });
+    Ok(())
 }
 
 impl Pair<'_> {

@@ -14,14 +14,13 @@ use rayon::prelude::*;
 pub use column::Column;
 pub use report::{Comparison, Difference, Digest, Expected, HASH, Report, Undigested};
 
+use super::batches::{self, Measured};
 use super::{Dataset, Filter, Item};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 
 /// Bytes of arrays in memory at once.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
-/// Entries read first, to learn how large they are.
-const PROBE_ENTRIES: u64 = 1000;
 
 /// What is hashed.
 #[derive(Clone, Debug)]
@@ -69,8 +68,8 @@ pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Re
             Err(reason) => report.undigested.push(Undigested { name: item.name.clone(), reason }),
         }
     }
-    let job = Job { dataset, budget: options.memory_budget.max(1), context };
-    job.run(&mut columns, entries)?;
+    let read = |columns: &mut [Hashed<'_>], range| add(dataset, columns, range, context);
+    batches::each(dataset, &mut columns, entries, options.memory_budget, context, read)?;
     report.digests.extend(columns.into_iter().map(|hashed| Digest {
         name: hashed.item.name.clone(),
         type_name: hashed.item.type_name.clone(),
@@ -86,69 +85,27 @@ struct Hashed<'a> {
     bytes_per_entry: f64,
 }
 
-struct Job<'a> {
-    dataset: &'a dyn Dataset,
-    budget: u64,
-    context: &'a Context,
+impl Measured for Hashed<'_> {
+    fn bytes_per_entry(&self) -> f64 {
+        self.bytes_per_entry
+    }
 }
 
-impl Job<'_> {
-    /// Reads cluster by cluster, each in batches of columns and entries that fit the budget.
-    fn run(&self, columns: &mut [Hashed<'_>], entries: Range<u64>) -> Result<()> {
-        let probe = entries.start..entries.end.min(entries.start.saturating_add(PROBE_ENTRIES));
-        let total = (entries.end - entries.start).saturating_mul(columns.len() as u64);
-        let mut done = (probe.end - probe.start).saturating_mul(columns.len() as u64);
-        self.add(columns, probe.clone())?;
-        for cluster in self.dataset.clusters() {
-            let cluster = cluster.start.max(probe.end)..cluster.end.min(entries.end);
-            let mut rest = &mut columns[..];
-            while !cluster.is_empty() && !rest.is_empty() {
-                let (count, step) = self.batch(rest, cluster.end - cluster.start);
-                let (batch, others) = std::mem::take(&mut rest).split_at_mut(count);
-                rest = others;
-                let mut start = cluster.start;
-                while start < cluster.end {
-                    self.context.check()?;
-                    let range = start..cluster.end.min(start.saturating_add(step));
-                    start = range.end;
-                    done += (range.end - range.start) * count as u64;
-                    self.add(batch, range)?;
-                    self.context.report(done, total);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// How many columns, and entries at a time, fit the budget.
-    fn batch(&self, columns: &[Hashed<'_>], entries: u64) -> (usize, u64) {
-        let mut bytes = 0.0;
-        let fits = columns.iter().take_while(|column| {
-            bytes += column.bytes_per_entry * entries as f64;
-            bytes <= self.budget as f64
-        });
-        match fits.count() {
-            0 => {
-                let per_entry = columns.first().map_or(0.0, |it| it.bytes_per_entry).max(1e-9);
-                (1, ((self.budget as f64 / per_entry) as u64).max(1))
-            }
-            count => (count, entries),
-        }
-    }
-
-    fn add(&self, columns: &mut [Hashed<'_>], range: Range<u64>) -> Result<()> {
-        if range.is_empty() || columns.is_empty() {
-            return Ok(());
-        }
-        let names: Vec<_> = columns.iter().map(|column| column.item.name.as_str()).collect();
-        let arrays = self.dataset.read(&names, range.clone(), self.context)?;
-        let entries = (range.end - range.start) as f64;
-        self.context.pool().install(|| {
-            columns.par_iter_mut().zip(arrays).try_for_each(|(hashed, array)| {
-                let bytes = array.get_array_memory_size() as f64;
-                hashed.bytes_per_entry = hashed.bytes_per_entry.max(bytes / entries);
-                hashed.column.add(&array).in_field(&hashed.item.name)
-            })
+/// Reads and hashes a range of entries.
+fn add(
+    dataset: &dyn Dataset,
+    columns: &mut [Hashed<'_>],
+    range: Range<u64>,
+    context: &Context,
+) -> Result<()> {
+    let names: Vec<_> = columns.iter().map(|column| column.item.name.as_str()).collect();
+    let arrays = dataset.read(&names, range.clone(), context)?;
+    let entries = (range.end - range.start).max(1) as f64;
+    context.pool().install(|| {
+        columns.par_iter_mut().zip(arrays).try_for_each(|(hashed, array)| {
+            let bytes = array.get_array_memory_size() as f64;
+            hashed.bytes_per_entry = hashed.bytes_per_entry.max(bytes / entries);
+            hashed.column.add(&array).in_field(&hashed.item.name)
         })
-    }
+    })
 }
