@@ -35,11 +35,11 @@ def iterate(
     `rules`) are those of
     `chain`. Steps do not cross files; a file is opened, and its first step read, while the caller
     works on the file before, unless the columns depend on all files: a schema other than that of
-    the first file, or missing values as nulls. With ``report=True`` each step is a pair
-    ``(arrays, (file, start, stop))`` with its entries in the file; the index of pandas runs on over
-    all files. See `Dataset.iterate` for the other parameters. With `skip_unreadable` all files are
-    opened first; what cannot be read is left out from the step on in which that shows, of all files
-    behind it.
+    the first file, missing values as nulls, or parts of columns. With ``report=True`` each step is
+    a pair ``(arrays, (file, start, stop))`` with its entries in the file; the index of pandas runs
+    on over all files. See `Dataset.iterate` for the other parameters. With `skip_unreadable` all
+    files are opened first; what cannot be read is left out from the step on in which that shows, of
+    all files behind it.
     """
     library = _library.canonical(library)
     size_of(step_size)
@@ -64,8 +64,11 @@ def iterate(
             sources[:1] if lazy else sources, schema=schema, threads=threads, **evolution
         )
         chosen = opened._choose(names, filter_name, filter_typename)
+        one_by_one = lazy and set(chosen) <= set(opened.keys())
+        if lazy and not one_by_one:
+            opened = chain(sources, schema=schema, threads=threads, **evolution)
         options = opened._step_options(library, step_size, chosen, threads)
-        if lazy:
+        if one_by_one:
             options["links"] = [link(source) for source in sources[1:]]
             options["options"] = link_options(opened, **evolution)
         parts = [(opened._core, start, stop, start, file) for file, start, stop in opened.files]

@@ -34,8 +34,9 @@ def merge(
     Compressed pages are moved as they are, so it goes at the speed of the disk. Inputs may differ
     in compression and in the encodings of their fields. Fields are matched by name, the collections
     of converted files by the counters that show their sizes. Where numbers differ in type, they get
-    the one that holds those of all, as in `nyssa.chain`; integers among floats need `recluster`.
-    Entries keep the order of the inputs.
+    the one that holds those of all, as in `nyssa.chain`; integers among floats need `recluster`,
+    and so do fields that are projected in one input and have data of their own in another. Entries
+    keep the order of the inputs.
 
     Parameters
     ----------

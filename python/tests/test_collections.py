@@ -315,6 +315,102 @@ def test_join_of_other_collections(tmp_path: Path, root: Root) -> None:
     assert ak.to_list(joined["Jet_pt"].array()) == ak.to_list(first.Jet_pt)
 
 
+def test_collections_read_by_name(tmp_path: Path, root: Root) -> None:
+    """By its name a collection is read in chains and joins as in a file, never as another one."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (one, first), (two, second) = (
+        ntuple(tmp_path, {"Jet": {"pt": "f4"}, "Muon": {"pt": "f4"}}, 1, root),
+        ntuple(other, {"Electron": {"pt": "f4"}, "Jet": {"pt": "f4"}}, 2, root),
+    )
+    # `_collection0` is the jets of one file and the electrons of the other.
+    names = ["_collection0", "_collection1"]
+    hidden = [
+        [name for name in nyssa.open(f"{path}:Events").keys(recursive=True) if name in names]
+        for path in [one, two]
+    ]
+    assert hidden == [names, names]
+    jets = [*ak.to_list(first.Jet_pt), *ak.to_list(second.Jet_pt)]
+    both = nyssa.chain([one, two], schema="union", missing="default")
+    assert "_collection0" not in both.keys()
+    assert ak.to_list(both["_collection0"].array().Jet_pt) == jets
+    assert ak.to_list(both.arrays(["_collection0"])["_collection0"].Jet_pt) == jets
+    muons = ak.to_list(both["_collection1"].array().Muon_pt)
+    assert muons == [*ak.to_list(first.Muon_pt), *([[]] * COUNT)]
+    steps = nyssa.iterate([one, two], ["_collection0"], step_size=13)
+    assert [x for step in steps for x in ak.to_list(step["_collection0"].Jet_pt)] == jets
+    with pytest.raises(errors.UnsupportedError, match='there is no "_collection1", of type'):
+        list(nyssa.iterate([one, two], ["_collection1"]))
+    with pytest.raises(errors.UnsupportedError, match='there is no "_collection1", of type'):
+        nyssa.chain([one, two])["_collection1"].array()
+
+    left, right = nyssa.open(f"{one}:Events"), nyssa.open(f"{two}:Events")
+    joined = nyssa.join(left, right, prefix="r_")
+    assert ak.to_list(joined["_collection1"].array().Muon_pt) == ak.to_list(first.Muon_pt)
+    assert ak.to_list(joined["r__collection0"].array().Electron_pt) == ak.to_list(
+        second.Electron_pt
+    )
+    three, third = ntuple(other, {"Tau": {"pt": "f4"}}, 1, root)
+    joined = nyssa.join(left, nyssa.open(f"{three}:Events"), on="run")
+    assert ak.to_list(joined["Tau_pt"].array()) == ak.to_list(third.Tau_pt)
+    with pytest.raises(errors.UnsupportedError, match="several of the joined datasets have it"):
+        joined["_collection0"].array()
+    joined = nyssa.join(left, nyssa.open(f"{three}:Events"), on="run", prefix="t_")
+    assert ak.to_list(joined["t__collection0"].array().Tau_pt) == ak.to_list(third.Tau_pt)
+
+
+COUNTED = r"""
+void nyssa_counted(const char *path) {
+    TFile file(path, "RECREATE");
+    TTree tree("Events", "");
+    UInt_t nJet = 0;
+    float pt[8] = {};
+    tree.Branch("nJet", &nJet, "nJet/i");
+    tree.Branch("Jet_pt", pt, "Jet_pt[nJet]/F");
+    for (UInt_t i = 0; i < 7; ++i) {
+        nJet = i % 3;
+        pt[i % 8] = i;
+        tree.Fill();
+    }
+    tree.Write();
+}
+"""
+
+
+def test_counters_of_other_types(tmp_path: Path, root: Root) -> None:
+    """Sizes are never negative: `nJet` is `Int_t` in one tree, `UInt_t` in another."""
+    one, values = ntuple(tmp_path, {"Jet": {"pt": "f4"}}, 1)
+    signed, unsigned = tmp_path / "tree1.root", tmp_path / "unsigned.root"
+    root.call("cpp", COUNTED, f'nyssa_counted("{unsigned}")')
+    expected = {one: values, signed: values, unsigned: uproot.open(unsigned)["Events"].arrays()}
+    for first in expected:
+        for second in expected:
+            counts = ak.concatenate([expected[first].nJet, expected[second].nJet])
+            jets = ak.concatenate([expected[first].Jet_pt, expected[second].Jet_pt])
+            names = ["nJet", "Jet_pt"]
+            both = nyssa.chain([first, second]).arrays(names)
+            steps = ak.concatenate(list(nyssa.iterate([first, second], names, step_size=11)))
+            for found in (both, steps):
+                assert ak.to_list(found.nJet) == ak.to_list(counts)
+                assert ak.to_list(found.Jet_pt) == ak.to_list(jets)
+    plain = tmp_path / "plain.root"
+    with nyssa.recreate(plain) as file:
+        file["Events"] = {"nJet": np.array([2, -1, 0], dtype=np.int32)}
+    with pytest.raises(errors.ArgumentError, match="the value -1 is not a UInt32"):
+        nyssa.chain([one, plain], schema="first")["nJet"].array()
+
+
+def test_parts_of_columns_in_joins(tmp_path: Path) -> None:
+    """A part of a column is read from a join as from a file, with its prefix."""
+    path = tmp_path / "jets.root"
+    with nyssa.recreate(path) as file:
+        file["Events"] = {"run": [1, 2], "jets": ak.Array([[{"pt": 1.5}], []])}
+    events = nyssa.open(f"{path}:Events")
+    joined = nyssa.join(events, events, on=["run"], prefix="r.")
+    assert ak.to_list(joined["jets.pt"].array()) == [[1.5], []]
+    assert ak.to_list(joined.arrays(["r.jets.pt"])["r.jets.pt"]) == [[1.5], []]
+
+
 def test_update_takes_what_arrays_gives(tmp_path: Path, root: Root) -> None:
     """Values of projected fields go where the data are; old ROOT files and new ones alike."""
     for importer in [None, root]:

@@ -18,6 +18,7 @@ pub mod steps;
 mod take;
 mod target;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -86,6 +87,12 @@ pub trait Dataset: Send + Sync {
     /// which projected fields show everything ([`Schema::backing`]).
     fn below(&self) -> &[Item] {
         &[]
+    }
+
+    /// Names of the columns that say how many items lists have, so that they are never negative: counters of
+    /// branches, projected sizes of collections.
+    fn sizes(&self) -> HashSet<String> {
+        HashSet::new()
     }
 
     /// The column of a name, of the items or below them. Those of an RNTuple are also found by ROOT's full

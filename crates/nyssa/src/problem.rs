@@ -23,16 +23,18 @@ pub struct Problem {
     pub page: Option<u64>,
     /// Basket number of its branch.
     pub basket: Option<u64>,
+    /// Entry number.
+    pub entry: Option<u64>,
     /// Byte offset in the file.
     pub offset: Option<u64>,
 }
 
 impl From<&Error> for Problem {
     fn from(error: &Error) -> Self {
-        let Place { object, field, column, cluster, page, basket, offset, .. } =
+        let Place { object, field, column, cluster, page, basket, entry, offset, .. } =
             error.place().clone();
         let message = error.message().to_owned();
         let kind = format!("{:?}", error.kind());
-        Self { kind, message, object, field, column, cluster, page, basket, offset }
+        Self { kind, message, object, field, column, cluster, page, basket, entry, offset }
     }
 }

@@ -17,10 +17,11 @@ use crate::{ERROR, FINE, PROBLEM};
 
 /// Check every checksum and every rule
 ///
-/// Reads and decodes every page of every RNTuple, every basket of every TTree, and every other object.
-/// Lists all problems with their places, and says what has no checksum: there a changed value may go
-/// unseen, as in the baskets that ROOT compresses with zstd (`nyssa digest` compares values with those of
-/// another day). Exit code 1 when there are problems, 2 when something could not be checked.
+/// Reads and decodes every page of every RNTuple, every basket of every TTree, and every other object;
+/// takes streamed objects apart. Lists all problems with their places, and says what has no checksum: there
+/// a changed value may go unseen, as in the baskets that ROOT compresses with zstd (`nyssa digest` compares
+/// values with those of another day). Exit code 1 when there are problems, 2 when something could not be
+/// checked.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa verify run3.root\n  nyssa verify run3.root:Events --json"
@@ -299,6 +300,7 @@ fn place(problem: &Problem) -> String {
         number("cluster", problem.cluster),
         number("page", problem.page),
         number("basket", problem.basket),
+        number("entry", problem.entry),
         number("byte", problem.offset),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -1,6 +1,8 @@
 //! Many files as one dataset.
 
-use std::collections::VecDeque;
+mod names;
+
+use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{Array, ArrayRef};
 use rayon::prelude::*;
 
+use self::names::{backing, hidden_names, renamed};
 use super::evolve::{Aliases, Options};
-use super::evolved::{Evolved, Mapping, rename};
+use super::evolved::{Evolved, Mapping};
 use super::target::File;
 use super::{AnyDataset, Dataset, Format, Item, LeftOut, ReadRule, Ruled, Target, open_path};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
+use crate::schema::Backing;
 
 /// Files of a chain that stay open for the next read.
 pub const MAX_OPEN: usize = 16;
@@ -107,6 +111,9 @@ struct Found {
     /// Its columns, and those below them.
     items: Vec<Item>,
     below: usize,
+    /// The collections that projected fields show.
+    backing: Backing,
+    sizes: HashSet<String>,
 }
 
 impl Chain {
@@ -124,7 +131,7 @@ impl Chain {
         let found = found?;
         let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
         let (format, object) = (first.format, first.object.clone());
-        let renamed = renamed(&found, &options.aliases);
+        let renamed = renamed(&found, &hidden_names(&found), &options.aliases);
         // Files of one schema in a row are asked once.
         let new = |&index: &usize| index == 0 || !Arc::ptr_eq(&renamed[index], &renamed[index - 1]);
         let files = (0..links.len()).filter(new);
@@ -136,16 +143,20 @@ impl Chain {
         let mut items = options.target.resolve(&files, options.evolution.missing)?;
         let below = items.len();
         items.extend(options.target.below(&files, options.evolution.missing));
+        let sizes = found.iter().flat_map(|file| file.sizes.iter().cloned()).collect();
         let mut parts: Vec<Part> = Vec::with_capacity(links.len());
         let mut open = VecDeque::new();
         let mut end = 0u64;
         for (index, file) in found.iter().enumerate() {
             let mapping = match parts.last() {
                 Some(before) if !new(&index) => Arc::clone(&before.mapping),
-                _ => {
-                    let (aliases, evolution) = (&options.aliases, options.evolution);
-                    Arc::new(Mapping::new(&file.items, &items, aliases, evolution))
-                }
+                _ => Arc::new(Mapping::between(
+                    &file.items,
+                    &renamed[index],
+                    &items,
+                    options.evolution,
+                    &sizes,
+                )),
             };
             let start = end;
             end = start
@@ -232,20 +243,10 @@ fn look(link: &Link, keep: bool) -> Result<Found> {
         clusters: dataset.clusters(),
         items: [dataset.items(), dataset.below()].concat(),
         below: dataset.items().len(),
+        backing: backing(dataset.as_ref()),
+        sizes: dataset.sizes(),
         dataset: keep.then_some(dataset),
     })
-}
-
-/// The columns of each file under their new names.
-fn renamed(found: &[Found], aliases: &Aliases) -> Vec<Arc<Vec<Item>>> {
-    let mut all: Vec<Arc<Vec<Item>>> = Vec::with_capacity(found.len());
-    for (index, file) in found.iter().enumerate() {
-        all.push(match all.last() {
-            Some(before) if file.items == found[index - 1].items => Arc::clone(before),
-            _ => Arc::new(rename(&file.items, aliases)),
-        });
-    }
-    all
 }
 
 impl Dataset for Chain {

@@ -1,5 +1,6 @@
 //! A dataset under another schema.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,15 +29,17 @@ impl Mapping {
     /// The mapping from the columns `from` of a file to those of `target`; what cannot be is kept as
     /// the reason.
     pub(super) fn new(from: &[Item], target: &[Item], aliases: &Aliases, options: Options) -> Self {
-        Self::between(from, &rename(from, aliases), target, options)
+        Self::between(from, &rename(from, aliases), target, options, &HashSet::new())
     }
 
-    /// The same, given the columns under the names that the target has.
+    /// The same, given the columns under the names that the target has. `sizes` are never negative: they
+    /// may become any integer, and each value is checked.
     pub(crate) fn between(
         from: &[Item],
         renamed: &[Item],
         target: &[Item],
         options: Options,
+        sizes: &HashSet<String>,
     ) -> Self {
         let origin = |item: &Item| -> std::result::Result<Origin, String> {
             let to = item.field.as_ref().map_err(Clone::clone)?;
@@ -48,7 +51,8 @@ impl Mapping {
                 return fills.map(|_| Origin::Missing(to.clone())).map_err(said);
             };
             let field = renamed[index].field.as_ref().map_err(Clone::clone)?;
-            let conversion = evolve(field, to, options).map_err(said)?;
+            let narrowing = options.narrowing || sizes.contains(&item.name);
+            let conversion = evolve(field, to, Options { narrowing, ..options }).map_err(said)?;
             Ok(Origin::Column { name: from[index].name.clone(), conversion })
         };
         Self(target.iter().map(origin).collect())

@@ -38,7 +38,7 @@ pub fn merge(
     let files: Vec<_> = inputs.iter().map(|input| crate::dataset::split_path(input).0).collect();
     Output::check(&files, output, options.force)?;
     options.validate()?;
-    let survey = Survey::of(inputs, context)?;
+    let survey = Survey::of(inputs, options.recluster.is_some(), context)?;
     let unified = Unified::of(&survey, options.mode, options.recluster.is_some())?;
     let target = create(&survey, output, options)?;
     let name = options.name.as_deref().unwrap_or(&survey.path).to_owned();

@@ -1,5 +1,6 @@
 //! Many small clusters → few full ones: everything is decoded and sealed again.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::attributes;
@@ -91,12 +92,17 @@ impl Columns {
         let options = Evolution { missing: Missing::Default, narrowing: false };
         let mut mappings = Vec::with_capacity(survey.shapes.len());
         for (number, shape) in survey.shapes.iter().enumerate() {
-            // The names of the shape may not be those in the file.
-            let own: Vec<Item> = physical(&shape.schema).collect();
-            let stored = shape.names.iter().zip(&own);
-            let stored: Vec<Item> =
-                stored.map(|(name, item)| Item { name: name.clone(), ..item.clone() }).collect();
-            let mapping = Mapping::between(&stored, &own, &items, options);
+            let origins = shape.schema.top_level().zip(&shape.origins);
+            let origins = origins.filter(|((_, field), _)| field.source.is_none());
+            // What the file has, by its names there and by those of the output.
+            let (stored, renamed): (Vec<Item>, Vec<Item>) = origins
+                .map(|((_, field), &id)| {
+                    let item = read::item(&shape.file, &[id], None);
+                    let renamed = Item { name: field.name.clone(), ..item.clone() };
+                    (item, renamed)
+                })
+                .unzip();
+            let mapping = Mapping::between(&stored, &renamed, &items, options, &HashSet::new());
             for (index, item) in items.iter().enumerate() {
                 let reason =
                     mapping.reason(index).or(item.field.as_ref().err().map(String::as_str));

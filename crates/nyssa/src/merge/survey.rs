@@ -8,6 +8,7 @@ use nyssa_io::LocalSource;
 use rayon::prelude::*;
 
 use super::input::Input;
+use super::plain;
 use super::report::InputReport;
 use crate::Context;
 use crate::dataset::Dataset;
@@ -15,7 +16,7 @@ use crate::error::{Error, Kind, Result, ResultExt};
 use crate::format::{Anchor, ExtraType};
 use crate::read::{self, Reader};
 use crate::rootfile::RootFile;
-use crate::schema::{Schema, align};
+use crate::schema::{FieldId, Schema, align};
 
 /// Inputs that are open at a time, so that thousands of them stay below every system's limit.
 const OPEN_AT_ONCE: usize = 64;
@@ -59,21 +60,24 @@ pub(super) struct Surveyed {
 /// A schema that some inputs have.
 #[derive(PartialEq)]
 pub(super) struct Shape {
-    /// As in the files, but collections that projected fields show have names that suit all shapes.
+    /// As in the files, but collections that projected fields show have names that suit all shapes, and
+    /// where all is decoded, fields that are not projected in all shapes have data of their own.
     pub schema: Schema,
-    /// Names in the files of the top-level fields that have data of their own.
-    pub names: Vec<String>,
+    /// As in the files.
+    pub file: Schema,
+    /// The fields there by the top-level fields of `schema`.
+    pub origins: Vec<FieldId>,
     pub extra_types: Vec<ExtraType>,
     /// Number of the first input that has it.
     pub first: usize,
 }
 
 impl Survey {
-    /// Looks at all inputs, some at a time.
+    /// Looks at all inputs, some at a time; with `decode` their pages are not moved as they are.
     ///
     /// # Errors
     /// `InvalidArgument` without inputs, and those of opening.
-    pub fn of(arguments: &[String], context: &Context) -> Result<Self> {
+    pub fn of(arguments: &[String], decode: bool, context: &Context) -> Result<Self> {
         let Some((first, rest)) = arguments.split_first() else {
             return Err(Error::invalid_argument(
                 "there is nothing to merge: name at least one file",
@@ -104,18 +108,21 @@ impl Survey {
             }
         }
         align(&mut survey.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
+        if decode {
+            plain::settle(&mut survey.shapes);
+        }
         Ok(survey)
     }
 
     fn add(&mut self, look: Look, others: Vec<String>) {
         let Look { schema, extra_types, input } = look;
-        let known = |shape: &Shape| shape.schema == schema && shape.extra_types == extra_types;
+        let known = |shape: &Shape| shape.file == schema && shape.extra_types == extra_types;
         let shape = match self.shapes.iter().position(known) {
             Some(shape) => shape,
             None => {
-                let physical = schema.top_level().filter(|(_, field)| field.source.is_none());
-                let names = physical.map(|(_, field)| field.name.clone()).collect();
-                self.shapes.push(Shape { schema, names, extra_types, first: self.inputs.len() });
+                let origins = schema.top_level().map(|(id, _)| id).collect();
+                let (file, first) = (schema.clone(), self.inputs.len());
+                self.shapes.push(Shape { schema, file, origins, extra_types, first });
                 self.shapes.len() - 1
             }
         };

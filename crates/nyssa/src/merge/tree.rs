@@ -110,7 +110,11 @@ impl Gatherer<'_> {
                     Some(origin) => format!("a projection of {origin}"),
                     None => "a field with data of its own".to_owned(),
                 };
-                let how = format!("it is {}, not {}", show(after), show(before));
+                let how = format!(
+                    "it is {}, not {}; merge with recluster, which decodes everything",
+                    show(after),
+                    show(before)
+                );
                 return Err(self.differs(shape, id, how));
             }
         }

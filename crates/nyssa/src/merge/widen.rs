@@ -7,8 +7,11 @@ use crate::dataset::evolve::common;
 use crate::schema::type_name::{Argument, TypeName};
 use crate::schema::{FieldType, Leaf};
 
+/// Types that differ in C++ alone: their columns and values are the same.
+const VECTORS: [&str; 2] = ["std::vector", "ROOT::VecOps::RVec"];
+
 /// The name of the type that holds the values of types `a` and `b`: `std::vector<double>` for vectors of
-/// `float` and of `std::int32_t`. `None` when there is none, or they differ in more than numbers.
+/// `float` and of `std::int32_t`. Of vectors and `RVec`s it is that of `a`. `None` when there is none, or they differ in more than numbers.
 pub(super) fn wider(a: &str, b: &str) -> Option<String> {
     if a == b {
         return Some(a.to_owned());
@@ -25,11 +28,14 @@ fn names(a: &TypeName, b: &TypeName) -> Option<TypeName> {
         return TypeName::parse(number.type_name()).ok();
     }
     let ((template, ours), (other, theirs)) = (a.template(), b.template());
+    let is_vector = |template: &String| VECTORS.contains(&template.as_str());
     let known = template.starts_with("std::")
-        || ["ROOT::VecOps::RVec", "ROOT::RNTupleCardinality"].contains(&template.as_str());
-    let same = (&template, ours.len(), a.constant, &a.indirection)
-        == (&other, theirs.len(), b.constant, &b.indirection);
-    if !known || !same || ours.is_empty() {
+        || is_vector(&template)
+        || template == "ROOT::RNTupleCardinality";
+    let alike = template == other || is_vector(&template) && is_vector(&other);
+    let same =
+        (ours.len(), a.constant, &a.indirection) == (theirs.len(), b.constant, &b.indirection);
+    if !known || !alike || !same || ours.is_empty() {
         return None;
     }
     let argument = |pair: (&Argument, &Argument)| match pair {
@@ -58,6 +64,17 @@ fn data_type(leaf: Leaf) -> Option<DataType> {
 #[cfg(test)]
 mod tests {
     use super::wider;
+
+    #[test]
+    fn vectors_are_alike() {
+        let (vector, rvec) =
+            ("std::vector<std::vector<float>>", "std::vector<ROOT::VecOps::RVec<float>>");
+        assert_eq!(wider(vector, rvec).as_deref(), Some(vector));
+        assert_eq!(wider(rvec, vector).as_deref(), Some(rvec));
+        let wide = wider("ROOT::VecOps::RVec<float>", "std::vector<double>");
+        assert_eq!(wide.as_deref(), Some("ROOT::VecOps::RVec<double>"));
+        assert_eq!(wider("std::vector<float>", "std::array<float,2>"), None);
+    }
 
     #[test]
     fn numbers_widen_wherever_they_are() {

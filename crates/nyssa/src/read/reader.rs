@@ -25,7 +25,7 @@ use crate::format::{Anchor, Footer, Header};
 use crate::guard::{did_you_mean, to_usize};
 use crate::leftovers::Leftovers;
 use crate::rootfile::RootFile;
-use crate::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema};
+use crate::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema, is_cardinality};
 
 /// Class name of the key of an RNTuple's anchor.
 pub const CLASS: &str = "ROOT::RNTuple";
@@ -234,6 +234,16 @@ impl Reader {
         Ok(plan)
     }
 
+    /// The items, and the collections that projected fields show whole.
+    pub(super) fn every_item(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().chain(&self.backing)
+    }
+
+    /// Whether the streamer fields that can be are read as objects.
+    pub(super) fn decodes_objects(&self) -> bool {
+        self.streamers.is_some()
+    }
+
     pub(super) fn layout(&self) -> Layout<'_> {
         Layout {
             schema: &self.schema,
@@ -389,6 +399,11 @@ impl Dataset for Reader {
                 |way: &subfield::Way| subfield::item(&self.schema, way, self.streamers.as_ref());
             self.backing.iter().cloned().chain(ways.iter().map(item)).collect()
         })
+    }
+
+    fn sizes(&self) -> HashSet<String> {
+        let sizes = self.items.iter().filter(|item| is_cardinality(&item.type_name));
+        sizes.map(|item| item.name.clone()).collect()
     }
 
     fn item(&self, name: &str) -> Option<&Item> {

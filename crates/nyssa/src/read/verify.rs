@@ -1,12 +1,15 @@
 //! A full check of an RNTuple: every page is read, every structural rule is tried, all problems are
 //! collected.
 
+mod objects;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
+use self::objects::Objects;
 use super::blob::read_all;
 use super::decode::encoding;
 use super::planner::Layout;
@@ -42,7 +45,8 @@ pub struct VerifyReport {
     pub checksummed_pages: u64,
     /// Sealed bytes read.
     pub bytes: u64,
-    /// Top-level fields that nyssa cannot read, with the reason. Their pages were checked.
+    /// Top-level fields that nyssa cannot read, with the reason, and those of which it cannot take all objects
+    /// apart. Their pages were checked.
     pub unreadable: Vec<String>,
     /// What is wrong, in order of clusters; empty for a sound file.
     pub problems: Vec<Problem>,
@@ -55,8 +59,8 @@ impl VerifyReport {
     }
 }
 
-/// Reads and checks all pages and all rules between columns. Envelopes were checked when `reader` was
-/// opened.
+/// Reads and checks all pages and all rules between columns, and takes streamed objects apart. Envelopes
+/// were checked when `reader` was opened.
 ///
 /// # Errors
 /// Only `Io` and `Cancelled`: what is wrong with the file is in the report.
@@ -68,13 +72,11 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         columns: layout.schema.columns.len() as u64,
         ..VerifyReport::default()
     };
-    let mut nodes = Vec::new();
-    for &id in reader.top_level() {
-        match Node::new(layout.schema, id) {
-            Ok(node) => nodes.push(node),
-            Err(reason) => report.unreadable.push(reason),
-        }
-    }
+    let nodes = reader.top_level().iter().map(|&id| Node::new(layout.schema, id));
+    let nodes: Vec<Node> = nodes.filter_map(std::result::Result::ok).collect();
+    let reasons = reader.every_item().filter_map(|item| item.field.as_ref().err());
+    report.unreadable.extend(reasons.cloned());
+    let objects = Objects::of(reader);
     check_overlaps(&layout, &mut report);
     check_element_offsets(&layout, &mut report);
     for (number, cluster) in layout.clusters.iter().enumerate() {
@@ -101,6 +103,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         for node in &nodes {
             counts.check(node, cluster.entries, &mut report.problems);
         }
+        objects.check(number, &mut report, context)?;
         context.report(number as u64 + 1, layout.clusters.len() as u64);
     }
     Ok(report)

@@ -78,38 +78,54 @@ impl Schema {
     }
 }
 
+/// The collections of one schema that projected fields show, by name.
+pub type Backing = Vec<(String, Shown)>;
+
 /// A collection: number of the schema, number in it.
 type Place = (usize, usize);
 
-/// Gives the collections behind projected fields names by which they are the same in several schemas if,
-/// and only if, the fields that show their sizes are, or, where one has no such field, a field that shows
-/// a member. The first schema keeps its names.
+/// Gives the collections behind projected fields names by which they are the same in several schemas; see
+/// [`common_names`].
 pub fn align(schemas: &mut [&mut Schema]) {
-    let found: Vec<Vec<(FieldId, Shown)>> = schemas
-        .iter()
-        .map(|schema| schema.backing(&schema.top_level().map(|(id, _)| id).collect::<Vec<_>>()))
-        .collect();
-    let mut groups = Groups::new(&found);
-    groups.join(&found, |shown| &shown.sizes);
-    groups.join(&found, |shown| &shown.members);
-    let hidden = |schema: usize, id: FieldId| found[schema].iter().any(|(other, _)| *other == id);
+    let (mut found, mut ids) = (Vec::new(), Vec::new());
     let mut taken: HashSet<String> = HashSet::new();
-    for (number, schema) in schemas.iter().enumerate() {
-        let others = schema.top_level().filter(|(id, _)| !hidden(number, *id));
-        taken.extend(others.map(|(_, field)| field.name.clone()));
+    for schema in schemas.iter() {
+        let top: Vec<FieldId> = schema.top_level().map(|(id, _)| id).collect();
+        let name = |id: FieldId| schema.field(id).name.clone();
+        let (hidden, backing): (Vec<FieldId>, Backing) =
+            schema.backing(&top).into_iter().map(|(id, shown)| (id, (name(id), shown))).unzip();
+        taken.extend(top.iter().filter(|id| !hidden.contains(id)).map(|&id| name(id)));
+        ids.push(hidden);
+        found.push(backing);
     }
-    let mut names: HashMap<usize, String> = HashMap::new();
-    for (number, collections) in found.iter().enumerate() {
-        for (index, (id, _)) in collections.iter().enumerate() {
-            let field = &mut schemas[number].fields[id.0 as usize];
-            let name = names.entry(groups.of[&(number, index)]).or_insert_with(|| {
-                let others = (0u64..).map(|number| format!("{BACKING_PREFIX}{number}"));
-                let mut names = std::iter::once(field.name.clone()).chain(others);
-                names.find(|name| taken.insert(name.clone())).unwrap_or_default()
-            });
-            field.name.clone_from(name);
+    for ((schema, ids), names) in schemas.iter_mut().zip(ids).zip(common_names(&found, taken)) {
+        for (id, name) in ids.into_iter().zip(names) {
+            schema.fields[id.0 as usize].name = name;
         }
     }
+}
+
+/// Names by which collections are the same in several schemas if, and only if, the fields that show their
+/// sizes are, or, where one has no such field, a field that shows a member. The first schema keeps its names;
+/// none of those that other fields have `taken` is given.
+pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<String>> {
+    let mut groups = Groups::new(found);
+    groups.join(found, |shown| &shown.sizes);
+    groups.join(found, |shown| &shown.members);
+    let mut names: HashMap<usize, String> = HashMap::new();
+    let mut common = Vec::with_capacity(found.len());
+    for (number, collections) in found.iter().enumerate() {
+        let named = collections.iter().enumerate().map(|(index, (own, _))| {
+            let name = names.entry(groups.of[&(number, index)]).or_insert_with(|| {
+                let others = (0u64..).map(|number| format!("{BACKING_PREFIX}{number}"));
+                let mut names = std::iter::once(own.clone()).chain(others);
+                names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+            });
+            name.clone()
+        });
+        common.push(named.collect());
+    }
+    common
 }
 
 /// Which collections are the same.
@@ -122,7 +138,7 @@ struct Groups {
 
 impl Groups {
     /// Each is alone.
-    fn new(found: &[Vec<(FieldId, Shown)>]) -> Self {
+    fn new(found: &[Backing]) -> Self {
         let places = found.iter().enumerate().flat_map(|(schema, collections)| {
             collections.iter().enumerate().map(move |(index, (_, shown))| ((schema, index), shown))
         });
@@ -137,11 +153,7 @@ impl Groups {
     }
 
     /// Joins those that a field of the same name shows.
-    fn join(
-        &mut self,
-        found: &[Vec<(FieldId, Shown)>],
-        names: impl Fn(&Shown) -> &BTreeSet<String>,
-    ) {
+    fn join(&mut self, found: &[Backing], names: impl Fn(&Shown) -> &BTreeSet<String>) {
         let mut known: HashMap<&str, Place> = HashMap::new();
         for (schema, collections) in found.iter().enumerate() {
             for (index, (_, shown)) in collections.iter().enumerate() {

@@ -60,7 +60,7 @@ pub(super) fn of_leaf(type_name: &str) -> Option<Rule> {
 }
 
 /// A field that presents the sizes of a collection.
-pub(super) fn is_cardinality(type_name: &str) -> bool {
+pub(crate) fn is_cardinality(type_name: &str) -> bool {
     matches!(
         type_name,
         "ROOT::RNTupleCardinality<std::uint32_t>" | "ROOT::RNTupleCardinality<std::uint64_t>"

@@ -21,11 +21,12 @@ mod validate;
 #[cfg(test)]
 mod validate_tests;
 
-pub use backing::{BACKING_PREFIX, Shown, align};
+pub use backing::{BACKING_PREFIX, Backing, Shown, align, common_names};
 pub use builder::SchemaBuilder;
 pub use classes::{Classes, Definition};
 pub use cluster::{Cluster, ColumnRange, PageInfo};
 pub use column::{AliasColumn, Column, ColumnId};
+pub(crate) use column_rules::is_cardinality;
 pub use descriptor::Schema;
 pub use field::{Field, FieldId, Structure};
 pub(crate) use field_names::FieldNames;

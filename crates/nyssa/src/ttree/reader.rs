@@ -477,6 +477,12 @@ impl Dataset for Reader {
         &self.below
     }
 
+    fn sizes(&self) -> HashSet<String> {
+        let branches = (0..self.routes.len()).filter_map(|index| self.branch_at(index));
+        let shapes = branches.filter_map(|branch| branch.shape.as_ref().ok());
+        shapes.filter_map(Shape::counter).map(|counter| counter.branch.clone()).collect()
+    }
+
     fn clusters(&self) -> Vec<Range<u64>> {
         clusters::of_tree(&self.tree)
     }

@@ -11,7 +11,9 @@
 
 mod index;
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, UInt64Array};
 use arrow_schema::DataType;
@@ -39,7 +41,9 @@ pub struct Join {
     left: AnyDataset,
     on: Vec<String>,
     sides: Vec<Side>,
+    /// The columns, and those below them from number `below` on.
     items: Vec<Item>,
+    below: usize,
     /// Where each item is: the side, 0 for the left, and its name there.
     origins: Vec<(usize, String)>,
 }
@@ -48,6 +52,54 @@ struct Side {
     dataset: AnyDataset,
     /// Types of the keys and the index; `None` when joined by entry number.
     index: Option<(Vec<DataType>, Index)>,
+}
+
+/// The columns of all sides while they are put together.
+#[derive(Default)]
+struct Columns {
+    items: Vec<Item>,
+    origins: Vec<(usize, String)>,
+    known: HashMap<String, usize>,
+}
+
+impl Columns {
+    /// Adds `item` of a side as `joined`; the column that has its name already, if there is one.
+    fn add(&mut self, side: usize, item: &Item, joined: Item) -> Option<usize> {
+        let number = self.items.len();
+        let known = *self.known.entry(joined.name.clone()).or_insert(number);
+        if known < number {
+            return Some(known);
+        }
+        self.items.push(joined);
+        self.origins.push((side, item.name.clone()));
+        None
+    }
+
+    /// Adds what is below the columns, of which there are `columns`. What several sides have under one name
+    /// cannot be told apart.
+    fn add_part(&mut self, columns: usize, side: usize, item: &Item, joined: Item) {
+        let taken = self.add(side, item, joined).filter(|&number| number >= columns);
+        if let Some(taken) = taken.and_then(|number| self.items.get_mut(number)) {
+            let reason =
+                "several of the joined datasets have it: give the columns of one side a prefix";
+            taken.field = Err(reason.to_owned());
+        }
+    }
+}
+
+/// A column of a right dataset in the join.
+fn joined(item: &Item, prefix: &str, on_keys: bool) -> Item {
+    let name = format!("{prefix}{}", item.name);
+    let field = item.field.clone().and_then(|field| match field.data_type() {
+        DataType::Union(..) if on_keys => {
+            Err("a variant cannot be null, as joined columns may be".to_owned())
+        }
+        _ => {
+            let nullable = on_keys || field.is_nullable();
+            Ok(field.with_name(&name).with_nullable(nullable))
+        }
+    });
+    Item { name, type_name: item.type_name.clone(), field }
 }
 
 impl Join {
@@ -89,33 +141,25 @@ impl Join {
         on: Vec<String>,
         context: &Context,
     ) -> Result<Self> {
-        let mut items = left.items().to_vec();
-        let mut origins = items.iter().map(|item| (0, item.name.clone())).collect::<Vec<_>>();
+        let mut columns = Columns::default();
+        for item in left.items() {
+            columns.add(0, item, item.clone());
+        }
         let mut sides = Vec::with_capacity(rights.len());
-        for (number, right) in (1..).zip(rights) {
-            let dataset = right.dataset;
+        for (number, right) in (1..).zip(&rights) {
+            let dataset = &right.dataset;
             let types = on.iter().map(|key| key_type(key, left.as_ref(), dataset.as_ref()));
             let types = types.collect::<Result<Vec<_>>>()?;
             for item in dataset.items().iter().filter(|item| !on.contains(&item.name)) {
-                let name = format!("{}{}", right.prefix, item.name);
-                if items.iter().any(|other| other.name == name) {
+                let joined = joined(item, &right.prefix, !on.is_empty());
+                let name = joined.name.clone();
+                if columns.add(number, item, joined).is_some() {
                     return Err(Error::invalid_argument(format!(
                         "{name:?} of {} is also the name of another column; give the columns of one \
                          side a prefix",
                         dataset.file()
                     )));
                 }
-                origins.push((number, item.name.clone()));
-                let field = item.field.clone().and_then(|field| match field.data_type() {
-                    DataType::Union(..) if !on.is_empty() => {
-                        Err("a variant cannot be null, as joined columns may be".to_owned())
-                    }
-                    _ => {
-                        let nullable = !on.is_empty() || field.is_nullable();
-                        Ok(field.with_name(&name).with_nullable(nullable))
-                    }
-                });
-                items.push(Item { name, type_name: item.type_name.clone(), field });
             }
             let index = if on.is_empty() {
                 None
@@ -123,9 +167,20 @@ impl Join {
                 let index = Index::build(dataset.as_ref(), &on, &types, context)?;
                 Some((types, index))
             };
-            sides.push(Side { dataset, index });
+            sides.push(Side { dataset: Arc::clone(dataset), index });
         }
-        Ok(Self { left, on, sides, items, origins })
+        let below = columns.items.len();
+        for item in left.below() {
+            columns.add_part(below, 0, item, item.clone());
+        }
+        for (number, right) in (1..).zip(&rights) {
+            for item in right.dataset.below() {
+                let joined = joined(item, &right.prefix, !on.is_empty());
+                columns.add_part(below, number, item, joined);
+            }
+        }
+        let Columns { items, origins, .. } = columns;
+        Ok(Self { left, on, sides, items, below, origins })
     }
 
     fn origin(&self, name: &str) -> Result<&(usize, String)> {
@@ -213,7 +268,11 @@ impl Dataset for Join {
     }
 
     fn items(&self) -> &[Item] {
-        &self.items
+        &self.items[..self.below]
+    }
+
+    fn below(&self) -> &[Item] {
+        &self.items[self.below..]
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

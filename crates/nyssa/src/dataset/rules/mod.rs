@@ -6,6 +6,7 @@
 
 mod plan;
 
+use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -206,6 +207,10 @@ impl Dataset for Ruled {
 
     fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    fn sizes(&self) -> HashSet<String> {
+        self.inner.sizes()
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

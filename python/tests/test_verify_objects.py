@@ -1,0 +1,106 @@
+"""`nyssa verify` takes the objects of streamer fields apart.
+
+The files in `streamed` were written by ROOT 6.40.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nyssa
+
+pa = pytest.importorskip("pyarrow")
+
+FOLDER = Path(__file__).parent / "streamed"
+
+
+def verify(path: Path, *options: str) -> tuple[int, list[str]]:
+    """Run `nyssa verify`; its exit code and the lines of its output."""
+    command = [sys.executable, "-m", "nyssa", "verify", str(path), *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
+
+
+def objects(name: str) -> list[bytes]:
+    """Return the bytes of the objects that ROOT wrote."""
+    raw: list[bytes] = pa.table(nyssa.open(FOLDER / name, streamer="raw")["ntpl"])["f"].to_pylist()
+    return raw
+
+
+def rows(alone: list[bytes]) -> dict[str, object]:
+    """Return four entries with these objects."""
+    lists = [alone[:1], [], alone, []]
+    return {
+        "x": np.arange(4),
+        "f": pa.array(alone, pa.large_binary()),
+        "list": pa.array(lists, pa.large_list(pa.large_binary())),
+    }
+
+
+def write(path: Path, given: list[bytes]) -> Path:
+    """Write two clusters of objects, alone and in lists, on pages with good checksums."""
+    classes = {"Root": {":streamed": FOLDER / "Root.root"}}
+    types = {"x": "int", "f": "Root", "list": "std::vector<Root>"}
+    good = objects("Root.root")
+    with nyssa.recreate(path) as file:
+        file.mkrntuple("ntpl", types, classes=classes).extend(rows(good[:4]))
+    with nyssa.update(path) as file:
+        file["ntpl"].extend(rows(given))
+    return path
+
+
+def test_sound(tmp_path: Path) -> None:
+    path = write(tmp_path / "sound.root", objects("Root.root")[:4])
+    code, lines = verify(path)
+    assert (code, lines[-1]) == (0, "sound: 1 key checked")
+
+
+def test_objects_that_are_no_objects(tmp_path: Path) -> None:
+    """Bytes whose checksums are right, but of which no object can be made."""
+    good = objects("Root.root")[:4]
+    assert [len(one) for one in good] == [390, 601, 801, 1007]
+    # The count of bytes at the start says one more than there are.
+    count = int.from_bytes(good[2][:4], "big") + 1
+    wrong = count.to_bytes(4, "big") + good[2][4:]
+    path = write(tmp_path / "count.root", [*good[:2], wrong, good[3]])
+    code, lines = verify(path)
+    what = "problem: byte count of 798 where 797 bytes are left, at byte 4 of the object"
+    assert lines[2:] == [
+        f"{what} (ntpl;1, f, cluster 1, entry 6)",
+        f"{what} (ntpl;1, list, cluster 1, entry 6)",
+        f"damaged: 2 problems in 1 key of {path}",
+    ]
+    assert code == 1
+    cut = write(tmp_path / "cut.root", [*good[:3], good[3][:-5]])
+    code, lines = verify(cut)
+    what = "problem: byte count of 1003 where 998 bytes are left, at byte 4 of the object"
+    assert lines[2:4] == [
+        f"{what} (ntpl;1, f, cluster 1, entry 7)",
+        f"{what} (ntpl;1, list, cluster 1, entry 6)",
+    ]
+    assert code == 1
+    document = json.loads("\n".join(verify(cut, "--json")[1]))
+    assert [problem["entry"] for problem in document["problems"]] == [7, 6]
+
+
+@pytest.mark.parametrize("name", ["Kinds", "Numbers", "Pointers", "Root", "Stl"])
+def test_files_of_root(name: str) -> None:
+    code, lines = verify(FOLDER / f"{name}.root")
+    assert (code, lines[-1]) == (0, "sound: 1 key checked")
+
+
+def test_a_class_that_is_not_known() -> None:
+    """The bytes are checked, and it is told that they are not taken apart."""
+    code, lines = verify(FOLDER / "Missing.root", "--json")
+    document = json.loads("\n".join(lines))
+    assert (code, document["problems"]) == (0, [])
+    assert document["datasets"][0]["unreadable"] == [
+        "field f: the file has no streamer info of class Plain, in pair::second"
+    ]
