@@ -3,7 +3,7 @@
 //!
 //! | tuple | meaning |
 //! |---|---|
-//! | `("number", dtype, data)` | `dtype` is NumPy's, such as `"<f4"`; bits become bytes for `"|b1"` |
+//! | `("number", dtype, data)` | `dtype` is NumPy's, such as `"<f4"`; bits become bytes for `"|b1"`, dates seconds for `"<M8[s]"` |
 //! | `("string", offsets, data)` | `i64` offsets into bytes; `"bytes"` for what is not text |
 //! | `("list", offsets, child)` | `i64` offsets; arrays of one collection share them |
 //! | `("fixed", size, length, child)` | `length` arrays of `size` |
@@ -16,7 +16,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBuffer, Buffer as Bytes, OffsetBuffer};
 use arrow_schema::{DataType, Field};
-use nyssa::arrow::is_string;
+use nyssa::arrow::{Date, date_seconds, is_string};
 use nyssa::{Error, Result};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -36,6 +36,9 @@ pub enum Tree {
     Nothing { length: usize },
 }
 
+/// What is no date, for NumPy (`NaT`).
+const NOT_A_TIME: i64 = i64::MIN;
+
 /// Which nulls are options.
 #[derive(Clone, Copy)]
 struct Shown {
@@ -46,7 +49,7 @@ struct Shown {
 }
 
 impl Tree {
-    /// The tree of `array`, which is of `field`. Shares its memory, except that of booleans. There is
+    /// The tree of `array`, which is of `field`. Shares its memory, except that of booleans and dates. There is
     /// an option where there are nulls; with `declared` wherever there may be, so that the shape of the
     /// tree depends on the field only (variants apart, which have no nulls).
     ///
@@ -79,6 +82,10 @@ impl Tree {
     fn bare(array: &ArrayRef, field: &Field, below: Shown) -> Result<Self> {
         let child = |array, field| Self::part(array, field, below).map(Box::new);
         Ok(match field.data_type() {
+            _ if Date::is_in(field) => {
+                let seconds = date_seconds(array).map(|one| one.unwrap_or(NOT_A_TIME));
+                Self::Number { dtype: "<M8[s]", data: seconds.collect::<Vec<_>>().into() }
+            }
             DataType::Boolean => {
                 Self::Number { dtype: "|b1", data: bytes_of_bits(array.as_boolean().values()) }
             }

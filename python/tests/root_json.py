@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from nyssa.objects.date import dates
+
 #: ROOT's JSON has these, nyssa has not: class names, and process ids, which are the process's own.
 LEFT_OUT = {"_typename", "$pair", "fPID"}
 #: Nyssa has these, ROOT's JSON has not in all classes.
@@ -74,7 +76,9 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
         items = ours["items"] if isinstance(ours, dict) and "items" in ours else ours
         return differences(items, theirs["arr"], place, digits)
     if not isinstance(ours, dict):
-        # `TArrayD` and the like are lists for nyssa, `TDatime` is a number.
+        if theirs.get("_typename") == "TDatime":
+            return differences(ours, dates(theirs["_blob"]).tolist()[0], place, digits)
+        # `TArrayD` and the like are lists for nyssa.
         return differences(
             ours, theirs.get("fArray", theirs.get("_blob", [None])[0]), place, digits
         )

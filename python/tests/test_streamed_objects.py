@@ -7,12 +7,14 @@ also wrote what ROOT reads back as JSON, one entry a line.
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import nyssa
+from nyssa.objects.date import dates
 from root_json import differences, flat
 
 pa = pytest.importorskip("pyarrow")
@@ -56,9 +58,7 @@ def test_deep_objects_equal_root() -> None:
         # ROOT's JSON leaves out arrays of pointers and the number of a date; these are the values
         # that `objects.cxx` gives.
         assert ours.pop("pair") == [list(range(entry)), [-i for i in range(entry)]]
-        year, month, day, hour, minute, second = 2024 - 1995, 1, 2, 3, 4, 5
-        date = year << 26 | month << 22 | day << 17 | hour << 12 | minute << 6 | second
-        assert ours.pop("date") == date
+        assert ours.pop("date") == datetime(2024, 1, 2, 3, 4, 5)
         del theirs["pair"], theirs["date"]
         assert differences(ours, theirs, f"entry {entry}", 7) == []
 
@@ -73,7 +73,7 @@ def test_kinds_of_root_equal_root() -> None:
         theirs["sym"]["fElements"] = [
             rows[min(i, j)][abs(i - j)] for i in range(entry) for j in range(entry)
         ]
-        assert [ours.pop("date")] == theirs.pop("date")["_blob"]
+        assert [ours.pop("date")] == dates(theirs.pop("date")["_blob"]).tolist()
         assert differences(ours, theirs, f"entry {entry}", 7) == []
 
 

@@ -13,6 +13,7 @@
 //! | empty optional or pointer | `null` | the same |
 //! | variants | the value they hold; `null` for none | the same |
 //! | bitsets | strings of 0 and 1, the most significant bit first | the same |
+//! | dates (`TDatime`) | `"2020-02-29 12:34:56"`; `null` for what is no date | the same |
 //! | objects serialised by ROOT's streamer | `{"bytes": [...]}` | the same |
 
 mod float;
@@ -22,8 +23,8 @@ use std::io::{self, Write};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, StructArray, types::*};
-use arrow_schema::{DataType, UnionFields};
-use nyssa::arrow::STREAMER;
+use arrow_schema::DataType;
+use nyssa::arrow::Date;
 
 pub use notation::{Kind, Notation};
 
@@ -69,6 +70,12 @@ pub fn write(
         DataType::Int16 => write!(out, "{}", array.as_primitive::<Int16Type>().value(row)),
         DataType::UInt16 => write!(out, "{}", array.as_primitive::<UInt16Type>().value(row)),
         DataType::Int32 => write!(out, "{}", array.as_primitive::<Int32Type>().value(row)),
+        DataType::UInt32 if notation.kind == Kind::Date => {
+            match Date::unpack(array.as_primitive::<UInt32Type>().value(row)) {
+                Some(date) => write!(out, "\"{date}\""),
+                None => out.write_all(b"null"),
+            }
+        }
         DataType::UInt32 => write!(out, "{}", array.as_primitive::<UInt32Type>().value(row)),
         DataType::Int64 => write!(out, "{}", array.as_primitive::<Int64Type>().value(row)),
         DataType::UInt64 => write!(out, "{}", array.as_primitive::<UInt64Type>().value(row)),
@@ -109,10 +116,6 @@ pub fn write(
         DataType::Union(..) => {
             let union = array.as_union();
             let tag = union.type_id(row);
-            if form == Form::Object && is_raw(union.fields(), tag) {
-                let child = union.child(tag).as_binary::<i64>();
-                return bytes(out, child.value(union.value_offset(row)));
-            }
             // The first child stands for no value.
             let alternative = notation.member(usize::try_from(tag).unwrap_or(0).saturating_sub(1));
             write(out, union.child(tag), union.value_offset(row), alternative, form)
@@ -186,7 +189,7 @@ fn record(
     let record = array.as_struct();
     if form == Form::Object {
         out.write_all(b"{")?;
-        members(out, record, row, &mut true)?;
+        members(out, record, row, notation, &mut true)?;
         return out.write_all(b"}");
     }
     let tuple = notation.kind == Kind::Tuple;
@@ -208,32 +211,23 @@ fn members(
     out: &mut dyn Write,
     record: &StructArray,
     row: usize,
+    notation: &Notation,
     first: &mut bool,
 ) -> io::Result<()> {
-    for (field, column) in record.fields().iter().zip(record.columns()) {
+    for (index, (field, column)) in record.fields().iter().zip(record.columns()).enumerate() {
         let base = field.name().starts_with(":_");
+        let notation = notation.member(index);
         if let (true, Some(base)) = (base, column.as_struct_opt()) {
-            members(out, base, row, first)?;
+            members(out, base, row, notation, first)?;
             continue;
         }
         if !std::mem::take(first) {
             out.write_all(b",")?;
         }
         name(out, if base { "fArray" } else { field.name() })?;
-        match column.as_binary_opt::<i64>() {
-            Some(raw) if field.metadata().contains_key(STREAMER) && raw.is_valid(row) => {
-                bytes(out, raw.value(row))?;
-            }
-            _ => write(out, column, row, &Notation::default(), Form::Object)?,
-        }
+        write(out, column, row, notation, Form::Object)?;
     }
     Ok(())
-}
-
-/// Whether a child of a union is of objects that are not taken apart.
-fn is_raw(fields: &UnionFields, tag: i8) -> bool {
-    let field = fields.iter().find(|(id, _)| *id == tag);
-    field.is_some_and(|(_, field)| field.metadata().contains_key(STREAMER))
 }
 
 /// Writes a member's name and the colon.

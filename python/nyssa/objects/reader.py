@@ -10,7 +10,6 @@ import numpy as np
 
 from nyssa import _core
 from nyssa.objects.axis import Axis
-from nyssa.objects.date import dates
 from nyssa.objects.efficiency import Efficiency
 from nyssa.objects.graph import Graph, Graph2D
 from nyssa.objects.histogram import Histogram, PolygonHistogram
@@ -80,8 +79,7 @@ class Reader:
         """Return one value of a C++ type, which is empty when it is not known."""
         kind = tree[0]
         if kind == "number":
-            number = np.frombuffer(tree[2], dtype=tree[1])[row]
-            return dates(number).item() if _bare(type_name) == "TDatime" else number.item()
+            return np.frombuffer(tree[2], dtype=tree[1])[row].item()
         if kind in ("string", "bytes"):
             start, stop = np.frombuffer(tree[1], dtype=np.int64)[row : row + 2].tolist()
             data = bytes(memoryview(tree[2])[start:stop])
@@ -113,8 +111,7 @@ class Reader:
             return [self._value(tree, row, type_name) for row in range(start, stop)]
         size = int(np.prod(shape, dtype=np.int64))
         numbers = np.frombuffer(inner[2], dtype=inner[1])[start * size : stop * size]
-        numbers = numbers.reshape(stop - start, *shape)
-        return dates(numbers) if _bare(type_name) == "TDatime" else numbers
+        return numbers.reshape(stop - start, *shape)
 
     def _object(self, tree: _core.Tree, row: int, class_name: str) -> Any:
         names = tree[1]

@@ -35,7 +35,8 @@ const STEP_BYTES: u64 = 64 << 20;
 /// One JSON object per entry; those of several files one after the other, with the columns of the
 /// first. Integers are exact and floats are the shortest numbers that read back to the same value;
 /// "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is printed as an object with its
-/// bytes: {"bytes": [195, 40]}. Maps with strings as keys are objects, pairs and tuples are arrays.
+/// bytes: {"bytes": [195, 40]}. Dates (TDatime) are strings, "2020-02-29 12:34:56", and null where they
+/// are no date. Maps with strings as keys are objects, pairs and tuples are arrays.
 ///
 /// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are
 /// hexadecimal strings as C prints them with %a, booleans are 0 and 1.
@@ -212,7 +213,7 @@ fn columns(
             Ok(field) => columns.push(Column {
                 name: item.name.clone(),
                 notation: match first {
-                    Data::Tree(_) => Notation::default(),
+                    Data::Tree(_) => Notation::of_arrow(field),
                     Data::NTuple(reader) => reader
                         .schema()
                         .find(&item.name)

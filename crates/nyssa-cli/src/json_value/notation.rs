@@ -1,7 +1,7 @@
 //! What Arrow does not tell of a C++ type: which lists are maps, which structs are tuples.
 
 use arrow_schema::{DataType, Field};
-use nyssa::arrow::STREAMER;
+use nyssa::arrow::{Date, STREAMER};
 use nyssa::schema::{FieldId, Schema, Structure};
 
 /// How a list or struct is written.
@@ -20,6 +20,8 @@ pub enum Kind {
     Bitset,
     /// Bytes that are no text.
     Bytes,
+    /// A number as a date.
+    Date,
 }
 
 /// The notation of a value and of what it holds.
@@ -47,11 +49,32 @@ impl Notation {
         Self::build(schema, id, arrow, 0)
     }
 
+    /// The notation of what Arrow alone tells: objects that are not taken apart, and dates.
+    pub fn of_arrow(arrow: &Field) -> Self {
+        Self::plain(arrow, 0)
+    }
+
+    fn plain(arrow: &Field, depth: usize) -> Self {
+        if depth > MAX_DEPTH {
+            return Self::default();
+        }
+        let kind = match () {
+            () if Date::is_in(arrow) => Kind::Date,
+            () if arrow.metadata().contains_key(STREAMER) => Kind::Bytes,
+            () => Kind::Plain,
+        };
+        let parts = parts(arrow.data_type()).into_iter();
+        Self { kind, parts: parts.map(|arrow| Self::plain(arrow, depth + 1)).collect() }
+    }
+
     fn build(schema: &Schema, id: FieldId, arrow: &Field, depth: usize) -> Self {
         let field = schema.field(id);
         let is = |names: &[&str]| names.iter().any(|name| field.type_name.starts_with(name));
         if depth > MAX_DEPTH {
             return Self::default();
+        }
+        if field.structure == Structure::Streamer {
+            return Self::of_arrow(arrow);
         }
         let optional = field.structure == Structure::Collection && is(&OPTIONALS);
         let atom = field.structure == Structure::Leaf && field.array_size.is_none();

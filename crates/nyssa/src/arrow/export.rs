@@ -1,14 +1,15 @@
-//! Arrays as Arrow consumers want them: strings as `LargeUtf8`.
+//! Arrays as Arrow consumers want them: strings as `LargeUtf8`, dates as `Timestamp`.
 
 use std::sync::Arc;
 
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, StructArray, UnionArray,
-    cast::AsArray,
+    cast::AsArray, types::UInt32Type,
 };
-use arrow_schema::{DataType, Field, FieldRef, Fields, UnionFields};
+use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit, UnionFields};
 
-use super::STRING;
+use super::date::timestamps;
+use super::{Date, STRING};
 use crate::error::{Error, Result, ResultExt};
 
 /// Whether a field is a `LargeBinary` marked as a string.
@@ -21,7 +22,9 @@ pub fn is_string(field: &Field) -> bool {
 
 /// The field that [`export`] makes of `field`.
 pub fn export_field(field: &Field) -> Field {
+    let date = Date::is_in(field);
     let data_type = match field.data_type() {
+        _ if date => DataType::Timestamp(TimeUnit::Second, None),
         DataType::LargeBinary if is_string(field) => DataType::LargeUtf8,
         DataType::LargeList(item) => DataType::LargeList(Arc::new(export_field(item))),
         DataType::FixedSizeList(item, size) => {
@@ -35,15 +38,15 @@ pub fn export_field(field: &Field) -> Field {
     };
     let mut metadata = field.metadata().clone();
     metadata.retain(|key, value| key != STRING.0 || value != STRING.1);
-    Field::new(field.name(), data_type, field.is_nullable()).with_metadata(metadata)
+    Field::new(field.name(), data_type, field.is_nullable() || date).with_metadata(metadata)
 }
 
 fn export_union_fields(members: &UnionFields) -> UnionFields {
     members.iter().map(|(id, member)| (id, Arc::new(export_field(member)))).collect()
 }
 
-/// `array` of `field` with all strings, at any depth, checked and cast to `LargeUtf8`. Buffers are
-/// shared, not copied.
+/// `array` of `field` with all strings, at any depth, checked and cast to `LargeUtf8`, and dates cast to
+/// `Timestamp(Second)`. The buffers of all else are shared, not copied.
 ///
 /// # Errors
 /// `InvalidArgument` naming the field whose bytes are not UTF-8.
@@ -54,6 +57,10 @@ pub fn export(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
 /// Exports the array that lies at a dotted `path`.
 fn export_at(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
     match field.data_type() {
+        _ if Date::is_in(field) => {
+            let packed = array.as_primitive_opt::<UInt32Type>().ok_or_else(mismatch)?;
+            Ok(Arc::new(timestamps(packed)))
+        }
         DataType::LargeBinary if is_string(field) => utf8(array).in_field(path),
         DataType::LargeList(item) => list(array, item, path),
         DataType::FixedSizeList(item, _) => fixed_size_list(array, item, path),

@@ -5,6 +5,7 @@
 //! | bool | `Boolean` |
 //! | integers, floats | the same width; `Real16` reads as `Float32` |
 //! | `std::string`, C strings | `LargeBinary` whose field carries the metadata [`STRING`] (bytes are not promised to be UTF-8); [`export`] checks and casts to `LargeUtf8` for Arrow consumers |
+//! | `TDatime` | `UInt32` whose field is [`Date::field`]; [`export`] makes it `Timestamp(Second)` for Arrow consumers, null where it is no date |
 //! | collections | `LargeList`, 64-bit offsets starting at 0; fields of one collection share the offsets buffer |
 //! | fixed arrays | `FixedSizeList`, nested for several dimensions |
 //! | records | `Struct` |
@@ -22,10 +23,12 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field};
 
 mod cut;
+mod date;
 mod export;
 pub(crate) mod gather;
 
 pub use cut::{Cutter, memory};
+pub use date::{Date, date_seconds};
 pub use export::{export, export_field, is_string};
 
 /// Field metadata (key, value) that marks a `LargeBinary` as a string. The value may be the C++ type

@@ -23,7 +23,7 @@ use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 use super::to_arrow::{CHECKSUM, VERSION};
 use super::type_name::{Argument, TypeName};
 use super::{Class, Classes, FieldType, Leaf, Schema, SchemaBuilder, SetKind};
-use crate::arrow::{STREAMER, STRING};
+use crate::arrow::{Date, STREAMER, STRING};
 use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 
@@ -75,7 +75,7 @@ impl Converter<'_> {
         {
             return Ok(FieldType::Streamed(class.clone()));
         }
-        let own = metadata.get(STRING.0).filter(|&name| name != STRING.1);
+        let own = metadata.get(STRING.0).filter(|&name| name != STRING.1 && !Date::is_in(field));
         let own = own.and_then(|name| TypeName::parse_with_typedefs(name).ok());
         let name = own.as_ref().or(outer);
         let inner = self.value(field, name)?;

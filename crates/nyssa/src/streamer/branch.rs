@@ -12,6 +12,7 @@ use super::column::Column;
 use super::compile::Compiler;
 use super::decode::Decoder;
 use super::node::Node;
+use super::shape::Number;
 use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::rootfile::object::Basic;
@@ -80,9 +81,12 @@ impl ObjectLayout {
         Self::new(Compiler::leaves(leaves))
     }
 
-    /// Type and fixed dimensions of what is nothing but numbers.
+    /// Type and fixed dimensions of what is nothing but numbers, dates apart.
     pub(crate) fn numbers(&self) -> Option<(Basic, &[usize])> {
+        let date = |node: &Node| matches!(node, Node::Number(_, Number::Date));
         match &self.node {
+            node if date(node) => None,
+            Node::Array(_, item) if date(item) => None,
             Node::Number(basic, _) => Some((*basic, &[])),
             Node::Array(dimensions, item) => match **item {
                 Node::Number(basic, _) => Some((basic, dimensions)),

@@ -91,7 +91,7 @@ impl Numbers {
             Number::I16 => Self::I16(Vec::new()),
             Number::U16 => Self::U16(Vec::new()),
             Number::I32 => Self::I32(Vec::new()),
-            Number::U32 => Self::U32(Vec::new()),
+            Number::U32 | Number::Date => Self::U32(Vec::new()),
             Number::I64 => Self::I64(Vec::new()),
             Number::U64 => Self::U64(Vec::new()),
             Number::F32 => Self::F32(Vec::new()),

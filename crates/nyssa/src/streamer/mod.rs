@@ -30,7 +30,7 @@
 //! | `TMap` | the same with items of `_0` and `_1` |
 //! | `TRefArray` | `Struct` of `:_0` (`TObject`), `fName`, `fLowerBound`, `fPID`, `fUIDs` |
 //! | `TMatrixTSym` | `Struct` of `:_0` (`TMatrixTBase`) and `fElements`, all of them |
-//! | `TDatime` | `UInt32`: years since 1995, month, day, hour, minute, second from the highest 6, 4, 5, 5, 6, 6 bits |
+//! | `TDatime` | `UInt32` marked as dates ([`crate::arrow::Date`]) |
 //!
 //! `other` holds the streamed bytes of objects whose class has no child: a class inside itself, and
 //! unions within unions of any `TObject`. A reference to the object that holds it is four bytes there,

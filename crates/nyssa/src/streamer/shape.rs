@@ -17,6 +17,8 @@ pub(super) enum Number {
     U16,
     I32,
     U32,
+    /// A `TDatime` in 32 bits.
+    Date,
     I64,
     U64,
     F32,
@@ -64,6 +66,7 @@ impl Shape {
     pub fn field(&self, name: &str) -> Field {
         match self {
             Self::Text => arrow::field(name, DataType::LargeBinary),
+            Self::Number(Number::Date) => arrow::Date::field(name),
             Self::Raw => arrow::streamer_field(name, "").with_nullable(true),
             Self::Optional(value) => value.field(name).with_nullable(true),
             _ => Field::new(name, self.data_type(), matches!(self, Self::Union(_))),
@@ -103,7 +106,7 @@ impl Number {
             Self::I16 => DataType::Int16,
             Self::U16 => DataType::UInt16,
             Self::I32 => DataType::Int32,
-            Self::U32 => DataType::UInt32,
+            Self::U32 | Self::Date => DataType::UInt32,
             Self::I64 => DataType::Int64,
             Self::U64 => DataType::UInt64,
             Self::F32 => DataType::Float32,

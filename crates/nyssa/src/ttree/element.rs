@@ -245,7 +245,11 @@ fn member_type(layouts: &Layouts<'_>, member: Member<'_>) -> String {
     let element = info(layouts, &class).and_then(|info| info.elements.get(member.index));
     element.map_or_else(String::new, |element| match element.class.as_str() {
         "TStreamerBase" => element.name.clone(),
-        _ => element.type_name.clone(),
+        _ => {
+            let sizes = element.dimensions.iter().filter(|_| element.array_length > 0);
+            let sizes: String = sizes.map(|size| format!("[{size}]")).collect();
+            format!("{}{sizes}", element.type_name)
+        }
     })
 }
 

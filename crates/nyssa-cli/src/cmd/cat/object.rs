@@ -32,8 +32,8 @@ pub fn print(args: &Cat, file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> 
             None,
         ));
     }
-    let (_, array) = ObjectReader::new(file.clone()).read(key)?;
-    json_value::write(app.out, &array, 0, &Notation::default(), Form::Object)?;
+    let (field, array) = ObjectReader::new(file.clone()).read(key)?;
+    json_value::write(app.out, &array, 0, &Notation::of_arrow(&field), Form::Object)?;
     writeln!(app.out)?;
     Ok(FINE)
 }

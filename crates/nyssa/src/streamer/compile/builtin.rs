@@ -38,7 +38,7 @@ impl Compiler<'_> {
         let kind = match name {
             T_OBJECT => return Ok(Some(Node::TObject)),
             "TString" | "string" | "std::string" => return Ok(Some(Node::Text)),
-            "TDatime" => return Ok(Some(Node::Number(Basic::U32, Number::U32))),
+            "TDatime" => return Ok(Some(Node::Number(Basic::U32, Number::Date))),
             "TRef" => return Ok(Some(Node::TRef)),
             "TRefArray" => return Ok(Some(Node::TRefArray)),
             "TMatrixTSym<float>" => return self.symmetric("float", Basic::F32).map(Some),

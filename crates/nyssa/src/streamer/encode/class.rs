@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::streamer::class::{Class, Step};
 use crate::streamer::node::{Collection, Node};
+use crate::streamer::shape::Number;
 
 impl Class {
     fn steps(&self) -> &[Step] {
@@ -75,6 +76,9 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         }
     };
     match node {
+        Node::Number(_, Number::Date) => {
+            names.insert("TDatime");
+        }
         Node::Number(..)
         | Node::Text
         | Node::CString

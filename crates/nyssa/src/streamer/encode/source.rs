@@ -216,7 +216,7 @@ impl<'a> Numbers<'a> {
             Number::I16 => values!(I16, Int16Type),
             Number::U16 => values!(U16, UInt16Type),
             Number::I32 => values!(I32, Int32Type),
-            Number::U32 => values!(U32, UInt32Type),
+            Number::U32 | Number::Date => values!(U32, UInt32Type),
             Number::I64 => values!(I64, Int64Type),
             Number::U64 => values!(U64, UInt64Type),
             Number::F32 => values!(F32, Float32Type),
