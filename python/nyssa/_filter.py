@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from nyssa import _core
 from nyssa.errors import ArgumentError, NotFoundError
@@ -83,6 +83,9 @@ def choose(
     if names is None:
         found = [name for name in available if accepts(name)]
         return found or list(filter(deep(accepts), lower(None)))
+    if isinstance(names, Mapping) or not isinstance(names, Iterable):
+        kind = type(names).__name__
+        raise ArgumentError(f"columns are named by a str or a list of them, not by {kind}")
     asked: list[str] = []
     unmatched: str | None = None
     known = {*available}

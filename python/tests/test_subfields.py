@@ -14,6 +14,7 @@ import pytest
 import uproot
 
 import nyssa
+from root_oracle import Root
 
 DATA: dict[str, Any] = {
     "js": [[{"a": 1.5, "b": [1, 2]}], [], [{"a": 2.5, "b": []}, {"a": 3.5, "b": [4]}]],
@@ -192,3 +193,65 @@ def test_parts_of_roots_classes(tmp_path: Path) -> None:
     assert types["o.x"] == "std::optional<std::int32_t>"
     assert types["a.y"] == "std::array<float,2>"
     assert types["vv.x"] == "std::vector<std::vector<std::int32_t>>"
+
+
+_SPLIT = """
+#include "TFile.h"
+#include "TTree.h"
+#include "TAttFill.h"
+#include "TAttLine.h"
+void nyssa_split_tree(const char *path) {
+  TFile file(path, "recreate");
+  TTree tree("T", "");
+  TAttLine one, two;
+  TAttFill fill;
+  tree.Branch("one", &one);
+  tree.Branch("two", &two);
+  tree.Branch("fill", &fill);
+  for (int i = 0; i < 5; ++i) {
+    one.SetLineColor(i);
+    two.SetLineColor(10 * i);
+    fill.SetFillColor(30 * i);
+    tree.Fill();
+  }
+  tree.Write();
+}
+"""
+
+
+def test_sub_branches_by_their_last_name(root: Root, tmp_path: Path) -> None:
+    """As uproot finds them; a name that two have is not guessed at."""
+    path = tmp_path / "split.root"
+    root.call("cpp", _SPLIT, f'nyssa_split_tree("{path}")')
+    tree, theirs = nyssa.open(f"{path}:T"), uproot.open(path)["T"]
+    values = theirs["fFillColor"].array().to_list()
+    assert values == [0, 30, 60, 90, 120]
+    twice = nyssa.chain([f"{path}:T", f"{path}:T"])
+    for name in ("fFillColor", "fill/fFillColor", "/fill/fFillColor"):
+        assert name in tree, name
+        assert tree[name].name == "fill/fFillColor"
+        assert tree[name].array().to_list() == values
+        assert tree.arrays([name])[name].to_list() == values
+        assert tree.arrays(name, library="np")[name].tolist() == values
+        assert tree.arrays([name], skip_unreadable=True)[name].to_list() == values
+        assert tree.arrays([name], lazy=True)[name].to_list() == values
+        assert tree.take([1], [name])[name].to_list() == values[1:2]
+        chunks = [chunk[name].to_list() for chunk in tree.iterate([name], step_size=3)]
+        assert chunks == [values[:3], values[3:]]
+        assert twice[name].array().to_list() == values * 2
+        assert twice.arrays([name])[name].to_list() == values * 2
+        chunks = [chunk[name].to_list() for chunk in twice.iterate([name], step_size=5)]
+        assert chunks == [values, values]
+    for name in ("fLineColor", "/fFillColor", "/fLineColor"):
+        with pytest.raises(nyssa.NotFoundError, match=f"no '{name}' in 'T' of "):
+            tree[name]
+
+
+def test_names_are_not_types(path: Path) -> None:
+    events = nyssa.open(f"{path}:n")
+    for names in ({"txt": "str"}, 3):
+        kind = type(names).__name__
+        with pytest.raises(
+            nyssa.ArgumentError, match=f"named by a str or a list of them, not by {kind}"
+        ):
+            events.arrays(names)  # type: ignore[arg-type]

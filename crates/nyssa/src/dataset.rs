@@ -96,10 +96,16 @@ pub trait Dataset: Send + Sync {
     }
 
     /// The column of a name, of the items or below them. Those of an RNTuple are also found by ROOT's full
-    /// path (`jets._0.pt`).
+    /// path (`jets._0.pt`), those of a TTree by the last name of their path where no other has it, and by
+    /// the path from the tree on (`/event/px`).
     fn item(&self, name: &str) -> Option<&Item> {
-        let mut all = self.items().iter().chain(self.below());
-        all.find(|item| item.name == name)
+        let all = || self.items().iter().chain(self.below());
+        let path = name.strip_prefix('/').unwrap_or(name);
+        let exact = all().find(|item| item.name == name || item.name == path);
+        exact.or_else(|| {
+            let mut named = all().filter(|item| item.name.rsplit('/').next() == Some(name));
+            named.next().filter(|_| named.next().is_none())
+        })
     }
 
     /// Fields and columns of an RNTuple; its top-level fields are the items.

@@ -148,7 +148,8 @@ impl Reader {
     }
 
     fn index(&self, name: &str) -> Option<usize> {
-        if let Some(&index) = self.by_path.get(name) {
+        let path = name.strip_prefix('/').unwrap_or(name);
+        if let Some(&index) = self.by_path.get(name).or_else(|| self.by_path.get(path)) {
             return Some(index);
         }
         let mut hits =
