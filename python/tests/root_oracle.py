@@ -426,6 +426,28 @@ def inspected(path: str, name: str) -> dict[str, tuple[int, int, int]]:
     return out
 
 
+def inspection(path: str, name: str) -> dict[str, Any]:
+    """Return stored and packed bytes by ROOT's inspector, of columns with pages and elements."""
+    import ROOT
+
+    inspector = ROOT.Experimental.RNTupleInspector.Create(name, path)
+
+    def sizes(one: Any) -> list[int]:
+        return [int(one.GetCompressedSize()), int(one.GetUncompressedSize())]
+
+    descriptor = inspector.GetDescriptor()
+    numbers = range(descriptor.GetNPhysicalColumns())
+    columns = [inspector.GetColumnInspector(number) for number in numbers]
+    return {
+        "total": sizes(inspector),
+        "columns": [[*sizes(c), int(c.GetNPages()), int(c.GetNElements())] for c in columns],
+        "fields": {
+            str(field.GetFieldName()): sizes(inspector.GetFieldTreeInspector(field.GetId()))
+            for field in descriptor.GetTopLevelFields()
+        },
+    }
+
+
 def low_precision(
     path: str, field: str, column: str, numbers: list[float], values: list[float]
 ) -> None:

@@ -12,8 +12,9 @@ use crate::units::{count, ratio, share, size};
 
 /// Show where the bytes are
 ///
-/// Sizes on storage and before compression, by field or branch, by encoding and by compression: the
-/// algorithm is what the data themselves show. Nothing is decompressed. With --json all of it is in one
+/// Sizes on storage (with checksums; pages that are shared count once) and before compression, by field or
+/// branch, by encoding and by compression: the algorithm is what the data themselves show. Nothing is
+/// decompressed. With --json all of it is in one
 /// document.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa inspect run3.root:Events\n  \

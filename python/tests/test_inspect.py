@@ -1,0 +1,90 @@
+"""`nyssa inspect` counts what ROOT's RNTupleInspector counts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from root_oracle import Root
+
+CHECKSUM = 8
+"""Bytes behind each page, which ROOT's inspector leaves out."""
+
+
+@pytest.fixture(scope="module")
+def written(root: Root, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return one RNTuple, `Events`, by who wrote it."""
+    folder = tmp_path_factory.mktemp("inspect")
+    # No page is equal to another.
+    rng = np.random.default_rng(7)
+    counts = rng.integers(0, 4, 20_000)
+    data = {
+        "x": rng.normal(size=20_000),
+        "n": np.arange(20_000, dtype=np.int32),
+        "pt": ak.unflatten(rng.random(np.sum(counts)).astype("f4"), counts),
+    }
+    with uproot.recreate(folder / "tree.root") as file:
+        file.mktree("Events", {"x": "float64", "n": "int32", "pt": "var * float32"}).extend(data)
+    root.call("import_tree", str(folder / "tree.root"), "Events", str(folder / "root.root"))
+    nyssa.convert(f"{folder / 'tree.root'}:Events", folder / "converted.root", page_size="16 kB")
+    deep = {
+        "s": ak.zip({"x": data["x"] + 1, "pt": data["pt"][::-1]}, depth_limit=1),
+        "text": [f"{i * i % 9973}" for i in range(20_000)],
+    }
+    for name, compression in (("plain", 0), ("zstd", 505)):
+        with nyssa.recreate(
+            folder / f"{name}.root", compression=compression, cluster_size="50 kB", page_size="4 kB"
+        ) as file:
+            file["Events"] = {**data, **deep}
+    return {path.stem: path for path in folder.glob("*.root") if path.stem != "tree"}
+
+
+@pytest.mark.parametrize("writer", ["root", "converted", "plain", "zstd"])
+def test_sizes_are_those_of_root(writer: str, root: Root, written: dict[str, Path]) -> None:
+    compare(root, written[writer], "Events")
+
+
+def test_shared_pages_are_counted_once(root: Root, tmp_path: Path) -> None:
+    """ROOT's inspector counts their bytes for each place that has them."""
+    path = tmp_path / "shared.root"
+    with nyssa.recreate(path, compression=0, page_size="4 kB") as file:
+        file["Events"] = {"same": np.zeros(4096, dtype=np.int32)}
+    [[stored, packed, pages, elements]] = root.call("inspection", str(path), "Events")["columns"]
+    [column] = said("inspect", path, "Events")["columns"]
+    assert sizes(column["part"])[1:] == [packed, pages, elements] == [16384, pages, 4096]
+    assert stored == packed > 2 * column["part"]["stored_bytes"] > 0
+
+
+def compare(root: Root, path: Path, name: str) -> None:
+    """Compare totals, columns and top-level fields, projected ones apart: these have no bytes."""
+    expected = root.call("inspection", str(path), name)
+    ours = said("inspect", path, name)
+    columns = [sizes(column["part"]) for column in ours["columns"]]
+    assert columns == expected["columns"]
+    stored = ours["stored_bytes"] - CHECKSUM * sum(pages for _, _, pages, _ in columns)
+    assert [stored, ours["uncompressed_bytes"]] == expected["total"]
+    fields = {field["name"]: sizes(field)[:2] for field in ours["fields"]}
+    if any(field.startswith("_collection") for field in expected["fields"]):
+        # ROOT counts what projected fields show for both.
+        fields = {field: fields[field] for field in ("x", "n")}
+    assert {field: expected["fields"][field] for field in fields} == fields
+
+
+def sizes(part: dict[str, Any]) -> list[int]:
+    stored = part["stored_bytes"] - CHECKSUM * part["pages"]
+    return [stored, part["uncompressed_bytes"], part["pages"], part["elements"]]
+
+
+def said(what: str, path: Path, name: str) -> Any:
+    """Return what the command line prints."""
+    command = [sys.executable, "-m", "nyssa", what, f"{path}:{name}", "--json"]
+    return json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
