@@ -215,6 +215,7 @@ def test_iterate_evolves_each_file(tmp_path: Path) -> None:
 # Lazy arrays and steps
 
 _NUMBERS: Any = {
+    "convert_other": str,
     "nan_string": "nan",
     "posinf_string": "inf",
     "neginf_string": "-inf",
