@@ -140,6 +140,8 @@ class Directory(Choosable[Any]):
         nyssa.FormatError
             (a `ValueError`) naming class, member and byte when the object is damaged.
         """
+        if not isinstance(key, str):
+            raise TypeError(f"an object is named by a str, not by {type(key).__name__}")
         if self._find(key) is None:
             for slash in (index for index, letter in enumerate(key) if letter == "/"):
                 inner = self._find(key[:slash])
@@ -247,9 +249,7 @@ def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
     if streamer not in ("decoded", "raw"):
         raise ArgumentError(f'streamer is "decoded" or "raw", not {streamer!r}')
     raw = streamer == "raw"
-    if isinstance(path, os.PathLike):
-        return File(_core.open(os.fspath(path), raw))
-    name, inner = _core.split_path(path)
+    name, inner = _split(path)
     file = File(_core.open(name, raw))
     return file[inner] if inner else file
 
@@ -258,7 +258,19 @@ def open_dataset(source: str | os.PathLike[str] | Dataset) -> Dataset:
     """Return the dataset at ``"file.root:Events"``, or the only one in a file."""
     if isinstance(source, Dataset):
         return source
-    if isinstance(source, os.PathLike):
-        return wrap(_core.open(os.fspath(source)).dataset())
-    name, inner = _core.split_path(source)
+    name, inner = _split(source)
     return wrap(_core.open(name).dataset(inner))
+
+
+def _split(path: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """Return the name of a file and the path in it; a `pathlib.Path` names a file only."""
+    name = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(name, str):
+        raise TypeError(f"a file is named by a str or an os.PathLike, not by {type(name).__name__}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"the name {name!a} is not UTF-8; give the file another, or make a link to it"
+        ) from error
+    return (name, None) if isinstance(path, os.PathLike) else _core.split_path(name)

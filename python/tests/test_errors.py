@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import awkward as ak
 import numpy as np
@@ -242,3 +243,37 @@ def test_strings_that_are_no_text(tmp_path: Path) -> None:
     assert column.array(library="np")[0].encode("utf-8", "surrogateescape") == b"caf\xe9"
     with pytest.raises(ValueError, match='s has strings that are not UTF-8.*library="np"'):
         column.array(library="arrow")
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "message"),
+    [
+        ("", errors.FileMissingError, "cannot open : the name is empty"),
+        (
+            "bad\udcff.root",
+            nyssa.ArgumentError,
+            r"the name 'bad\udcff.root' is not UTF-8; give the file another, or make a link to it",
+        ),
+        (b"a.root", TypeError, "a file is named by a str or an os.PathLike, not by bytes"),
+        (None, TypeError, "a file is named by a str or an os.PathLike, not by NoneType"),
+        (
+            "root://some.where//a.root",
+            nyssa.UnsupportedError,
+            "cannot open root://some.where//a.root: files are read from this machine, not by root; "
+            "copy it first",
+        ),
+    ],
+    ids=["empty", "no UTF-8", "bytes", "none", "URL"],
+)
+def test_names_that_name_no_file(path: Any, error: type[Exception], message: str) -> None:
+    for call in (nyssa.open, nyssa.digest):
+        with pytest.raises(error) as caught:
+            call(path)
+        assert str(caught.value) == message
+
+
+def test_names_of_objects_are_text(tmp_path: Path) -> None:
+    with nyssa.recreate(tmp_path / "x.root") as file:
+        file["n"] = {"x": [1]}
+    with pytest.raises(TypeError, match="^an object is named by a str, not by int$"):
+        nyssa.open(tmp_path / "x.root")[3]  # type: ignore[index]
