@@ -220,7 +220,8 @@ class Dataset(Choosable[Column]):
         Parameters
         ----------
         names
-            Name, glob or list of them; default all columns.
+            Name, glob or list of them; default all columns. A part of a field (``"s.x"``) comes as
+            a column of that name, where uproot makes records of the fields above it.
         filter_name, filter_typename
             Further restrict them: glob, ``/regular expression/``, list, or function.
         entry_start, entry_stop
