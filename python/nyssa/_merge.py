@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nyssa import _core, _job
@@ -13,7 +13,7 @@ __all__ = ["merge"]
 
 
 def merge(
-    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str],
     output: str | os.PathLike[str],
     mode: str = "strict",
     *,
@@ -41,8 +41,8 @@ def merge(
     Parameters
     ----------
     inputs
-        Files, or ``"file.root:path"``. Without a path it is the RNTuple at the path of that in the
-        first input, or the only one of the file.
+        Files, or ``"file.root:path"``, or a dict from files to paths. Without a path it is the
+        RNTuple at the path of that in the first input, or the only one of the file.
     output
         The new file. It appears when all is done; a failure leaves none. The other objects of the
         first input come along; those of the others are left out, and listed in the notes.
@@ -92,6 +92,8 @@ def merge(
     """
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
+    if isinstance(inputs, Mapping):
+        inputs = [f"{path}:{name}" for path, name in inputs.items()]
     workers = threads_of(threads)
     options: dict[str, Any] = {
         "mode": mode,

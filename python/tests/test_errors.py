@@ -277,3 +277,13 @@ def test_names_of_objects_are_text(tmp_path: Path) -> None:
         file["n"] = {"x": [1]}
     with pytest.raises(TypeError, match="^an object is named by a str, not by int$"):
         nyssa.open(tmp_path / "x.root")[3]  # type: ignore[index]
+
+
+def test_a_dict_of_inputs_names_objects(tmp_path: Path) -> None:
+    path = tmp_path / "two.root"
+    with nyssa.recreate(path) as file:
+        file["a"], file["b"] = {"x": [1]}, {"x": [2]}
+    nyssa.merge({str(path): "b"}, tmp_path / "merged.root")
+    assert nyssa.open(tmp_path / "merged.root")["b"]["x"].array().to_list() == [2]
+    with pytest.raises(nyssa.NotFoundError, match='no "c" in this file; did you mean "a" or "b"'):
+        nyssa.merge({str(path): "c"}, tmp_path / "other.root")
