@@ -231,9 +231,10 @@ def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
 
     Returns a `File`, `TTree`, `RNTuple`, `Directory`, or `nyssa.objects.Object` (histograms, ...);
     each is a context manager or needs none.
-    RNTuple fields that hold objects serialised with ROOT's streamers, and branches of objects that
-    are not split, read as records of their members. With ``streamer="raw"`` they are their bytes:
-    all there is of classes with a streamer of their own, as the file does not describe them.
+    RNTuple fields that hold objects serialised with ROOT's streamers, branches of objects that are
+    not split, and objects with keys of their own read by their members. With ``streamer="raw"``
+    they are their `bytes`: all there is of classes with a streamer of their own, as the file does
+    not describe them.
     Of a file that was not closed, what was complete when its writer ended is found, with a
     warning; of a directory that cannot be listed a warning says why.
 

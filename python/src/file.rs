@@ -101,12 +101,14 @@ impl File {
         })
     }
 
-    /// Reads the object at `path`, which may end with a cycle, as a column of one row.
+    /// Reads the object at `path`, which may end with a cycle, as a column of one row; its bytes where
+    /// the file was opened so.
     fn object(&self, py: Python<'_>, path: String) -> PyResult<Array> {
-        let objects = Arc::clone(&self.objects);
+        let (objects, raw) =
+            (Arc::clone(&self.objects), self.options.streamer == StreamerForm::Raw);
         Door::new(None).abandonable().run(py, move |_| {
             let key = objects.file().find(&path)?;
-            let (field, array) = objects.read(&key)?;
+            let (field, array) = if raw { objects.read_raw(&key)? } else { objects.read(&key)? };
             let array = Array::new(array, Arc::new(field));
             array.prepare(false)?;
             Ok(array)

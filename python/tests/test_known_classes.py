@@ -137,6 +137,62 @@ def test_histograms_and_graphs(root: Root, tmp_path: Path) -> None:
     assert bare["canvas"].member("fCw") == file["canvas"].member("fCw")
 
 
+FUNCTIONS = """
+    #include "TClonesArray.h"
+    #include "TF1.h"
+    #include "TFile.h"
+    #include "TObjArray.h"
+    #include "TTree.h"
+    void nyssa_functions(const char *path) {
+      TFile file(path, "RECREATE");
+      TTree tree("tree", "");
+      auto *clones = new TClonesArray("TF1", 3);
+      auto *array = new TObjArray;
+      auto *list = new TList;
+      tree.Branch("split", &clones, 32000, 99);
+      tree.Branch("clones", &clones, 32000, 0);
+      tree.Branch("array", &array, 32000, 0);
+      tree.Branch("list", &list, 32000, 0);
+      for (int i = 0; i < 4; i++) {
+        clones->Clear("C");
+        array->Clear();
+        list->Clear();
+        for (int k = 0; k < i; k++) {
+          auto *one = new ((*clones)[k]) TF1(TString::Format("f%d", k), "[0]*x+[1]", 0, k + 1);
+          one->SetParameters(i, k);
+          array->Add(one);
+          list->Add(one);
+        }
+        tree.Fill();
+      }
+      tree.Write();
+      file.WriteObject(clones, "of_key");
+    }
+"""
+
+
+def test_collections_of_functions(root: Root, tmp_path: Path) -> None:
+    """Collections of `TF1` in trees, with streamer infos and where no class is described."""
+    source = tmp_path / "source.root"
+    root.call("cpp", FUNCTIONS, f'nyssa_functions("{source}");')
+    expected = [[(f"f{k}", k + 1, [i, k]) for k in range(i)] for i in range(4)]
+    for path in (source, hidden(source, tmp_path / "bare.root")):
+        file = nyssa.open(path)
+        tree = file["tree"]
+        for name in ("split", "clones", "array", "list"):
+            entries = tree[name].array().tolist()
+            found = [entry if name == "split" else entry["items"] for entry in entries]
+            assert [
+                [
+                    (one[":_0"]["fName"], one["fXmax"], one["fFormula"]["fClingParameters"])
+                    for one in entry
+                ]
+                for entry in found
+            ] == expected, (path.name, name)
+        assert tree["split/split.fXmax"].array().tolist() == [[1, 2, 3][:i] for i in range(4)]
+        assert [one.member("fName") for one in file["of_key"]] == ["f0", "f1", "f2"]
+
+
 def table() -> Iterator[tuple[str, int, list[tuple[Any, ...]]]]:
     """Yield class, version and members of each line of the tables."""
     for path in sorted(TABLES.glob("*.txt")):

@@ -207,11 +207,11 @@ impl StreamerInfos {
         let told: HashSet<&str> = met.iter().map(|(name, _)| *name).collect();
         let found = met.iter().filter(|(name, version)| !described(name, Some(*version)));
         let found = found.flat_map(|&(name, version)| {
-            let infos = known::by_heart(name).into_iter();
+            let infos = known::by_heart(name).iter();
             infos.filter(move |info| info.version == version || version <= 0)
         });
         let others = names.filter(|name| !told.contains(name) && !described(name, None));
-        found.chain(others.flat_map(known::by_heart)).collect()
+        found.chain(others.flat_map(known::by_heart)).cloned().collect()
     }
 
     /// The classes, in the order of the file.

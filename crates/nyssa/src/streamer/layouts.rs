@@ -6,13 +6,14 @@ use super::ObjectLayout;
 use super::branch::Member;
 use super::compile::Compiler;
 use crate::error::Result;
-use crate::rootfile::{ClassInfo, StreamerInfos};
+use crate::rootfile::{ClassInfo, StreamerInfos, known};
 use crate::schema::type_name;
 
 /// Layouts of the branches of one file.
 pub struct Layouts<'a> {
     compiler: Compiler<'a>,
-    /// Streamer infos by class name in normal form, in the order of the file.
+    /// Streamer infos by class name in normal form, in the order of the file; those known by heart of
+    /// classes that the file leaves out.
     by_name: HashMap<String, Vec<&'a ClassInfo>>,
     of_today: bool,
     /// Whether objects as a whole are given as their bytes.
@@ -26,7 +27,19 @@ impl<'a> Layouts<'a> {
         for info in infos.classes() {
             by_name.entry(type_name::normalize(&info.name)).or_default().push(info);
         }
-        Self { compiler: Compiler::new(infos), by_name, of_today: infos.tagged_arrays, raw: false }
+        for name in known::names() {
+            by_name
+                .entry(type_name::normalize(name))
+                .or_insert_with(|| known::by_heart(name).iter().collect());
+        }
+        let t_object = known::t_object();
+        by_name.entry(t_object.name.clone()).or_insert_with(|| vec![t_object]);
+        Self {
+            compiler: Compiler::new(infos).or_known(),
+            by_name,
+            of_today: infos.tagged_arrays,
+            raw: false,
+        }
     }
 
     /// Whether objects as a whole are to be given as their bytes.
@@ -46,7 +59,7 @@ impl<'a> Layouts<'a> {
         self.of_today
     }
 
-    /// The streamer infos of a class, in the order of the file.
+    /// The streamer infos of a class, in the order of the file or as known by heart.
     pub fn versions(&self, class: &str) -> &[&'a ClassInfo] {
         self.by_name.get(&type_name::normalize(class)).map_or(&[], Vec::as_slice)
     }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, LargeBinaryArray};
 use arrow_schema::Field;
 
 use super::compile::{COLLECTIONS, T_ARRAYS};
 use super::{ObjectLayout, Origin};
+use crate::arrow::streamer_field;
 use crate::error::{Result, ResultExt};
 use crate::rootfile::{ClassInfo, KeyEntry, RootFile, StreamerInfos, known};
 
@@ -48,6 +49,16 @@ impl ObjectReader {
         self.decode(key).in_file(self.file.name()).in_object(&key.path)
     }
 
+    /// As [`ObjectReader::read`], with the bytes that the streamer of the class made: of any class.
+    ///
+    /// # Errors
+    /// Those of [`RootFile::payload`].
+    pub fn read_raw(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
+        let payload = self.file.payload(key)?;
+        let bytes = LargeBinaryArray::from_iter_values([payload]);
+        Ok((streamer_field(&key.name, &key.class), Arc::new(bytes)))
+    }
+
     fn decode(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
         let payload = self.file.payload(key)?;
         let layout = self.layout(&key.class, &payload, key.keylen)?;
@@ -78,7 +89,7 @@ impl ObjectReader {
 
     /// The newest version of a class of ROOT that nyssa knows by heart, for files that leave it out.
     pub fn by_heart(class: &str) -> Option<ClassInfo> {
-        known::by_heart(class).pop()
+        known::by_heart(class).last().cloned()
     }
 
     /// The layout of the class for an object.

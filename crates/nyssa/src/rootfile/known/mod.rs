@@ -43,6 +43,9 @@ const NUMBERS: [(&str, i32); 16] = [
     ("bool", 18),
     ("Float16_t", 19),
 ];
+/// Codes of an `unsigned int`, and of one that is the bits of a `TObject`.
+const UINT: i32 = 13;
+const BITS: i32 = 15;
 /// Added to a code for arrays (`kOffsetL`), and for pointers with a counter (`kOffsetP`).
 const ARRAY: i32 = 20;
 const COUNTED: i32 = 40;
@@ -65,20 +68,34 @@ pub(crate) fn is_known(class: &str) -> bool {
 }
 
 /// The versions of a class, the newest last; none of a class that is not in the tables.
-pub(crate) fn by_heart(class: &str) -> Vec<ClassInfo> {
-    let lines = index().get(class).map_or(&[][..], Vec::as_slice);
-    lines.iter().filter_map(|line| class_info(line)).collect()
+pub(crate) fn by_heart(class: &str) -> &'static [ClassInfo] {
+    index().get(class).map_or(&[], Vec::as_slice)
 }
 
-/// The lines of each class.
-fn index() -> &'static HashMap<&'static str, Vec<&'static str>> {
-    static INDEX: OnceLock<HashMap<&str, Vec<&str>>> = OnceLock::new();
+/// `TObject`, whose streamer is written by hand: as split branches have its members.
+pub(crate) fn t_object() -> &'static ClassInfo {
+    static T_OBJECT: OnceLock<ClassInfo> = OnceLock::new();
+    T_OBJECT.get_or_init(|| {
+        let member =
+            |name: &str, code| Element::of("TStreamerBasicType", name, "unsigned int", code);
+        ClassInfo {
+            name: "TObject".to_owned(),
+            version: 1,
+            checksum: 0,
+            elements: vec![member("fUniqueID", UINT), member("fBits", BITS)],
+        }
+    })
+}
+
+/// The versions of each class.
+fn index() -> &'static HashMap<&'static str, Vec<ClassInfo>> {
+    static INDEX: OnceLock<HashMap<&str, Vec<ClassInfo>>> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let mut index: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut index: HashMap<&str, Vec<ClassInfo>> = HashMap::new();
         for line in TABLES.iter().flat_map(|table| table.lines()) {
-            let Some((head, _)) = line.split_once(": ") else { continue };
-            let name = head.split(' ').next().unwrap_or(head);
-            index.entry(name).or_default().push(line);
+            let Some(info) = class_info(line) else { continue };
+            let name = line.split(' ').next().unwrap_or(line);
+            index.entry(name).or_default().push(info);
         }
         index
     })
@@ -154,8 +171,9 @@ mod tests {
     #[test]
     fn members_of_all_kinds() {
         let codes = |class: &str, member: &str| {
-            let info = by_heart(class).pop().unwrap();
-            let element = info.elements.into_iter().find(|element| element.name == member).unwrap();
+            let info = by_heart(class).last().unwrap();
+            let element =
+                info.elements.iter().find(|element| element.name == member).unwrap().clone();
             (element.class, element.code, element.array_length, element.count_name)
         };
         let expect = |class: &str, code, length, counter: &str| {
@@ -174,7 +192,7 @@ mod tests {
         assert_eq!(codes("TH2Poly", "fOverflow"), expect("TStreamerBasicType", 28, 9, ""));
         assert_eq!(codes("TStyle", "fLineStyle"), expect("TStreamerString", 85, 30, ""));
         assert_eq!(codes("TSpline3", "fPoly"), expect("TStreamerLoop", 501, 0, "fNp"));
-        let features = by_heart("ROOT::TIOFeatures").remove(0);
+        let features = &by_heart("ROOT::TIOFeatures")[0];
         assert_eq!((features.version, features.checksum), (-1, 0x1AA1_2F10));
     }
 }

@@ -158,7 +158,7 @@ impl ClassTable {
     pub fn by_heart() -> &'static Self {
         static TABLE: OnceLock<ClassTable> = OnceLock::new();
         TABLE.get_or_init(|| {
-            let infos: Vec<_> = known::names().flat_map(known::by_heart).collect();
+            let infos: Vec<_> = known::names().flat_map(known::by_heart).cloned().collect();
             Self { is_complete: true, ..streamer_info::table(Self::new(), &infos) }
         })
     }

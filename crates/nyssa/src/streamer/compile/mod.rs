@@ -36,6 +36,31 @@ const MAX_DEPTH: usize = 60;
 const MAX_ARRAY: usize = 1 << 24;
 /// A base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";
+/// Classes known by heart to which pointers may lead in the trees of a file that describes none.
+const OBJECTS: [&str; 22] = [
+    "TNamed",
+    "TObjString",
+    "TParameter<int>",
+    "TParameter<float>",
+    "TParameter<double>",
+    "TParameter<Long64_t>",
+    "TBits",
+    "TVector2",
+    "TVector3",
+    "TLorentzVector",
+    "TParticle",
+    "TF1",
+    "TFormula",
+    "TGraph",
+    "TGraphErrors",
+    "TH1I",
+    "TH1F",
+    "TH1D",
+    "TH2F",
+    "TH2D",
+    "TProfile",
+    "TVectorT<double>",
+];
 /// The class that every object of ROOT's own collections has as a base.
 const T_OBJECT: &str = "TObject";
 
@@ -80,6 +105,14 @@ impl<'a> Compiler<'a> {
             effort: 0,
         };
         compiler.with(infos.classes())
+    }
+
+    /// Where the file describes no class at all, with those known by heart that are often in trees.
+    pub fn or_known(self) -> Self {
+        if !self.classes.is_empty() {
+            return self;
+        }
+        OBJECTS.into_iter().fold(self, |compiler, name| compiler.with(known::by_heart(name)))
     }
 
     /// With more classes that there may be.
@@ -139,10 +172,16 @@ impl<'a> Compiler<'a> {
     /// One member of a class.
     pub fn element(&mut self, member: Member<'_>) -> Result<Node> {
         let Member { class, version, checksum, index } = member;
-        let no_info =
-            || Error::unsupported(format!("the file has no streamer info of class {class}"));
-        let name = self.find(class).ok_or_else(no_info)?;
-        let infos = self.classes.get(name).map_or(&[][..], Vec::as_slice);
+        let (name, infos) = match self.find(class) {
+            Some(name) => (name, self.classes.get(name).cloned().unwrap_or_default()),
+            None if class == T_OBJECT => (class, vec![known::t_object()]),
+            None => (class, known::by_heart(class).iter().collect()),
+        };
+        if infos.is_empty() {
+            return Err(Error::unsupported(format!(
+                "the file has no streamer info of class {class}"
+            )));
+        }
         let found = infos
             .iter()
             .find(|info| info.checksum == checksum && checksum != 0)

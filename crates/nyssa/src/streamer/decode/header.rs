@@ -2,7 +2,7 @@
 
 use super::Decoder;
 use crate::cursor::{Cursor, VersionHeader};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::rootfile::known;
 use crate::streamer::class::{Class, Version};
 use crate::streamer::node::Node;
@@ -79,9 +79,8 @@ impl Decoder<'_> {
     ) -> Result<()> {
         match header.end {
             Some(end) if end != self.cursor.position() => Err(start.error(format!(
-                "{class} says that it ends at byte {end}, its members end at byte {}{}",
-                self.cursor.position(),
-                own_streamer(class)
+                "{class} says that it ends at byte {end}, its members end at byte {}",
+                self.cursor.position()
             ))),
             _ => Ok(()),
         }
@@ -90,17 +89,27 @@ impl Decoder<'_> {
 
 /// What else may be the case where the bytes of an object are not those of its class; nothing for
 /// classes of ROOT.
-fn own_streamer(class: &str) -> String {
-    if known::is_known(class)
-        || matches!(class, "container" | "array")
-        || class.starts_with("TStreamer")
-    {
+fn own_streamer(class: &str, who: &str) -> String {
+    if known::is_known(class) || class.starts_with("TStreamer") {
         return String::new();
     }
     format!(
-        "; or {class} has a streamer of its own in its library, so that the streamer info does not \
-         describe its bytes"
+        "; or {who} has a streamer of its own in its library, so that the streamer info does not \
+         describe its bytes: streamer=\"raw\" where the file is opened gives them as they are"
     )
+}
+
+/// An error of the bytes of a value, with what else may be the case.
+pub(super) fn of_value(node: &Node, error: Error) -> Error {
+    let (Node::Object(class) | Node::Members(class, _), Kind::OutOfSpecification) =
+        (node, error.kind())
+    else {
+        return error;
+    };
+    let who = format!("{}, or a class in it,", class.name);
+    let message = format!("{}{}", error.message(), own_streamer(&class.name, &who));
+    let place = error.place().clone();
+    Error::new(error.kind(), message).at(|fill| *fill = place)
 }
 
 /// Of a version that the streamer infos do not describe.
@@ -111,6 +120,6 @@ pub(super) fn unknown_version(class: &Class, version: &str) -> Error {
         "no streamer info of {version} of class {}, only of version {}{}",
         class.name,
         known.join(", "),
-        own_streamer(&class.name)
+        own_streamer(&class.name, &class.name)
     ))
 }

@@ -86,6 +86,7 @@ impl<'a> Decoder<'a> {
             _ => None,
         };
         self.within(bytes, range, origin, |decoder| decoder.node(node, column))
+            .map_err(|error| header::of_value(node, error))
     }
 
     /// The entry of a branch between two offsets: one value, or those of so many items. `lengths`
@@ -123,6 +124,7 @@ impl<'a> Decoder<'a> {
             }
             node => decoder.value(node, column, rows),
         })
+        .map_err(|error| header::of_value(node, error))
     }
 
     /// Runs `read` on the bytes between two offsets, all of which it has to take.
