@@ -66,6 +66,8 @@ def merge(
         As in `Dataset.arrays`.
     memory
         Budget for pages in flight, such as ``"1 GB"``, at least 1 MiB, with `recluster` 2 MiB.
+        Default 256 MiB, with `recluster` what clusters of its size need, at least 448 MiB; where it
+        is too little for them, a note says so.
     force
         Replace an existing output.
     reproducible

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nyssa::merge::{Options, merge as core_merge};
+use nyssa::merge::{Options, default_memory, merge as core_merge};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -33,13 +33,12 @@ fn merge_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
         options.mode = mode;
     }
     (options.compression, options.effort) = compression(given)?;
-    if let Some(bytes) = get(given, "memory")? {
-        options.memory_budget = bytes;
-    }
     if let Some(verify) = get(given, "verify")? {
         options.verify = verify;
     }
     options.recluster = get(given, "recluster")?;
+    let memory: Option<u64> = get(given, "memory")?;
+    options.memory_budget = memory.unwrap_or_else(|| default_memory(options.recluster));
     options.name = get(given, "name")?;
     options.force = get(given, "force")?.unwrap_or_default();
     options.reproducible = get(given, "reproducible")?.unwrap_or_default();

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use nyssa::Error;
 use nyssa::Result;
 use nyssa::compression::Compression;
-use nyssa::write::{CompressionChoice, Effort, FieldOptions, Options};
+use nyssa::write::{CompressionChoice, Effort, FieldOptions, Options, default_memory};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -110,9 +110,8 @@ pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     if let Some(merging) = get(given, "same_page_merging")? {
         options.same_page_merging = merging;
     }
-    if let Some(bytes) = get(given, "memory")? {
-        options.memory = bytes;
-    }
+    let memory: Option<u64> = get(given, "memory")?;
+    options.memory = memory.unwrap_or_else(|| default_memory(options.approx_zipped_cluster));
     options.fields = get_by_field(given, "fields")?;
     options.contexts = get(given, "fill_contexts")?;
     Ok(options)

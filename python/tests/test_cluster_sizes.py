@@ -142,6 +142,27 @@ def test_memory_is_a_budget(trees: dict[str, Path], tmp_path: Path, root: Root) 
     assert [note for note in report["notes"] if "a memory of 1048576 bytes allows 262144" in note]
 
 
+def test_memory_of_merges(trees: dict[str, Path], tmp_path: Path, root: Root) -> None:
+    """Merges into new clusters say it, too; without a budget there is enough for any size."""
+    plain, path = tmp_path / "plain.root", tmp_path / "out.root"
+    nyssa.convert(trees["none"], plain)
+    report = nyssa.merge([plain], path, recluster="1400 kB", memory="2 MiB", compression="none")
+    found = sizes(root, path)
+    assert max(found) < 1_100_000
+    [note] = report["notes"]
+    count = f"{len(found) - 1} clusters are" if len(found) > 2 else "1 cluster is"
+    assert note == (
+        f"{count} smaller than 1400000 bytes on storage: a memory of 2097152 bytes holds no more, "
+        "469762048 are enough"
+    )
+    assert nyssa.merge([plain], path, recluster="100 kB", force=True)["notes"] == []
+    check(sizes(root, path), 100_000, FIRST_FILLED)
+    for size, total in [("1 MB", 336 << 20), ("128 MiB", 336 << 20), ("256 MiB", 672 << 20)]:
+        types = {f"x{i}": "float" for i in range(1000)}
+        estimate = nyssa.estimate_write_memory(types, cluster_size=size)
+        assert estimate["file"] == total // 8
+
+
 def test_clusters_of_many_columns(tmp_path: Path, root: Root) -> None:
     """A cluster is not smaller than what says where it is."""
     data: dict[str, Any] = {f"x{i}": np.arange(3000.0) * i for i in range(50)}

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::merge::{self, MEMORY_BUDGET, Mode, Options, Report};
+use nyssa::merge::{self, Mode, Options, Report};
 use nyssa::write::CompressionChoice;
 
 use crate::FINE;
@@ -54,7 +54,8 @@ pub struct Merge {
     /// Compression of header, footer and page lists, and with --recluster of all
     #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse)]
     compression: CompressionChoice,
-    /// Memory for pages in flight, at least 1MiB, with --recluster 2MiB [default: 256MiB]
+    /// Memory for pages in flight, at least 1MiB, with --recluster 2MiB [default: 256MiB, with --recluster
+    /// what clusters of its size need, at least 448MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
     /// Replace an existing output
@@ -84,7 +85,7 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
         recluster: args.recluster,
         compression: args.compression.compression,
         effort: args.compression.effort(None),
-        memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
+        memory_budget: args.memory.unwrap_or_else(|| merge::default_memory(args.recluster)),
         force: args.force,
         reproducible: args.reproducible,
     };

@@ -39,7 +39,7 @@ pub fn merge(
     Output::check(&files, output, options.force)?;
     options.validate()?;
     let survey = Survey::of(inputs, options.recluster.is_some(), context)?;
-    let unified = Unified::of(&survey, options.mode, options.recluster.is_some())?;
+    let mut unified = Unified::of(&survey, options.mode, options.recluster.is_some())?;
     let target = create(&survey, output, options)?;
     let name = options.name.as_deref().unwrap_or(&survey.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
@@ -48,7 +48,8 @@ pub fn merge(
     let done = match options.recluster {
         Some(bytes) => {
             let place = (&target.file, name.as_str());
-            let totals = recluster(&survey, &unified, place, bytes, options, context)?;
+            let (totals, notes) = recluster(&survey, &unified, place, bytes, options, context)?;
+            unified.notes.extend(notes);
             Done {
                 pages: totals.pages,
                 shared: totals.shared_pages,

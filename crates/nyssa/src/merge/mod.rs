@@ -33,5 +33,5 @@ mod widen;
 mod zeros;
 
 pub use job::merge;
-pub use options::{MEMORY_BUDGET, Mode, Options};
+pub use options::{MEMORY_BUDGET, Mode, Options, default_memory};
 pub use report::{InputReport, Report};

@@ -4,10 +4,19 @@ use std::str::FromStr;
 
 use crate::compression::Compression;
 use crate::error::{Error, Result};
-use crate::write::{Effort, MIN_MEMORY, check_cluster, check_memory};
+use crate::write::{self, Effort, MIN_MEMORY, check_cluster, check_memory};
 
+/// With new clusters, one part in so many of the memory is for what is read at once; the rest is for writing.
+pub(super) const READ_SHARE: u64 = 4;
 /// Bytes of pages in flight.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
+
+/// The memory for a merge, with `recluster` for clusters of so many bytes: what writing them needs, and what
+/// is read at once.
+pub fn default_memory(recluster: Option<u64>) -> u64 {
+    let writing = recluster.map_or(0, write::default_memory);
+    MEMORY_BUDGET.max((writing / (READ_SHARE - 1)).saturating_mul(READ_SHARE))
+}
 
 /// What to do when the inputs do not have the same fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::attributes;
-use super::options::Options;
+use super::options::{Options, READ_SHARE, default_memory};
 use super::survey::{Survey, Surveyed, open};
 use super::unify::Unified;
 use crate::Context;
@@ -16,13 +16,12 @@ use crate::rewrite::Target;
 use crate::schema::Schema;
 use crate::write::{self, Report, SharedFile, TableWriter};
 
-/// One part in so many of the memory is for what is read at once; the rest is for writing.
-const READ_SHARE: u64 = 4;
 /// Bytes that a value takes in memory, for each on storage before compression, at most: offsets of 64
 /// bits, and bits as bytes.
 const EXPANSION: u64 = 2;
 
-/// Reads all inputs in order and writes them in clusters of about `cluster_bytes`.
+/// Reads all inputs in order and writes them in clusters of about `cluster_bytes`; what was written, and
+/// remarks.
 ///
 /// # Errors
 /// `Unsupported` naming a field that cannot be read; whatever is wrong with the inputs; the sink's;
@@ -34,7 +33,7 @@ pub(super) fn recluster(
     cluster_bytes: u64,
     options: &Options,
     context: &Context,
-) -> Result<Report> {
+) -> Result<(Report, Vec<String>)> {
     let target = Target::of(&unified.schema, options.compression.setting() != 0)?;
     let columns = Columns::of(survey, unified)?;
     let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
@@ -66,8 +65,23 @@ pub(super) fn recluster(
         }
     }
     table.flush()?;
+    let notes = note(table.short_clusters(), cluster_bytes, options.memory_budget);
     attributes::carry(survey, table.writer_mut(), context)?;
-    table.finish()
+    Ok((table.finish()?, notes))
+}
+
+/// What is worth knowing of clusters that ended for want of memory.
+fn note(short: u64, cluster_bytes: u64, memory: u64) -> Vec<String> {
+    let clusters = match short {
+        0 => return Vec::new(),
+        1 => "1 cluster is".to_owned(),
+        count => format!("{count} clusters are"),
+    };
+    let needed = default_memory(Some(cluster_bytes));
+    vec![format!(
+        "{clusters} smaller than {cluster_bytes} bytes on storage: a memory of {memory} bytes holds no \
+         more, {needed} are enough"
+    )]
 }
 
 /// Entries that are read at once.

@@ -36,8 +36,9 @@ pub(super) struct Filler {
     codecs: Option<Codecs>,
     chooser: Option<Chooser>,
     columns: Vec<Column>,
-    /// Clusters given away.
+    /// Clusters given away, and how many of them ended early for want of memory.
     clusters: u64,
+    short: u64,
     /// Entries of the open cluster.
     entries: u64,
     /// Packed bytes of the open cluster, sealed or not.
@@ -150,6 +151,7 @@ impl Filler {
             chooser,
             columns,
             clusters: 0,
+            short: 0,
             entries: 0,
             unzipped: 0,
             sealed: 0,
@@ -183,7 +185,7 @@ impl Filler {
             column.chosen = old.chosen;
         }
         (self.committed, self.totals) = (old.committed, old.totals);
-        self.clusters = old.clusters;
+        (self.clusters, self.short) = (old.clusters, old.short);
         self
     }
 
@@ -195,6 +197,11 @@ impl Filler {
     /// Entries given so far.
     pub(super) fn entries(&self) -> u64 {
         self.committed + self.entries
+    }
+
+    /// Clusters that ended early for want of memory.
+    pub(super) fn short(&self) -> u64 {
+        self.short
     }
 
     /// Entries that are in no cluster yet.
@@ -281,7 +288,10 @@ impl Filler {
             if self.unzipped >= self.zipped() {
                 self.look()?;
             }
-            if self.unzipped >= self.target() || self.make_room(outlet)? {
+            if self.unzipped >= self.target() {
+                self.end_cluster(outlet)?;
+            } else if self.make_room(outlet)? {
+                self.short += 1;
                 self.end_cluster(outlet)?;
             } else {
                 self.own();

@@ -63,6 +63,7 @@ pub use options::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_INITIAL_UNZIPPED_PAGE,
     DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES,
     MAX_UNZIPPED_PAGE, MIN_CLUSTER, MIN_CLUSTER_OF_COLUMN, MIN_MEMORY, MIN_UNZIPPED_PAGE, Options,
+    default_memory,
 };
 pub(crate) use options::{check_cluster, check_memory, check_page, cluster_of};
 pub use parallel::{FillContext, Order, ParallelWriter};

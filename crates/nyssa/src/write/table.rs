@@ -151,6 +151,11 @@ impl TableWriter {
         self.writer.finish()
     }
 
+    /// Clusters that ended before they were full, for want of memory.
+    pub fn short_clusters(&self) -> u64 {
+        self.filler.short()
+    }
+
     /// The writer of clusters, for what is not about rows.
     pub fn writer_mut(&mut self) -> &mut Writer {
         &mut self.writer
