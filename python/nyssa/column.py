@@ -157,6 +157,14 @@ class Column(NDArrayOperatorsMixin):
         """Return the Arrow type."""
         return self._read(0, 0).__arrow_c_schema__()
 
+    def __enter__(self) -> Column:
+        """Return itself, so that ``with nyssa.open("file.root:Events/x") as column`` works."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close the file that it is read from; see `Dataset.close`."""
+        self._dataset.close()
+
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:

@@ -116,3 +116,12 @@ def test_other_handles_of_the_same_file_stay_open(files: list[Path]) -> None:
     one.close()
     assert other["Events"]["x"].array().tolist() == [1.0, 2.0]
     assert sys.getrefcount(one) > 0
+
+
+def test_a_column_closes_its_file(tmp_path: Path) -> None:
+    with nyssa.recreate(tmp_path / "x.root") as file:
+        file["n"] = {"x": [1, 2]}
+    with nyssa.open(f"{tmp_path / 'x.root'}:n/x") as column:
+        assert column.array().to_list() == [1, 2]
+    with pytest.raises(nyssa.ArgumentError, match="closed"):
+        column.array()
