@@ -229,20 +229,12 @@ class File(Directory):
 def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
     """Open a ROOT file, or with ``"file.root:Events"`` an object in it.
 
-<<<<<<< HEAD
-    Returns a `File`, `TTree`, `RNTuple`, `Directory`, or `nyssa.objects.Object` (histograms, ...);
-    each is a context manager or needs none.
+    Returns a `File`, `TTree`, `RNTuple`, `Directory`, `nyssa.objects.Object` (histograms, ...), or
+    for ``"file.root:Events/x"`` a `Column`; each is a context manager or needs none.
     RNTuple fields that hold objects serialised with ROOT's streamers, branches of objects that are
     not split, and objects with keys of their own read by their members. With ``streamer="raw"``
     they are their `bytes`: all there is of classes with a streamer of their own, as the file does
     not describe them.
-=======
-    Returns a `File`, `TTree`, `RNTuple`, `Directory`, `nyssa.objects.Object` (histograms, ...), or
-    for ``"file.root:Events/x"`` a `Column`; each is a context manager or needs none.
-    RNTuple fields that hold objects serialised with ROOT's streamers, and branches of objects that
-    are not split, read as records of their members. With ``streamer="raw"`` they are their bytes:
-    all there is of classes with a streamer of their own, as the file does not describe them.
->>>>>>> 97ac19d (Columns are context managers)
     Of a file that was not closed, what was complete when its writer ended is found, with a
     warning; of a directory that cannot be listed a warning says why.
 
