@@ -30,6 +30,10 @@ _STRING: dict[str, Any] = {"__array__": "string"}
 _BYTESTRING: dict[str, Any] = {"__array__": "bytestring"}
 
 
+_BACKEND = EmptyArray().backend
+"""That of NumPy: awkward need not look for it array by array."""
+
+
 class Builder:
     """Builds awkward layouts; arrays that share offsets share one index object."""
 
@@ -40,7 +44,7 @@ class Builder:
         """Return the layout of one tree."""
         kind = tree[0]
         if kind == "number":
-            return NumpyArray(np.frombuffer(tree[2], dtype=tree[1]))
+            return NumpyArray(np.frombuffer(tree[2], dtype=tree[1]), backend=_BACKEND)
         if kind == "list":
             return ListOffsetArray(self._offsets(tree[1]), self.content(tree[2]))
         if kind == "record":

@@ -114,9 +114,11 @@ class Steps:
 
     def __new__(
         cls,
-        parts: Sequence[tuple[Dataset, int, int, int, str]],
+        dataset: Dataset,
+        parts: Sequence[tuple[int, int, int, str]],
         names: Sequence[str],
         *,
+        spare: bool = False,
         entries: int | None = None,
         memory: int | None = None,
         links: Sequence[str | Dataset] | None = None,
@@ -125,7 +127,9 @@ class Steps:
         layout: bool | None = None,
         objects: int = 0,
     ) -> Self: ...
-    def next(self) -> tuple[list[Array], str, int, int, int] | None: ...
+    def next(
+        self,
+    ) -> tuple[list[Array], str, int, int, int, list[tuple[str, str]]] | None: ...
     def prepare(self) -> None: ...
     def close(self) -> None: ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from nyssa import _core, _library, _spare
+from nyssa import _core, _library
 from nyssa._chain import Files, Schema, chain, expand, link, link_options
 from nyssa._filter import NameFilter
 from nyssa._read_steps import each
@@ -37,22 +37,12 @@ def iterate(
     works on the file before, unless the columns depend on all files: a schema other than that of
     the first file, missing values as nulls, or parts of columns. With ``report=True`` each step is
     a pair ``(arrays, (file, start, stop))`` with its entries in the file; the index of pandas runs
-    on over all files. See `Dataset.iterate` for the other parameters. With `skip_unreadable` all
-    files are opened first; what cannot be read is left out from the step on in which that shows, of
-    all files behind it.
+    on over all files. With `skip_unreadable` what cannot be read is left out from the step on in
+    which that shows, also of all files behind it. See `Dataset.iterate` for the other parameters.
     """
     library = _library.canonical(library)
     size_of(step_size)
     sources = expand(files)
-    if skip_unreadable:
-        every = chain(sources, schema=schema, threads=threads, **evolution)
-        chosen = every._choose(names, filter_name, filter_typename, True)
-        spared = _spare.Sparing(every._core, chosen, library, threads)
-        return (
-            (arrays, (file, first - start, last - start)) if report else arrays
-            for file, start, stop in every.files
-            for arrays, first, last in spared.steps(step_size, every.clusters, start, stop)
-        )
     of_first = schema is None or (isinstance(schema, str) and schema == "first")
     lazy = of_first and evolution.get("missing") != "null"
 
@@ -63,16 +53,18 @@ def iterate(
         opened = chain(
             sources[:1] if lazy else sources, schema=schema, threads=threads, **evolution
         )
-        chosen = opened._choose(names, filter_name, filter_typename)
+        chosen = opened._choose(names, filter_name, filter_typename, skip_unreadable)
         one_by_one = lazy and set(chosen) <= set(opened.keys())
         if lazy and not one_by_one:
             opened = chain(sources, schema=schema, threads=threads, **evolution)
         options = opened._step_options(library, step_size, chosen, threads)
+        options["spare"] = skip_unreadable
         if one_by_one:
             options["links"] = [link(source) for source in sources[1:]]
             options["options"] = link_options(opened, **evolution)
-        parts = [(opened._core, start, stop, start, file) for file, start, stop in opened.files]
-        yield from each(_core.Steps(parts, chosen, **options), library, chosen, show)
+        parts = [(start, stop, start, file) for file, start, stop in opened.files]
+        found = _core.Steps(opened._core, parts, chosen, **options)
+        yield from each(found, library, chosen, show)
 
     return steps()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from nyssa import _core, _library
+from nyssa import _core, _library, _spare
 
 __all__ = ["each"]
 
@@ -16,10 +16,16 @@ def each(
     names: Sequence[str],
     show: Callable[[Any, str, int, int], Any],
 ) -> Iterator[Any]:
-    """Yield what `show` makes of the tables of `steps`, their files, and entries in these."""
+    """Yield what `show` makes of the tables of `steps`, their files, and entries in these.
+
+    A warning says what is left out from a step on.
+    """
     try:
         while (step := steps.next()) is not None:
-            columns, file, start, stop, first = step
+            columns, file, start, stop, first, left_out = step
+            if left_out:
+                names = [column.name for column in columns]
+                _spare.warn(left_out)
             table = _library.table(library, names, columns, first, first + stop - start)
             made = [show(table, file, start, stop)]
             del step, columns, table  # The caller alone holds the step.

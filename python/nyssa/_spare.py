@@ -5,89 +5,73 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
-from nyssa import _core, _library
-from nyssa._steps import bytes_of
+from nyssa import _core, _lazy, _library
 from nyssa.errors import UnreadableWarning, UnsupportedError
 
-_FIRST_STEP = 1000
-"""Entries of the first step where steps are memory: how large entries are is not known yet."""
+__all__ = ["column", "lazy", "table", "take", "warn"]
+
+LeftOut = list[tuple[str, str]]
+"""Columns, or parts of them, and why they cannot be read."""
 
 
-class Sparing:
-    """Columns of a dataset that are read as far as that is possible.
+def table(
+    dataset: _core.Dataset,
+    names: Sequence[str],
+    library: str,
+    start: int,
+    stop: int,
+    threads: int | None,
+) -> Any:
+    """Read a range of entries as a table."""
+    layout = _library.takes_layouts(library)
+    _, found, columns, left_out = dataset.read_sparing(names, start, stop, threads, layout)
+    warn(left_out)
+    return _library.table(library, found, columns, start, stop)
 
-    What cannot be read once is left out from then on.
-    """
 
-    def __init__(
-        self, dataset: _core.Dataset, names: list[str], library: str, threads: int | None
-    ) -> None:
-        self._dataset, self._names = dataset, names
-        self._library, self._threads = library, threads
+def take(
+    dataset: _core.Dataset,
+    names: Sequence[str],
+    library: str,
+    indices: Sequence[int],
+    threads: int | None,
+) -> Any:
+    """Read entries in any order as a table."""
+    layout = _library.takes_layouts(library)
+    _, found, columns, left_out = dataset.take_sparing(names, indices, threads, layout)
+    warn(left_out)
+    return _library.table(library, found, columns, 0, len(indices))
 
-    def table(self, start: int, stop: int) -> Any:
-        """Read a range of entries as a table."""
-        columns = self._read(start, stop, _library.takes_layouts(self._library))
-        return _library.table(self._library, self._names, columns, start, stop)
 
-    def take(self, indices: Any) -> Any:
-        """Read entries in any order as a table."""
-        layout = _library.takes_layouts(self._library)
-        read = self._dataset.take_sparing(self._names, indices, self._threads, layout)
-        columns = self._keep(*read)
-        return _library.table(self._library, self._names, columns, 0, len(indices))
+def column(
+    dataset: _core.Dataset, name: str, library: str, start: int, stop: int, threads: int | None
+) -> Any:
+    """Read one column; `UnsupportedError` where nothing of it can be read."""
+    layout = _library.takes_layouts(library)
+    _, _, columns, left_out = dataset.read_sparing([name], start, stop, threads, layout)
+    if not columns:
+        raise UnsupportedError("; ".join(f"{part}: {reason}" for part, reason in left_out))
+    warn(left_out)
+    return _library.column(library, columns[0], start, stop)
 
-    def column(self, start: int, stop: int) -> Any:
-        """Read the only column; `UnsupportedError` where nothing of it can be read."""
-        layout = _library.takes_layouts(self._library)
-        read = self._dataset.read_sparing(self._names, start, stop, self._threads, layout)
-        _, names, _, left_out = read
-        if not names:
-            raise UnsupportedError("; ".join(f"{name}: {reason}" for name, reason in left_out))
-        [column] = self._keep(*read)
-        return _library.column(self._library, column, start, stop)
 
-    def steps(
-        self, size: int | str, clusters: list[tuple[int, int]], start: int, stop: int
-    ) -> Iterator[tuple[Any, int, int]]:
-        """Read a range of entries in steps: tables, and their first entry and their end."""
-        limit = bytes_of(size, "step_size") if size != "cluster" else 0
-        if size == "cluster":
-            for first, last in ((max(a, start), min(b, stop)) for a, b in clusters):
-                if first < last:
-                    yield self.table(first, last), first, last
-            return
-        entries = size if isinstance(size, int) else _FIRST_STEP
-        while start < stop:
-            last = min(start + entries, stop)
-            columns = self._read(start, last, None)
-            yield _library.table(self._library, self._names, columns, start, last), start, last
-            if not isinstance(size, int):
-                # The step that the caller holds, and the next one while it is read.
-                held = max(1, 2 * _core.Table(columns, last - start).nbytes)
-                entries = max(1, limit * (last - start) // held)
-            start = last
+def lazy(
+    dataset: _core.Dataset, names: Sequence[str], start: int, stop: int, threads: int | None
+) -> Any:
+    """Make a lazy table of what is not known to be unreadable before values are read."""
+    known, found, _, left_out = dataset.read_sparing(names, start, start, threads)
+    warn(left_out)
+    return _lazy.record(known, found, start, stop, threads)
 
-    def _read(self, start: int, stop: int, layout: bool | None) -> list[_core.Array]:
-        return self._keep(
-            *self._dataset.read_sparing(self._names, start, stop, self._threads, layout)
-        )
 
-    def _keep(
-        self,
-        dataset: _core.Dataset,
-        names: list[str],
-        columns: list[_core.Array],
-        left_out: list[tuple[str, str]],
-    ) -> list[_core.Array]:
-        self._dataset, self._names = dataset, names
-        for column, reason in left_out:
-            message = f"{column} is left out: {reason}"
-            warnings.warn(message, UnreadableWarning, stacklevel=_callers_level())
-        return columns
+def warn(left_out: LeftOut) -> None:
+    """Warn the caller of nyssa of what is left out, each with the reason."""
+    for name, reason in left_out:
+        message = f"{name} is left out: {reason}"
+        warnings.warn(message, UnreadableWarning, stacklevel=_callers_level())
 
 
 def _callers_level() -> int:

@@ -76,8 +76,7 @@ class Column(NDArrayOperatorsMixin):
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         if skip_unreadable:
-            spared = _spare.Sparing(self._dataset._core, [self.name], library, threads)
-            return spared.column(start, stop)
+            return _spare.column(self._dataset._core, self.name, library, start, stop, threads)
         column = self._read(start, stop, threads, _library.takes_layouts(library))
         return _library.column(library, column, start, stop)
 

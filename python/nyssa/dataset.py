@@ -238,7 +238,8 @@ class Dataset(Choosable[Column]):
         skip_unreadable
             Leave out what cannot be read, with a warning (`nyssa.UnreadableWarning`) for each that
             says which and why: columns, and of a TTree's objects only the members that cannot be
-            read. Default: that is an error.
+            read. With `lazy` that is what is known to be unreadable before values are read; values
+            that are damaged are an error where they are needed. Default: that is an error.
         threads
             Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all
             cores.
@@ -259,11 +260,10 @@ class Dataset(Choosable[Column]):
         if lazy:
             if library != "ak":
                 raise ArgumentError('lazy=True makes awkward arrays; use library="ak"')
-            if skip_unreadable:
-                raise ArgumentError("lazy=True reads too late to leave out what is unreadable")
-            return _lazy.record(source._core, chosen, start, stop, threads)
+            record = _spare.lazy if skip_unreadable else _lazy.record
+            return record(source._core, chosen, start, stop, threads)
         if skip_unreadable:
-            return _spare.Sparing(source._core, chosen, library, threads).table(start, stop)
+            return _spare.table(source._core, chosen, library, start, stop, threads)
         return source._table(library, chosen, start, stop, threads)
 
     def with_rules(self, rules: ReadRules) -> Dataset:
@@ -295,7 +295,7 @@ class Dataset(Choosable[Column]):
         chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
         wanted = entry_numbers(indices, self.num_entries)
         if skip_unreadable:
-            return _spare.Sparing(self._core, chosen, library, threads).take(wanted)
+            return _spare.take(self._core, chosen, library, wanted, threads)
         layout = _library.takes_layouts(library)
         columns = self._core.take(chosen, wanted, threads, layout)
         return _library.table(library, chosen, columns, 0, len(wanted))
@@ -342,17 +342,15 @@ class Dataset(Choosable[Column]):
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
         options = self._step_options(library, step_size, chosen, threads)
-        if skip_unreadable:
-            sparing = _spare.Sparing(self._core, chosen, library, threads)
-            spared = sparing.steps(step_size, self.clusters, start, stop)
-            return ((table, (a, b)) if report else table for table, a, b in spared)
-        parts = [(self._core, start, stop, 0, self.file_path)]
+        options["spare"] = skip_unreadable
+        parts = [(start, stop, 0, self.file_path)]
 
         def show(arrays: Any, _file: str, start: int, stop: int) -> Any:
             return (arrays, (start, stop)) if report else arrays
 
         def steps() -> Iterator[Any]:
-            yield from each(_core.Steps(parts, chosen, **options), library, chosen, show)
+            found = _core.Steps(self._core, parts, chosen, **options)
+            yield from each(found, library, chosen, show)
 
         return steps()
 

@@ -105,7 +105,7 @@ fn target(schema: Option<Bound<'_, PyAny>>) -> PyResult<Target> {
         return Ok(Target::First);
     };
     if let Ok(dataset) = schema.cast::<Dataset>() {
-        return Ok(Target::Like(dataset.get().inner().items().to_vec()));
+        return Ok(Target::Like(dataset.get().inner()));
     }
     if let Ok(word) = schema.extract::<String>() {
         return match word.as_str() {

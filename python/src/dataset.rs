@@ -1,13 +1,12 @@
 //! A TTree or RNTuple as Python sees it.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
 use nyssa::dataset::steps::{Part, StepSize, Steps};
-use nyssa::dataset::{AnyDataset, Format, Item, Sparing};
+use nyssa::dataset::{AnyDataset, Format, Item, LeftOut, Sparing, fields};
 use nyssa::{Context, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -56,7 +55,8 @@ impl Dataset {
             let left_out = sparing.take_left_out().into_iter();
             let left_out = left_out.map(|one| (one.column, one.reason)).collect();
             let read = sparing.without().unwrap_or_else(|| Arc::clone(&dataset));
-            let arrays = columns(&read, &names, arrays, layout, context)?;
+            let fields = fields(read.as_ref(), &names)?;
+            let arrays = columns(&fields, arrays, layout, context)?;
             Ok((Self(read), names, arrays, left_out))
         })
     }
@@ -155,7 +155,7 @@ impl Dataset {
         Door::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.read(&refs, start..stop, context)?;
-            columns(&dataset, &names, arrays, layout, context)
+            columns(&fields(dataset.as_ref(), &names)?, arrays, layout, context)
         })
     }
 
@@ -173,7 +173,7 @@ impl Dataset {
         Door::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.take(&refs, &indices, context)?;
-            columns(&dataset, &names, arrays, layout, context)
+            columns(&fields(dataset.as_ref(), &names)?, arrays, layout, context)
         })
     }
 
@@ -236,7 +236,7 @@ impl Dataset {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let raise = |error: Error| errors::to_python(py, &error);
-        let schema = Schema::new(fields(&self.0, &names).map_err(raise)?);
+        let schema = Schema::new(fields(self.0.as_ref(), &names).map_err(raise)?);
         let context = door::context(threads).map_err(raise)?;
         let exported = Arc::new(export_schema(&schema));
         let part = Part {
@@ -245,21 +245,24 @@ impl Dataset {
             origin: 0,
             file: self.0.file().into(),
         };
-        let parts = move |number: usize, _: &Context| Ok((number == 0).then(|| part.clone()));
+        let parts = move |number: usize, _: &[LeftOut], _: &Context| {
+            Ok((number == 0).then(|| part.clone()))
+        };
         let shown = Arc::clone(&exported);
-        let finish = move |_: &Part, arrays: Vec<ArrayRef>, rows: u64, _: &Context| {
+        let finish = move |_: &[FieldRef], arrays: Vec<ArrayRef>, rows: u64, _: &Context| {
             let rows = nyssa::guard::to_usize(rows, "a number of entries")?;
             batch(&schema, &arrays, rows, &shown).map(|batch| (batch, 0))
         };
         let (parts, finish) = (Arc::new(parts), Arc::new(finish));
-        let steps = Steps::new(parts, names, StepSize::Cluster, finish, Arc::default());
+        let steps = Steps::new(parts, names, false, StepSize::Cluster, finish, Arc::default());
         let reader = ClusterReader { steps: Some(steps), exported, context };
         capsule::stream(py, Box::new(reader))
     }
 
     /// The Arrow schema of columns.
     fn schema<'py>(&self, py: Python<'py>, names: Vec<String>) -> PyResult<Bound<'py, PyCapsule>> {
-        let fields = fields(&self.0, &names).map_err(|error| errors::to_python(py, &error))?;
+        let fields =
+            fields(self.0.as_ref(), &names).map_err(|error| errors::to_python(py, &error))?;
         capsule::schema(py, &export_schema(&Schema::new(fields)))
     }
 
@@ -270,37 +273,19 @@ impl Dataset {
 
 /// Arrays that were read as Python sees them; with a `layout` their trees are made on all threads.
 pub fn columns(
-    dataset: &AnyDataset,
-    names: &[String],
+    fields: &[FieldRef],
     arrays: Vec<ArrayRef>,
     layout: Option<bool>,
     context: &Context,
 ) -> nyssa::Result<Vec<Array>> {
-    let fields = fields(dataset, names)?;
+    let columns = arrays.into_iter().zip(fields);
     let arrays: Vec<_> =
-        arrays.into_iter().zip(fields).map(|(array, field)| Array::new(array, field)).collect();
+        columns.map(|(array, field)| Array::new(array, Arc::clone(field))).collect();
     if let Some(declared) = layout {
         let prepare = |array: &Array| array.prepare(declared).map(drop);
         context.pool().install(|| arrays.par_iter().try_for_each(prepare))?;
     }
     Ok(arrays)
-}
-
-/// The Arrow fields of columns.
-fn fields(dataset: &AnyDataset, names: &[String]) -> nyssa::Result<Vec<Arc<Field>>> {
-    let named = dataset.items().iter().map(|item| (item.name.as_str(), item));
-    let mut items: HashMap<&str, &Item> = named.collect();
-    if names.iter().any(|name| !items.contains_key(name.as_str())) {
-        items.extend(dataset.below().iter().map(|item| (item.name.as_str(), item)));
-    }
-    let find = |name: &String| {
-        let item = items.get(name.as_str()).copied().or_else(|| dataset.item(name));
-        let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
-        // By the name that was asked for: the column's own may be spelled otherwise.
-        let field = item.field.clone().map_err(Error::unsupported)?;
-        Ok(Arc::new(field.with_name(name)))
-    };
-    names.iter().map(find).collect()
 }
 
 /// Reads one cluster while the consumer works on the one before.

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, ArrayRef};
-use arrow_data::ArrayData;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, FieldRef};
 use nyssa::Context;
 use nyssa::dataset::steps::{Part, StepSize, Steps as Core};
-use nyssa::dataset::{Chain, ChainOptions, Link, Target};
+use nyssa::dataset::{AnyDataset, Chain, ChainOptions, LeftOut, Link, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -18,11 +18,12 @@ use crate::dataset::{Dataset, columns};
 use crate::door::{self, Door};
 use crate::errors;
 
-/// Dataset, first entry, end, the entry that counts as its first, and name of the file.
-type GivenPart<'py> = (PyRef<'py, Dataset>, u64, u64, u64, String);
+/// First entry and end of a part of a dataset, the entry that counts as its first, and name of the file.
+type Range = (u64, u64, u64, String);
 
-/// Columns, name of the file, first entry and end in it, and the first entry among those of all files.
-type Found = (Vec<Array>, String, u64, u64, u64);
+/// Columns, name of the file, first entry and end in it, the first entry among those of all files, and
+/// what is left out from this step on with the reasons.
+type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>);
 
 /// Steps, one read while the caller works on the one before.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -34,20 +35,23 @@ pub struct Steps {
 
 #[pymethods]
 impl Steps {
-    /// Steps of `names` in `parts`, then in the files `links`, read with the columns of the first part.
+    /// Steps of `names` in `parts` of `dataset`, then in the files `links`, read with the columns of
+    /// `dataset`. With `spare` what cannot be read is left out.
     /// Steps are of so many `entries`, or so that all takes so much `memory` in bytes, or of one cluster.
     /// `objects` are bytes that Python's objects take for each entry; `layout` is as for
     /// `Dataset.read`.
     #[new]
     #[pyo3(signature = (
-        parts, names, *, entries=None, memory=None, links=None, options=None, threads=None,
-        layout=None, objects=0
+        dataset, parts, names, *, spare=false, entries=None, memory=None, links=None, options=None,
+        threads=None, layout=None, objects=0
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
-        parts: Vec<GivenPart<'_>>,
+        dataset: &Dataset,
+        parts: Vec<Range>,
         names: Vec<String>,
+        spare: bool,
         entries: Option<u64>,
         memory: Option<u64>,
         links: Option<Vec<Bound<'_, PyAny>>>,
@@ -63,35 +67,33 @@ impl Steps {
             (None, Some(memory)) => StepSize::Memory(memory),
             (None, None) => StepSize::Cluster,
         };
-        let known: Vec<Part> = parts.into_iter().map(part).collect();
+        let dataset = Arc::new(Whole { dataset: dataset.inner(), without: Mutex::default() });
         let (links, options) = match (links, options) {
             (Some(links), Some(options)) => {
                 (ruled_links(&links, options)?, chain_options(options)?)
             }
             _ => (Vec::new(), ChainOptions::default()),
         };
-        let options = match known.first() {
-            Some(first) => {
-                ChainOptions { target: Target::Like(first.dataset.items().to_vec()), ..options }
-            }
-            None => options,
+        let parts = move |number: usize, left_out: &[LeftOut], context: &Context| {
+            let dataset = dataset.without(left_out, context)?;
+            let Some((start, stop, origin, file)) = parts.get(number) else {
+                let link = links.get(number - parts.len()).cloned();
+                return link
+                    .map(|link| open(link, dataset, &options, left_out, context))
+                    .transpose();
+            };
+            let file = file.as_str().into();
+            Ok(Some(Part { dataset, entries: *start..*stop, origin: *origin, file }))
         };
-        let parts = move |number: usize, context: &Context| match known.get(number) {
-            Some(part) => Ok(Some(part.clone())),
-            None => links
-                .get(number - known.len())
-                .map(|link| open(link, &options, context))
-                .transpose(),
-        };
-        let asked = names.clone();
-        let finish = move |part: &Part, arrays: Vec<ArrayRef>, rows: u64, context: &Context| {
-            let spread: u64 = arrays.iter().map(|array| bools(&array.to_data())).sum();
-            let more = if layout.is_some() { spread } else { 0 };
-            let columns = columns(&part.dataset, &asked, arrays, layout, context)?;
-            Ok((columns, more.saturating_add(objects.saturating_mul(rows))))
-        };
+        let finish =
+            move |fields: &[FieldRef], arrays: Vec<ArrayRef>, rows: u64, context: &Context| {
+                let spread = if layout.is_some() { arrays.iter().map(bools).sum() } else { 0u64 };
+                let columns = columns(fields, arrays, layout, context)?;
+                Ok((columns, spread.saturating_add(objects.saturating_mul(rows))))
+            };
         let cancel = Arc::<AtomicBool>::default();
-        let steps = Core::new(Arc::new(parts), names, size, Arc::new(finish), Arc::clone(&cancel));
+        let (parts, finish) = (Arc::new(parts), Arc::new(finish));
+        let steps = Core::new(parts, names, spare, size, finish, Arc::clone(&cancel));
         Ok(Self { steps: Arc::new(Mutex::new(Some(steps))), cancel, threads })
     }
 
@@ -105,7 +107,8 @@ impl Steps {
         })?;
         Ok(step.map(|step| {
             let entries = step.entries;
-            (step.data, step.file.to_string(), entries.start, entries.end, step.first)
+            let left_out = step.left_out.into_iter().map(|one| (one.column, one.reason)).collect();
+            (step.data, step.file.to_string(), entries.start, entries.end, step.first, left_out)
         }))
     }
 
@@ -134,19 +137,58 @@ impl Drop for Steps {
     }
 }
 
-fn part((dataset, start, stop, origin, file): GivenPart<'_>) -> Part {
-    Part { dataset: dataset.inner(), entries: start..stop, origin, file: file.into() }
+/// A dataset, and the same without parts of its columns.
+struct Whole {
+    dataset: AnyDataset,
+    /// Number of the parts that are left out, which only gets larger.
+    without: Mutex<Option<(usize, AnyDataset)>>,
 }
 
-fn open(link: &Link, options: &ChainOptions, context: &Context) -> nyssa::Result<Part> {
-    let chain = Chain::new(vec![link.clone()], options, context)?;
+impl Whole {
+    fn without(&self, left_out: &[LeftOut], context: &Context) -> nyssa::Result<AnyDataset> {
+        if left_out.is_empty() {
+            return Ok(Arc::clone(&self.dataset));
+        }
+        let mut known = self.without.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, dataset)) = known.as_ref().filter(|(parts, _)| *parts == left_out.len()) {
+            return Ok(Arc::clone(dataset));
+        }
+        let dataset = self.dataset.without(left_out, context)?;
+        let dataset = dataset.unwrap_or_else(|| Arc::clone(&self.dataset));
+        *known = Some((left_out.len(), Arc::clone(&dataset)));
+        Ok(dataset)
+    }
+}
+
+/// A file with the columns of `first`.
+fn open(
+    link: Link,
+    first: AnyDataset,
+    options: &ChainOptions,
+    left_out: &[LeftOut],
+    context: &Context,
+) -> nyssa::Result<Part> {
+    let options = ChainOptions { target: Target::Like(first), ..options.clone() };
+    let link = match left_out.is_empty() {
+        true => link,
+        false => link.without(left_out.into(), context.clone()),
+    };
+    let chain = Chain::new(vec![link], &options, context)?;
     let (file, entries) = chain.files().next().unwrap_or(("", 0..0));
     let file = file.into();
     Ok(Part { dataset: Arc::new(chain), entries, origin: 0, file })
 }
 
-/// Bytes that the bits of `data` take as bytes.
-fn bools(data: &ArrayData) -> u64 {
-    let own = if data.data_type() == &DataType::Boolean { data.len() as u64 } else { 0 };
-    own + data.child_data().iter().map(bools).sum::<u64>()
+/// Bytes that the bits of `array` take as bytes.
+fn bools(array: &ArrayRef) -> u64 {
+    match array.data_type() {
+        DataType::Boolean => array.len() as u64,
+        DataType::LargeList(_) => bools(array.as_list::<i64>().values()),
+        DataType::FixedSizeList(..) => bools(array.as_fixed_size_list().values()),
+        DataType::Struct(_) => array.as_struct().columns().iter().map(bools).sum(),
+        DataType::Union(fields, _) => {
+            fields.iter().map(|(id, _)| bools(array.as_union().child(id))).sum()
+        }
+        _ => 0,
+    }
 }

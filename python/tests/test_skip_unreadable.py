@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import uproot
 
@@ -224,3 +225,136 @@ def test_objects_of_which_nothing_is_left_are_left_out(data: Path) -> None:
     assert told(found)[0] == "ESDfriend."
     with pytest.raises(nyssa.UnsupportedError, match="its baskets are in another file"):
         table["ESDfriend."].array(skip_unreadable=True)
+
+
+def records(path: Path, first: int = 0) -> dict[str, Any]:
+    """Write an RNTuple with records, its pages as they are in memory, and return its values."""
+    entries = range(first, first + 40)
+    data: dict[str, Any] = {
+        "i": list(entries),
+        "jets": [[{"pt": entry + 0.5, "n": entry}] * (entry % 3) for entry in entries],
+        "one": [{"a": -entry, "inner": {"b": 1 << entry % 40, "c": 7}} for entry in entries],
+        "pairs": [(entry, 2.5 * entry) for entry in entries],
+    }
+    jet = {"pt": "double", "n": "std::int32_t"}
+    inner = {"b": "std::int64_t", "c": "std::int32_t"}
+    one = {"a": "std::int32_t", "inner": "Inner"}
+    with nyssa.recreate(path, compression=0, same_page_merging=False) as file:
+        writer = file.mkrntuple(
+            "t",
+            {
+                "i": "std::int32_t",
+                "jets": "std::vector<Jet>",
+                "one": "One",
+                "pairs": "std::pair<std::int32_t,double>",
+            },
+            classes={"Jet": jet, "Inner": inner, "One": one},
+            fields={"*": {"column": "unsplit"}},
+        )
+        writer.extend({name: values[:20] for name, values in data.items()})
+    with nyssa.update(path, compression=0) as file:  # A cluster of its own.
+        file["t"].extend({name: values[20:] for name, values in data.items()})
+    return data
+
+
+def break_page(path: Path, values: Any) -> None:
+    """Change the page that begins with these values."""
+    content = path.read_bytes()
+    assert content.count(values.tobytes()) == 1
+    path.write_bytes(content.replace(values.tobytes(), bytes(values.nbytes - 1) + b"!"))
+
+
+def test_members_of_an_rntuple_are_left_out(root: Root, tmp_path: Path) -> None:
+    path = tmp_path / "records.root"
+    data = records(path)
+    entries = root.call("entries", str(path), "t")
+    assert [entry["i"] for entry in entries] == data["i"]
+    pt = np.array([jet["pt"] for entry in data["jets"][20:] for jet in entry])
+    break_page(path, pt)
+    break_page(path, np.array([one["inner"]["b"] for one in data["one"][20:]]))
+    break_page(path, np.array([pair[1] for pair in data["pairs"][20:]]))
+    table = nyssa.open(path)["t"]
+    with pytest.raises(nyssa.ChecksumError):
+        table.arrays()
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        arrays = table.arrays(skip_unreadable=True)
+    assert told(found) == ["jets.pt", "one.inner.b", "pairs"]
+    assert all("checksum" in str(one.message) for one in found)
+    assert arrays.fields == ["i", "jets", "one"]
+    assert arrays.i.tolist() == data["i"]
+    assert arrays.jets.tolist() == [[{"n": jet["n"]} for jet in entry] for entry in data["jets"]]
+    assert arrays.one.tolist() == [{"a": one["a"], "inner": {"c": 7}} for one in data["one"]]
+    first = table.iterate(step_size=20, skip_unreadable=True)
+    assert next(first).tolist()[0]["one"] == {"a": 0, "inner": {"b": 1, "c": 7}}
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        rest = list(first)
+    assert told(found) == ["jets.pt", "one.inner.b", "pairs"]
+    assert rest[0].jets.tolist() == arrays.jets[20:].tolist()
+
+
+def test_records_without_a_member_that_is_whole_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "records.root"
+    data = records(path)
+    break_page(path, np.array([jet["pt"] for entry in data["jets"][:20] for jet in entry]))
+    numbers = [jet["n"] for entry in data["jets"][:20] for jet in entry]
+    break_page(path, np.array(numbers, dtype=np.int32))
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        arrays = nyssa.open(path)["t"].arrays(skip_unreadable=True)
+    assert told(found) == ["jets"]
+    assert arrays.fields == ["i", "one", "pairs"]
+
+
+@pytest.mark.parametrize("schema", [None, "union"])
+@pytest.mark.parametrize("size", [15, 1000, "cluster", "1 MB"])
+def test_steps_of_files_lack_it_from_then_on(
+    damaged: Path, tree: Path, schema: str | None, size: int | str
+) -> None:
+    """The first file is whole; the third lacks what cannot be read of the second."""
+    files = [f"{path}:t" for path in (tree, damaged, tree)]
+    names = ["i", "x", "points"]
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        steps = list(
+            nyssa.iterate(
+                files, names, step_size=size, skip_unreadable=True, report=True, schema=schema
+            )
+        )
+    assert told(found) == ["points/points.fY", "x"]
+    assert [i for step, _ in steps for i in step.i.tolist()] == WHOLE["i"] * 3
+    assert [one for step, _ in steps for one in step.points.fX.tolist()] == X * 3
+    whole = [step for step, _ in steps if "x" in step.fields]
+    assert [one for step in whole for one in step.x.tolist()][:40] == WHOLE["x"]
+    assert [one for step in whole for one in step.points.fY.tolist()][:40] == Y
+    # Entries of the second file that can be read, up to the basket with entries 20 to 30.
+    good = {15: 15, "cluster": 20}.get(size, 0)
+    assert sum(map(len, whole)) == 40 + good
+    assert all("fY" not in step.points.fields for step, _ in steps[len(whole) :])
+
+
+def test_files_are_opened_when_their_steps_come(tree: Path, tmp_path: Path) -> None:
+    files = [f"{tree}:t", str(tmp_path / "none.root")]
+    steps = nyssa.iterate(files, ["i"], skip_unreadable=True)
+    assert next(steps).i.tolist() == WHOLE["i"]
+    with pytest.raises(nyssa.errors.FileMissingError):
+        next(steps)
+
+
+def test_steps_that_lack_something_end_where_their_file_is_closed(damaged: Path) -> None:
+    for table in (nyssa.open(damaged)["t"], nyssa.chain([f"{damaged}:t"])):
+        steps = table.iterate(["i", "points"], step_size=10, skip_unreadable=True)
+        next(steps), next(steps)
+        with pytest.warns(nyssa.UnreadableWarning):
+            assert next(steps).i[0] == 20
+        table.close()
+        with pytest.raises(nyssa.ArgumentError, match="is closed"):
+            next(steps)
+
+
+def test_lazy_arrays_lack_what_is_known_to_be_unreadable(damaged: Path) -> None:
+    table = nyssa.open(damaged)["t"]
+    with pytest.warns(nyssa.UnreadableWarning) as found:
+        arrays = table.arrays(lazy=True, skip_unreadable=True)
+    assert told(found) == ["late"]
+    assert arrays.fields == ["i", "n", "x", "points", "one"]
+    assert arrays.i.tolist() == WHOLE["i"]
+    with pytest.raises(nyssa.FormatError, match="basket 2"):
+        arrays.x.tolist()

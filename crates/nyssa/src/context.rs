@@ -22,6 +22,8 @@ pub struct Context {
     cancel: Arc<AtomicBool>,
     progress: Option<Progress>,
     leftovers: Option<Arc<Leftovers>>,
+    /// Bytes that all threads together may fetch at once, where memory is limited.
+    fetch_bytes: Option<u64>,
 }
 
 impl Context {
@@ -49,7 +51,13 @@ impl Context {
             .map_err(|error| {
                 Error::limit(format!("cannot start {threads} threads")).with_source(error)
             })?;
-        Ok(Self { pool: Arc::new(pool), cancel: Arc::default(), progress: None, leftovers: None })
+        Ok(Self {
+            pool: Arc::new(pool),
+            cancel: Arc::default(),
+            progress: None,
+            leftovers: None,
+            fetch_bytes: None,
+        })
     }
 
     /// The same threads with another stop flag, set by whoever wants the work to end.
@@ -82,6 +90,19 @@ impl Context {
     /// What the reads before have opened.
     pub(crate) fn leftovers(&self) -> Option<&Leftovers> {
         self.leftovers.as_deref()
+    }
+
+    /// The same threads for reads that hold no more than about `bytes` of what they fetched.
+    #[must_use]
+    pub(crate) fn with_fetch_bytes(mut self, bytes: u64) -> Self {
+        self.fetch_bytes = Some(bytes);
+        self
+    }
+
+    /// Bytes that a thread fetches at once: `wanted`, or less where memory is limited.
+    pub(crate) fn fetch_bytes(&self, wanted: u64) -> u64 {
+        let share = |all: u64| wanted.min(all / self.threads() as u64);
+        self.fetch_bytes.map_or(wanted, share)
     }
 
     /// The thread pool.

@@ -18,12 +18,12 @@ pub mod steps;
 mod take;
 mod target;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_schema::Field;
+use arrow_schema::{Field, FieldRef};
 
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
@@ -182,6 +182,12 @@ pub trait Dataset: Send + Sync {
     }
 }
 
+impl std::fmt::Debug for dyn Dataset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {} of {}", self.format(), self.name(), self.file())
+    }
+}
+
 /// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
 
@@ -263,6 +269,29 @@ pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
         }
     }
     Ok(newest)
+}
+
+/// The Arrow fields that columns read as, under the names that are asked for.
+///
+/// # Errors
+/// `NotFound`, `Unsupported`.
+pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<FieldRef>> {
+    fn named(item: &Item) -> (&str, &Item) {
+        (&item.name, item)
+    }
+    let mut items: HashMap<&str, &Item> = dataset.items().iter().map(named).collect();
+    if names.iter().any(|name| !items.contains_key(name.as_ref())) {
+        items.extend(dataset.below().iter().map(named));
+    }
+    let find = |name: &S| {
+        let name = name.as_ref();
+        let item = items.get(name).copied().or_else(|| dataset.item(name));
+        let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
+        // By the name that was asked for: the column's own may be spelled otherwise.
+        let field = item.field.clone().map_err(Error::unsupported)?;
+        Ok(Arc::new(field.with_name(name)))
+    };
+    names.iter().map(find).collect()
 }
 
 fn only_dataset(file: &RootFile) -> Result<KeyEntry> {

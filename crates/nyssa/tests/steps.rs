@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, LargeListArray, UInt32Array};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, FieldRef, Schema};
 use bytes::Bytes;
 use nyssa::Context;
 use nyssa::arrow::{field, memory};
 use nyssa::dataset::steps::{Part, StepSize, Steps};
-use nyssa::dataset::{AnyDataset, open_dataset};
+use nyssa::dataset::{AnyDataset, LeftOut, open_dataset};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::ttree::{Element, Reader};
@@ -158,9 +158,10 @@ fn names(dataset: &AnyDataset) -> Vec<String> {
 fn steps(dataset: &AnyDataset, entries: Range<u64>, size: StepSize) -> Steps<Vec<ArrayRef>> {
     let part =
         Part { dataset: Arc::clone(dataset), entries, origin: 0, file: dataset.file().into() };
-    let parts = move |number: usize, _: &Context| Ok((number == 0).then(|| part.clone()));
-    let finish = |_: &Part, arrays: Vec<ArrayRef>, _: u64, _: &Context| Ok((arrays, 0));
-    Steps::new(Arc::new(parts), names(dataset), size, Arc::new(finish), Arc::default())
+    let parts =
+        move |number: usize, _: &[LeftOut], _: &Context| Ok((number == 0).then(|| part.clone()));
+    let finish = |_: &[FieldRef], arrays: Vec<ArrayRef>, _: u64, _: &Context| Ok((arrays, 0));
+    Steps::new(Arc::new(parts), names(dataset), false, size, Arc::new(finish), Arc::default())
 }
 
 /// All steps, each but the first read ahead.

@@ -46,8 +46,9 @@ impl Link {
         Self::new(self.name, move || Ok(Arc::new(Ruled::new(open()?, &rules)?)))
     }
 
-    /// The same dataset without parts of its columns.
-    fn without(self, parts: Arc<[LeftOut]>, context: Context) -> Self {
+    /// The same dataset without parts of its columns; see [`Dataset::without`].
+    #[must_use]
+    pub fn without(self, parts: Arc<[LeftOut]>, context: Context) -> Self {
         let open = self.open;
         Self::new(self.name, move || {
             let dataset = open()?;
@@ -88,7 +89,8 @@ pub struct Chain {
     title: String,
     options: ChainOptions,
     open: Mutex<VecDeque<(usize, AnyDataset)>>,
-    closed: AtomicBool,
+    /// Shared with the same chain without some parts of its columns.
+    closed: Arc<AtomicBool>,
 }
 
 /// What is known about a file.
@@ -183,7 +185,7 @@ impl Chain {
         };
         let (items, open) = (items.into(), Mutex::new(open));
         let options = options.clone();
-        let closed = AtomicBool::new(false);
+        let closed = Arc::default();
         Ok(Self { links, parts, items, below, format, object, title, options, open, closed })
     }
 
@@ -363,8 +365,10 @@ impl Dataset for Chain {
         let parts: Arc<[LeftOut]> = parts.into();
         let links = self.links.iter().cloned();
         let links = links.map(|link| link.without(Arc::clone(&parts), context.clone()));
-        let chain = Self::new(links.collect(), &self.options, context)?;
-        Ok(Some(Arc::new(chain)))
+        let target = self.options.target.without(&parts, context)?;
+        let options = ChainOptions { target, ..self.options.clone() };
+        let chain = Self::new(links.collect(), &options, context)?;
+        Ok(Some(Arc::new(Self { closed: Arc::clone(&self.closed), ..chain })))
     }
 }
 

@@ -48,9 +48,10 @@ impl<'a> Sparing<'a> {
         let unreadable = this.unreadable();
         let mut found = Vec::new();
         for LeftOut { column, reason } in unreadable {
-            let below = format!("{column}/");
+            let below = [format!("{column}/"), format!("{column}.")];
+            let is_below = |name: &str| below.iter().any(|below| name.starts_with(below));
             let all = dataset.items().iter().chain(dataset.below());
-            let parts = all.filter(|item| item.name.starts_with(&below)).filter_map(|item| {
+            let parts = all.filter(|item| is_below(&item.name)).filter_map(|item| {
                 let reason = item.field.as_ref().err()?.clone();
                 Some(LeftOut { column: item.name.clone(), reason })
             });

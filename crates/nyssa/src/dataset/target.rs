@@ -3,8 +3,9 @@
 use arrow_schema::{DataType, Field, FieldRef};
 use std::sync::Arc;
 
-use super::Item;
 use super::evolve::{Missing, common};
+use super::{AnyDataset, Item, LeftOut};
+use crate::Context;
 use crate::error::{Error, Result};
 
 /// Which columns a chain of files has, and of which types.
@@ -20,7 +21,7 @@ pub enum Target {
     /// Those stated; each must be in one of the files at least.
     Stated(Vec<Item>),
     /// Those of another dataset.
-    Like(Vec<Item>),
+    Like(AnyDataset),
 }
 
 /// The columns of a file, and those below them.
@@ -37,6 +38,13 @@ impl File<'_> {
 }
 
 impl Target {
+    /// The target of files without some parts of their columns.
+    pub(super) fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Self> {
+        let Self::Like(dataset) = self else { return Ok(self.clone()) };
+        let without = dataset.without(parts, context)?;
+        Ok(Self::Like(without.unwrap_or_else(|| Arc::clone(dataset))))
+    }
+
     /// The columns of the target, given those of the files. What a file may lack becomes nullable if
     /// `missing` says so; a column without a type for all is unreadable, with the reason.
     ///
@@ -48,7 +56,7 @@ impl Target {
                 stated_somewhere(items, files)?;
                 items.clone()
             }
-            Self::Like(items) => items.clone(),
+            Self::Like(dataset) => dataset.items().to_vec(),
             _ => self.together(files.iter().map(|file| (file.name, file.own))),
         };
         Ok(nullable(items, files, missing))

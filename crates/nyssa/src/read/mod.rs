@@ -30,6 +30,7 @@ mod streamers;
 mod subfield;
 mod switches;
 mod verify;
+mod without;
 
 pub use attributes::ATTRIBUTE_FIELDS;
 pub use element::Element;

@@ -120,17 +120,17 @@ impl Plan {
         })
     }
 
-    /// Cuts all pages into requests: pages in file order, near ones joined. Those that are `known`
-    /// need none.
+    /// Cuts all pages into requests of about `target` bytes ([`fetch_bytes`]): pages in file order, near
+    /// ones joined. Those that are `known` need none.
     pub(super) fn make_fetches(
         &mut self,
         limits: nyssa_io::Limits,
+        target: u64,
         known: impl Fn(PageRef) -> bool,
     ) {
         let all = self.pages().map(|(page, _, wanted)| (wanted.bytes.clone(), page));
         let (there, mut pages): (Vec<_>, Vec<_>) = all.partition(|(_, page)| known(*page));
         pages.sort_by_key(|(bytes, page)| (bytes.start, bytes.end, page.stream, page.part));
-        let target = fetch_bytes(limits);
         let mut fetch = Fetch::default();
         let mut wanted = 0;
         for (bytes, page) in pages {
@@ -177,7 +177,8 @@ const KNOWN_PAGES: usize = 32;
 /// a dear one is made large.
 const FETCH_BYTES: Range<u64> = 256 << 10..16 << 20;
 
-fn fetch_bytes(limits: nyssa_io::Limits) -> u64 {
+/// Bytes that a request to a source brings.
+pub(super) fn fetch_bytes(limits: nyssa_io::Limits) -> u64 {
     limits.coalesce_gap.saturating_mul(16).clamp(FETCH_BYTES.start, FETCH_BYTES.end)
 }
 

@@ -13,13 +13,13 @@ use super::execute::{Data, Executor};
 use super::metadata::Metadata;
 use super::opened::Opened;
 use super::options::{Options, StreamerForm};
-use super::plan::Plan;
+use super::plan::{Plan, fetch_bytes};
 use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
 use super::streamers::Streamers;
 use super::subfield;
 use crate::Context;
-use crate::dataset::{AnyDataset, Dataset, Format, Item};
+use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{Anchor, Footer, Header};
 use crate::guard::{did_you_mean, to_usize};
@@ -32,6 +32,7 @@ pub const CLASS: &str = "ROOT::RNTuple";
 
 /// An open RNTuple: its metadata, ready to read entries. Shared between threads by reference or
 /// [`Arc`].
+#[derive(Clone)]
 pub struct Reader {
     /// Tells its pages from those of other readers.
     id: u64,
@@ -40,10 +41,10 @@ pub struct Reader {
     anchor: Anchor,
     header: Header,
     footer: Footer,
-    schema: Schema,
+    pub(super) schema: Schema,
     clusters: Vec<Cluster>,
     entries: u64,
-    top_level: Vec<FieldId>,
+    pub(super) top_level: Vec<FieldId>,
     items: Vec<Item>,
     /// Those that projected fields show whole.
     backing: Vec<Item>,
@@ -52,7 +53,7 @@ pub struct Reader {
     below: OnceLock<Vec<Item>>,
     options: Options,
     /// `None` when streamer fields read as bytes.
-    streamers: Option<Streamers>,
+    pub(super) streamers: Option<Streamers>,
 }
 
 impl Reader {
@@ -230,7 +231,8 @@ impl Reader {
             planner.walk(node, &spans).in_file(self.file()).in_object(&self.path)?;
         }
         let mut plan = planner.plan;
-        plan.make_fetches(self.source.limits(), |_| false);
+        let limits = self.source.limits();
+        plan.make_fetches(limits, fetch_bytes(limits), |_| false);
         Ok(plan)
     }
 
@@ -264,7 +266,7 @@ impl Reader {
     }
 
     /// The way from a top-level field to what `name` names: it itself, or a part of it.
-    fn way(&self, name: &str) -> Option<subfield::Way> {
+    pub(super) fn way(&self, name: &str) -> Option<subfield::Way> {
         match self.index.get(name) {
             Some(&id) => Some(vec![id]),
             None => subfield::find(&self.schema, &self.top_level, name),
@@ -285,6 +287,27 @@ impl Reader {
             )));
         }
         Ok(self.layout().entry_spans(entries))
+    }
+
+    /// The arrays of `nodes`, which are called `names`.
+    pub(super) fn read_all(
+        &self,
+        mut nodes: Vec<Node>,
+        names: &[&str],
+        entries: &Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let streams = self.read_nodes(&mut nodes, entries, context);
+        let arrays = streams.and_then(|streams| {
+            let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
+            let array = |(node, name): (&Node, &&str)| {
+                assemble(node, &streams, length)
+                    .map_err(|error| error.move_entry(|row| row.checked_add(entries.start)))
+                    .in_field(name)
+            };
+            context.pool().install(|| nodes.par_iter().zip(names).map(array).collect())
+        });
+        arrays.in_file(self.file()).in_object(&self.path)
     }
 
     fn read_nodes(
@@ -314,7 +337,8 @@ impl Reader {
             let Planner { mut plan, waiting, checks, .. } = planner;
             let opened = context.leftovers().map(|all| Opened::new(all, self.id, layout, &plan));
             let known = |page| opened.as_ref().is_some_and(|opened| opened.find(page).is_some());
-            plan.make_fetches(self.source.limits(), known);
+            let limits = self.source.limits();
+            plan.make_fetches(limits, context.fetch_bytes(fetch_bytes(limits)), known);
             executor.opened = opened;
             streams.extend(executor.run(&plan)?);
             checks.iter().try_for_each(|check| self.check_ends(check, &mut streams))?;
@@ -437,17 +461,24 @@ impl Dataset for Reader {
         entries: Range<u64>,
         context: &Context,
     ) -> Result<Vec<ArrayRef>> {
-        let mut nodes = self.nodes(names)?;
-        let streams = self.read_nodes(&mut nodes, &entries, context);
-        let arrays = streams.and_then(|streams| {
-            let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
-            let array = |(node, name): (&Node, &&str)| {
-                assemble(node, &streams, length)
-                    .map_err(|error| error.move_entry(|row| row.checked_add(entries.start)))
-                    .in_field(name)
-            };
-            context.pool().install(|| nodes.par_iter().zip(names).map(array).collect())
-        });
-        arrays.in_file(self.file()).in_object(&self.path)
+        self.read_all(self.nodes(names)?, names, &entries, context)
+    }
+
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let mut found = Vec::new();
+        for &name in names {
+            let way = self.way(name).ok_or_else(|| self.missing(name))?;
+            found.extend(self.damaged_parts(name, &way, entries, context)?);
+        }
+        Ok(found)
+    }
+
+    fn without(&self, left_out: &[LeftOut], _: &Context) -> Result<Option<AnyDataset>> {
+        Ok(Some(Arc::new(Self::without(self, left_out))))
     }
 }

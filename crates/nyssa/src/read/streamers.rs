@@ -10,7 +10,7 @@ use crate::schema::{Schema, Structure};
 use crate::streamer::ObjectLayout;
 
 /// The layouts of the classes of all streamer fields, or why there is none.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Streamers(HashMap<String, std::result::Result<Arc<ObjectLayout>, String>>);
 
 impl Streamers {

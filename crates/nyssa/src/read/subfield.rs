@@ -7,7 +7,7 @@ use crate::dataset::Item;
 use crate::schema::{Field, FieldId, Schema, Structure};
 
 /// Deepest nesting of fields that is looked through; real data stay below 20.
-const MAX_DEPTH: usize = 200;
+pub const MAX_DEPTH: usize = 200;
 
 /// The fields from a top-level field down to one of its parts.
 pub type Way = Vec<FieldId>;
@@ -37,7 +37,7 @@ fn walk(schema: &Schema, way: &mut Way, found: &mut Vec<Way>) {
 }
 
 /// The subfields that can be read without their parent.
-fn parts(field: &Field) -> &[FieldId] {
+pub fn parts(field: &Field) -> &[FieldId] {
     if field.structure == Structure::Record || is_list(field) { &field.children } else { &[] }
 }
 

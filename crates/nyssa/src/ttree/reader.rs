@@ -119,6 +119,7 @@ impl Reader {
         let reasons = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
         without::leave_out(&mut tree.branches, &reasons.collect());
         Self {
+            id: self.id,
             starts: self.starts.clone(),
             options: self.options,
             ..Self::from_tree(Arc::clone(&self.source), &self.path, tree)

@@ -144,7 +144,8 @@ impl Reader {
         context: Option<&Context>,
         leftovers: Option<&Leftovers>,
     ) -> Result<Vec<Lane>> {
-        let most = self.options.fetch_bytes;
+        let wanted = self.options.fetch_bytes;
+        let most = context.map_or(wanted, |context| context.fetch_bytes(wanted));
         let one_by_one = |jobs| {
             let mut lane = Lane { only: true, ..Lane::default() };
             for jobs in group(jobs, most) {

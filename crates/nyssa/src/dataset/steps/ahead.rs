@@ -14,10 +14,6 @@ use crate::error::{Error, Result};
 /// How long the user may wait before a wish to stop is noticed.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long reading waits: only when the caller has the next step does it let go of the one before, and
-/// then the memory of that one is free.
-const HANDOVER: Duration = Duration::from_millis(1);
-
 /// The worker, and what it has read.
 pub(super) type Read<T> = (Box<Worker<T>>, Result<Option<Vec<Step<T>>>>);
 
@@ -32,12 +28,12 @@ pub(super) struct Ahead<T> {
 }
 
 impl<T: Send + 'static> Ahead<T> {
-    /// Lets `worker` read its next window.
-    pub fn start(mut worker: Box<Worker<T>>, context: Context) -> Result<Self> {
+    /// Lets `worker` read its next window after some time.
+    pub fn start(mut worker: Box<Worker<T>>, wait: Duration, context: Context) -> Result<Self> {
         let from = worker.at.clone();
         let (sender, receiver) = sync_channel(1);
         let job = move || {
-            std::thread::sleep(HANDOVER);
+            std::thread::sleep(wait);
             let window = worker.window(&context);
             // Nobody waits any more when the steps were dropped.
             let _ = sender.send((worker, window));

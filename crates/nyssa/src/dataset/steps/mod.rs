@@ -5,19 +5,24 @@
 
 mod ahead;
 mod size;
+mod source;
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use arrow_array::ArrayRef;
+use arrow_schema::FieldRef;
 
 use self::ahead::Ahead;
 pub use self::size::StepSize;
 use self::size::{Room, Taken};
-use super::AnyDataset;
+use self::source::{Columns, Open};
+use super::{AnyDataset, LeftOut};
 use crate::Context;
+use crate::arena::give_back;
 use crate::arrow::{Cutter, memory};
 use crate::error::{Kind, Result};
 use crate::guard::to_usize;
@@ -31,6 +36,11 @@ const GROWTH: u64 = 8;
 const SAMPLE_GROWTH: u64 = 16;
 /// Bytes of entries that say enough about the others.
 const SAMPLE_BYTES: u64 = 256 << 10;
+/// Part of the memory that is stated which a small window takes.
+const SMALL: f64 = 0.1;
+/// How long reading waits: only when the caller has the next step does it let go of the one before, and
+/// then the memory of that one is free.
+const HANDOVER: Duration = Duration::from_millis(1);
 /// Most bytes of opened pages and baskets where the user has stated no memory.
 const OPENED_BYTES: u64 = 1 << 30;
 
@@ -47,14 +57,14 @@ pub struct Part {
     pub file: Arc<str>,
 }
 
-/// Opens part number n; `None` behind the last one. May be called on any thread, each part again after
-/// a fork.
-pub type Parts = Arc<dyn Fn(usize, &Context) -> Result<Option<Part>> + Send + Sync>;
+/// Opens part number n without some parts of its columns ([`Dataset::without`](super::Dataset::without));
+/// `None` behind the last one. May be called on any thread, each part again after a fork.
+pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<Part>> + Send + Sync>;
 
-/// Makes what the caller wants of the arrays of a step, on the thread that reads; also says how many
-/// bytes of memory it takes besides the arrays.
+/// Makes what the caller wants of the arrays of a step, which are of these fields, on the thread that
+/// reads; also says how many bytes of memory it takes besides the arrays.
 pub type Finish<T> =
-    Arc<dyn Fn(&Part, Vec<ArrayRef>, u64, &Context) -> Result<(T, u64)> + Send + Sync>;
+    Arc<dyn Fn(&[FieldRef], Vec<ArrayRef>, u64, &Context) -> Result<(T, u64)> + Send + Sync>;
 
 /// One step.
 pub struct Step<T> {
@@ -66,6 +76,8 @@ pub struct Step<T> {
     pub first: u64,
     /// What was made of its arrays.
     pub data: T,
+    /// What is left out from this step on.
+    pub left_out: Vec<LeftOut>,
     /// Where it was read from, and its entries there.
     origin: (AnyDataset, Range<u64>),
 }
@@ -73,7 +85,6 @@ pub struct Step<T> {
 /// What is iterated over, and how.
 struct Job<T> {
     parts: Parts,
-    names: Vec<String>,
     size: StepSize,
     finish: Finish<T>,
 }
@@ -81,6 +92,7 @@ struct Job<T> {
 /// Where reading goes on.
 #[derive(Clone, Default)]
 struct Position {
+    columns: Columns,
     part: usize,
     /// Next entry of the dataset; `None` for the first of the part.
     entry: Option<u64>,
@@ -89,13 +101,15 @@ struct Position {
     taken: Option<Taken>,
     /// Steps of the last window.
     steps: u64,
+    /// Whether the last window was so small that a third one may be in memory with it and the one before.
+    small: bool,
 }
 
 /// Reads window after window.
 struct Worker<T> {
     job: Arc<Job<T>>,
     at: Position,
-    part: Option<(Part, Vec<Range<u64>>)>,
+    open: Option<Open>,
     leftovers: Arc<Leftovers>,
 }
 
@@ -117,16 +131,19 @@ enum State<T> {
 }
 
 impl<T: Send + 'static> Steps<T> {
-    /// The steps of `names` in `parts`. Nothing is read yet. Once `cancel` is set, reading ahead ends.
+    /// The steps of `names` in `parts`. Nothing is read yet. With `spare` what cannot be read is left out
+    /// from the step on in which that shows. Once `cancel` is set, reading ahead ends.
     pub fn new(
         parts: Parts,
         names: Vec<String>,
+        spare: bool,
         size: StepSize,
         finish: Finish<T>,
         cancel: Arc<AtomicBool>,
     ) -> Self {
-        let job = Arc::new(Job { parts, names, size, finish });
-        let state = State::Idle(Box::new(Worker::new(&job, Position::default())));
+        let job = Arc::new(Job { parts, size, finish });
+        let at = Position { columns: Columns::new(names, spare), ..Position::default() };
+        let state = State::Idle(Box::new(Worker::new(&job, at)));
         Self { job, ready: VecDeque::new(), state, cancel }
     }
 
@@ -161,7 +178,11 @@ impl<T: Send + 'static> Steps<T> {
             };
             let Some(steps) = window? else { return Ok(None) };
             self.ready.extend(steps);
+            let small = worker.at.small;
             self.state = State::Idle(worker);
+            if small {
+                self.start(context, Duration::ZERO)?;
+            }
         }
     }
 
@@ -170,10 +191,15 @@ impl<T: Send + 'static> Steps<T> {
     /// # Errors
     /// `LimitExceeded` when no thread can be started.
     pub fn prepare(&mut self, context: &Context) -> Result<()> {
+        self.start(context, HANDOVER)
+    }
+
+    /// Begins to read what follows after some time.
+    fn start(&mut self, context: &Context, wait: Duration) -> Result<()> {
         self.state = match std::mem::replace(&mut self.state, State::Done) {
             State::Idle(worker) => {
                 let context = context.quiet().with_cancel(Arc::clone(&self.cancel));
-                State::Ahead(Ahead::start(worker, context)?)
+                State::Ahead(Ahead::start(worker, wait, context)?)
             }
             other => other,
         };
@@ -201,24 +227,31 @@ impl<T: Send + 'static> Drop for Steps<T> {
 impl<T> Worker<T> {
     fn new(job: &Arc<Job<T>>, at: Position) -> Self {
         let leftovers = Arc::new(Leftovers::new(OPENED_BYTES));
-        Self { job: Arc::clone(job), at, part: None, leftovers }
+        Self { job: Arc::clone(job), at, open: None, leftovers }
     }
 
     /// The steps of the next window; `None` behind the last one.
     fn window(&mut self, context: &Context) -> Result<Option<Vec<Step<T>>>> {
-        let context = context.clone().with_leftovers(Arc::clone(&self.leftovers));
-        let Some((part, clusters)) = self.open(&context)? else { return Ok(None) };
-        let from = self.at.entry.unwrap_or(part.entries.start);
-        let mut ends = self.ends(&part, &clusters, from, &context)?;
-        let arrays = match self.read(&part, from, &ends, &context) {
+        let mut context = context.clone().with_leftovers(Arc::clone(&self.leftovers));
+        if let StepSize::Memory(memory) = self.job.size {
+            context = context.with_fetch_bytes(Room::fetched(memory));
+            // What was freed while the steps before were read counts as memory, too.
+            give_back();
+        }
+        let Some(mut open) = self.open(&context)? else { return Ok(None) };
+        let from = self.at.entry.unwrap_or(open.part.entries.start);
+        let mut ends = self.ends(&mut open, from, &context)?;
+        let end = ends.last().copied().unwrap_or(open.part.entries.end);
+        let mut entries = from..end;
+        let arrays = match self.at.columns.read(&mut open, &entries, ends.len() == 1, &context) {
             // Steps before the one with the error are good.
             Err(error) if ends.len() > 1 && error.kind() != Kind::Cancelled => {
                 ends.truncate(1);
-                self.read(&part, from, &ends, &context)?
+                entries.end = ends[0];
+                self.at.columns.read(&mut open, &entries, true, &context)?
             }
             read => read?,
         };
-        let end = ends.last().copied().unwrap_or(part.entries.end);
         let opened = self.leftovers.wanted();
         self.leftovers.turn();
         let mut bytes = memory(&arrays);
@@ -230,82 +263,66 @@ impl<T> Worker<T> {
             let length = to_usize(rows, "entry")?;
             let cut = |array| cutter.cut(array, row, length);
             let piece = arrays.iter().map(cut).collect::<Result<Vec<_>>>()?;
-            let (data, more) = match (self.job.finish)(&part, piece, rows, &context) {
+            let (data, more) = match (self.job.finish)(&open.fields, piece, rows, &context) {
                 Err(error) if start > from && error.kind() != Kind::Cancelled => break,
                 finished => finished?,
             };
             bytes = bytes.saturating_add(more);
+            let Part { origin, file, dataset, .. } = &open.part;
             steps.push(Step {
-                file: Arc::clone(&part.file),
-                entries: start - part.origin..end - part.origin,
-                first: self.at.before + (start - part.origin),
+                file: Arc::clone(file),
+                entries: start - origin..end - origin,
+                first: self.at.before + (start - origin),
                 data,
-                origin: (Arc::clone(&part.dataset), start..end),
+                left_out: std::mem::take(&mut open.left_out),
+                origin: (Arc::clone(dataset), start..end),
             });
             start = end;
         }
         // Where the steps behind could not be finished, the first of them is tried again on its own.
         let steps_end = start;
-        let between = end == part.entries.end || clusters.iter().any(|c| c.end == end);
+        let end = entries.end;
+        let between = end == open.part.entries.end || open.clusters.iter().any(|c| c.end == end);
         let mut taken = self.at.taken.unwrap_or_default();
         taken.entry = bytes as f64 / (end - from).max(1) as f64;
         let most = if between { &mut taken.between } else { &mut taken.inside };
         *most = opened.max(*most);
         self.at.taken = Some(taken);
+        let small = match self.job.size {
+            StepSize::Memory(memory) => WINDOW_BYTES.min(memory as f64 * SMALL),
+            _ => WINDOW_BYTES,
+        };
+        self.at.small = bytes as f64 <= small;
         self.at.steps = if steps_end < end { 0 } else { ends.len() as u64 };
         self.at.entry = Some(steps_end);
-        self.part = Some((part, clusters));
+        self.open = Some(open);
         Ok(Some(steps))
     }
 
-    /// The arrays of a window from entry `from` to the last of `ends`.
-    fn read(
-        &self,
-        part: &Part,
-        from: u64,
-        ends: &[u64],
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
-        let names: Vec<&str> = self.job.names.iter().map(String::as_str).collect();
-        let end = ends.last().copied().unwrap_or(part.entries.end);
-        part.dataset.read(&names, from..end, context)
-    }
-
-    /// The part with the next entry, and its clusters.
-    fn open(&mut self, context: &Context) -> Result<Option<(Part, Vec<Range<u64>>)>> {
+    /// The part with the next entry.
+    fn open(&mut self, context: &Context) -> Result<Option<Open>> {
         loop {
-            let (part, clusters) = match self.part.take() {
-                Some(open) => open,
-                None => match (self.job.parts)(self.at.part, context)? {
-                    Some(part) => {
-                        let clusters = part.dataset.clusters();
-                        (part, clusters)
-                    }
-                    None => return Ok(None),
-                },
+            let open = match self.open.take() {
+                Some(open) => Some(open),
+                None => self.at.columns.open(&self.job.parts, self.at.part, context)?,
             };
-            if self.at.entry.unwrap_or(part.entries.start) < part.entries.end {
-                return Ok(Some((part, clusters)));
+            let Some(open) = open else { return Ok(None) };
+            if self.at.entry.unwrap_or(open.part.entries.start) < open.part.entries.end {
+                return Ok(Some(open));
             }
-            self.at.before += part.entries.end.saturating_sub(part.origin);
+            self.at.before += open.part.entries.end.saturating_sub(open.part.origin);
             self.at.part += 1;
             self.at.entry = None;
         }
     }
 
     /// The ends of the steps of the next window, which begins at entry `from`.
-    fn ends(
-        &mut self,
-        part: &Part,
-        clusters: &[Range<u64>],
-        from: u64,
-        context: &Context,
-    ) -> Result<Vec<u64>> {
-        let stop = part.entries.end;
+    fn ends(&mut self, open: &mut Open, from: u64, context: &Context) -> Result<Vec<u64>> {
+        let stop = open.part.entries.end;
         match self.job.size {
             StepSize::Cluster => {
-                let next = clusters.partition_point(|cluster| cluster.end <= from);
-                Ok(vec![clusters.get(next).map_or(stop, |cluster| cluster.end.min(stop))])
+                let next = open.clusters.partition_point(|cluster| cluster.end <= from);
+                Ok(vec![open.clusters.get(next).map_or(stop, |cluster| cluster.end.min(stop))])
             }
             StepSize::Entries(entries) => {
                 let entries = entries.max(1);
@@ -324,12 +341,12 @@ impl<T> Worker<T> {
                 Ok(ends)
             }
             StepSize::Memory(memory) => {
-                let room = Room::new(memory, self.job.names.len());
+                let room = Room::new(memory, self.at.columns.len());
                 let taken = match self.at.taken {
                     Some(taken) => taken,
-                    None => self.sample(part, from, room, context)?,
+                    None => self.sample(open, from, room, context)?,
                 };
-                let step = room.step(from, stop, clusters, &taken);
+                let step = room.step(from, stop, &open.clusters, &taken);
                 self.leftovers.set_most(step.opened);
                 Ok(vec![step.end])
             }
@@ -337,16 +354,22 @@ impl<T> Worker<T> {
     }
 
     /// Reads a few entries to see what they take. All that this opens is kept for the first step.
-    fn sample(&mut self, part: &Part, from: u64, room: Room, context: &Context) -> Result<Taken> {
-        let rest = part.entries.end - from;
+    fn sample(
+        &mut self,
+        open: &mut Open,
+        from: u64,
+        room: Room,
+        context: &Context,
+    ) -> Result<Taken> {
+        let rest = open.part.entries.end - from;
         let enough = room.sample().min(SAMPLE_BYTES);
         self.leftovers.set_most(room.opened());
         self.leftovers.keep_all(true);
         let mut entries = 1;
         let bytes = loop {
-            let arrays = self.read(part, from, &[from + entries], context)?;
+            let arrays = self.at.columns.read(open, &(from..from + entries), true, context)?;
             let bytes = memory(&arrays);
-            let (_, more) = (self.job.finish)(part, arrays, entries, context)?;
+            let (_, more) = (self.job.finish)(&open.fields, arrays, entries, context)?;
             let bytes = bytes.saturating_add(more);
             if entries == rest || bytes >= enough {
                 break bytes;

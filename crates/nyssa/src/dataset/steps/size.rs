@@ -21,6 +21,8 @@ const PLANNED: f64 = 0.92;
 const SCRATCH_BYTES: f64 = 10e6;
 /// Part of the memory that this may be of what is planned.
 const MOST_SCRATCH: f64 = 0.1;
+/// Part of this for what was fetched.
+const FETCHED: f64 = 0.5;
 /// Part of the memory that opened pages and baskets may take. If all of them take more none is kept:
 /// some of them would save less than larger steps do.
 const MOST_OPENED: f64 = 0.6;
@@ -62,6 +64,11 @@ impl Room {
         let objects = STEPS * COLUMN_BYTES * columns as f64;
         let scratch = SCRATCH_BYTES.min(planned * MOST_SCRATCH);
         Self(planned - objects.min(planned * MOST_OBJECTS) - scratch)
+    }
+
+    /// Bytes that reading may hold of what it fetched, of `memory` in all.
+    pub fn fetched(memory: u64) -> u64 {
+        (SCRATCH_BYTES.min(memory as f64 * PLANNED * MOST_SCRATCH) * FETCHED) as u64
     }
 
     /// Bytes of all pages and baskets that are kept open, at most.

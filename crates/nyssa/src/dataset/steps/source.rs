@@ -1,0 +1,104 @@
+//! Where steps are read from: the part that is open, and the columns of it that are read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::FieldRef;
+
+use super::{Part, Parts};
+use crate::Context;
+use crate::dataset::spare::is_spared;
+use crate::dataset::{AnyDataset, LeftOut, Sparing, fields};
+use crate::error::Result;
+
+/// The columns that are read from the parts, fewer where some cannot be read.
+#[derive(Clone, Default)]
+pub(super) struct Columns {
+    names: Arc<[String]>,
+    /// Parts of columns that are left out.
+    without: Arc<[LeftOut]>,
+    /// Whether what cannot be read is left out.
+    spare: bool,
+}
+
+/// The part with the next entries.
+pub(super) struct Open {
+    pub part: Part,
+    pub clusters: Vec<Range<u64>>,
+    /// Types of the columns, once something was read.
+    pub fields: Vec<FieldRef>,
+    /// What was left out and nobody was told of yet.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Columns {
+    /// The columns `names`; with `spare` what cannot be read of them is left out from then on.
+    pub fn new(names: Vec<String>, spare: bool) -> Self {
+        Self { names: names.into(), without: Arc::default(), spare }
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Opens part number `number`.
+    pub fn open(
+        &mut self,
+        parts: &Parts,
+        number: usize,
+        context: &Context,
+    ) -> Result<Option<Open>> {
+        let Some(part) = parts(number, &self.without, context)? else { return Ok(None) };
+        let clusters = part.dataset.clusters();
+        let mut open = Open { part, clusters, fields: Vec::new(), left_out: Vec::new() };
+        if self.spare {
+            // What is known to be unreadable.
+            self.leave_out(&mut open, context, |_| Ok(()))?;
+        }
+        Ok(Some(open))
+    }
+
+    /// Reads entries of the open part. With `leave_out` what cannot be read is left out, if it may be.
+    pub fn read(
+        &mut self,
+        open: &mut Open,
+        entries: &Range<u64>,
+        leave_out: bool,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let arrays = match open.part.dataset.read(&names, entries.clone(), context) {
+            Err(error) if self.spare && leave_out && is_spared(&error) => {
+                self.leave_out(open, context, |sparing| sparing.read(entries.clone(), context))
+            }
+            read => read,
+        }?;
+        if open.fields.len() != self.names.len() {
+            open.fields = fields(open.part.dataset.as_ref(), &self.names)?;
+        }
+        Ok(arrays)
+    }
+
+    /// Leaves out what shows to be unreadable while `read` reads.
+    fn leave_out<R>(
+        &mut self,
+        open: &mut Open,
+        context: &Context,
+        read: impl FnOnce(&mut Sparing<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let dataset: AnyDataset = Arc::clone(&open.part.dataset);
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let mut sparing = Sparing::new(dataset.as_ref(), &names, context)?;
+        let done = read(&mut sparing)?;
+        let left_out = sparing.take_left_out();
+        let parts = left_out.iter().filter(|one| !self.names.contains(&one.column)).cloned();
+        self.without = self.without.iter().cloned().chain(parts).collect();
+        self.names = sparing.names().into_iter().map(str::to_owned).collect();
+        open.part.dataset = sparing.without().unwrap_or_else(|| Arc::clone(&dataset));
+        open.fields.clear();
+        open.left_out.extend(left_out);
+        Ok(done)
+    }
+}
