@@ -12,8 +12,7 @@ use crate::schema::type_name;
 /// Layouts of the branches of one file.
 pub struct Layouts<'a> {
     compiler: Compiler<'a>,
-    /// Streamer infos by class name in normal form, in the order of the file; those known by heart of
-    /// classes that the file leaves out.
+    /// Streamer infos by class name in normal form, in the order of the file.
     by_name: HashMap<String, Vec<&'a ClassInfo>>,
     of_today: bool,
     /// Whether objects as a whole are given as their bytes.
@@ -27,13 +26,6 @@ impl<'a> Layouts<'a> {
         for info in infos.classes() {
             by_name.entry(type_name::normalize(&info.name)).or_default().push(info);
         }
-        for name in known::names() {
-            by_name
-                .entry(type_name::normalize(name))
-                .or_insert_with(|| known::by_heart(name).iter().collect());
-        }
-        let t_object = known::t_object();
-        by_name.entry(t_object.name.clone()).or_insert_with(|| vec![t_object]);
         Self {
             compiler: Compiler::new(infos).or_known(),
             by_name,
@@ -59,9 +51,14 @@ impl<'a> Layouts<'a> {
         self.of_today
     }
 
-    /// The streamer infos of a class, in the order of the file or as known by heart.
-    pub fn versions(&self, class: &str) -> &[&'a ClassInfo] {
-        self.by_name.get(&type_name::normalize(class)).map_or(&[], Vec::as_slice)
+    /// The streamer infos of a class, in the order of the file; as known by heart where the file leaves
+    /// it out.
+    pub fn versions(&self, class: &str) -> Vec<&'a ClassInfo> {
+        match self.by_name.get(&type_name::normalize(class)) {
+            Some(infos) => infos.clone(),
+            None if class == "TObject" => vec![known::t_object()],
+            None => known::by_heart(class).iter().collect(),
+        }
     }
 
     /// The layout of a branch that holds values of a C++ type as a whole: a class, a standard

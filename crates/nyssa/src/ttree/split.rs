@@ -216,7 +216,7 @@ pub(super) fn class_of(layouts: &Layouts<'_>, element: &Element) -> ClassName {
 
 /// A class in its newest version.
 pub(super) fn newest(layouts: &Layouts<'_>, name: &str) -> ClassName {
-    let info = layouts.versions(name).iter().max_by_key(|info| info.version);
+    let info = layouts.versions(name).into_iter().max_by_key(|info| info.version);
     ClassName {
         name: name.to_owned(),
         version: info.map_or(0, |info| info.version),
