@@ -264,6 +264,37 @@ def test_numbers_that_no_type_holds(tmp_path: Path) -> None:
             nyssa.merge(paths, tmp_path / "merged.root", **options)
 
 
+def test_members_of_other_types_are_named(tmp_path: Path, root: Root) -> None:
+    """Errors name a member as it is known, and say what to do."""
+    other = tmp_path / "other"
+    other.mkdir()
+    paths, parts = zip(
+        ntuple(tmp_path, {"Jet": {"pt": "f4", "id": "i4"}}, 1),
+        ntuple(other, {"Jet": {"pt": "f4", "id": "f4"}}, 2),
+        strict=True,
+    )
+    merged = tmp_path / "merged.root"
+    with pytest.raises(errors.ArgumentError) as refused:
+        nyssa.merge(paths, merged)
+    assert str(refused.value) == (
+        "its type is std::int32_t, and with the other inputs it has to be double: its pages cannot "
+        "be moved as they are; merge with recluster, which decodes everything "
+        f"(file {paths[0]}, field Jet_id)"
+    )
+    nyssa.merge(paths, merged, recluster="1 MB")
+    names = ["run", "nJet", "Jet_pt", "Jet_id"]
+    assert by_root(root, merged, names) == union(list(parts), names)
+    path, _ = ntuple(other, {"Jet": {"pt": "f4", "id": "i4"}}, 3, run="u8")
+    for options in [{}, {"recluster": "1 MB"}]:
+        with pytest.raises(errors.ArgumentError) as refused:
+            nyssa.merge([paths[0], path], merged, force=True, **options)
+        assert str(refused.value) == (
+            "the field differs from that of earlier inputs: its type is std::uint64_t, not "
+            "std::int32_t, and no type holds both: rewrite an input without it, then merge with "
+            f"union or filter (file {path}, field run)"
+        )
+
+
 @pytest.mark.parametrize("imported", [False, True])
 def test_collections_are_not_listed(imported: bool, tmp_path: Path, root: Root) -> None:
     """What projected fields show is not shown twice; by its name it is read."""

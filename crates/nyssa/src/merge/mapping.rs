@@ -66,7 +66,7 @@ impl Mapping {
             let mut representations = Vec::new();
             for from in source.representations(id) {
                 fits(source, from, target, to)
-                    .map_err(|error| error.at(|place| place.field = Some(source.path(id))))?;
+                    .map_err(|error| error.at(|place| place.field = Some(source.shown_path(id))))?;
                 let known = target.representations(to).find(|ids| same(source, from, target, ids));
                 let into = match known.map(<[ColumnId]>::to_vec) {
                     Some(known) => known,
@@ -99,7 +99,7 @@ impl Mapping {
             check_empty(target, id)?;
             if let Some(columns) = target.representations(id).next() {
                 let count = count(source, &present, target, id)
-                    .map_err(|error| error.at(|place| place.field = Some(target.path(id))))?;
+                    .map_err(|error| error.at(|place| place.field = Some(target.shown_path(id))))?;
                 self.missing.push(Missing { columns: columns.to_vec(), count });
             }
         }
@@ -116,7 +116,7 @@ pub(super) fn check_empty(target: &Schema, id: FieldId) -> Result<()> {
         "an object stored by its streamer has no value that could stand for a missing one: leave the \
          field out with filter",
     )
-    .at(|place| place.field = Some(target.path(id))))
+    .at(|place| place.field = Some(target.shown_path(id))))
 }
 
 /// How many values `id` of the output has, which `source` lacks.

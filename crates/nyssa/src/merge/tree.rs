@@ -143,7 +143,11 @@ impl Gatherer<'_> {
             .filter(|_| (first.structure, first.array_size) == (field.structure, field.array_size));
         let Some(wide) = wide else {
             let (new, old) = (name(field, &field.type_name), name(first, type_name));
-            return Err(self.differs(shape, id, format!("its type is {new}, not {old}")));
+            let how = format!(
+                "its type is {new}, not {old}, and no type holds both: rewrite an input without \
+                 it, then merge with union or filter"
+            );
+            return Err(self.differs(shape, id, how));
         };
         let version = |of: &Field| (of.field_version, of.type_version, of.type_checksum);
         if version(field) != version(first) {
@@ -155,7 +159,7 @@ impl Gatherer<'_> {
     }
 
     fn differs(&self, shape: usize, id: FieldId, how: impl std::fmt::Display) -> Error {
-        let path = self.survey.shapes[shape].schema.path(id);
+        let path = self.survey.shapes[shape].schema.shown_path(id);
         let message = format!("the field differs from that of earlier inputs: {how}");
         let error = Error::invalid_argument(message).at(|place| place.field = Some(path));
         error.at(|place| place.file = Some(self.survey.name_of(shape).to_owned()))

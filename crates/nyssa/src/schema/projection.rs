@@ -46,6 +46,11 @@ impl Schema {
         names
     }
 
+    /// What people know a field by: the name of the projected field that shows it, or else its path.
+    pub fn shown_path(&self, id: FieldId) -> String {
+        self.shown_names().remove(&id).unwrap_or_else(|| self.path(id))
+    }
+
     /// The physical columns with the data of a field, without those below it. The offsets of a projected
     /// list that shows one member of the items belong to the collection, whose other members share them.
     pub fn data_columns(&self, id: FieldId) -> &[ColumnId] {
