@@ -8,6 +8,7 @@ from typing import Any
 import awkward as ak
 import numpy as np
 import pytest
+import uproot
 
 import nyssa
 from nyssa import errors
@@ -120,3 +121,43 @@ def test_vectors_of_two_kinds(
         chained = nyssa.chain(paths, schema=schema)
         assert ak.to_list(chained.arrays()) == ak.to_list(nyssa.open(merged)["Events"].arrays())
         assert chained.typenames() == nyssa.open(f"{paths[0]}:Events").typenames()
+
+
+def test_nanoaod_of_two_versions(data: Path, nano: Path, tmp_path: Path) -> None:
+    """Files with hundreds of other triggers, and other members; uproot reads the trees."""
+    trees = [f"{nano}:Events", f"{data / 'ttree' / 'uproot-issue121.root'}:Events"]
+    paths = [tmp_path / "0.root", tmp_path / "1.root"]
+    parts, counters = [], {}
+    for tree, path in zip(trees, paths, strict=True):
+        nyssa.convert(tree, path)
+        with uproot.open(tree) as events:
+            parts.append(events.arrays())
+            for name, branch in events.items():
+                if branch.count_branch is not None:
+                    counters[name] = branch.count_branch.name
+    names = list(dict.fromkeys([*parts[0].fields, *parts[1].fields]))
+    common = [name for name in parts[0].fields if name in parts[1].fields]
+    assert (len(names), len(common)) == (1911, 535)
+
+    def expected(part: ak.Array, name: str) -> list[Any]:
+        if name in part.fields:
+            return ak.to_list(ak.nan_to_none(part[name]))
+        if name not in counters:
+            return [0] * len(part)
+        size = counters[name]
+        counts = part[size] if size in part.fields else [0] * len(part)
+        return [[0] * int(count) for count in counts]
+
+    merged = tmp_path / "merged.root"
+    for options in [{}, {"recluster": "1 MB"}]:
+        for mode, columns in [("union", names), ("filter", common)]:
+            nyssa.merge(paths, merged, mode, force=True, **options)
+            found = nyssa.open(f"{merged}:Events").arrays()
+            assert sorted(found.fields) == sorted(columns)
+            for name in columns:
+                whole = [value for part in parts for value in expected(part, name)]
+                # NaN is not equal to itself.
+                assert ak.to_list(ak.nan_to_none(found[name])) == whole, name
+    every = nyssa.chain(paths, schema="union", missing="default")
+    assert sorted(every.keys()) == sorted(names)
+    assert every.unreadable == {}
