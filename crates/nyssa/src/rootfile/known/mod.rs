@@ -10,8 +10,8 @@
 //!
 //! Versions up to `TTree` 4, `TBranch` 6, `TLeaf` 1, `TLeafObject` 3, `TAxis` 5, `TH1` to `TH3` 2 and
 //! `TProfile` 2 are older than streamer info: theirs is what the class's `Streamer` reads. All others are
-//! from streamer infos. `TTree` 7, 9, 13 and 14, and `TBranchElement` 2, 3, 4 and 6, are missing: they lived
-//! for weeks between two releases, and neither a file nor a source was found.
+//! from streamer infos. `TTree` 7, 9, 13 and 14, and `TBranchElement` 2, 3, 4 and 6, are missing: neither a
+//! file nor a source of them was found.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
