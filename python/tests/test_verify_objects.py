@@ -20,7 +20,8 @@ pa = pytest.importorskip("pyarrow")
 FOLDER = Path(__file__).parent / "streamed"
 OTHERWISE = (
     "; or Root, or a class in it, has a streamer of its own in its library, so that the streamer "
-    'info does not describe its bytes: streamer="raw" where the file is opened gives them as they are'
+    'info does not describe its bytes: streamer="raw" where the file is opened gives them as they '
+    "are"
 )
 
 
