@@ -328,11 +328,10 @@ class Dataset(Choosable[Column]):
             ``"100 MB"``, which is what iterating aims to take at its peak, besides what was there
             before: the step that the caller holds, the one that is being read, what is opened for
             the steps after it, and scratch. It is an aim, not a limit. How large entries are is
-            learnt from those before, so where they grow, so does the memory; a TTree with large
-            baskets was seen to take 138 MB at ``"100 MB"``. Steps that the caller keeps are not
-            counted. Steps end with clusters where clusters fit. Memory that is too small for two
-            clusters costs time; where it is too small for what is to be kept open, pages and
-            baskets are decompressed again for each step.
+            learnt from those before, so where they grow, so does the memory. Steps that the caller
+            keeps are not counted. Steps end with clusters where clusters fit. Memory that is too
+            small for two clusters costs time; where it is too small for what is to be kept open,
+            pages and baskets are decompressed again for each step.
         report
             Make each step a pair ``(arrays, (start, stop))`` with its entries.
         skip_unreadable

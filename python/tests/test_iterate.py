@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import os
+import platform
 import random
 import subprocess
 import sys
@@ -173,6 +174,48 @@ def test_default_steps_end_with_clusters(tmp_path: Path) -> None:
     assert len(spans) > 1
     assert all(stop in ends for _, stop in spans)
     assert [span for _, span in events.iterate(report=True)] == [(0, ENTRIES)]
+
+
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="memory is as glibc and /proc tell it"
+)
+@pytest.mark.parametrize("kind", ["tree", "rntuple"])
+def test_steps_take_the_memory_that_is_stated(tmp_path: Path, kind: str) -> None:
+    """One cluster of large baskets, of which only some fit into memory, and one of pages."""
+    chance = np.random.default_rng(1)
+    counts = chance.integers(0, 8, 160_000)
+    items = [chance.integers(0, 1000, counts.sum()).astype(np.float32) for _ in range(60)]
+    data = {f"x{i}": ak.unflatten(one, counts) for i, one in enumerate(items)}
+    path = tmp_path / "large.root"
+    if kind == "tree":
+        with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
+            file["Events"] = data
+    else:
+        with nyssa.recreate(path, compression="zstd:1") as file:
+            file["Events"] = data
+    code = f"""
+    import pathlib, awkward, nyssa
+
+    def memory(what):
+        lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(what))
+
+    events = nyssa.open("{path}:Events")
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # The peak is what there is now.
+    base = memory("VmRSS")
+    steps = events.iterate(step_size="50 MB", entry_stop=36_000)
+    assert sum(map(len, steps)) == 36_000
+    print(memory("VmHWM") - base)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "NYSSA_NUM_THREADS": "2"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 1.05 * 50e6
 
 
 def test_arrow_stream_of_clusters(tmp_path: Path, tree: Path) -> None:

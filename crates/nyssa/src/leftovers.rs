@@ -41,6 +41,8 @@ struct Inner {
     turn: u64,
     /// Bytes of what found no room in this turn.
     refused: u64,
+    /// Bytes of the largest that was opened so far.
+    largest: u64,
 }
 
 struct Kept {
@@ -53,7 +55,8 @@ impl Leftovers {
     /// Nothing yet, and never more than `most` bytes.
     pub fn new(most: u64) -> Self {
         let kept = HashMap::new();
-        Self(Mutex::new(Inner { kept, bytes: 0, most, all: false, turn: 0, refused: 0 }))
+        let (bytes, turn, refused, largest) = (0, 0, 0, 0);
+        Self(Mutex::new(Inner { kept, bytes, most, all: false, turn, refused, largest }))
     }
 
     /// A number for a reader, which no other one in this process has.
@@ -66,6 +69,11 @@ impl Leftovers {
     pub fn wanted(&self) -> u64 {
         let inner = self.lock();
         inner.bytes.saturating_add(inner.refused)
+    }
+
+    /// Bytes of the largest page or basket that was opened so far.
+    pub fn largest(&self) -> u64 {
+        self.lock().largest
     }
 
     /// Keeps no more than `most` bytes from now on. If there is more, all of it goes: a part would save
@@ -101,6 +109,7 @@ impl Leftovers {
     /// Whether what is opened now, of so many bytes, is to be kept.
     pub fn wants(&self, bytes: usize, reach: Reach) -> bool {
         let mut inner = self.lock();
+        inner.largest = inner.largest.max(bytes as u64);
         let wanted = inner.all || reach == Reach::Beyond;
         let fits = inner.bytes.saturating_add(bytes as u64) <= inner.most;
         if wanted && !fits {
@@ -163,7 +172,7 @@ mod tests {
         leftovers.keep(key(2), Arc::new(vec![2u8; 6]), 6);
         leftovers.keep(key(3), Arc::new(vec![3u8; 1]), 1);
         assert!(!leftovers.wants(1, Reach::Beyond));
-        assert_eq!(leftovers.wanted(), 11);
+        assert_eq!((leftovers.wanted(), leftovers.largest()), (11, 4));
         leftovers.turn();
         assert_eq!(leftovers.wanted(), 10);
         assert!(leftovers.find::<Vec<u8>>(&key(3), Reach::Ends).is_none());

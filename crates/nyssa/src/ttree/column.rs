@@ -60,8 +60,8 @@ pub(crate) struct Found {
     values: Option<Values>,
     /// Native elements or string bytes.
     bytes: Vec<u8>,
-    /// Number of items or bytes of each entry.
-    lengths: Vec<usize>,
+    /// Where the items or bytes of each entry begin, and the end.
+    offsets: Vec<i64>,
 }
 
 /// Where one basket's elements go.
@@ -155,7 +155,7 @@ impl<'r> Column<'r> {
             Kind::Streamed(streamed) => Some(streamed.layout.values()),
             _ => None,
         };
-        Found { baskets: first..first, values, bytes: Vec::new(), lengths: Vec::new() }
+        Found { baskets: first..first, values, bytes: Vec::new(), offsets: vec![0] }
     }
 
     /// Makes room for the baskets behind those of `found`, judged by their stored sizes.
@@ -234,7 +234,7 @@ impl<'r> Column<'r> {
                 return self.finish_streamed(found);
             }
             Decoded::Found(found) => {
-                let (buffer, offsets) = concatenate(&found, self.len())?;
+                let (buffer, offsets) = concatenate(found, self.len())?;
                 if matches!(self.layout.kind, Kind::Strings) {
                     return array::strings(buffer, offsets);
                 }
@@ -396,6 +396,7 @@ impl<'r> Column<'r> {
                  store where their entries lie"
             )));
         };
+        found.offsets.reserve(offsets.len());
         for entry in offsets.windows(2) {
             let bytes = entry[1] - entry[0];
             if stride == 0 || !bytes.is_multiple_of(stride) {
@@ -404,7 +405,7 @@ impl<'r> Column<'r> {
                      {stride} bytes"
                 )));
             }
-            found.lengths.push(bytes / stride);
+            found.push(bytes / stride);
         }
         let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
         let input = &contents.data[first..last];
@@ -453,8 +454,32 @@ fn baskets(branch: &Branch, entries: &Range<u64>) -> Result<Range<usize>> {
     Err(Error::out_of_spec(format!("no basket holds entry {reached}, the last one ends before it")))
 }
 
+impl Found {
+    /// One more entry, of so many items or bytes.
+    fn push(&mut self, length: usize) {
+        let end = self.offsets.last().copied().unwrap_or_default();
+        self.offsets.push(end + length as i64);
+    }
+
+    /// The elements, if they lie where elements of any type may, and where entries begin. Nothing is copied.
+    fn whole(&mut self) -> Option<(Buffer, OffsetBuffer<i64>)> {
+        self.bytes.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+        if self.bytes.is_empty() || self.bytes.as_ptr().align_offset(align_of::<u64>()) != 0 {
+            return None;
+        }
+        let offsets = ScalarBuffer::from(std::mem::take(&mut self.offsets));
+        Some((Buffer::from_vec(std::mem::take(&mut self.bytes)), OffsetBuffer::new(offsets)))
+    }
+}
+
 /// All baskets' elements in one buffer, and the offsets of the entries in items.
-fn concatenate(found: &[Found], rows: usize) -> Result<(Buffer, OffsetBuffer<i64>)> {
+fn concatenate(mut found: Vec<Found>, rows: usize) -> Result<(Buffer, OffsetBuffer<i64>)> {
+    if let [only] = &mut found[..]
+        && let Some(whole) = only.whole()
+    {
+        return Ok(whole);
+    }
     let mut buffer = array::zeroed(found.iter().map(|found| found.bytes.len()).sum())?;
     let mut rest = buffer.as_slice_mut();
     let mut offsets = Vec::with_capacity(rows + 1);
@@ -464,10 +489,8 @@ fn concatenate(found: &[Found], rows: usize) -> Result<(Buffer, OffsetBuffer<i64
         let (head, tail) = rest.split_at_mut(part.bytes.len());
         head.copy_from_slice(&part.bytes);
         rest = tail;
-        offsets.extend(part.lengths.iter().map(|&length| {
-            end += length as i64;
-            end
-        }));
+        offsets.extend(part.offsets.iter().skip(1).map(|offset| end + offset));
+        end += part.offsets.last().copied().unwrap_or_default();
     }
     Ok((Buffer::from(buffer), OffsetBuffer::new(ScalarBuffer::from(offsets))))
 }
@@ -475,7 +498,7 @@ fn concatenate(found: &[Found], rows: usize) -> Result<(Buffer, OffsetBuffer<i64
 fn decode_strings(contents: &Contents<'_>, rows: Range<usize>, found: &mut Found) -> Result<()> {
     let mut keep = |string: &[u8]| {
         found.bytes.extend_from_slice(string);
-        found.lengths.push(string.len());
+        found.push(string.len());
     };
     if let Some(offsets) = contents.offsets(rows.clone())? {
         for entry in offsets.windows(2) {

@@ -235,12 +235,14 @@ impl<T> Worker<T> {
         let mut context = context.clone().with_leftovers(Arc::clone(&self.leftovers));
         if let StepSize::Memory(memory) = self.job.size {
             context = context.with_fetch_bytes(Room::fetched(memory));
-            // What was freed while the steps before were read counts as memory, too.
-            give_back();
         }
         let Some(mut open) = self.open(&context)? else { return Ok(None) };
         let from = self.at.entry.unwrap_or(open.part.entries.start);
         let mut ends = self.ends(&mut open, from, &context)?;
+        if let StepSize::Memory(_) = self.job.size {
+            // What was freed since the step before was read counts as memory, too.
+            give_back();
+        }
         let end = ends.last().copied().unwrap_or(open.part.entries.end);
         let mut entries = from..end;
         let arrays = match self.at.columns.read(&mut open, &entries, ends.len() == 1, &context) {
@@ -346,6 +348,7 @@ impl<T> Worker<T> {
                     Some(taken) => taken,
                     None => self.sample(open, from, room, context)?,
                 };
+                let room = room.while_open(context.threads(), self.leftovers.largest());
                 let step = room.step(from, stop, &open.clusters, &taken);
                 self.leftovers.set_most(step.opened);
                 Ok(vec![step.end])

@@ -26,6 +26,8 @@ const FETCHED: f64 = 0.5;
 /// Part of the memory that opened pages and baskets may take. If all of them take more none is kept:
 /// some of them would save less than larger steps do.
 const MOST_OPENED: f64 = 0.6;
+/// Part of the memory that the pages or baskets may take that threads have open at the moment.
+const MOST_AT_HAND: f64 = 0.25;
 /// Part of the memory that objects around the arrays of a step may take.
 const MOST_OBJECTS: f64 = 0.25;
 /// Memory of the objects around one column of a step, in bytes.
@@ -64,6 +66,14 @@ impl Room {
         let objects = STEPS * COLUMN_BYTES * columns as f64;
         let scratch = SCRATCH_BYTES.min(planned * MOST_SCRATCH);
         Self(planned - objects.min(planned * MOST_OBJECTS) - scratch)
+    }
+
+    /// What is left while `threads` have pages or baskets of at most `largest` bytes, as they are stored
+    /// and opened.
+    #[must_use]
+    pub fn while_open(self, threads: usize, largest: u64) -> Self {
+        let bytes = 2.0 * threads as f64 * largest as f64;
+        Self(self.0 - bytes.min(self.0 * MOST_AT_HAND))
     }
 
     /// Bytes that reading may hold of what it fetched, of `memory` in all.
@@ -151,6 +161,10 @@ mod tests {
         // What reaches beyond clusters leaves less room for them.
         let taken = Taken { entry: 10.0, inside: 0, between: 500 };
         assert_eq!(Room::new(2500, 0).step(0, 190, &clusters, &taken).end, 50);
+        // Large baskets leave less room for entries, of which two steps are in memory.
+        let room = Room::new(2500, 0).while_open(2, 200);
+        let taken = Taken { entry: 10.0, inside: 0, between: 0 };
+        assert_eq!(room.step(0, 190, &clusters, &taken).end, 50);
         // There is always a step.
         assert_eq!(Room::new(1, 10).step(5, 190, &clusters, &taken).end, 6);
     }
