@@ -411,7 +411,8 @@ def recreate(
         Whether equal pages are stored once.
     memory
         Budget for all that is held while an RNTuple is written, of all fill contexts together; see
-        `estimate_write_memory`. Default what one cluster of `cluster_size` needs, at least 336 MiB.
+        `estimate_write_memory`. Default one and a half times `cluster_size`, at least
+        192 MiB; clusters of many hundred columns are only as large as asked for with 336 MiB.
     fields
         Options by field for every RNTuple of the file; those of `WritableFile.mkrntuple`, where
         they are explained, come after them. Each pattern has to match a field of each RNTuple.

@@ -157,7 +157,7 @@ def test_memory_of_merges(trees: dict[str, Path], tmp_path: Path, root: Root) ->
     )
     assert nyssa.merge([plain], path, recluster="100 kB", force=True)["notes"] == []
     check(sizes(root, path), 100_000, FIRST_FILLED)
-    for size, total in [("1 MB", 336 << 20), ("128 MiB", 336 << 20), ("256 MiB", 672 << 20)]:
+    for size, total in [("1 MB", 192 << 20), ("128 MiB", 192 << 20), ("256 MiB", 384 << 20)]:
         types = {f"x{i}": "float" for i in range(1000)}
         estimate = nyssa.estimate_write_memory(types, cluster_size=size)
         assert estimate["file"] == total // 8

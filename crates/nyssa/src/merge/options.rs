@@ -4,18 +4,21 @@ use std::str::FromStr;
 
 use crate::compression::Compression;
 use crate::error::{Error, Result};
-use crate::write::{self, Effort, MIN_MEMORY, check_cluster, check_memory};
+use crate::write::{
+    DEFAULT_APPROX_ZIPPED_CLUSTER, Effort, MIN_MEMORY, check_cluster, check_memory,
+};
 
 /// With new clusters, one part in so many of the memory is for what is read at once; the rest is for writing.
 pub(super) const READ_SHARE: u64 = 4;
 /// Bytes of pages in flight.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
 
-/// The memory for a merge, with `recluster` for clusters of so many bytes: what writing them needs, and what
-/// is read at once.
+/// The memory for a merge, with `recluster` for clusters of so many bytes: what writing them needs whatever their
+/// columns, and what is read at once.
 pub fn default_memory(recluster: Option<u64>) -> u64 {
-    let writing = recluster.map_or(0, write::default_memory);
-    MEMORY_BUDGET.max((writing / (READ_SHARE - 1)).saturating_mul(READ_SHARE))
+    recluster.map_or(MEMORY_BUDGET, |cluster| {
+        (cluster.max(DEFAULT_APPROX_ZIPPED_CLUSTER) / 2).saturating_mul(7)
+    })
 }
 
 /// What to do when the inputs do not have the same fields.

@@ -19,8 +19,8 @@ pub const MIN_UNZIPPED_PAGE: usize = 64;
 /// Largest page size that may be asked for, bytes: ROOT's limit of elements per page with one-byte
 /// elements would allow more, but one page has to fit into one key with room to spare.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
-/// Memory for everything that is held while writing, bytes. Enough for a cluster of the default size,
-/// whatever its columns, or for two fill contexts with half as much each.
+/// Memory for everything that is held while writing, bytes. Enough for a cluster of the default size with
+/// some hundred columns, or for two fill contexts with half as much each.
 pub const DEFAULT_MEMORY: u64 = default_memory(DEFAULT_APPROX_ZIPPED_CLUSTER);
 /// Smallest compressed cluster size that may be asked for, bytes,
 pub const MIN_CLUSTER: u64 = 256;
@@ -35,15 +35,15 @@ pub const DEFAULT_CLUSTERS_PER_GROUP: usize = 64;
 /// Distinct pages remembered for sharing; once so many are known, the memory starts afresh.
 pub const MAX_REMEMBERED_PAGES: usize = 1 << 16;
 
-/// The memory that clusters of so many compressed bytes need, at least what the default size needs: sealed pages
-/// take at most half of it (`budget.rs`).
+/// The memory for clusters of so many compressed bytes, at least that of the default size. Where there are more
+/// columns than that is enough for, clusters are smaller (`budget.rs`).
 pub const fn default_memory(cluster: u64) -> u64 {
     let cluster = if cluster > DEFAULT_APPROX_ZIPPED_CLUSTER {
         cluster
     } else {
         DEFAULT_APPROX_ZIPPED_CLUSTER
     };
-    (cluster / 8).saturating_mul(21)
+    (cluster / 2).saturating_mul(3)
 }
 
 /// Options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]; meaning and
