@@ -25,6 +25,12 @@ def cpu_name() -> str:
         return platform.processor() or platform.machine()
 
 
+def _rounds(results: Results) -> str:
+    """How often jobs were measured."""
+    counts = sorted({len(rounds) for rounds in results.values()})
+    return " or ".join(map(str, counts)) + (" round" if counts == [1] else " rounds")
+
+
 def lines(results: Results, data: str, cores: int) -> list[str]:
     """The page, line by line."""
 
@@ -125,7 +131,7 @@ def lines(results: Results, data: str, cores: int) -> list[str]:
     return [
         "# Benchmarks",
         "",
-        f"Made by `make bench`; do not edit. Medians of {len(results['copy'])} rounds, every job "
+        f"Made by `make bench`; do not edit. Medians of {_rounds(results)}, every job "
         "in a process of its own, all jobs in turn in one run, on memory used just before.",
         "",
         f"Machine: {cpu_name()}, {cores} cores, {platform.system()} {platform.machine()}; "
