@@ -14,9 +14,9 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::{BooleanBuffer, Buffer as Bytes, OffsetBuffer};
+use arrow_buffer::{Buffer as Bytes, OffsetBuffer};
 use arrow_schema::{DataType, Field};
-use nyssa::arrow::{Date, date_seconds, is_string};
+use nyssa::arrow::{Date, bytes_of_bits, date_seconds, is_string};
 use nyssa::{Error, Result};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -65,7 +65,9 @@ impl Tree {
         let below = Shown { below_nulls: below_nulls || nulls.is_some(), ..shown };
         let tree = Self::bare(array, field, below)?;
         let mask = match nulls {
-            Some(nulls) if field.is_nullable() || !below_nulls => bytes_of_bits(nulls.inner()),
+            Some(nulls) if field.is_nullable() || !below_nulls => {
+                bytes_of_bits(nulls.inner()).into()
+            }
             _ if declared && field.is_nullable() && tree.may_be_option() => {
                 vec![1u8; array.len()].into()
             }
@@ -86,9 +88,10 @@ impl Tree {
                 let seconds = date_seconds(array).map(|one| one.unwrap_or(NOT_A_TIME));
                 Self::Number { dtype: "<M8[s]", data: seconds.collect::<Vec<_>>().into() }
             }
-            DataType::Boolean => {
-                Self::Number { dtype: "|b1", data: bytes_of_bits(array.as_boolean().values()) }
-            }
+            DataType::Boolean => Self::Number {
+                dtype: "|b1",
+                data: bytes_of_bits(array.as_boolean().values()).into(),
+            },
             DataType::LargeBinary => {
                 let array = array.as_binary::<i64>();
                 let (offsets, data) = (bytes(array.offsets()), array.values().clone());
@@ -209,30 +212,4 @@ fn dtype(data_type: &DataType) -> Option<&'static str> {
         DataType::Float64 => "<f8",
         _ => return None,
     })
-}
-
-/// `SPREAD[byte]` holds the eight bits of `byte` as eight bytes, lowest first.
-static SPREAD: [[u8; 8]; 256] = {
-    let mut table = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            table[byte][bit] = (byte >> bit & 1) as u8;
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-};
-
-/// One byte (0 or 1) per bit.
-fn bytes_of_bits(bits: &BooleanBuffer) -> Bytes {
-    let aligned = bits.sliced();
-    let mut bytes = Vec::with_capacity(bits.len().next_multiple_of(8));
-    for &byte in aligned.as_slice() {
-        bytes.extend_from_slice(&SPREAD[usize::from(byte)]);
-    }
-    bytes.truncate(bits.len());
-    Bytes::from_vec(bytes)
 }

@@ -22,11 +22,13 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 
+mod bits;
 mod cut;
 mod date;
 mod export;
 pub(crate) mod gather;
 
+pub use bits::bytes_of_bits;
 pub use cut::{Cutter, memory};
 pub use date::{Date, date_seconds};
 pub use export::{export, export_field, is_string};

@@ -111,8 +111,8 @@ impl Evolved {
     }
 
     fn origin(&self, name: &str) -> Result<&Origin> {
-        let name = self.item(name).map_or(name, |item| &item.name);
-        let index = self.items.iter().position(|item| item.name == name).ok_or_else(|| {
+        let place = |name: &str| self.items.iter().position(|item| item.name == name);
+        let index = place(name).or_else(|| place(&self.item(name)?.name)).ok_or_else(|| {
             let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
             Error::not_found(format!("there is no field {name:?}{hint}"))
         })?;

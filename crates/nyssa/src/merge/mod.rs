@@ -10,8 +10,8 @@
 //! ([`crate::schema::align`]). Numbers get the type that holds those of all inputs. A field whose pages
 //! are encoded differently in some input gets one more column representation; clusters name the one they
 //! use (specification, "Column Description"). A field that an input does not have gets constant pages of
-//! zeros there, a few bytes that are stored once. Reading and checking of pages runs ahead of writing in a thread of its own;
-//! memory depends on neither the size nor the number of the inputs.
+//! zeros there, a few bytes that are stored once. Reading and checking of pages runs ahead of writing in
+//! a thread of its own; memory depends on neither the size nor the number of the inputs.
 //!
 //! Only when clusters are to be made anew (`recluster`) is everything decoded and sealed again. Then a
 //! field may be projected in one input and have data of its own in another (`plain.rs`).

@@ -8,8 +8,6 @@ use crate::write::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, Effort, MIN_MEMORY, check_cluster, check_memory,
 };
 
-/// With new clusters, one part in so many of the memory is for what is read at once; the rest is for writing.
-pub(super) const READ_SHARE: u64 = 4;
 /// Bytes of pages in flight.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
 

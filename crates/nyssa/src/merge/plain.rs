@@ -23,7 +23,7 @@ pub(super) fn settle(shapes: &mut [Shape]) {
             let mut origin = Vec::new();
             let mut add = |part: &Field| origin.push(part.source.map(|id| schema.path(id)));
             if field.source.is_some() {
-                each(schema, id, &mut add);
+                schema.each_below(id, &mut |id| add(schema.field(id)));
             }
             match origins.get(field.name.as_str()) {
                 Some(before) if *before != origin => _ = names.insert(field.name.clone()),
@@ -62,7 +62,7 @@ impl<'a> Plain<'a> {
         let backing = source.backing(&top).into_iter().map(|(id, _)| id).collect();
         let mut shown = HashSet::new();
         for &id in top.iter().filter(|&&id| !names.contains(&source.field(id).name)) {
-            each(source, id, &mut |field| shown.extend(field.source));
+            source.each_below(id, &mut |id| shown.extend(source.field(id).source));
         }
         let (target, origins, ids) = (Schema::default(), Vec::new(), HashMap::new());
         Self { source, top, names, backing, shown, target, origins, ids }
@@ -125,10 +125,7 @@ impl<'a> Plain<'a> {
     fn project(&mut self) {
         for (index, field) in (0u32..).zip(&self.source.fields) {
             let Some(&new) = self.ids.get(&FieldId(index)) else { continue };
-            let mut top = field;
-            while let Some(parent) = top.parent {
-                top = self.source.field(parent);
-            }
+            let top = self.source.field(self.source.above(FieldId(index)));
             let Some(source) = field.source.filter(|_| !self.names.contains(&top.name)) else {
                 continue;
             };
@@ -139,12 +136,6 @@ impl<'a> Plain<'a> {
             }
         }
     }
-}
-
-/// Calls `take` with a field and all below it.
-fn each(schema: &Schema, id: FieldId, take: &mut impl FnMut(&Field)) {
-    take(schema.field(id));
-    schema.field(id).children.iter().for_each(|&child| each(schema, child, take));
 }
 
 /// The integer that a size is shown as.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::attributes;
-use super::options::{Options, READ_SHARE, default_memory};
+use super::options::{Options, default_memory};
 use super::survey::{Survey, Surveyed, open};
 use super::unify::Unified;
 use crate::Context;
@@ -14,8 +14,11 @@ use crate::error::{Error, Result, ResultExt};
 use crate::read;
 use crate::rewrite::Target;
 use crate::schema::Schema;
+use crate::write::cutting::clusters_are;
 use crate::write::{self, Report, SharedFile, TableWriter};
 
+/// One part in so many of the memory is for what is read at once; the rest is for writing.
+const READ_SHARE: u64 = 4;
 /// Bytes that a value takes in memory, for each on storage before compression, at most: offsets of 64
 /// bits, and bits as bytes.
 const EXPANSION: u64 = 2;
@@ -72,11 +75,10 @@ pub(super) fn recluster(
 
 /// What is worth knowing of clusters that ended for want of memory.
 fn note(short: u64, cluster_bytes: u64, memory: u64) -> Vec<String> {
-    let clusters = match short {
-        0 => return Vec::new(),
-        1 => "1 cluster is".to_owned(),
-        count => format!("{count} clusters are"),
-    };
+    if short == 0 {
+        return Vec::new();
+    }
+    let clusters = clusters_are(short);
     let needed = default_memory(Some(cluster_bytes));
     vec![format!(
         "{clusters} smaller than {cluster_bytes} bytes on storage: a memory of {memory} bytes holds no \

@@ -11,7 +11,8 @@ use crate::schema::{FieldType, Leaf};
 const VECTORS: [&str; 2] = ["std::vector", "ROOT::VecOps::RVec"];
 
 /// The name of the type that holds the values of types `a` and `b`: `std::vector<double>` for vectors of
-/// `float` and of `std::int32_t`. Of vectors and `RVec`s it is that of `a`. `None` when there is none, or they differ in more than numbers.
+/// `float` and of `std::int32_t`. Of vectors and `RVec`s it is that of `a`. `None` when there is none, or
+/// they differ in more than numbers.
 pub(super) fn wider(a: &str, b: &str) -> Option<String> {
     if a == b {
         return Some(a.to_owned());

@@ -65,17 +65,6 @@ impl Schema {
         let whole = candidates.into_iter().filter(|&id| all_seen(id));
         whole.filter_map(|id| Some((id, shown.remove(&id)?))).collect()
     }
-
-    /// The top-level field above a field, or itself.
-    fn above(&self, id: FieldId) -> FieldId {
-        std::iter::successors(Some(id), |&id| self.field(id).parent).last().unwrap_or(id)
-    }
-
-    /// Calls `take` with a field and all below it.
-    fn each_below(&self, id: FieldId, take: &mut impl FnMut(FieldId)) {
-        take(id);
-        self.field(id).children.iter().for_each(|&child| self.each_below(child, take));
-    }
 }
 
 /// The collections of one schema that projected fields show, by name.

@@ -39,6 +39,17 @@ impl Schema {
         self.fields.iter().any(|field| field.structure == Structure::Streamer)
     }
 
+    /// The top-level field above a field, or itself.
+    pub(crate) fn above(&self, id: FieldId) -> FieldId {
+        std::iter::successors(Some(id), |&id| self.field(id).parent).last().unwrap_or(id)
+    }
+
+    /// Calls `take` with a field and all below it.
+    pub(crate) fn each_below(&self, id: FieldId, take: &mut impl FnMut(FieldId)) {
+        take(id);
+        self.field(id).children.iter().for_each(|&child| self.each_below(child, take));
+    }
+
     /// Dotted path of a field, such as `_collection0._0.pt`.
     pub fn path(&self, id: FieldId) -> String {
         let field = self.field(id);

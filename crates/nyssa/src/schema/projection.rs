@@ -95,8 +95,7 @@ impl Schema {
             self.copy_projected(parent, name, target)
         };
         // The top-level field of what was added.
-        let above = |id: &FieldId| self.field(*id).parent;
-        Ok(std::iter::successors(Some(id), above).last().unwrap_or(id))
+        Ok(self.above(id))
     }
 
     /// The field of a path, and the collections whose items it is in, outermost first.

@@ -23,6 +23,14 @@ pub(crate) struct Amounts {
     pub largest: f64,
 }
 
+/// The beginning of a note about some clusters.
+pub(crate) fn clusters_are(count: u64) -> String {
+    match count {
+        1 => "1 cluster is".to_owned(),
+        count => format!("{count} clusters are"),
+    }
+}
+
 /// Entries that are taken to be alike.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
@@ -106,15 +114,11 @@ impl Cutter {
     /// What is worth knowing of clusters that are smaller than asked for. `memory` is the budget.
     pub fn notes(&self, memory: u64) -> Vec<String> {
         let mut notes = Vec::new();
-        let clusters = |count: u64| match count {
-            1 => "1 cluster is".to_owned(),
-            count => format!("{count} clusters are"),
-        };
         if self.short.0 > 0 {
             notes.push(format!(
                 "{} smaller than {:.0} bytes on storage: a memory of {memory} bytes allows {:.0} bytes \
                  of one field in a cluster",
-                clusters(self.short.0),
+                clusters_are(self.short.0),
                 self.limits[0],
                 self.limits[2]
             ));
@@ -123,7 +127,7 @@ impl Cutter {
             notes.push(format!(
                 "{} smaller than {:.0} bytes on storage: before compression a cluster has at most {:.0} \
                  bytes, as in ROOT",
-                clusters(self.short.1),
+                clusters_are(self.short.1),
                 self.limits[0],
                 self.limits[1]
             ));

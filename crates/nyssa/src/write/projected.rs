@@ -38,7 +38,7 @@ pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result
     for &id in &top {
         let field = schema.field(id);
         if let (Some(source), Some(&array)) = (field.source, own.get(field.name.as_str())) {
-            from.extend(std::iter::successors(Some(source), |&id| schema.field(id).parent).last());
+            from.insert(schema.above(source));
             parts.projected(id, &field.name, array).in_field(&field.name)?;
         }
     }

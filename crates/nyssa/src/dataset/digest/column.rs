@@ -28,6 +28,7 @@ use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
+use crate::arrow::bytes_of_bits;
 use crate::dataset::diff::{alternatives, lists};
 use crate::error::{Error, Result};
 
@@ -247,16 +248,7 @@ impl Stream {
 
     /// Adds booleans, each as a byte.
     fn bools(&mut self, bools: &BooleanBuffer) {
-        let words: Vec<u64> = bools.bit_chunks().iter_padded().collect();
-        let mut left = bools.len();
-        for words in words.chunks(CHUNK / 64) {
-            let mut buffer = [[0; 8]; CHUNK / 8];
-            let bits = words.iter().flat_map(|word| word.to_le_bytes());
-            buffer.iter_mut().zip(bits).for_each(|(place, bits)| *place = bytes_of_bits(bits));
-            let count = left.min(words.len() * 64);
-            self.hash.update(&buffer.as_flattened()[..count]);
-            left -= count;
-        }
+        self.hash.update(&bytes_of_bits(bools));
         self.count += bools.len() as u64;
     }
 
@@ -291,13 +283,6 @@ impl Stream {
             _ => None,
         }
     }
-}
-
-/// Each bit as a byte, the lowest first.
-fn bytes_of_bits(bits: u8) -> [u8; 8] {
-    // Byte number i keeps bit number i, and gets its highest bit from that.
-    let kept = (u64::from(bits) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-    (((kept + 0x0040_6070_787c_7e7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
 }
 
 /// Bits of a float, little-endian.
@@ -344,10 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_become_bytes() {
-        for bits in 0..=u8::MAX {
-            assert_eq!(bytes_of_bits(bits), std::array::from_fn(|bit| bits >> bit & 1));
-        }
+    fn booleans_are_bytes() {
         let bools: Vec<bool> = (0..3000).map(|i: u32| i.count_ones() % 2 == 1).collect();
         let bytes: Vec<u8> = bools.iter().map(|&bool| u8::from(bool)).collect();
         for range in [0..3000, 5..2999, 1..64, 7..8, 9..9] {

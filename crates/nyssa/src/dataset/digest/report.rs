@@ -223,8 +223,7 @@ impl Expected {
                 None => comparison.missing.push(column.0.clone()),
             }
         }
-        let all = dataset.items().iter();
-        let extra = all.filter(|item| !found.contains_key(item.name.as_str()));
+        let extra = dataset.items().iter().filter(|item| !found.contains_key(item.name.as_str()));
         comparison.extra = extra.map(|item| item.name.clone()).collect();
         let only = Some(found.keys().map(|&name| name.to_owned()).collect());
         let entries = Some(self.entries.clone());

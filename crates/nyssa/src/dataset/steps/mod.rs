@@ -239,7 +239,7 @@ impl<T> Worker<T> {
         let Some(mut open) = self.open(&context)? else { return Ok(None) };
         let from = self.at.entry.unwrap_or(open.part.entries.start);
         let mut ends = self.ends(&mut open, from, &context)?;
-        if let StepSize::Memory(_) = self.job.size {
+        if matches!(self.job.size, StepSize::Memory(_)) && !self.at.small {
             // What was freed since the step before was read counts as memory, too.
             give_back();
         }

@@ -6,7 +6,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result};
 use crate::problem::Problem;
 use crate::read::Reader;
-use crate::schema::{ColumnId, FieldId, Schema, Structure};
+use crate::schema::{ColumnId, Structure};
 
 /// Most bytes of objects that are taken apart at a time, unless those of one entry are more.
 const CHUNK_BYTES: u64 = 8 << 20;
@@ -31,7 +31,11 @@ impl<'a> Objects<'a> {
         for &id in reader.top_level().iter().filter(|_| reader.decodes_objects()) {
             let field = schema.field(id);
             let (mut streamed, mut columns) = (false, Vec::new());
-            look(schema, id, &mut streamed, &mut columns);
+            schema.each_below(id, &mut |id| {
+                let field = schema.field(id);
+                streamed |= field.structure == Structure::Streamer;
+                columns.extend(&field.columns);
+            });
             if streamed && field.source.is_none() && readable(&field.name) {
                 fields.push(Field { name: &field.name, columns });
             }
@@ -89,12 +93,4 @@ fn is_of(problem: &Problem, name: &str, cluster: usize) -> bool {
     };
     problem.field.as_ref().is_some_and(below)
         && problem.cluster.is_none_or(|number| number == cluster as u64)
-}
-
-/// Whether there are streamed objects in a field, and its columns.
-fn look(schema: &Schema, id: FieldId, streamed: &mut bool, columns: &mut Vec<ColumnId>) {
-    let field = schema.field(id);
-    *streamed |= field.structure == Structure::Streamer;
-    columns.extend(&field.columns);
-    field.children.iter().for_each(|&child| look(schema, child, streamed, columns));
 }
