@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from root_oracle import Root
-
-DATA = Path(
-    os.environ.get("NYSSA_TEST_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
-)
-
-
-def data_files(folder: str, recursive: bool = True) -> list[Path]:
-    """Return the ROOT files in a folder of the test data; none when there are no data."""
-    return sorted((DATA / folder).glob("**/*.root" if recursive else "*.root"))
+from support.data import DATA
+from support.root import Root
 
 
 def pytest_report_header() -> str:

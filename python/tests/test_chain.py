@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_oracle import Root
-from same import layouts_differ
+from support.root import Root
+from support.same import layouts_differ
 
 
 def write(path: Path, data: Any, name: str = "Events", **options: Any) -> str:

@@ -14,7 +14,7 @@ import pytest
 import uproot
 
 import nyssa
-from descriptors import descriptors
+from support.descriptors import descriptors
 
 
 @pytest.fixture

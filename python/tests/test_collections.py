@@ -15,7 +15,7 @@ import uproot
 
 import nyssa
 from nyssa import errors
-from root_oracle import Root
+from support.root import Root
 
 COUNT = 40
 

@@ -13,7 +13,7 @@ import pytest
 import uproot
 
 import nyssa
-from conftest import DATA
+from support.data import DATA
 
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}")
 TREES = DATA / "ttree"

@@ -11,9 +11,9 @@ import pytest
 import uproot
 
 import nyssa
-from conftest import DATA
-from root_oracle import Root
-from same import layouts_differ, matches_json
+from support.data import DATA
+from support.root import Root
+from support.same import layouts_differ, matches_json
 
 TREES = [
     ("nanoAOD_2015_CMS_Open_Data_ttbar", "Events"),

@@ -12,8 +12,8 @@ import pytest
 import uproot
 
 import nyssa
-from conftest import DATA
-from root_oracle import Root
+from support.data import DATA
+from support.root import Root
 
 #: A file with all that may lie beside a tree: the same names in several directories, older cycles,
 #: titles, trees without branches and without entries, an RNTuple.

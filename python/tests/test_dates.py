@@ -13,7 +13,7 @@ import uproot
 import nyssa
 from nyssa import _core
 from nyssa.objects.date import dates
-from root_oracle import Root
+from support.root import Root
 
 WRITE = """
     #include <fstream>

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 STREAMED = Path(__file__).with_name("streamed")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 _WRITE = """
 void nyssa_elsewhere(const char *folder) {

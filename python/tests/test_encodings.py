@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 COUNT = 10_000
 

@@ -11,8 +11,8 @@ import uproot
 
 import nyssa
 from nyssa import _core
-from root_leaves import DUMP, leaves, leaves_of_root
-from root_oracle import Root
+from support.root import Root
+from support.root_leaves import DUMP, leaves, leaves_of_root
 
 _WRITE = r"""
 /// A tree of random branches whose names repeat.

@@ -15,7 +15,7 @@ import pytest
 
 import nyssa
 from nyssa.errors import ArgumentError
-from root_oracle import Root
+from support.root import Root
 
 COUNT = 20_000
 OPTIONS = {

@@ -11,7 +11,7 @@ import pytest
 import uproot
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 _WRITE = """
 void nyssa_fill(const char *name, int entries, float factor, bool reversed = false) {

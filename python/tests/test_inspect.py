@@ -14,7 +14,7 @@ import pytest
 import uproot
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 CHECKSUM = 8
 """Bytes behind each page, which ROOT's inspector leaves out."""

@@ -23,9 +23,9 @@ import pytest
 import uproot
 
 import nyssa
-from descriptors import descriptors
-from root_oracle import Root
-from same import layouts_differ
+from support.descriptors import descriptors
+from support.root import Root
+from support.same import layouts_differ
 
 ENTRIES = 3000
 

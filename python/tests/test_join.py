@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 
 def write(path: Path, data: Any, **options: Any) -> nyssa.Dataset:

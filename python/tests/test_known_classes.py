@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import nyssa
-from conftest import data_files
-from root_oracle import Root
+from support.data import data_files
+from support.root import Root
 
 FILES = {path.name: path for path in data_files("ttree")}
 TABLES = Path(__file__).parents[2] / "crates" / "nyssa" / "src" / "rootfile" / "known"

@@ -10,7 +10,7 @@ import pytest
 
 import nyssa
 from nyssa import errors
-from root_oracle import Root
+from support.root import Root
 
 COUNT = 300
 

@@ -12,7 +12,7 @@ import uproot
 
 import nyssa
 from nyssa import errors
-from root_oracle import Root
+from support.root import Root
 from test_collections import COUNT, by_root, ntuple, union
 
 VECTORS = ["std::vector<float>", "ROOT::VecOps::RVec<float>"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 _JOB = """
 import sys

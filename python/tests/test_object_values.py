@@ -15,7 +15,7 @@ import pytest
 
 import nyssa
 from nyssa.objects.date import dates
-from root_oracle import Root
+from support.root import Root
 
 WRITE = """
     #include <fstream>

@@ -26,7 +26,7 @@ from nyssa.objects import (
     SparseHistogram,
     Text,
 )
-from root_oracle import Root
+from support.root import Root
 
 SOURCE = (Path(__file__).parent / "objects.cxx").read_text()
 #: Bits that only matter in memory, what ROOT computes, and what its JSON gives other names.

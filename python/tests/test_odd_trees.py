@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import nyssa
-from conftest import data_files
-from root_json import differences
-from support_trees import read_nyssa
-from tree_reads import Reader
+from support.data import data_files
+from support.root_json import differences
+from support.tree_reads import Reader
+from support.trees import read_nyssa
 
 pytest.importorskip("ROOT")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_leaves import DUMP, leaves, leaves_of_root
-from root_oracle import Root
+from support.root import Root
+from support.root_leaves import DUMP, leaves, leaves_of_root
 from test_known_classes import hidden
 
 CODE = (Path(__file__).parent / "old_classes.cxx").read_text()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 ENTRIES, CONTEXTS = 3000, 3
 TYPES = {"x": np.int64, "v": "var * float32", "name": "string"}

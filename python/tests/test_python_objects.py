@@ -14,7 +14,7 @@ import pytest
 
 import nyssa
 from nyssa.errors import ArgumentError
-from root_oracle import Root
+from support.root import Root
 
 TYPES = {
     "x": "float",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 WRITE = """
     #include "TFile.h"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 TYPES = r"""
 #include <ROOT/RNTupleModel.hxx>

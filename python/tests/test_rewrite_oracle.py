@@ -11,8 +11,8 @@ import pytest
 import uproot
 
 import nyssa
-from conftest import DATA, data_files
-from root_oracle import Root
+from support.data import DATA, data_files
+from support.root import Root
 
 FILES = [
     *data_files("rntuple-validation/write", recursive=False),

@@ -12,8 +12,8 @@ import pytest
 import uproot
 
 import nyssa
-from conftest import DATA, data_files
-from same import layouts_differ, matches_json
+from support.data import DATA, data_files
+from support.same import layouts_differ, matches_json
 
 VALIDATION = data_files("rntuple-validation/write")
 FILES = data_files("rntuple")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 WRITE = """
 import sys, ROOT

@@ -14,7 +14,7 @@ import pytest
 import uproot
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 _WRITE = """
 void nyssa_unreadable(const char *path) {

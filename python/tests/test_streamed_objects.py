@@ -15,7 +15,7 @@ import pytest
 
 import nyssa
 from nyssa.objects.date import dates
-from root_json import differences, flat
+from support.root_json import differences, flat
 
 pa = pytest.importorskip("pyarrow")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 pa = pytest.importorskip("pyarrow")
 

@@ -14,7 +14,7 @@ import pytest
 import uproot
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 DATA: dict[str, Any] = {
     "js": [[{"a": 1.5, "b": [1, 2]}], [], [{"a": 2.5, "b": []}, {"a": 3.5, "b": [4]}]],

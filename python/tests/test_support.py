@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import nyssa
-from root_oracle import Root
-from support_types import COLUMNS, COMPOUND, FUNDAMENTAL, Column, Type
+from support.root import Root
+from support.types import COLUMNS, COMPOUND, FUNDAMENTAL, Column, Type
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "support.md"
 TYPES = FUNDAMENTAL + COMPOUND

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 import nyssa
-from conftest import DATA, data_files
-from support_causes import CAUSES
-from support_trees import BY_HAND, DIFFERS, RIGHT, UNSEEN, WRONG, Branch, compare
-from tree_reads import Reader
+from support.causes import CAUSES
+from support.data import DATA, data_files
+from support.tree_reads import Reader
+from support.trees import BY_HAND, DIFFERS, RIGHT, UNSEEN, WRONG, Branch, compare
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "support-ttree.md"
 FILES = data_files("ttree")

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import nyssa
-from root_json import differences
-from root_oracle import Root
-from tree_reads import Reader
+from support.root import Root
+from support.root_json import differences
+from support.tree_reads import Reader
 
 pa = pytest.importorskip("pyarrow")
 

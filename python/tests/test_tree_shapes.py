@@ -8,8 +8,8 @@ import pytest
 import uproot
 
 import nyssa
-from root_leaves import DUMP, leaves, leaves_of_root
-from root_oracle import Root
+from support.root import Root
+from support.root_leaves import DUMP, leaves, leaves_of_root
 
 _COMMON = """
 struct NyssaValues {

@@ -12,8 +12,8 @@ import pytest
 import uproot
 
 import nyssa
-from conftest import DATA, data_files
-from same import layouts_differ
+from support.data import DATA, data_files
+from support.same import layouts_differ
 
 FILES = data_files("ttree")
 COUNTER = 6

@@ -12,7 +12,7 @@ import pytest
 import uproot
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 TUPLE = ak.Array([(1, 2.5), (3, 4.5), (5, 6.5)])
 PAIRS = [[["a", 1.5]], [], [["b", 2.5], ["c", -1.0]]]

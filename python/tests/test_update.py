@@ -15,7 +15,7 @@ import pytest
 
 import nyssa
 from nyssa import errors
-from root_oracle import Root
+from support.root import Root
 
 
 def events(first: int, count: int) -> dict[str, object]:

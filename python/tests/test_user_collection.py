@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import nyssa
-from root_oracle import Root
+from support.root import Root
 
 HEADER = Path(__file__).with_name("user_collection.hxx")
 ITEMS = [[1.5 * i] * i for i in range(5)]

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import nyssa
-from root_oracle import Root
-from same import layouts_differ, matches_json
+from support.root import Root
+from support.same import layouts_differ, matches_json
 
 NUMBERS = ["b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 

@@ -11,7 +11,7 @@ import uproot
 
 import nyssa
 from nyssa.errors import ArgumentError
-from root_oracle import Root
+from support.root import Root
 
 TYPES = {"x": "int64", "jets": "var * {pt: float64, id: int64}"}
 FIRST = ak.Array(

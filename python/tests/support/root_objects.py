@@ -1,4 +1,4 @@
-"""What ROOT says of objects with keys of their own; called through `root_oracle.Root`."""
+"""What ROOT says of objects with keys of their own; called through `support.root.Root`."""
 
 from __future__ import annotations
 

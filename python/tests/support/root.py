@@ -16,9 +16,16 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
-from root_objects import as_json, efficiency, histograms, sparse  # noqa: F401 (called by name)
+from support.root_objects import as_json, efficiency, histograms, sparse  # noqa: F401 (called by name)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a process that imports this package."""
+    path = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
 
 
 class Root:
@@ -46,7 +53,8 @@ class Root:
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, __file__],
+                [sys.executable, "-m", __name__],
+                env=environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from root_oracle import Root
+from support.root import Root
 
 DUMP = r"""
 #ifndef NYSSA_LEAVES  // Several modules declare it in one process.

@@ -17,9 +17,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from root_oracle import strict
+from support.root import environment, strict
 
-HEADER = Path(__file__).parent / "trees" / "dump.hxx"
+HEADER = Path(__file__).parent / "dump.hxx"
 #: Exit codes of `dump.hxx`, and signals: of no stack left, of a time that is over.
 CODES = {0: "ok", 10: "crash", -11: "crash", 11: "not shown", -14: "timeout"}
 #: Longest that ROOT may take for one file, seconds.
@@ -31,7 +31,8 @@ class Reader:
 
     def __init__(self, *libraries: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, __file__, *map(str, libraries)],
+            [sys.executable, "-m", __name__, *map(str, libraries)],
+            env=environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import nyssa
-from root_json import differences, flat
-from support_causes import cause_of
+from support.causes import cause_of
+from support.root_json import differences, flat
 
 MOST = 50
 """Entries compared: so many from the start of a tree, and so many from its end."""
@@ -24,7 +24,7 @@ UPROOT_MEMORY = 2 << 30
 RIGHT, WRONG, UNSEEN = "right", "wrong", "read"
 """Outcomes of a read; `UNSEEN`: there is nothing to compare with. Others are reasons."""
 DIFFERS, BY_HAND = "differs", "by hand"
-"""Outcomes of values that agree with no other: not settled, and settled by `support_causes`."""
+"""Outcomes of values that agree with no other: not settled, and settled by `causes`."""
 
 
 @dataclass

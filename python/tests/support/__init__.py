@@ -1,0 +1,1 @@
+"""What the tests share: where their files are, ROOT as an oracle, and comparison of values."""
