@@ -5,12 +5,14 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::dataset::{Dataset, diff};
-use nyssa::read::Reader;
+use nyssa::compare::diff;
+use nyssa::dataset::Dataset;
+use nyssa::rntuple::read::Reader;
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::Options as FileOptions;
 use nyssa::update::Update;
-use nyssa::{Context, merge, rewrite, write};
+use nyssa::{Context, merge, rewrite};
+use nyssa::rntuple::write;
 use nyssa_fuzz::sink::InPlace;
 use nyssa_fuzz::{context, folder, open, repair};
 

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use nyssa::Dataset;
-use nyssa::read::{Options, Reader};
+use nyssa::rntuple::read::{Options, Reader};
 use nyssa_fuzz::{context, open, read_all, repair};
 
 fuzz_target!(|data: &[u8]| {
@@ -23,5 +23,5 @@ fuzz_target!(|data: &[u8]| {
             }
         }
     }
-    let _ = nyssa::read::verify(&reader, context());
+    let _ = nyssa::rntuple::read::verify(&reader, context());
 });

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::encoding::{ColumnType, Encoding};
+use nyssa::rntuple::encoding::{ColumnType, Encoding};
 use nyssa_fuzz as _;
 
 /// Elements at most: what is tested is the decoder, not the allocator.
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let elements = usize::from(u16::from_le_bytes([few, many])).min(MAX_ELEMENTS);
     let mut scratch = Vec::new();
     let mut out = vec![0; elements * encoding.native_size()];
-    let _ = nyssa::page::unseal(stored, None, &encoding, elements, &mut out, &mut scratch);
+    let _ = nyssa::rntuple::page::unseal(stored, None, &encoding, elements, &mut out, &mut scratch);
     let mut out = vec![0; elements * 8];
-    let _ = nyssa::page::unseal_f64(stored, None, &encoding, elements, &mut out, &mut scratch);
+    let _ = nyssa::rntuple::page::unseal_f64(stored, None, &encoding, elements, &mut out, &mut scratch);
 });

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use nyssa::compression::Compression;
-use nyssa::format::PageList;
-use nyssa::schema::{FieldType, Leaf, Schema, SchemaBuilder};
+use nyssa::rntuple::format::PageList;
+use nyssa::rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder};
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     let mut builder = SchemaBuilder::new(Compression::DEFAULT);

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::format::ExtraType;
+use nyssa::rntuple::format::ExtraType;
 use nyssa::rootfile::StreamerInfos;
 use nyssa::streamer::ObjectLayout;
 use nyssa_fuzz as _;

@@ -6,8 +6,8 @@ use nyssa_fuzz::{open, read_all};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(file) = open(data) else { return };
-    for key in nyssa::dataset::datasets(&file).unwrap_or_default() {
-        if key.class != nyssa::read::CLASS
+    for key in nyssa::open::datasets(&file).unwrap_or_default() {
+        if key.class != nyssa::rntuple::read::CLASS
             && let Ok(reader) = nyssa::ttree::Reader::open(&file, &key.path)
         {
             read_all(&reader);

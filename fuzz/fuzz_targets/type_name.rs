@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::schema::type_name::{TypeName, normalize};
+use nyssa::type_name::{TypeName, normalize};
 use nyssa_fuzz as _;
 
 fuzz_target!(|data: &[u8]| {

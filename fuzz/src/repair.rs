@@ -1,8 +1,8 @@
 //! Makes the checksums of a damaged RNTuple file right again, so that what lies behind them is
 //! reached: without it nearly every change ends at the first checksum.
 
-use nyssa::format::{Anchor, EnvelopePosition, Footer, checksum};
-use nyssa::read::{Options, Reader, StreamerForm};
+use nyssa::rntuple::format::{Anchor, EnvelopePosition, Footer, checksum};
+use nyssa::rntuple::read::{Options, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 
 /// Start of the checksummed fields in the payload of an anchor.
@@ -120,5 +120,5 @@ fn set(bytes: &mut [u8], start: usize, at: usize, value: &[u8]) {
 /// Finds the file's RNTuple of any name.
 pub fn first_name(file: &RootFile) -> Option<String> {
     let keys = file.walk().ok()?;
-    keys.into_iter().find(|key| key.class == nyssa::read::CLASS).map(|key| key.path)
+    keys.into_iter().find(|key| key.class == nyssa::rntuple::read::CLASS).map(|key| key.path)
 }

@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use nyssa::arrow::export_field;
-use nyssa::schema::FieldType;
+use nyssa::rntuple::schema::FieldType;
 use nyssa::{Error, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

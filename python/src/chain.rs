@@ -1,9 +1,10 @@
 //! Many files as one dataset, one after the other or side by side.
 
 use nyssa::Error;
-use nyssa::dataset::evolve::{Aliases, Missing, Options};
-use nyssa::dataset::{Chain, ChainOptions, Item, Join, Link, Right, Target};
-use nyssa::schema::FieldType;
+use nyssa::dataset::Item;
+use nyssa::rntuple::schema::FieldType;
+use nyssa::view::evolve::{Aliases, Missing, Options};
+use nyssa::view::{Chain, ChainOptions, Join, Link, Right, Target};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -72,7 +73,7 @@ fn link(source: &Bound<'_, PyAny>) -> PyResult<Link> {
         let name = format!("{}:{}", dataset.file(), dataset.name());
         return Ok(Link::new(name, move || Ok(std::sync::Arc::clone(&dataset))));
     }
-    source.extract::<String>().map(Link::path)
+    source.extract::<String>().map(nyssa::open::link)
 }
 
 /// The options of how several schemas become one.

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nyssa::Error;
-use nyssa::format::{CONTENT_STREAMER_INFO, ExtraType};
+use nyssa::rntuple::format::{CONTENT_STREAMER_INFO, ExtraType};
+use nyssa::rntuple::schema::{Class, Classes, Definition};
 use nyssa::rootfile::{RootFile, StreamerList};
-use nyssa::schema::{Class, Classes, Definition};
 use nyssa_io::LocalSource;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nyssa::convert::{Options, Streamer, convert as core_convert};
-use nyssa::dataset::{open_dataset, split_path};
+use nyssa::open::{open_dataset, split_path};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -122,12 +122,13 @@ impl Dataset {
     /// types of its columns; in order of their ids, parents first.
     fn fields(&self) -> Vec<FieldRow> {
         let Some(schema) = self.0.schema() else { return Vec::new() };
-        let row = |field: &nyssa::schema::Field| {
+        let row = |field: &nyssa::rntuple::schema::Field| {
             let parent = field.parent.map(|id| id.0);
-            let column = |id: &nyssa::schema::ColumnId| match schema.column(*id).column_type {
-                Some(column_type) => column_type.name().to_owned(),
-                None => format!("unknown {:#06x}", schema.column(*id).type_code),
-            };
+            let column =
+                |id: &nyssa::rntuple::schema::ColumnId| match schema.column(*id).column_type {
+                    Some(column_type) => column_type.name().to_owned(),
+                    None => format!("unknown {:#06x}", schema.column(*id).type_code),
+                };
             let columns = field.columns.iter().map(column).collect();
             (parent, field.name.clone(), field.type_name.clone(), field.type_version, columns)
         };

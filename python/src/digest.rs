@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nyssa::dataset::digest::{Expected, MEMORY_BUDGET, Options, digest as core_digest};
+use nyssa::compare::digest::{Expected, MEMORY_BUDGET, Options, digest as core_digest};
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nyssa::read::{Options, StreamerForm};
+use nyssa::rntuple::read::{Options, StreamerForm};
 use nyssa::rootfile::{ClassInfo, Element, KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::ObjectReader;
 use nyssa_io::{LocalSource, Source};
@@ -50,7 +50,7 @@ pub fn open_file(path: &str) -> nyssa::Result<RootFile> {
 /// `"file.root:Events"` as the file and the path inside it, if any.
 #[pyfunction]
 pub fn split_path(path: &str) -> (String, Option<String>) {
-    let (file, object) = nyssa::dataset::split_path(path);
+    let (file, object) = nyssa::open::split_path(path);
     (file.to_owned(), object.map(str::to_owned))
 }
 
@@ -97,7 +97,7 @@ impl File {
     fn dataset(&self, py: Python<'_>, path: Option<String>) -> PyResult<Dataset> {
         let (file, options) = (self.file.clone(), self.options);
         Door::new(None).abandonable().run(py, move |_| {
-            nyssa::dataset::open_dataset_with(&file, path.as_deref(), options).map(Dataset::new)
+            nyssa::open::open_dataset_with(&file, path.as_deref(), options).map(Dataset::new)
         })
     }
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::Schema as ArrowSchema;
-use nyssa::encoding::Precision;
-use nyssa::schema::Schema;
-use nyssa::write::{self, ColumnChoice, FillContext as Core};
+use nyssa::rntuple::encoding::Precision;
+use nyssa::rntuple::schema::Schema;
+use nyssa::rntuple::write::{self, ColumnChoice, FillContext as Core};
 use nyssa::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

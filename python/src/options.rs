@@ -6,7 +6,7 @@ use std::str::FromStr;
 use nyssa::Error;
 use nyssa::Result;
 use nyssa::compression::Compression;
-use nyssa::write::{CompressionChoice, Effort, FieldOptions, Options, default_memory};
+use nyssa::rntuple::write::{CompressionChoice, Effort, FieldOptions, Options, default_memory};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -1,6 +1,6 @@
 //! Aliases and friends of a TTree.
 
-use nyssa::dataset::open_with_friends;
+use nyssa::open::open_with_friends;
 use nyssa::ttree::Relations;
 use pyo3::prelude::*;
 

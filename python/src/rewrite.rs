@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nyssa::cut::Cut;
-use nyssa::dataset::{open_dataset, split_path};
+use nyssa::open::{open_dataset, split_path};
 use nyssa::rewrite::{EntryCut, Options, rewrite as core_rewrite, rewrite_all};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nyssa::write::{FillContext, Order, ParallelWriter, TableWriter, Writer};
+use nyssa::rntuple::write::{FillContext, Order, ParallelWriter, TableWriter, Writer};
 use nyssa::{Context, Error, Result};
 
 use crate::fill::Slot;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
 use nyssa::Error;
-use nyssa::dataset::{ReadRule, RuleFunction, RuleTarget, Ruled};
+use nyssa::view::{ReadRule, RuleFunction, RuleTarget, Ruled};
 use pyo3::prelude::*;
 
 use crate::array::Array;

@@ -10,8 +10,8 @@
 //! | `("record", names, members, by_place)` | members by name; of pairs and tuples by place |
 //! | `("variant", alternatives)` | a value of one of them, or none |
 
-use nyssa::encoding::{ColumnType, Native};
-use nyssa::schema::{Field, FieldId, Schema, Structure};
+use nyssa::rntuple::encoding::{ColumnType, Native};
+use nyssa::rntuple::schema::{Field, FieldId, Schema, Structure};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

@@ -8,7 +8,8 @@ use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::{DataType, FieldRef};
 use nyssa::Context;
 use nyssa::dataset::steps::{Part, StepSize, Steps as Core};
-use nyssa::dataset::{AnyDataset, Chain, ChainOptions, LeftOut, Link, Target};
+use nyssa::dataset::{AnyDataset, LeftOut};
+use nyssa::view::{Chain, ChainOptions, Link, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
+use nyssa::rntuple::schema::{Classes, FieldType, Nullable, SchemaBuilder};
+use nyssa::rntuple::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::schema::{Classes, FieldType, Nullable, SchemaBuilder};
 use nyssa::update::Update;
-use nyssa::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
 use nyssa::{Context, Error, Result};
 use nyssa_io::LocalSink;
 use pyo3::prelude::*;
@@ -45,7 +45,7 @@ struct State {
 /// An RNTuple being written.
 struct Table {
     name: String,
-    schema: Arc<nyssa::schema::Schema>,
+    schema: Arc<nyssa::rntuple::schema::Schema>,
     rows: Rows,
     sets: Vec<(String, AttributeSetWriter)>,
 }
@@ -186,9 +186,9 @@ impl Writer {
         let given: Vec<_> = given.collect();
         self.run(py, move |state| {
             let schema = Arc::clone(&state.table(&name)?.schema);
-            let arrays = nyssa::write::rows(&schema, &name, &given)?;
+            let arrays = nyssa::rntuple::write::rows(&schema, &name, &given)?;
             let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
-            let column = |(array, (_, field)): (ArrayRef, (_, &nyssa::schema::Field))| {
+            let column = |(array, (_, field)): (ArrayRef, (_, &nyssa::rntuple::schema::Field))| {
                 let own = Field::new(&field.name, array.data_type().clone(), true);
                 Array::new(array, Arc::new(own))
             };

@@ -4,9 +4,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use nyssa::dataset::{self, Chain, ChainOptions, Dataset, Filter, Format, Link};
+use nyssa::dataset::{Dataset, Filter, Format};
+use nyssa::open;
+use nyssa::rntuple::read;
 use nyssa::rootfile::{KeyEntry, RootFile};
-use nyssa::{Context, Error, read, ttree};
+use nyssa::view::{Chain, ChainOptions};
+use nyssa::{Context, Error, ttree};
 
 use crate::failure::{Failure, Result};
 
@@ -28,7 +31,7 @@ impl Data {
     /// Opens the dataset of a key.
     pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let path = path_of(file, key);
-        match dataset::format_of(key) {
+        match open::format_of(key) {
             Some(Format::TTree) => Ok(Self::Tree(Box::new(ttree::Reader::open(file, &path)?))),
             Some(Format::RNTuple) => Ok(Self::NTuple(Box::new(read::Reader::open(file, &path)?))),
             None => Err(Failure::from(not_data(file, key))
@@ -55,14 +58,14 @@ pub enum Entries {
 }
 
 impl Entries {
-    /// Opens what arguments name: files, lists, folders and globs, see [`dataset::files`].
+    /// Opens what arguments name: files, lists, folders and globs, see [`open::files`].
     pub fn open(arguments: &[String], options: &ChainOptions, context: &Context) -> Result<Self> {
         let files = files(arguments)?;
         match &files[..] {
             [only] => Ok(Self::One(Data::open(only)?)),
             files => {
                 let first = files.first().map(|first| Data::open(first)).transpose()?;
-                let links = files.iter().map(Link::path).collect();
+                let links = files.iter().map(nyssa::open::link).collect();
                 let chain = Chain::new(links, options, context)?;
                 let first = first.ok_or_else(|| Error::not_found("no files are named"))?;
                 Ok(Self::Many(Box::new(chain), first))
@@ -91,12 +94,12 @@ fn not_data(file: &RootFile, key: &KeyEntry) -> Error {
     Error::invalid_argument(message).at(|place| place.file = Some(file.name().to_owned()))
 }
 
-/// The files that arguments name: files, lists, folders and globs, see [`dataset::files`].
+/// The files that arguments name: files, lists, folders and globs, see [`open::files`].
 pub fn files(arguments: &[String]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for argument in arguments {
-        check_input(dataset::split_path(argument).0)?;
-        found.extend(dataset::files(argument)?);
+        check_input(open::split_path(argument).0)?;
+        found.extend(open::files(argument)?);
     }
     Ok(found)
 }
@@ -130,7 +133,7 @@ pub fn names(dataset: &dyn Dataset) -> Vec<&str> {
 
 /// Opens the file of an argument; the path in it, if there is one.
 pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
-    let (path, object) = dataset::split_path(argument);
+    let (path, object) = open::split_path(argument);
     check_input(path)?;
     let source = nyssa_io::LocalSource::open(path).map_err(|error| not_one_file(path, error))?;
     Ok((RootFile::open(Arc::new(source))?, object))
@@ -175,8 +178,8 @@ pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
 
 /// The only dataset of a file, among those that `takes` takes.
 pub fn only(file: &RootFile, takes: impl Fn(Format) -> bool) -> Result<KeyEntry> {
-    let keys = dataset::datasets(file)?;
-    let takes = |key: &KeyEntry| dataset::format_of(key).is_some_and(&takes);
+    let keys = open::datasets(file)?;
+    let takes = |key: &KeyEntry| open::format_of(key).is_some_and(&takes);
     let mut keys: Vec<_> = keys.into_iter().filter(takes).collect();
     match keys.len() {
         0 => Err(Failure::Usage(

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nyssa::compression::{Codec, Compressor, decompress};
-use nyssa::encoding::Encoding;
-use nyssa::read;
+use nyssa::rntuple::encoding::Encoding;
+use nyssa::rntuple::read;
 use nyssa::rootfile::RootFile;
 use nyssa::ttree::{self, Branch};
 use nyssa_io::{LocalSource, Source};

@@ -1,23 +1,37 @@
-//! The formats of nyssa: ROOT file container, TTree, RNTuple; reading, writing, converting, tuning.
+//! The formats of nyssa: the ROOT file container, TTree and RNTuple. They can be read, written,
+//! converted, rewritten, merged and compared.
 //!
-//! Data flows one way:
+//! # The way of data
+//!
 //! plan → fetch → unseal → decode → array; array → encode → seal → commit.
 //!
-//! Layers, upper may use lower, never the reverse:
+//! # The rooms
+//!
+//! A room may use the rooms below it, never one above it. `tests/layers.rs` reads the imports and
+//! checks this.
 //!
 //! ```text
-//! tune
-//! convert | merge | rewrite | update       arrow    (array model at the edge)
-//! read | write (blind to each other)               ttree (blind to format / page)
-//! page         sealed page <-> elements                streamer   streamed objects -> arrays
-//! schema       fields, columns, projections, C++ type names
-//! format       anchor, envelope, frame, locator, page list      rootfile   keys, directories, objects
-//! encoding · compression
-//! error · guard · cursor · arena · context · distinct · leftovers
+//! update | merge | convert | rewrite     jobs: files to files
+//! tune                                   what files and columns take
+//! compare                                do two datasets hold the same values?
+//! open                                   path -> file, dataset: the one place that knows all formats
+//! view                                   datasets made of datasets: chain, join, rules, selection, slice
+//! rntuple::read | rntuple::write | ttree::read     (blind to each other)
+//! cut                                    the language of selections
+//! dataset                                the trait `Dataset`, and what a column is
+//! rntuple::page                          sealed page <-> elements
+//! rntuple::format                        anchor, envelope, frame, page list
+//! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets
+//! rntuple::encoding                      column types: elements <-> bits
+//! streamer                               objects <-> arrays, by streamer info
+//! rootfile                               the container: keys, directories, free segments
+//! type_name · arrow · compression
+//! error · guard · cursor · arena · context · distinct · leftovers · memory · problem
 //! ```
 
 mod arena;
 pub mod arrow;
+pub mod compare;
 pub mod compression;
 pub mod context;
 pub mod convert;
@@ -25,25 +39,23 @@ pub mod cursor;
 pub mod cut;
 pub mod dataset;
 mod distinct;
-pub mod encoding;
 pub mod error;
-pub mod format;
 pub mod guard;
 mod leftovers;
 mod memory;
 pub mod merge;
+pub mod open;
 mod output;
-pub mod page;
 mod problem;
-pub mod read;
 pub mod rewrite;
+pub mod rntuple;
 pub mod rootfile;
-pub mod schema;
 pub mod streamer;
 pub mod ttree;
 pub mod tune;
+pub mod type_name;
 pub mod update;
-pub mod write;
+pub mod view;
 
 pub use context::Context;
 pub use dataset::Dataset;

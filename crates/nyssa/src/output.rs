@@ -7,9 +7,9 @@ use nyssa_io::{LocalSink, LocalSource, Staging};
 
 use crate::compression::Compression;
 use crate::error::{Error, Result};
+use crate::rntuple::write::SharedFile;
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use crate::write::SharedFile;
 
 /// Time of reproducible files: the first second of 1995, where ROOT's own time begins.
 const REPRODUCIBLE_TIME: u64 = 788_918_400;

@@ -12,10 +12,10 @@ use nyssa_io::{LocalUpdate, Sink, Source};
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Result, ResultExt};
-use crate::read::Reader;
+use crate::rntuple::read::Reader;
+use crate::rntuple::write::{Existing, Options, SharedFile, TableWriter};
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use crate::write::{Existing, Options, SharedFile, TableWriter};
 
 /// A file that gets more.
 pub struct Update {

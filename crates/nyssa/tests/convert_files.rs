@@ -4,8 +4,9 @@
 mod convert_support;
 
 use convert_support::{data, ntuple, open, run, threads, verified};
+use nyssa::compare::diff;
 use nyssa::convert::{Effort, Layout, Options, convert_all};
-use nyssa::dataset::{Dataset, diff};
+use nyssa::dataset::Dataset;
 use nyssa::ttree;
 
 /// (file, tree, entries, branches converted): plain trees of many writers and compressions.

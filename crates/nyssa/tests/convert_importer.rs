@@ -5,7 +5,7 @@ mod convert_support;
 
 use convert_support::{data, ntuple, open, run};
 use nyssa::convert::{Effort, Options, inputs};
-use nyssa::schema::{BACKING_PREFIX, FieldId, Schema};
+use nyssa::rntuple::schema::{BACKING_PREFIX, FieldId, Schema};
 use nyssa::ttree;
 
 /// What of a schema an importer decides: ids follow from the order. Collections that projected fields show

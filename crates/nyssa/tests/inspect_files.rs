@@ -5,10 +5,12 @@ mod convert_support;
 
 use std::sync::Arc;
 
-use nyssa::dataset::{Format, datasets, format_of};
+use nyssa::dataset::Format;
+use nyssa::open::{datasets, format_of};
+use nyssa::rntuple::read;
 use nyssa::rootfile::RootFile;
+use nyssa::ttree;
 use nyssa::tune::inspect::{inspect_ntuple, inspect_tree};
-use nyssa::{read, ttree};
 use nyssa_io::LocalSource;
 
 use convert_support::data;

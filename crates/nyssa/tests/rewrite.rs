@@ -9,12 +9,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_buffer::BooleanBuffer;
 use convert_support::{data, files, ntuple, open, threads};
+use nyssa::compare::diff;
 use nyssa::cut::Cut;
-use nyssa::dataset::{Dataset, Piece, Selected, diff};
-use nyssa::encoding::ColumnType;
-use nyssa::read::Reader;
+use nyssa::dataset::Dataset;
 use nyssa::rewrite::{EntryCut, Options, Report, rewrite, rewrite_all};
-use nyssa::schema::{FieldId, Schema};
+use nyssa::rntuple::encoding::ColumnType;
+use nyssa::rntuple::read::Reader;
+use nyssa::rntuple::schema::{FieldId, Schema};
+use nyssa::view::{Piece, Selected};
 use nyssa::{Kind, Result};
 
 const NANO: &str =
@@ -33,8 +35,8 @@ fn run(input: &Path, name: &str, folder: &Path, options: &Options) -> Result<Rep
 /// Names, types, versions and all else that a field record says, without columns and ids.
 fn described(schema: &Schema) -> Vec<String> {
     let ids = (0u32..).map(FieldId).zip(&schema.fields);
-    let text = |(id, field): (FieldId, &nyssa::schema::Field)| {
-        let nyssa::schema::Field {
+    let text = |(id, field): (FieldId, &nyssa::rntuple::schema::Field)| {
+        let nyssa::rntuple::schema::Field {
             type_name,
             type_alias,
             description,
@@ -231,7 +233,7 @@ fn globs_that_match_nothing_name_what_is_near() {
 #[test]
 fn members_of_records_are_selected_one_by_one() {
     let Some(input) = data("rntuple/test_nested_structs_rntuple_v1-0-0-0.root") else { return };
-    let name = nyssa::dataset::datasets(&open(&input)).unwrap()[0].path.clone();
+    let name = nyssa::open::datasets(&open(&input)).unwrap()[0].path.clone();
     let before = ntuple(&input, &name);
     let schema = before.schema();
     let (leaf, field) = (0u32..)

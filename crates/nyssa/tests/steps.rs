@@ -13,11 +13,12 @@ use bytes::Bytes;
 use nyssa::Context;
 use nyssa::arrow::{field, memory};
 use nyssa::dataset::steps::{Part, StepSize, Steps};
-use nyssa::dataset::{AnyDataset, LeftOut, open_dataset};
+use nyssa::dataset::{AnyDataset, LeftOut};
+use nyssa::open::open_dataset;
+use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::ttree::{Element, Reader};
-use nyssa::write::{Options, SharedFile, TableWriter};
 use nyssa_io::{Limits, MemorySink, MemorySource, RecordingSource, Source};
 use ttree_support::*;
 

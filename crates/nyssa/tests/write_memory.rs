@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::*;
 use arrow_schema::{DataType, Schema};
 use nyssa::arrow::field;
-use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::schema;
-use nyssa::write::{
+use nyssa::rntuple::schema;
+use nyssa::rntuple::write::{
     FillContext, Options, Order, ParallelWriter, SharedFile, TableWriter, estimate,
 };
+use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::{Context, Kind};
 
 struct Counting;

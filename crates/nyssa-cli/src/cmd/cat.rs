@@ -9,9 +9,12 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef};
 use clap::Args;
 use nyssa::cut::Cut;
-use nyssa::dataset::{self, AnyDataset, ChainOptions, Dataset, Filter, Item, Selected, Sparing};
+use nyssa::dataset::{AnyDataset, Dataset, Filter, Item, Sparing};
 use nyssa::error::ResultExt;
+use nyssa::open;
 use nyssa::ttree::Relations;
+use nyssa::view;
+use nyssa::view::{ChainOptions, Selected};
 use nyssa::{Context, Error};
 
 use crate::FINE;
@@ -141,7 +144,7 @@ fn with_friends(
     match (arguments, data) {
         ([argument], data::Entries::One(Data::Tree(tree))) => {
             let (file, _) = data::open_file(argument)?;
-            Ok(dataset::open_with_friends(&file, tree.name(), context)?)
+            Ok(open::open_with_friends(&file, tree.name(), context)?)
         }
         _ => Err(Failure::Usage("--friends is for one TTree".to_owned(), None)),
     }
@@ -168,7 +171,7 @@ fn select<'a>(
     if entries.end > total {
         return Err(beyond(dataset, &entries));
     }
-    Ok(Selected::new(dataset, dataset::taken(dataset, &cut, entries, context)?)?)
+    Ok(Selected::new(dataset, view::taken(dataset, &cut, entries, context)?)?)
 }
 
 fn beyond(dataset: &dyn Dataset, entries: &Range<u64>) -> Failure {

@@ -1,6 +1,6 @@
 //! How the columns of an output are stored, and why.
 
-use nyssa::write::ColumnReport;
+use nyssa::rntuple::write::ColumnReport;
 
 use crate::app::App;
 use crate::failure::Result;

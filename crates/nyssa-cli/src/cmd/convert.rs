@@ -8,7 +8,7 @@ use nyssa::convert::{
     PAGE_BYTES, ProductReport, Report, Streamer,
 };
 use nyssa::dataset::Format;
-use nyssa::write::CompressionChoice;
+use nyssa::rntuple::write::CompressionChoice;
 use nyssa::{Error, Kind};
 use nyssa_io::{LocalSink, Sink};
 

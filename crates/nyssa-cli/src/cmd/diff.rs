@@ -1,9 +1,10 @@
 //! `nyssa diff`: value-by-value comparison.
 
 use clap::Args;
-use nyssa::dataset::diff::{self, Options, Report};
-use nyssa::dataset::evolve::{self, Missing};
-use nyssa::dataset::{ChainOptions, Filter, Target};
+use nyssa::compare::diff::{self, Options, Report};
+use nyssa::dataset::Filter;
+use nyssa::view::evolve::{self, Missing};
+use nyssa::view::{ChainOptions, Target};
 use serde::Serialize;
 
 use crate::app::App;

@@ -4,8 +4,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::dataset::digest::{self, Comparison, Expected, Options, Report};
-use nyssa::dataset::{ChainOptions, Dataset, Filter};
+use nyssa::compare::digest::{self, Comparison, Expected, Options, Report};
+use nyssa::dataset::{Dataset, Filter};
+use nyssa::view::ChainOptions;
 use nyssa::{Context, Error};
 use serde::Serialize;
 

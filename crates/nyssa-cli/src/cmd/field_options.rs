@@ -1,6 +1,6 @@
 //! `--field-options GLOB:NAME=VALUE,...` of the commands that write.
 
-use nyssa::write::FieldOptions;
+use nyssa::rntuple::write::FieldOptions;
 
 use crate::units::parse_size;
 

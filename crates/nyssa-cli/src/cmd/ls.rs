@@ -1,7 +1,7 @@
 //! `nyssa ls`: what a file holds.
 
 use clap::Args;
-use nyssa::dataset;
+use nyssa::open;
 use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::ttree::Branch;
 use nyssa::tune::inspect::Layout;
@@ -107,7 +107,7 @@ fn row(file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Row {
         position: key.seek,
         layout: None,
     };
-    if dataset::format_of(key).is_some() {
+    if open::format_of(key).is_some() {
         match Data::of_key(file, key) {
             Ok(data) => {
                 row.entries = Some(data.dataset().num_entries());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nyssa::merge::{self, Mode, Options, Report};
-use nyssa::write::CompressionChoice;
+use nyssa::rntuple::write::CompressionChoice;
 
 use crate::FINE;
 use crate::app::App;

@@ -6,9 +6,9 @@ use clap::Args;
 use nyssa::Kind;
 use nyssa::cut::Cut;
 use nyssa::dataset::{Dataset, Format};
-use nyssa::read::Reader;
 use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
-use nyssa::write::{
+use nyssa::rntuple::read::Reader;
+use nyssa::rntuple::write::{
     CompressionChoice, DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings,
     FieldOptions,
 };

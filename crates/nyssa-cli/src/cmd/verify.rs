@@ -1,11 +1,12 @@
 //! `nyssa verify`: is everything in a file sound?
 
 use clap::Args;
-use nyssa::dataset;
 use nyssa::error::{Error, Kind};
+use nyssa::open;
+use nyssa::rntuple::read;
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::streamer::ObjectReader;
-use nyssa::{Context, Problem, read, ttree};
+use nyssa::{Context, Problem, ttree};
 use serde::Serialize;
 
 use crate::app::App;
@@ -103,7 +104,7 @@ pub fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
             document
         }
         Err(Failure::Core(error, _)) if is_damage(&error) => {
-            let (file, _) = dataset::split_path(&args.data);
+            let (file, _) = open::split_path(&args.data);
             let mut document = Document { file: file.to_owned(), ..Document::default() };
             document.record(None, Err(error))?;
             document
@@ -158,7 +159,7 @@ fn check(
         if document.problems.len() > before {
             continue;
         }
-        if dataset::format_of(key).is_none() {
+        if open::format_of(key).is_none() {
             document.decode(&objects, key)?;
             continue;
         }

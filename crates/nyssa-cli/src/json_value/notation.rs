@@ -2,7 +2,7 @@
 
 use arrow_schema::{DataType, Field};
 use nyssa::arrow::{Date, STREAMER};
-use nyssa::schema::{FieldId, Schema, Structure};
+use nyssa::rntuple::schema::{FieldId, Schema, Structure};
 
 /// How a list or struct is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

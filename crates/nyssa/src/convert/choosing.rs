@@ -18,12 +18,13 @@ use super::unit::Units;
 use crate::Context;
 use crate::dataset::Filter;
 use crate::error::{Error, Result, ResultExt};
-use crate::page::SealedColumn;
+use crate::rntuple::page::SealedColumn;
+use crate::rntuple::schema::{FieldType, SchemaBuilder};
+use crate::rntuple::write::{self, Scratch, SealSettings, seal_field};
 use crate::rootfile::RootFile;
-use crate::schema::{FieldType, SchemaBuilder, type_name};
 use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::Reader;
-use crate::write::{self, Scratch, SealSettings, seal_field};
+use crate::type_name;
 
 /// What the choice depends on.
 pub(super) struct Choosing<'a> {

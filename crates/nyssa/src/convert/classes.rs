@@ -8,11 +8,11 @@ use std::collections::HashMap;
 
 use arrow_schema::DataType;
 
+use crate::rntuple::schema::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::rootfile::object::Basic;
 use crate::rootfile::{ClassInfo, Element, StreamerInfos};
-use crate::schema::type_name::{Argument, TypeName, normalize};
-use crate::schema::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::ttree::{Branch, Shape};
+use crate::type_name::{Argument, TypeName, normalize};
 
 /// Types inside each other deeper than this are not looked into.
 const MAX_DEPTH: usize = 40;

@@ -10,9 +10,9 @@ use super::options::Options;
 use super::unit::Units;
 use crate::Context;
 use crate::error::Result;
+use crate::rntuple::write::cutting::{Amounts, Cutter, Span};
+use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::{Basket, Branch, Shape, Tree};
-use crate::write::cutting::{Amounts, Cutter, Span};
-use crate::write::{Scratch, SealSettings};
 
 /// Share of the memory budget that one branch may take in one cluster: room for several at once.
 const BRANCH_SHARE: u64 = 4;

@@ -1,4 +1,4 @@
-//! Digests of what a conversion reads: those that [`crate::dataset::digest`] finds in the tree, and in the
+//! Digests of what a conversion reads: those that [`crate::compare::digest`] finds in the tree, and in the
 //! RNTuple.
 //!
 //! Threads read the clusters of a unit in any order, and each waits for its turn to add its values. The
@@ -13,7 +13,7 @@ use arrow_schema::DataType;
 use super::counters::needed;
 use super::map::{FieldMap, Source, Unit};
 use super::unit::{Data, Units};
-use crate::dataset::digest::Column;
+use crate::compare::digest::Column;
 
 /// The digests of all units.
 pub(super) struct Digests {

@@ -17,14 +17,15 @@ use super::map::{Input, Source, Unit};
 use super::streamer::Products;
 use crate::Context;
 use crate::compression::Compression;
-use crate::encoding::ColumnType;
 use crate::error::Result;
-use crate::schema::{ColumnId, FieldId, Schema, Structure};
-use crate::ttree::{Reader, items};
-use crate::write::auto::{Chooser, form};
-use crate::write::chosen::{BY_PRICE, Chosen, TOO_SMALL, Trial};
-use crate::write::effort::{Candidate, Codecs};
-use crate::write::{self, Scratch, SealSettings, seal_field};
+use crate::rntuple::encoding::ColumnType;
+use crate::rntuple::schema::{ColumnId, FieldId, Schema, Structure};
+use crate::rntuple::write::auto::{Chooser, form};
+use crate::rntuple::write::chosen::{BY_PRICE, Chosen, TOO_SMALL, Trial};
+use crate::rntuple::write::effort::{Candidate, Codecs};
+use crate::rntuple::write::{self, Scratch, SealSettings, seal_field};
+use crate::ttree::Reader;
+use crate::ttree::read::items;
 
 /// One byte in this many is sampled, at most.
 const SAMPLE_SHARE: u64 = 128;
@@ -281,8 +282,8 @@ mod tests {
     use arrow_array::{Float32Array, Int32Array};
 
     use super::*;
-    use crate::schema::{FieldType, Leaf, SchemaBuilder};
-    use crate::write::testing::noise;
+    use crate::rntuple::schema::{FieldType, Leaf, SchemaBuilder};
+    use crate::rntuple::write::testing::noise;
 
     /// Whether the bytes stay together, and whether the codec is the one for noise.
     fn choose(leaf: Leaf, sample: ArrayRef) -> (bool, bool) {

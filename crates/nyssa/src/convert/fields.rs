@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Field};
 
 use super::options::Layout;
-use crate::schema::{FieldNames, FieldType, Leaf};
+use crate::rntuple::schema::{FieldNames, FieldType, Leaf};
 
 /// The field type of an Arrow type, or why there is none.
 fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {

@@ -19,17 +19,19 @@ use super::trouble::{Troubles, spared};
 use super::unit::Units;
 use super::{clusters, effort, trouble, verify};
 use crate::Context;
-use crate::dataset::{Dataset, Filter, LeftOut, TREE_CLASSES, digest};
+use crate::compare::digest;
+use crate::dataset::{Dataset, Filter, LeftOut};
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::memory::peak_memory;
+use crate::open::TREE_CLASSES;
 use crate::output::{self, Output};
-use crate::read;
-use crate::rootfile::{NOT_CLOSED, RootFile};
-use crate::ttree::{Reader, Relations};
-use crate::write::loss::{check_exact, losses};
-use crate::write::{
+use crate::rntuple::read;
+use crate::rntuple::write::loss::{check_exact, losses};
+use crate::rntuple::write::{
     self, DEFAULT_INITIAL_UNZIPPED_PAGE, Encodings, FieldOptions, SealSettings, Writer,
 };
+use crate::rootfile::{NOT_CLOSED, RootFile};
+use crate::ttree::{Reader, Relations};
 
 /// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple of the same
 /// path in the new file `output`, which appears only when all of it is written (and verified, if
@@ -64,7 +66,7 @@ pub fn convert_all(
             "one name does not do for all trees of a file: each keeps its path",
         ));
     }
-    let keys = crate::dataset::datasets(input)?;
+    let keys = crate::open::datasets(input)?;
     let trees = keys.into_iter().filter(|key| TREE_CLASSES.contains(&key.class.as_str()));
     let paths: Vec<_> = trees.map(|key| format!("{};{}", key.path, key.cycle)).collect();
     if paths.is_empty() {

@@ -13,7 +13,9 @@ use super::trouble::Troubles;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
-use crate::schema::{BACKING_PREFIX, FieldId, FieldNames, FieldType, Schema, SchemaBuilder};
+use crate::rntuple::schema::{
+    BACKING_PREFIX, FieldId, FieldNames, FieldType, Schema, SchemaBuilder,
+};
 use crate::ttree::{Branch, CountSource};
 
 /// A branch of the tree with its path.

@@ -1,8 +1,8 @@
 //! The schema of ROOT 6.40's importer, as literals from its own output for the same tree.
 
 use super::*;
-use crate::encoding::ColumnType;
-use crate::schema::Structure;
+use crate::rntuple::encoding::ColumnType;
+use crate::rntuple::schema::Structure;
 use crate::ttree::{Element, Leaf, Plain, Shape};
 
 fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str>) -> Branch {
@@ -55,7 +55,7 @@ type Row<'a> = (Option<u32>, &'a str, &'a str, Structure, Option<u64>, Option<u3
 
 /// Every field.
 fn fields(schema: &Schema) -> Vec<Row<'_>> {
-    let row = |field: &'_ crate::schema::Field| {
+    let row = |field: &'_ crate::rntuple::schema::Field| {
         (
             field.parent.map(|id| id.0),
             field.structure,

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
-pub use crate::write::{Effort, Encodings, FieldOptions};
-use crate::write::{check_cluster, check_memory, check_page};
+pub use crate::rntuple::write::{Effort, Encodings, FieldOptions};
+use crate::rntuple::write::{check_cluster, check_memory, check_page};
 
 /// Bytes of a cluster on storage, approximately; ROOT's default for RNTuple.
 pub const CLUSTER_BYTES: u64 = 128 << 20;

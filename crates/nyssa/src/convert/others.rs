@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::options::Options;
 use super::report::Report;
 use crate::Context;
-use crate::dataset::{self, Format, TREE_CLASSES};
+use crate::dataset::Format;
 use crate::error::{Kind, Result, ResultExt};
+use crate::open::{self, TREE_CLASSES};
 use crate::output::Output;
 use crate::rewrite;
 use crate::rootfile::{Carry, KeyEntry, Refused, RootFile};
@@ -33,10 +34,10 @@ impl Others {
     pub fn plan(input: &RootFile, converted: &[KeyEntry]) -> Result<Self> {
         let carry = Carry::plan(input, &[])?;
         let mut others = Self { carry, ntuples: Vec::new(), left_out: Vec::new() };
-        let newest = dataset::datasets(input)?;
+        let newest = open::datasets(input)?;
         let ntuple = |path: &str| {
             let found = newest.iter().find(|key| shown(key) == path)?;
-            (dataset::format_of(found) == Some(Format::RNTuple)).then_some(found)
+            (open::format_of(found) == Some(Format::RNTuple)).then_some(found)
         };
         let done: HashSet<String> = converted.iter().map(shown).collect();
         for refused in others.carry.refused() {

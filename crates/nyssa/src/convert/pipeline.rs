@@ -19,9 +19,9 @@ use super::map::{Source, Unit};
 use super::unit::Units;
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
-use crate::page::SealedColumn;
-use crate::write::cutting::Cutter;
-use crate::write::{Scratch, SealSettings, Writer};
+use crate::rntuple::page::SealedColumn;
+use crate::rntuple::write::cutting::Cutter;
+use crate::rntuple::write::{Scratch, SealSettings, Writer};
 
 /// A cluster is planned when all but this many before it are written,
 const AHEAD: usize = 2;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::write::ColumnReport;
+use crate::rntuple::write::ColumnReport;
 
 /// Report of one conversion.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -43,7 +43,7 @@ pub struct Report {
     /// Wall-clock seconds of verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify_seconds: Option<f64>,
-    /// What the digests of the fields are, [`crate::dataset::digest::HASH`].
+    /// What the digests of the fields are, [`crate::compare::digest::HASH`].
     pub digest_hash: String,
     /// Converted branches in the tree's order.
     pub fields: Vec<FieldReport>,
@@ -76,7 +76,7 @@ pub struct FieldReport {
     pub input_bytes: u64,
     /// Compressed bytes of the field's own columns; shared offsets count to the counter.
     pub output_bytes: u64,
-    /// Digest of the values of the branch, see [`crate::dataset::digest`]; none where the branch does not
+    /// Digest of the values of the branch, see [`crate::compare::digest`]; none where the branch does not
     /// read as the values of the field.
     pub digest: Option<String>,
 }

@@ -15,9 +15,9 @@ use super::map::Input;
 use super::report::ProductReport;
 use crate::error::{Error, Result};
 use crate::rootfile::{RootFile, StreamerList};
-use crate::schema::type_name;
 use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::{Branch, Reader, Shape, Split, Streamed};
+use crate::type_name;
 
 /// A branch whose objects are streamed.
 #[derive(Clone, Debug)]

@@ -9,10 +9,11 @@ use super::counters::{Counters, needed};
 use super::map::{Input, Source, Unit};
 use super::streamer::{Product, Products};
 use crate::error::{Error, Result, ResultExt};
-use crate::page::SealedColumn;
-use crate::schema::Schema;
-use crate::ttree::{Reader, Shape, items};
-use crate::write::{Scratch, SealSettings, seal_field, seal_offsets};
+use crate::rntuple::page::SealedColumn;
+use crate::rntuple::schema::Schema;
+use crate::rntuple::write::{Scratch, SealSettings, seal_field, seal_offsets};
+use crate::ttree::read::items;
+use crate::ttree::{Reader, Shape};
 
 /// The units of a conversion and where their data comes from.
 pub(super) struct Units<'a> {

@@ -6,11 +6,12 @@ use arrow_array::{Array, ArrayRef};
 
 use super::map::FieldMap;
 use crate::Context;
-use crate::dataset::diff::{self, Report};
-use crate::dataset::{Dataset, Slice};
+use crate::compare::diff::{self, Report};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
-use crate::read::{self, StreamerForm};
+use crate::rntuple::read::{self, StreamerForm};
 use crate::rootfile::RootFile;
+use crate::view::Slice;
 
 /// Compares every converted branch, for `entries` of the tree, with its field, bit by bit.
 ///

@@ -10,7 +10,7 @@ use crate::error::Result;
 const PROBE_ENTRIES: u64 = 1000;
 
 /// A column that is read in batches.
-pub(super) trait Measured {
+pub(crate) trait Measured {
     /// Bytes of memory that an entry takes, as far as is known from the batches before.
     fn bytes_per_entry(&self) -> f64;
 }
@@ -20,7 +20,7 @@ pub(super) trait Measured {
 ///
 /// # Errors
 /// Those of `read`, and `Cancelled`.
-pub(super) fn each<T: Measured>(
+pub(crate) fn each<T: Measured>(
     dataset: &dyn Dataset,
     columns: &mut [T],
     entries: Range<u64>,

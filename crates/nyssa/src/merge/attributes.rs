@@ -12,8 +12,8 @@ use super::survey::{Survey, open};
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
-use crate::read::{self, ATTRIBUTE_FIELDS, Reader};
-use crate::write::{AttributeSetWriter, Writer};
+use crate::rntuple::read::{self, ATTRIBUTE_FIELDS, Reader};
+use crate::rntuple::write::{AttributeSetWriter, Writer};
 
 /// Attributes read at once.
 const STEP: u64 = 1 << 16;

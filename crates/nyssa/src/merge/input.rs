@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use nyssa_io::LocalSource;
 
-use crate::dataset::split_path;
 use crate::error::{Error, Result, ResultExt};
-use crate::read::{CLASS, Reader};
+use crate::open::split_path;
+use crate::rntuple::read::{CLASS, Reader};
 use crate::rootfile::{KeyEntry, RootFile};
 
 /// An open input.

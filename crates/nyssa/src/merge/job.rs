@@ -15,9 +15,9 @@ use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::memory::peak_memory;
 use crate::output::{self, Output};
-use crate::read;
+use crate::rntuple::read;
+use crate::rntuple::write::{self, Writer};
 use crate::rootfile::Carry;
-use crate::write::{self, Writer};
 
 /// Merges RNTuples, each the file or `FILE:PATH` of an argument, into one in the new file `output`, which
 /// appears only when all of it is written. Entries keep the order of the inputs. The other objects of
@@ -35,7 +35,7 @@ pub fn merge(
 ) -> Result<Report> {
     let start = Instant::now();
     // Everything that can be refused is refused before the output is touched.
-    let files: Vec<_> = inputs.iter().map(|input| crate::dataset::split_path(input).0).collect();
+    let files: Vec<_> = inputs.iter().map(|input| crate::open::split_path(input).0).collect();
     Output::check(&files, output, options.force)?;
     options.validate()?;
     let survey = Survey::of(inputs, options.recluster.is_some(), context)?;

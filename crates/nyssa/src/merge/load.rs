@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::mapping::Mapping;
 use crate::Context;
 use crate::error::{Error, Result};
-use crate::page;
-use crate::read::Reader;
-use crate::schema::{Cluster, ColumnId, PageInfo};
+use crate::rntuple::page;
+use crate::rntuple::read::Reader;
+use crate::rntuple::schema::{Cluster, ColumnId, PageInfo};
 
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::unify::needs_value;
 use crate::error::{Error, Result};
-use crate::schema::{Column, ColumnId, FieldId, Schema, Structure};
+use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 
 /// Fields of the output by those of an input.
 pub(super) type Ids = HashMap<FieldId, FieldId>;

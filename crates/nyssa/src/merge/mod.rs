@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Fields are matched by name (`tree.rs`), collections that projected fields show by what these show
-//! ([`crate::schema::align`]). Numbers get the type that holds those of all inputs. A field whose pages
+//! ([`crate::rntuple::schema::align`]). Numbers get the type that holds those of all inputs. A field whose pages
 //! are encoded differently in some input gets one more column representation; clusters name the one they
 //! use (specification, "Column Description"). A field that an input does not have gets constant pages of
 //! zeros there, a few bytes that are stored once. Reading and checking of pages runs ahead of writing in

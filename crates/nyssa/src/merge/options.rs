@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::compression::Compression;
 use crate::error::{Error, Result};
-use crate::write::{
+use crate::rntuple::write::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, Effort, MIN_MEMORY, check_cluster, check_memory,
 };
 

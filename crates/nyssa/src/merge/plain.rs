@@ -11,7 +11,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::survey::Shape;
-use crate::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
+use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
 
 /// Gives fields that differ in where their data are data of their own, in all shapes.
 pub(super) fn settle(shapes: &mut [Shape]) {

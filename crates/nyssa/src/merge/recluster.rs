@@ -8,14 +8,15 @@ use super::options::{Options, default_memory};
 use super::survey::{Survey, Surveyed, open};
 use super::unify::Unified;
 use crate::Context;
-use crate::dataset::evolve::{Missing, Options as Evolution};
-use crate::dataset::{Dataset, Evolved, Item, Mapping};
+use crate::dataset::{Dataset, Item};
 use crate::error::{Error, Result, ResultExt};
-use crate::read;
 use crate::rewrite::Target;
-use crate::schema::Schema;
-use crate::write::cutting::clusters_are;
-use crate::write::{self, Report, SharedFile, TableWriter};
+use crate::rntuple::read;
+use crate::rntuple::schema::Schema;
+use crate::rntuple::write::cutting::clusters_are;
+use crate::rntuple::write::{self, Report, SharedFile, TableWriter};
+use crate::view::evolve::{Missing, Options as Evolution};
+use crate::view::{Evolved, Mapping};
 
 /// One part in so many of the memory is for what is read at once; the rest is for writing.
 const READ_SHARE: u64 = 4;

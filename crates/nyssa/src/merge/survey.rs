@@ -13,10 +13,10 @@ use super::report::InputReport;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::format::{Anchor, ExtraType};
-use crate::read::{self, Reader};
+use crate::rntuple::format::{Anchor, ExtraType};
+use crate::rntuple::read::{self, Reader};
+use crate::rntuple::schema::{FieldId, Schema, align};
 use crate::rootfile::RootFile;
-use crate::schema::{FieldId, Schema, align};
 
 /// Inputs that are open at a time, so that thousands of them stay below every system's limit.
 const OPEN_AT_ONCE: usize = 64;

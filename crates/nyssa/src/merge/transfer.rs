@@ -8,9 +8,9 @@ use super::mapping::{Count, Mapping, Missing, Moved};
 use super::zeros::Zeros;
 use crate::Context;
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::read::Reader;
-use crate::schema::{Cluster, ColumnId, ColumnRange, PageInfo};
-use crate::write::{StoredColumn, Writer};
+use crate::rntuple::read::Reader;
+use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, PageInfo};
+use crate::rntuple::write::{StoredColumn, Writer};
 
 /// Loads that wait to be written; one more is being read and one written.
 const WAITING: usize = 2;

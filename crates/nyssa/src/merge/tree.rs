@@ -9,7 +9,7 @@ use super::options::Mode;
 use super::survey::Survey;
 use super::widen::wider;
 use crate::error::{Error, Result};
-use crate::schema::{Field, FieldId, Schema, Structure};
+use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
 /// The same field in the shapes that have it.
 pub(super) struct Node {

@@ -1,11 +1,11 @@
 //! Types that differ in numbers only → the type that holds what is in both, by the rules of
-//! [`crate::dataset::evolve`].
+//! [`crate::view::evolve`].
 
 use arrow_schema::{DataType, Field};
 
-use crate::dataset::evolve::common;
-use crate::schema::type_name::{Argument, TypeName};
-use crate::schema::{FieldType, Leaf};
+use crate::rntuple::schema::{FieldType, Leaf};
+use crate::type_name::{Argument, TypeName};
+use crate::view::evolve::common;
 
 /// Types that differ in C++ alone: their columns and values are the same.
 const VECTORS: [&str; 2] = ["std::vector", "ROOT::VecOps::RVec"];

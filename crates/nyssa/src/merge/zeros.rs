@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use crate::compression::Compressor;
-use crate::encoding::Encoding;
 use crate::error::{Error, Result, ResultExt};
-use crate::page;
-use crate::schema::{ColumnId, PageInfo};
-use crate::write::{Options, Writer};
+use crate::rntuple::encoding::Encoding;
+use crate::rntuple::page;
+use crate::rntuple::schema::{ColumnId, PageInfo};
+use crate::rntuple::write::{Options, Writer};
 
 /// Elements of a page of zeros at most.
 const MOST_ELEMENTS: u64 = 1 << 16;

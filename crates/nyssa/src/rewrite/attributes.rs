@@ -8,10 +8,11 @@ use arrow_schema::DataType;
 use super::select::Selection;
 use super::target::Target;
 use crate::Context;
-use crate::dataset::{Dataset, Piece, Selected};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
-use crate::read::{ATTRIBUTE_FIELDS, Reader};
-use crate::write::{AttributeSetWriter, Options, Writer};
+use crate::rntuple::read::{ATTRIBUTE_FIELDS, Reader};
+use crate::rntuple::write::{AttributeSetWriter, Options, Writer};
+use crate::view::{Piece, Selected};
 
 /// Copies all attribute sets of `reader` into what `writer` writes. Ranges are those of the entries that
 /// `selected` takes; an attribute of entries none of which is taken goes. Returns what is worth knowing.

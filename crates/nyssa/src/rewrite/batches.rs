@@ -7,12 +7,13 @@ use arrow_array::ArrayRef;
 
 use super::sizes::Sizes;
 use crate::Context;
-use crate::dataset::{Dataset, Selected};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
-use crate::page::SealedColumn;
-use crate::schema::{Column, ColumnId, FieldId, Schema};
-use crate::write::cutting::Cutter;
-use crate::write::{SealSettings, Sealer, Writer};
+use crate::rntuple::page::SealedColumn;
+use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema};
+use crate::rntuple::write::cutting::Cutter;
+use crate::rntuple::write::{SealSettings, Sealer, Writer};
+use crate::view::Selected;
 
 /// Share of the memory budget that the arrays of one batch may take: two batches are in memory, one
 /// of them also sealed, and compressors need some.

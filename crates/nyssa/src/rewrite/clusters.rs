@@ -1,8 +1,9 @@
 //! Where the clusters of the output end.
 
 use super::sizes::Sizes;
-use crate::dataset::{Dataset, Selected};
-use crate::write::cutting::{Amounts, Cutter, Span};
+use crate::dataset::Dataset;
+use crate::rntuple::write::cutting::{Amounts, Cutter, Span};
+use crate::view::Selected;
 
 /// Share of the memory budget that one field may take in one cluster: one is read while another is
 /// sealed.

@@ -1,9 +1,9 @@
 //! The columns of a field in the output: ROOT's defaults for the new compression, except that less
 //! than the full precision stays what it is.
 
-use crate::encoding::ColumnType as C;
 use crate::error::{Error, Result};
-use crate::schema::{Column, Field, FieldId, Leaf, Schema, index_column};
+use crate::rntuple::encoding::ColumnType as C;
+use crate::rntuple::schema::{Column, Field, FieldId, Leaf, Schema, index_column};
 
 /// Fundamental types that are stored whole.
 const INTEGERS: [Leaf; 11] = [
@@ -117,7 +117,7 @@ fn plain(column_type: C) -> C {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Structure;
+    use crate::rntuple::schema::Structure;
 
     fn field(type_name: &str, type_alias: &str) -> Field {
         Field {

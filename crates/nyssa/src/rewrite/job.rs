@@ -15,16 +15,19 @@ use super::sizes::Sizes;
 use super::skim;
 use super::target::Target;
 use crate::Context;
-use crate::dataset::{self, AnyDataset, Dataset, Format, Piece, Ruled, Selected, diff};
+use crate::compare::diff;
+use crate::dataset::{AnyDataset, Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
-use crate::format::ExtraType;
 use crate::memory::peak_memory;
+use crate::open;
 use crate::output::{self, Output};
-use crate::read::{self, Reader, StreamerForm};
+use crate::rntuple::format::ExtraType;
+use crate::rntuple::read::{self, Reader, StreamerForm};
+use crate::rntuple::schema::{FieldId, Schema};
+use crate::rntuple::write::loss::{check_exact, losses};
+use crate::rntuple::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, SealSettings, Writer};
 use crate::rootfile::{Carry, NOT_CLOSED, Refused, RootFile};
-use crate::schema::{FieldId, Schema};
-use crate::write::loss::{check_exact, losses};
-use crate::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, SealSettings, Writer};
+use crate::view::{Piece, Ruled, Selected};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
 /// `output`, under the same path, which appears only when all of it is written (and verified, if
@@ -56,8 +59,8 @@ pub fn rewrite_all(
     options: &Options,
     context: &Context,
 ) -> Result<Vec<Report>> {
-    let keys = dataset::datasets(input)?;
-    let ntuples = keys.iter().filter(|key| dataset::format_of(key) == Some(Format::RNTuple));
+    let keys = open::datasets(input)?;
+    let ntuples = keys.iter().filter(|key| open::format_of(key) == Some(Format::RNTuple));
     let paths: Vec<_> = ntuples.map(|key| format!("{};{}", key.path, key.cycle)).collect();
     if paths.is_empty() {
         return Err(Error::not_found("the file has no RNTuple")).in_file(input.name());
@@ -347,7 +350,7 @@ fn field_reports(
     read: &[u64],
     written: &[u64],
 ) -> Vec<FieldReport> {
-    let report = |(id, field): (FieldId, &crate::schema::Field)| {
+    let report = |(id, field): (FieldId, &crate::rntuple::schema::Field)| {
         let index = physical.iter().position(|(_, other)| *other == id);
         let bytes = |all: &[u64]| index.and_then(|index| all.get(index)).copied().unwrap_or(0);
         FieldReport {

@@ -8,11 +8,11 @@ use super::sizes::Sizes;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::schema::{FieldId, Schema};
-use crate::write::auto::Chooser;
-use crate::write::chosen::Chosen;
-use crate::write::effort::Codecs;
-use crate::write::{Effort, Encodings, Scratch, SealSettings, seal_field};
+use crate::rntuple::schema::{FieldId, Schema};
+use crate::rntuple::write::auto::Chooser;
+use crate::rntuple::write::chosen::Chosen;
+use crate::rntuple::write::effort::Codecs;
+use crate::rntuple::write::{Effort, Encodings, Scratch, SealSettings, seal_field};
 
 /// Decoded bytes of a field, with all that is below it, that are looked at for types and effort,
 const SAMPLE_BYTES: u64 = 4 << 20;

@@ -6,12 +6,12 @@ use arrow_buffer::BooleanBuffer;
 
 use crate::compression::Compression;
 use crate::cut::Cut;
-use crate::dataset::ReadRule;
 use crate::error::{Error, Result};
-use crate::write::{
+use crate::rntuple::write::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings, FieldOptions,
     check_cluster, check_memory, check_page,
 };
+use crate::view::ReadRule;
 
 /// Bytes of decoded and sealed data in flight.
 pub const MEMORY_BUDGET: u64 = 512 << 20;

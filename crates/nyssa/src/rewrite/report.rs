@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::write::ColumnReport;
+use crate::rntuple::write::ColumnReport;
 
 /// Report of one rewritten RNTuple.
 #[derive(Clone, Debug, Default, Serialize)]

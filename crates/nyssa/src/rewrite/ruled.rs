@@ -4,9 +4,10 @@ use arrow_schema::{DataType, Field as ArrowField};
 
 use super::target::Target;
 use crate::compression::Compression;
-use crate::dataset::{Dataset, ReadRule};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
-use crate::schema::{Classes, FieldId, FieldType, Nullable, SchemaBuilder, Structure};
+use crate::rntuple::schema::{Classes, FieldId, FieldType, Nullable, SchemaBuilder, Structure};
+use crate::view::ReadRule;
 
 impl Target {
     /// Adds what `ruled`, which shows the source with `rules`, has more than the source. A member that

@@ -12,7 +12,7 @@ use globset::{Glob, GlobMatcher};
 
 use crate::error::{Error, Result};
 use crate::guard::did_you_mean;
-use crate::schema::{FieldId, Schema, Structure};
+use crate::rntuple::schema::{FieldId, Schema, Structure};
 
 /// The fields that stay, by [`FieldId`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::read::{Element, Reader};
-use crate::schema::{Cluster, ColumnId, FieldId, Schema};
+use crate::rntuple::read::{Element, Reader};
+use crate::rntuple::schema::{Cluster, ColumnId, FieldId, Schema};
 
 /// Bytes of fields by cluster.
 pub(super) struct Sizes {

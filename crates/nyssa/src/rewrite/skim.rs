@@ -10,10 +10,11 @@ use super::options::EntryCut;
 use super::sizes::Sizes;
 use crate::Context;
 use crate::cut::Cut;
-use crate::dataset::{Dataset, Piece};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
-use crate::read::Reader;
+use crate::rntuple::read::Reader;
+use crate::view::Piece;
 
 /// Share of the memory budget for the fields of the cut: one chunk is read while another is looked at,
 /// and its numbers are copied to 64 bits.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::columns::{choose, slots};
 use super::select::Selection;
 use crate::error::{Error, Result, ResultExt};
-use crate::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema};
+use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema};
 
 /// Begins the names of cardinality types.
 const CARDINALITY: &str = "ROOT::RNTupleCardinality<";

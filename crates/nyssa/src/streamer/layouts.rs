@@ -7,7 +7,7 @@ use super::branch::Member;
 use super::compile::Compiler;
 use crate::error::Result;
 use crate::rootfile::{ClassInfo, StreamerInfos, known};
-use crate::schema::type_name;
+use crate::type_name;
 
 /// Layouts of the branches of one file.
 pub struct Layouts<'a> {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nyssa::convert::{Options, Report, convert};
+use nyssa::rntuple::read;
 use nyssa::rootfile::RootFile;
-use nyssa::{Context, Result, read};
+use nyssa::{Context, Result};
 use nyssa_io::LocalSource;
 
 /// The folder of test data, or `None`, said on stderr, when it is absent.

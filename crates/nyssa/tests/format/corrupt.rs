@@ -1,8 +1,8 @@
 //! Damaged envelopes: refused by the checksum; with a matching checksum, refused by a check or
 //! read as something else, but never a panic, a hang or a huge allocation.
 
-use nyssa::format::{Anchor, Envelope, EnvelopeKind, Footer, Header, PageList, checksum};
-use nyssa::schema::Schema;
+use nyssa::rntuple::format::{Anchor, Envelope, EnvelopeKind, Footer, Header, PageList, checksum};
+use nyssa::rntuple::schema::Schema;
 use nyssa::{Error, Kind};
 use proptest::prelude::*;
 

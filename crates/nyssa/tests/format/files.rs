@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use nyssa::compression::decompress;
-use nyssa::format::{Anchor, EnvelopePosition, Footer, Header, Locator, PageList};
-use nyssa::schema::Schema;
+use nyssa::rntuple::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
+use nyssa::rntuple::schema::Locator;
+use nyssa::rntuple::schema::Schema;
 
 /// Everything that describes one RNTuple, and the envelopes as stored in the file.
 pub struct Loaded {

@@ -1,7 +1,7 @@
 //! Every RNTuple of the test data, against what ROOT says about it.
 
 use nyssa::Kind;
-use nyssa::schema::{FieldId, Schema};
+use nyssa::rntuple::schema::{FieldId, Schema};
 
 use crate::descriptors::{FIELDS, NUMBERS};
 use crate::files::{self, Loaded};

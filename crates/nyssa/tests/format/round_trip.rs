@@ -1,11 +1,14 @@
 //! Records that no file of the test data has: written and read again.
 
-use nyssa::encoding::ColumnType;
-use nyssa::format::{
-    Anchor, AttributeSet, ClusterGroup, EnvelopeLink, EnvelopePosition, ExtraType, Footer,
-    FormatVersion, Header, Locator, PageList, SchemaDescription,
+use nyssa::rntuple::encoding::ColumnType;
+use nyssa::rntuple::format::{
+    Anchor, AttributeSet, ClusterGroup, EnvelopePosition, ExtraType, Footer, FormatVersion, Header,
+    PageList, SchemaDescription,
 };
-use nyssa::schema::{Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure};
+use nyssa::rntuple::schema::{
+    Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure,
+};
+use nyssa::rntuple::schema::{EnvelopeLink, Locator};
 use proptest::prelude::*;
 
 use crate::written::int_schema;

@@ -6,13 +6,13 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use nyssa::compression::Compression;
-use nyssa::encoding::ColumnType;
-use nyssa::format::{
-    Anchor, ClusterGroup, EnvelopeLink, EnvelopePosition, Footer, Header, Locator, PageList,
-    SchemaDescription, checksum,
+use nyssa::rntuple::encoding::ColumnType;
+use nyssa::rntuple::format::{
+    Anchor, ClusterGroup, EnvelopePosition, Footer, Header, PageList, SchemaDescription, checksum,
 };
+use nyssa::rntuple::schema::{Cluster, Column, ColumnRange, Field, PageInfo, Schema, Structure};
+use nyssa::rntuple::schema::{EnvelopeLink, Locator};
 use nyssa::rootfile::writer::{Options, RootFileWriter};
-use nyssa::schema::{Cluster, Column, ColumnRange, Field, PageInfo, Schema, Structure};
 
 use crate::files;
 

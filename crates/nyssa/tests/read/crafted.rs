@@ -3,15 +3,18 @@
 use crate::common::{context, memory, value};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use nyssa::encoding::ColumnType;
-use nyssa::format::{
-    Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopeLink, EnvelopePosition, Footer,
-    FormatVersion, Header, Locator, PageList, SchemaDescription,
+use nyssa::rntuple::encoding::ColumnType;
+use nyssa::rntuple::format::{
+    Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopePosition, Footer, FormatVersion, Header,
+    PageList, SchemaDescription,
 };
-use nyssa::read::{Options, Reader, StreamerForm, verify};
+use nyssa::rntuple::read::{Options, Reader, StreamerForm, verify};
+use nyssa::rntuple::schema::{
+    Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure,
+};
+use nyssa::rntuple::schema::{EnvelopeLink, Locator};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::schema::{Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure};
 use nyssa::{Dataset, Kind, Result};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{context, data, memory, read_all, readable};
 use arrow_array::ArrayRef;
-use nyssa::read::{Options, Reader, verify};
+use nyssa::rntuple::read::{Options, Reader, verify};
 use nyssa::rootfile::RootFile;
 use nyssa::{Dataset, Kind, Result};
 

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{Array, ArrayRef};
-use nyssa::dataset::{AnyDataset, Chain, ChainOptions, Join, Link, Right};
-use nyssa::read::{Options, Reader, StreamerForm};
+use nyssa::dataset::AnyDataset;
+use nyssa::rntuple::read::{Options, Reader, StreamerForm};
+use nyssa::rntuple::write;
 use nyssa::rootfile::writer::Options as FileOptions;
 use nyssa::update::Update;
-use nyssa::{Dataset, Result, merge, rewrite, write};
+use nyssa::view::{Chain, ChainOptions, Join, Link, Right};
+use nyssa::{Dataset, Result, merge, rewrite};
 use nyssa_io::Sink;
 
 use crate::common::{context, memory};

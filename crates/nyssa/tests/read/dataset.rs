@@ -2,7 +2,8 @@
 
 use crate::common::{context, data, open, value};
 use nyssa::Kind;
-use nyssa::dataset::{Format, datasets, format_of, open_dataset, split_path};
+use nyssa::dataset::Format;
+use nyssa::open::{datasets, format_of, open_dataset, split_path};
 use serde_json::json;
 
 #[test]

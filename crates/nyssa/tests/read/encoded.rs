@@ -17,7 +17,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 use nyssa::dataset::Dataset;
-use nyssa::read::{Options, Reader, StreamerForm};
+use nyssa::rntuple::read::{Options, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 use nyssa::streamer::ObjectLayout;
 use nyssa::{Context, Kind};

@@ -3,7 +3,7 @@
 
 use crate::common::{context, hex, value};
 use crate::crafted::{craft, leaf};
-use nyssa::encoding::ColumnType as C;
+use nyssa::rntuple::encoding::ColumnType as C;
 use nyssa::{Dataset, Kind, Result};
 use serde_json::{Value, json};
 

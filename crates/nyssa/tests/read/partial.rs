@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::common::{context, open, read_all, readable};
 use arrow_array::{Array, ArrayRef};
-use nyssa::read::Reader;
+use nyssa::rntuple::read::Reader;
 use nyssa::{Dataset, Kind};
 use proptest::prelude::*;
 

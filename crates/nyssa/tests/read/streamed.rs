@@ -8,7 +8,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use nyssa::Context;
 use nyssa::dataset::Dataset;
-use nyssa::read::{Options, Reader, StreamerForm};
+use nyssa::rntuple::read::{Options, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 use nyssa::streamer::ObjectLayout;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::{context, data, readable};
 use nyssa::Dataset;
-use nyssa::read::Reader;
+use nyssa::rntuple::read::Reader;
 use nyssa::rootfile::RootFile;
 use nyssa_io::{Counters, LocalSource, RecordingSource};
 

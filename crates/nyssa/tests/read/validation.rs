@@ -2,7 +2,7 @@
 
 use crate::common::{context, data, like, open, read_all, readable, value};
 use arrow_array::{Array, ArrayRef};
-use nyssa::read::{Reader, verify};
+use nyssa::rntuple::read::{Reader, verify};
 use nyssa::{Context, Dataset, Kind};
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::*;
-use nyssa::format::{Anchor, FormatVersion};
-use nyssa::write::{AttributeSetWriter, Options, TableWriter};
+use nyssa::rntuple::format::{Anchor, FormatVersion};
+use nyssa::rntuple::write::{AttributeSetWriter, Options, TableWriter};
 
 use super::common::*;
 

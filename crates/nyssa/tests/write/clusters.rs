@@ -7,8 +7,8 @@ use arrow_array::types::Int64Type;
 use arrow_array::*;
 use arrow_schema::Schema;
 use nyssa::Dataset;
-use nyssa::read::Reader;
-use nyssa::write::{MIN_CLUSTER, Options, TableWriter};
+use nyssa::rntuple::read::Reader;
+use nyssa::rntuple::write::{MIN_CLUSTER, Options, TableWriter};
 
 use super::common::*;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Schema};
 use nyssa::arrow::field;
-use nyssa::read::Reader;
+use nyssa::rntuple::read::Reader;
+use nyssa::rntuple::write::{Options, Report, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::write::{Options, Report, SharedFile, TableWriter};
 use nyssa::{Context, Dataset};
 use nyssa_io::{MemoryHandle, MemorySink, MemorySource};
 

@@ -6,9 +6,11 @@ use arrow_array::*;
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use nyssa::Kind;
-use nyssa::page::SealedColumn;
-use nyssa::schema::{ColumnId, FieldId, Schema};
-use nyssa::write::{Options, Scratch, SealSettings, TableWriter, Writer, seal_field, seal_offsets};
+use nyssa::rntuple::page::SealedColumn;
+use nyssa::rntuple::schema::{ColumnId, FieldId, Schema};
+use nyssa::rntuple::write::{
+    Options, Scratch, SealSettings, TableWriter, Writer, seal_field, seal_offsets,
+};
 
 use super::common::*;
 

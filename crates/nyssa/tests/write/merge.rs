@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array};
 use nyssa::Dataset;
 use nyssa::merge::{Options as MergeOptions, merge};
-use nyssa::read::Reader;
+use nyssa::rntuple::read::Reader;
+use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::write::{Options, SharedFile, TableWriter};
 use nyssa_io::{LocalSink, LocalSource};
 
 use crate::common::{arrow_schema, context, read};

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::*;
 use arrow_schema::DataType;
-use nyssa::write::{FillContext, Options, Order, ParallelWriter, SharedFile};
+use nyssa::rntuple::write::{FillContext, Options, Order, ParallelWriter, SharedFile};
 use nyssa::{Dataset, Kind};
 use nyssa_io::MemoryHandle;
 

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use arrow_array::*;
-use nyssa::encoding::ColumnType;
-use nyssa::read::Reader;
-use nyssa::schema::{Column, ColumnId, ColumnRange, FieldId, FieldType, Leaf, Schema};
-use nyssa::write::{Options, Scratch, SealSettings, Writer, seal_field};
+use nyssa::rntuple::encoding::ColumnType;
+use nyssa::rntuple::read::Reader;
+use nyssa::rntuple::schema::{Column, ColumnId, ColumnRange, FieldId, FieldType, Leaf, Schema};
+use nyssa::rntuple::write::{Options, Scratch, SealSettings, Writer, seal_field};
 
 use super::common::*;
 

@@ -7,7 +7,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use nyssa::arrow::field;
-use nyssa::write::Options;
+use nyssa::rntuple::write::Options;
 use proptest::prelude::*;
 
 use super::common::*;
@@ -177,9 +177,14 @@ fn half_precision_and_bytes() {
         arrow_schema::Field::new("raw", DataType::LargeBinary, false),
     ]);
     let (file, handle) = file();
-    let mut writer =
-        nyssa::write::TableWriter::create(&file, "Events", &plain, Options::default(), &context(1))
-            .unwrap();
+    let mut writer = nyssa::rntuple::write::TableWriter::create(
+        &file,
+        "Events",
+        &plain,
+        Options::default(),
+        &context(1),
+    )
+    .unwrap();
     writer.extend(&[half, raw]).unwrap();
     writer.finish().unwrap();
     file.finish().unwrap();

@@ -3,8 +3,8 @@
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use nyssa::arrow::field;
 use nyssa::compression::Compression;
-use nyssa::encoding::ColumnType::{self, *};
-use nyssa::schema::{FieldType, Leaf, Schema, SchemaBuilder, Structure};
+use nyssa::rntuple::encoding::ColumnType::{self, *};
+use nyssa::rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder, Structure};
 
 use super::common::*;
 

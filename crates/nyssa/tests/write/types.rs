@@ -3,7 +3,9 @@
 
 use nyssa::Kind;
 use nyssa::compression::Compression;
-use nyssa::schema::{Class, Classes, Definition, FieldType, Schema, SchemaBuilder, Structure};
+use nyssa::rntuple::schema::{
+    Class, Classes, Definition, FieldType, Schema, SchemaBuilder, Structure,
+};
 
 fn classes() -> Classes {
     let mut classes = Classes::default();
@@ -25,7 +27,7 @@ fn classes() -> Classes {
 fn dump(schema: &Schema) -> String {
     let mut lines = Vec::new();
     for field in &schema.fields {
-        let above = |id: &nyssa::schema::FieldId| schema.field(*id).parent;
+        let above = |id: &nyssa::rntuple::schema::FieldId| schema.field(*id).parent;
         let depth = std::iter::successors(field.parent, above).count();
         let columns = field.columns.iter().map(|&id| schema.column(id).column_type.unwrap().name());
         let role = match field.structure {

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int32Array, StringArray};
 use nyssa::Kind;
+use nyssa::rntuple::write::{Options, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::Options as FileOptions;
 use nyssa::update::Update;
-use nyssa::write::{Options, TableWriter};
 use nyssa_io::{LocalUpdate, Result, Sink};
 
 use crate::common::{arrow_schema, context, open, read, reader};
@@ -205,7 +205,7 @@ fn many_appends_one_after_the_other() {
     }
     let reader = reader(bytes.clone(), "dir/Events");
     assert_eq!(reader.footer().cluster_groups.len(), 6);
-    let report = nyssa::read::verify(&reader, &context(2)).unwrap();
+    let report = nyssa::rntuple::read::verify(&reader, &context(2)).unwrap();
     assert_eq!(report.problems, []);
     let keys = open(bytes).walk().unwrap();
     let paths: Vec<_> = keys.iter().map(|key| format!("{};{}", key.path, key.cycle)).collect();

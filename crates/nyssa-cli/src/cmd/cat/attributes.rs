@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use nyssa::Context;
 use nyssa::dataset::Dataset;
-use nyssa::read::{ATTRIBUTE_FIELDS, Reader};
+use nyssa::rntuple::read::{ATTRIBUTE_FIELDS, Reader};
 
 use super::Printer;
 use crate::app::App;

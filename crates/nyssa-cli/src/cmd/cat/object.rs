@@ -1,6 +1,7 @@
 //! Objects that are no dataset, such as histograms.
 
-use nyssa::dataset::{self, split_path};
+use nyssa::open;
+use nyssa::open::split_path;
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::streamer::ObjectReader;
 
@@ -19,7 +20,7 @@ pub fn find(argument: &str) -> Result<Option<(RootFile, KeyEntry)>> {
     }
     let Ok((file, Some(path))) = open_file(argument) else { return Ok(None) };
     let key = crate::data::find(&file, path)?;
-    let other = dataset::format_of(&key).is_none() && !key.is_directory();
+    let other = open::format_of(&key).is_none() && !key.is_directory();
     Ok(other.then_some((file, key)))
 }
 

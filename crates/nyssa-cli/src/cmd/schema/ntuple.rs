@@ -1,8 +1,8 @@
 //! The fields of an RNTuple.
 
 use nyssa::dataset::{Dataset, Filter};
-use nyssa::read::Reader;
-use nyssa::schema::{Column, ColumnId, FieldId, Structure};
+use nyssa::rntuple::read::Reader;
+use nyssa::rntuple::schema::{Column, ColumnId, FieldId, Structure};
 use serde::Serialize;
 
 use super::{Document, indented, remark};

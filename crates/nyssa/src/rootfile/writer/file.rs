@@ -13,7 +13,7 @@ use super::streamer_info;
 use super::update::Existing;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
-use crate::format::BlobChunks;
+use crate::rntuple::format::BlobChunks;
 use crate::rootfile::FreeSegment;
 use crate::rootfile::encode::{self, LARGE_FILE};
 use crate::rootfile::streamer_list::StreamerList;

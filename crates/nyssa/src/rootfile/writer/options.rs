@@ -2,7 +2,7 @@
 
 use crate::compression::Compression;
 use crate::error::{Error, Result};
-use crate::format::DEFAULT_MAX_KEY_SIZE;
+use crate::rntuple::format::DEFAULT_MAX_KEY_SIZE;
 
 /// Environment variable with a Unix time in seconds that replaces the current time, for
 /// reproducible files (reproducible-builds.org).

@@ -4,9 +4,9 @@ use super::{ARRAY, Compiler, MAX_ARRAY, number, refused};
 use crate::error::{Error, Result};
 use crate::rootfile::Element;
 use crate::rootfile::object::{Basic, ClassId, Item};
-use crate::schema::type_name;
 use crate::streamer::class::{Class, Step, Version};
 use crate::streamer::node::{Node, Pair};
+use crate::type_name;
 
 /// The code of `int`, and those of unsigned numbers.
 pub(super) const INT: i32 = 3;

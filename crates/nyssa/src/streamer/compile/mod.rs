@@ -20,7 +20,7 @@ use super::shape::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::object::{Basic, Item};
 use crate::rootfile::{ClassInfo, Element, StreamerInfos, known};
-use crate::schema::type_name;
+use crate::type_name;
 
 /// Added to a type code for arrays (`kOffsetL`).
 const ARRAY: i32 = 20;

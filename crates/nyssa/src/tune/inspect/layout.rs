@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::read::Reader;
-use crate::schema::FieldId;
+use crate::rntuple::read::Reader;
+use crate::rntuple::schema::FieldId;
 
 /// Cluster groups, and what was added beside the fields of the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

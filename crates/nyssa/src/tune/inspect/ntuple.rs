@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::{ColumnPart, Distribution, Groups, Inspection, Layout, Part, codec};
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::read::Reader;
-use crate::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
+use crate::rntuple::read::Reader;
+use crate::rntuple::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
 
 /// Bytes of a page that say how it is compressed.
 const TAG_BYTES: u64 = 2;

@@ -7,7 +7,8 @@ use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::{Result, ResultExt};
 use crate::rootfile::KeyEntry;
-use crate::ttree::{Basket, Reader, is_elsewhere};
+use crate::ttree::model::is_elsewhere;
+use crate::ttree::{Basket, Reader};
 
 /// Bytes read of each basket: its key and the start of its compressed data.
 const KEY_BYTES: u64 = 512;

@@ -1,0 +1,111 @@
+//! Digests of the values of a dataset, equal for a TTree and the RNTuple made of it.
+//!
+//! A digest depends on the values and their order alone: not on compression, baskets, pages, clusters,
+//! threads, or the widths of integers. [`Column`] says what is hashed.
+
+mod column;
+mod report;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+pub use column::Column;
+pub use report::{Comparison, Difference, Digest, Expected, HASH, Report, Undigested};
+
+use crate::Context;
+use crate::dataset::batches::{self, Measured};
+use crate::dataset::{Dataset, Filter, Item};
+use crate::error::{Error, Result, ResultExt};
+
+/// Bytes of arrays in memory at once.
+pub const MEMORY_BUDGET: u64 = 256 << 20;
+
+/// What is hashed.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which columns.
+    pub filter: Filter,
+    /// Of these only; `None` takes all.
+    pub only: Option<HashSet<String>>,
+    /// Entry range; `None` takes all.
+    pub entries: Option<Range<u64>>,
+    /// Bytes of arrays in memory at once, approximately.
+    pub memory_budget: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { filter: Filter::default(), only: None, entries: None, memory_budget: MEMORY_BUDGET }
+    }
+}
+
+/// Reads all columns and hashes their values. Columns that cannot be read are listed with the reason.
+///
+/// # Errors
+/// `InvalidArgument` for an entry range beyond the dataset, `Cancelled`, and whatever is wrong with a
+/// file.
+pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Result<Report> {
+    let all = dataset.num_entries();
+    let entries = options.entries.clone().unwrap_or(0..all);
+    if entries.start > entries.end || entries.end > all {
+        return Err(Error::invalid_argument(format!(
+            "entries {}:{} are not within the {all} entries that there are",
+            entries.start, entries.end
+        )))
+        .in_file(dataset.file())
+        .in_object(dataset.name());
+    }
+    let mut report = Report::new(dataset, entries.clone());
+    let mut columns = Vec::new();
+    let takes = |name: &str| {
+        options.filter.takes(name) && options.only.as_ref().is_none_or(|only| only.contains(name))
+    };
+    for item in dataset.items().iter().filter(|item| takes(&item.name)) {
+        match item.field.as_ref().map_err(Clone::clone).and_then(|it| Column::new(it.data_type())) {
+            Ok(column) => columns.push(Hashed { item, column, bytes_per_entry: 0.0 }),
+            Err(reason) => report.undigested.push(Undigested { name: item.name.clone(), reason }),
+        }
+    }
+    let read = |columns: &mut [Hashed<'_>], range| add(dataset, columns, range, context);
+    batches::each(dataset, &mut columns, entries, options.memory_budget, context, read)?;
+    report.digests.extend(columns.into_iter().map(|hashed| Digest {
+        name: hashed.item.name.clone(),
+        type_name: hashed.item.type_name.clone(),
+        digest: hashed.column.digest(),
+    }));
+    Ok(report)
+}
+
+/// A column that is hashed.
+struct Hashed<'a> {
+    item: &'a Item,
+    column: Column,
+    bytes_per_entry: f64,
+}
+
+impl Measured for Hashed<'_> {
+    fn bytes_per_entry(&self) -> f64 {
+        self.bytes_per_entry
+    }
+}
+
+/// Reads and hashes a range of entries.
+fn add(
+    dataset: &dyn Dataset,
+    columns: &mut [Hashed<'_>],
+    range: Range<u64>,
+    context: &Context,
+) -> Result<()> {
+    let names: Vec<_> = columns.iter().map(|column| column.item.name.as_str()).collect();
+    let arrays = dataset.read(&names, range.clone(), context)?;
+    let entries = (range.end - range.start).max(1) as f64;
+    context.pool().install(|| {
+        columns.par_iter_mut().zip(arrays).try_for_each(|(hashed, array)| {
+            let bytes = array.get_array_memory_size() as f64;
+            hashed.bytes_per_entry = hashed.bytes_per_entry.max(bytes / entries);
+            hashed.column.add(&array).in_field(&hashed.item.name)
+        })
+    })
+}

@@ -1,0 +1,251 @@
+//! Digests that were written down, and how those of today compare with them.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Options, digest};
+use crate::Context;
+use crate::compare::diff::converted;
+use crate::dataset::{Dataset, Format};
+use crate::error::{Error, Result, ResultExt};
+
+/// What the digests are, with the version of their definition.
+pub const HASH: &str = "xxh3-128 of canonical values, version 1";
+
+/// The digests of a dataset.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// [`HASH`].
+    pub hash: String,
+    /// Name of the file.
+    pub file: String,
+    /// Path of the object in it.
+    pub object: String,
+    /// First entry.
+    pub first_entry: u64,
+    /// Number of entries.
+    pub entries: u64,
+    /// Those of the columns, in order.
+    pub digests: Vec<Digest>,
+    /// Columns that have none.
+    pub undigested: Vec<Undigested>,
+}
+
+/// The digest of one column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Digest {
+    /// Branch or field.
+    pub name: String,
+    /// C++ type.
+    pub type_name: String,
+    /// 32 hexadecimal digits.
+    pub digest: String,
+}
+
+/// A column without digest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Undigested {
+    /// Branch or field.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Report {
+    /// A report without columns.
+    pub(super) fn new(dataset: &dyn Dataset, entries: Range<u64>) -> Self {
+        Self {
+            hash: HASH.to_owned(),
+            file: dataset.file().to_owned(),
+            object: dataset.name().to_owned(),
+            first_entry: entries.start,
+            entries: entries.end - entries.start,
+            ..Self::default()
+        }
+    }
+}
+
+/// Digests that a dataset should have: from the report of a conversion, or from [`Report`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// The entries of the dataset that were hashed.
+    entries: Range<u64>,
+    /// Names and digests.
+    columns: Vec<(String, String)>,
+}
+
+/// A report as JSON: of a conversion, or of digests.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(alias = "digest_hash")]
+    hash: String,
+    #[serde(default)]
+    first_entry: u64,
+    entries: u64,
+    /// Of a conversion.
+    #[serde(default)]
+    tree: String,
+    #[serde(default)]
+    ntuple: String,
+    #[serde(default, alias = "digests")]
+    fields: Vec<WrittenColumn>,
+}
+
+/// One column of it.
+#[derive(Deserialize)]
+struct WrittenColumn {
+    /// Of a conversion.
+    branch: Option<String>,
+    #[serde(alias = "name")]
+    field: String,
+    digest: Option<String>,
+}
+
+/// One report, or one for each tree of a file.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Document {
+    One(Written),
+    All(Vec<Written>),
+}
+
+/// How digests compare with those that were expected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// All columns of the report are there with the same values.
+    pub equal: bool,
+    /// Entries of the report.
+    pub entries: u64,
+    /// Columns compared.
+    pub compared: u64,
+    /// Columns whose values differ.
+    pub different: Vec<Difference>,
+    /// Columns of the report that the dataset does not have.
+    pub missing: Vec<String>,
+    /// Columns of the dataset that have no digest in the report; they are not read.
+    pub extra: Vec<String>,
+    /// Columns of the report that cannot be read.
+    pub undigested: Vec<Undigested>,
+}
+
+/// A column whose values are not those of the report.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Branch or field.
+    pub name: String,
+    /// Digest in the report.
+    pub expected: String,
+    /// Digest of the values.
+    pub found: String,
+}
+
+impl Expected {
+    /// Takes the digests for `dataset` from the JSON `text` of a report, of which `source` is the name.
+    /// A report of a conversion names the tree by its branches and the RNTuple by its fields.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when the text is no such report, or one of another dataset.
+    pub fn parse(text: &[u8], source: &str, dataset: &dyn Dataset) -> Result<Self> {
+        Self::read(text, dataset).in_file(source)
+    }
+
+    fn read(text: &[u8], dataset: &dyn Dataset) -> Result<Self> {
+        let document: Document = serde_json::from_slice(text).map_err(|_| {
+            Error::invalid_argument(
+                "not a report with digests: `nyssa convert --report FILE` or `nyssa digest --json` \
+                 writes one",
+            )
+        })?;
+        let is_tree = dataset.format() == Format::TTree;
+        let written = match document {
+            Document::One(written) => written,
+            Document::All(all) => {
+                let name = bare(dataset.name());
+                let mut all = all.into_iter();
+                let same =
+                    |one: &Written| bare(if is_tree { &one.tree } else { &one.ntuple }) == name;
+                all.find(same).ok_or_else(|| {
+                    Error::invalid_argument(format!("the report says nothing of {name}"))
+                })?
+            }
+        };
+        if written.hash != HASH {
+            return Err(Error::invalid_argument(format!(
+                "the report has digests of another kind, {:?}; those of today are {HASH:?}",
+                written.hash
+            )));
+        }
+        let is_conversion = !written.ntuple.is_empty();
+        let first = if is_conversion && !is_tree { 0 } else { written.first_entry };
+        let last = first.checked_add(written.entries);
+        let last = last.ok_or_else(|| Error::invalid_argument("the report has wrong entries"))?;
+        let column = |column: WrittenColumn| {
+            let name = column.branch.filter(|_| is_tree).unwrap_or(column.field);
+            Some((name, column.digest?))
+        };
+        let columns = written.fields.into_iter().filter_map(column).collect();
+        Ok(Self { entries: first..last, columns })
+    }
+
+    /// Takes other entries of the dataset than the report says.
+    #[must_use]
+    pub fn with_entries(self, entries: Range<u64>) -> Self {
+        Self { entries, ..self }
+    }
+
+    /// Hashes the columns of the report anew. Branches are found as the fields that a conversion makes of
+    /// them, and the other way round.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when the dataset has fewer entries than the report; those of [`digest`].
+    pub fn compare(
+        &self,
+        dataset: &dyn Dataset,
+        memory_budget: u64,
+        context: &Context,
+    ) -> Result<Comparison> {
+        let entries = self.entries.end.saturating_sub(self.entries.start);
+        let mut comparison = Comparison { entries, ..Comparison::default() };
+        let items = dataset.items().iter().map(|item| &*item.name);
+        let names: HashSet<&str> = items.clone().collect();
+        let fields = converted(items);
+        let by_field: HashMap<&str, &str> =
+            fields.iter().map(|(&name, field)| (field.as_str(), name)).collect();
+        let reported = converted(self.columns.iter().map(|(name, _)| name.as_str()));
+        let mut found: HashMap<&str, &(String, String)> = HashMap::new();
+        for column in &self.columns {
+            let field = || by_field.get(reported.get(column.0.as_str())?.as_str());
+            let name = names.get(column.0.as_str()).or_else(field);
+            match name {
+                Some(name) => drop(found.insert(name, column)),
+                None => comparison.missing.push(column.0.clone()),
+            }
+        }
+        let extra = dataset.items().iter().filter(|item| !found.contains_key(item.name.as_str()));
+        comparison.extra = extra.map(|item| item.name.clone()).collect();
+        let only = Some(found.keys().map(|&name| name.to_owned()).collect());
+        let entries = Some(self.entries.clone());
+        let options = Options { only, entries, memory_budget, ..Options::default() };
+        let report = digest(dataset, &options, context)?;
+        comparison.compared = report.digests.len() as u64;
+        comparison.undigested = report.undigested;
+        for column in report.digests {
+            let Some((_, expected)) = found.get(column.name.as_str()) else { continue };
+            if *expected != column.digest {
+                let (expected, found) = (expected.clone(), column.digest);
+                comparison.different.push(Difference { name: column.name, expected, found });
+            }
+        }
+        comparison.equal = comparison.different.is_empty()
+            && comparison.missing.is_empty()
+            && comparison.undigested.is_empty();
+        Ok(comparison)
+    }
+}
+
+/// A path without its cycle.
+fn bare(path: &str) -> &str {
+    path.split(';').next().unwrap_or(path)
+}

@@ -1,0 +1,190 @@
+//! One face for any dataset, TTree or RNTuple: what the command line, Python, verify and diff use.
+
+pub(crate) mod batches;
+mod filter;
+pub(crate) mod spare;
+pub mod steps;
+mod take;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::{Field, FieldRef};
+
+use crate::Context;
+use crate::error::{Error, Result};
+use crate::rntuple::schema::Schema;
+
+pub use filter::Filter;
+pub use spare::{LeftOut, Sparing};
+
+/// Which container a dataset is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The old container.
+    TTree,
+    /// The new one.
+    RNTuple,
+}
+
+/// A readable top-level column of a dataset: a branch or a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Branch or field name.
+    pub name: String,
+    /// C++ type name, such as `std::vector<float>` or `float[3]`.
+    pub type_name: String,
+    /// Arrow field it reads as, or why nyssa cannot read it.
+    pub field: std::result::Result<Field, String>,
+}
+
+/// A TTree or RNTuple that can be read.
+pub trait Dataset: Send + Sync {
+    /// Container format.
+    fn format(&self) -> Format;
+
+    /// Path of the object in its file, such as `Events`.
+    fn name(&self) -> &str;
+
+    /// Name of the file, for messages.
+    fn file(&self) -> &str;
+
+    /// Number of entries.
+    fn num_entries(&self) -> u64;
+
+    /// Readable and unreadable columns, in order.
+    fn items(&self) -> &[Item];
+
+    /// Columns that are part of those of [`Dataset::items`], by path: the sub-branches of split branches, the
+    /// parts of fields (`s.x`; `jets.pt` for those of the items of a collection), and the collections of
+    /// which projected fields show everything ([`Schema::backing`]).
+    fn below(&self) -> &[Item] {
+        &[]
+    }
+
+    /// Names of the columns that say how many items lists have, so that they are never negative: counters of
+    /// branches, projected sizes of collections.
+    fn sizes(&self) -> HashSet<String> {
+        HashSet::new()
+    }
+
+    /// The column of a name, of the items or below them. Those of an RNTuple are also found by ROOT's full
+    /// path (`jets._0.pt`), those of a TTree by the last name of their path where no other has it, and by
+    /// the path from the tree on (`/event/px`).
+    fn item(&self, name: &str) -> Option<&Item> {
+        let all = || self.items().iter().chain(self.below());
+        let path = name.strip_prefix('/').unwrap_or(name);
+        let exact = all().find(|item| item.name == name || item.name == path);
+        exact.or_else(|| {
+            let mut named = all().filter(|item| item.name.rsplit('/').next() == Some(name));
+            named.next().filter(|_| named.next().is_none())
+        })
+    }
+
+    /// Fields and columns of an RNTuple; its top-level fields are the items.
+    fn schema(&self) -> Option<&Schema> {
+        None
+    }
+
+    /// Entry ranges that are cheap to read on their own, covering all entries.
+    fn clusters(&self) -> Vec<Range<u64>>;
+
+    /// Reads `names` for an entry range; arrays in the order asked, each `entries.len()` long,
+    /// of the Arrow types in [`Dataset::items`].
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names, `Unsupported`, `InvalidArgument` for a range beyond the
+    /// entries, and whatever is wrong with the file.
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context)
+    -> Result<Vec<ArrayRef>>;
+
+    /// Reads `names` for entries in any order, also repeated: arrays of the same types as
+    /// [`Dataset::read`], one value for each index. Only what holds these entries is read.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
+    fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
+        take::take(self, names, indices, context)
+    }
+
+    /// Which of the columns, or which parts of them, cannot be read of these entries, and why.
+    ///
+    /// # Errors
+    /// `Io`, `Cancelled`, and wrong arguments.
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        spare::damaged(self, names, entries, context)
+    }
+
+    /// The same dataset without some parts of its columns, which [`Dataset::damaged`] names: records do
+    /// not have them. `None` where columns are read as a whole or not at all.
+    ///
+    /// # Errors
+    /// Those of opening the dataset.
+    fn without(&self, _parts: &[LeftOut], _context: &Context) -> Result<Option<AnyDataset>> {
+        Ok(None)
+    }
+
+    /// Lets go of the files that it is read from; nothing can be read any more, also not by other datasets
+    /// of the same open file. For datasets without files this does nothing.
+    fn close(&self) {}
+
+    /// Refuses entries of files that were closed.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the name of the file.
+    fn check_open(&self, _entries: &Range<u64>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
+    fn attribute_sets(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Opens an attribute set: an RNTuple with the fields of [`read::ATTRIBUTE_FIELDS`].
+    ///
+    /// # Errors
+    /// `NotFound`, and those of [`read::Reader::open_attribute_set`].
+    fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
+        Err(Error::not_found(format!("{} has no attribute set {name:?}", self.name())))
+    }
+}
+
+impl std::fmt::Debug for dyn Dataset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {} of {}", self.format(), self.name(), self.file())
+    }
+}
+
+/// A shared dataset.
+pub type AnyDataset = Arc<dyn Dataset>;
+
+/// The Arrow fields that columns read as, under the names that are asked for.
+///
+/// # Errors
+/// `NotFound`, `Unsupported`.
+pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<FieldRef>> {
+    fn named(item: &Item) -> (&str, &Item) {
+        (&item.name, item)
+    }
+    let mut items: HashMap<&str, &Item> = dataset.items().iter().map(named).collect();
+    if names.iter().any(|name| !items.contains_key(name.as_ref())) {
+        items.extend(dataset.below().iter().map(named));
+    }
+    let find = |name: &S| {
+        let name = name.as_ref();
+        let item = items.get(name).copied().or_else(|| dataset.item(name));
+        let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
+        // By the name that was asked for: the column's own may be spelled otherwise.
+        let field = item.field.clone().map_err(Error::unsupported)?;
+        Ok(Arc::new(field.with_name(name)))
+    };
+    names.iter().map(find).collect()
+}

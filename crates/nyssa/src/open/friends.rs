@@ -1,0 +1,92 @@
+//! A tree with the columns of its friends.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nyssa_io::LocalSource;
+
+use super::open_dataset;
+use crate::Context;
+use crate::dataset::{AnyDataset, Item};
+use crate::error::{Error, Result, ResultExt};
+use crate::rootfile::RootFile;
+use crate::ttree::{Friend, Reader, Relations};
+use crate::view::{Join, Right};
+
+/// Opens the tree at `path` of `file` with the columns of all its friends, as `friend.branch`.
+///
+/// Entries of the same number belong together, except where a friend has an index (`TTreeIndex`): there
+/// entries with the same values of its columns do, and those that the friend lacks are null. Files
+/// of friends are looked for as they are named, then beside the file of the tree.
+///
+/// # Errors
+/// `NotFound` for a friend that is not there, `InvalidArgument` for one with fewer entries,
+/// `Unsupported` for one whose index is no integer columns of both trees; all naming the friend. Those of
+/// opening trees and of [`Join::new`].
+pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Result<AnyDataset> {
+    let key = file.find(path)?;
+    let relations = Relations::load(file, &key)?;
+    let mut dataset: AnyDataset = Arc::new(Reader::open(file, path)?);
+    let own = dataset.items().len();
+    for friend in &relations.friends {
+        let joined = add(file, Arc::clone(&dataset), own, friend, context);
+        dataset = joined.map_err(|error| about(friend, error)).in_file(file.name())?;
+    }
+    Ok(dataset)
+}
+
+/// `dataset`, whose first `own` columns are those of the tree, with the columns of a friend.
+fn add(
+    file: &RootFile,
+    dataset: AnyDataset,
+    own: usize,
+    friend: &Friend,
+    context: &Context,
+) -> Result<AnyDataset> {
+    let theirs = match &friend.file {
+        Some(name) => open(file, name)?,
+        None => file.clone(),
+    };
+    let index = Relations::load(&theirs, &theirs.find(&friend.tree)?)?.index;
+    let right = open_dataset(&theirs, Some(&friend.tree))?;
+    let mut keys = Vec::new();
+    if let Some(index) = index {
+        let index = index.map_err(Error::unsupported)?;
+        keys.push(index.major);
+        keys.extend(Some(index.minor).filter(|minor| minor != "0"));
+        let is_column = |items: &[Item], key: &String| items.iter().any(|i| i.name == *key);
+        let ours = dataset.items().get(..own).unwrap_or_default();
+        let lacking =
+            keys.iter().find(|key| !is_column(ours, key) || !is_column(right.items(), key));
+        if let Some(key) = lacking {
+            return Err(Error::unsupported(format!(
+                "its entries are found by an index of {}, and {key:?} is no column of both trees",
+                keys.join(", ")
+            )));
+        }
+    }
+    let prefix = format!("{}.", friend.name);
+    let right = Right { dataset: right, prefix };
+    let joined = match keys.is_empty() {
+        true => Join::with_friend(dataset, right, context)?,
+        false => Join::new(dataset, vec![right], keys, context)?,
+    };
+    Ok(Arc::new(joined))
+}
+
+/// The file of a friend: as it is named, or beside that of the tree.
+fn open(file: &RootFile, name: &str) -> Result<RootFile> {
+    let name = name.strip_prefix("file:").unwrap_or(name);
+    let beside = Path::new(file.name()).parent().map(|folder| folder.join(name));
+    let path = match beside {
+        Some(beside) if !Path::new(name).exists() && beside.exists() => beside,
+        _ => Path::new(name).to_owned(),
+    };
+    RootFile::open(Arc::new(LocalSource::open(path)?))
+}
+
+fn about(friend: &Friend, error: Error) -> Error {
+    let message = format!("the friend {:?}: {}", friend.name, error.message());
+    let place = error.place().clone();
+    Error::new(error.kind(), message).at(|at| *at = place)
+}

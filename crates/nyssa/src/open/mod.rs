@@ -1,0 +1,119 @@
+//! From a path to a dataset: the one place that knows all formats.
+
+mod files;
+mod friends;
+mod path;
+
+use std::sync::Arc;
+
+use crate::dataset::{AnyDataset, Format};
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::read;
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::ttree;
+use crate::view::Link;
+
+pub use files::files;
+pub use friends::open_with_friends;
+pub use path::split_path;
+
+/// Class names of the keys of TTrees that nyssa reads.
+pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
+
+/// What kind of dataset the object of a key is, if it is one.
+pub fn format_of(key: &KeyEntry) -> Option<Format> {
+    match key.class.as_str() {
+        read::CLASS => Some(Format::RNTuple),
+        class if TREE_CLASSES.contains(&class) => Some(Format::TTree),
+        _ => None,
+    }
+}
+
+/// Opens the dataset at `path` (`dir/name`, `dir/name;cycle`), TTree or RNTuple by its key's class;
+/// without a path the only one in the file.
+///
+/// # Errors
+/// `NotFound` with the nearest names or when the file has no dataset; `InvalidArgument` when `path`
+/// is something else, or naming the candidates when there are several and no path; and whatever is
+/// wrong with the file.
+pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
+    open_dataset_with(file, path, read::Options::default())
+}
+
+/// As [`open_dataset`], with options; of a TTree only the form of streamed objects counts.
+///
+/// # Errors
+/// Those of [`open_dataset`].
+pub fn open_dataset_with(
+    file: &RootFile,
+    path: Option<&str>,
+    options: read::Options,
+) -> Result<AnyDataset> {
+    let key = match path {
+        Some(path) => file.find(path)?,
+        None => only_dataset(file).in_file(file.name())?,
+    };
+    // Name and cycle: the path alone would be another cycle's.
+    let path = format!("{};{}", key.path, key.cycle);
+    match format_of(&key) {
+        Some(Format::RNTuple) => Ok(Arc::new(read::Reader::open_with(file, &path, options)?)),
+        Some(Format::TTree) => {
+            let raw = options.streamer == read::StreamerForm::Raw;
+            Ok(Arc::new(ttree::Reader::open_with(file, &path, raw)?))
+        }
+        None => Err(Error::invalid_argument(format!(
+            "{} is a {}, neither a TTree nor an RNTuple",
+            key.path, key.class
+        )))
+        .in_file(file.name()),
+    }
+}
+
+/// Opens the dataset at `file.root:Events`, or the only one of a local file.
+///
+/// # Errors
+/// Those of opening the file and of [`open_dataset`].
+pub fn open_path(path: &str) -> Result<AnyDataset> {
+    let (file, object) = split_path(path);
+    let source: Arc<dyn nyssa_io::Source> = Arc::new(nyssa_io::LocalSource::open(file)?);
+    open_dataset(&RootFile::open(source)?, object)
+}
+
+/// The dataset at `file.root:Events`, or the only one of a file, as a part of a chain.
+pub fn link(path: impl Into<String>) -> Link {
+    let path: String = path.into();
+    Link::new(path.clone(), move || open_path(&path))
+}
+
+/// The newest cycle of each dataset of a file, in the order of the file; those in directories that cannot
+/// be listed are missing.
+///
+/// # Errors
+/// Those of [`RootFile::list_all`].
+pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
+    let mut newest: Vec<KeyEntry> = Vec::new();
+    let (keys, _) = file.list_all()?;
+    for key in keys.into_iter().filter(|key| format_of(key).is_some()) {
+        match newest.iter_mut().find(|other| other.path == key.path) {
+            Some(other) if other.cycle < key.cycle => *other = key,
+            Some(_) => (),
+            None => newest.push(key),
+        }
+    }
+    Ok(newest)
+}
+
+fn only_dataset(file: &RootFile) -> Result<KeyEntry> {
+    let mut datasets = datasets(file)?;
+    match datasets.len() {
+        0 => Err(Error::not_found("the file has no TTree and no RNTuple")),
+        1 => Ok(datasets.swap_remove(0)),
+        _ => {
+            let names = datasets.iter().map(|key| key.path.as_str()).collect::<Vec<_>>();
+            Err(Error::invalid_argument(format!(
+                "the file has several datasets, name one of them: {}",
+                names.join(", ")
+            )))
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Arguments such as `file.root:dir/Events`: a file and an object in it.
+
+/// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives
+/// and inside the names of existing files do not count.
+pub fn split_path(path: &str) -> (&str, Option<&str>) {
+    if std::path::Path::new(path).exists() {
+        return (path, None);
+    }
+    let host_end = path.find("://").map_or(0, |scheme| {
+        let host = scheme + 3;
+        path[host..].find('/').map_or(path.len(), |slash| host + slash)
+    });
+    let drive =
+        matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    let candidates = path
+        .match_indices(':')
+        .map(|(colon, _)| colon)
+        .filter(|&colon| colon >= host_end && !(drive && colon == 1))
+        .collect::<Vec<_>>();
+    let is_file = |colon: &usize| std::path::Path::new(&path[..*colon]).is_file();
+    let is_named_root = |colon: &usize| path[..*colon].to_ascii_lowercase().ends_with(".root");
+    let colon = candidates
+        .iter()
+        .copied()
+        .find(is_file)
+        .or_else(|| candidates.iter().copied().find(is_named_root))
+        .or_else(|| candidates.last().copied());
+    match colon {
+        Some(colon) => {
+            let object = path[colon + 1..].trim_matches('/');
+            (&path[..colon], Some(object).filter(|object| !object.is_empty()))
+        }
+        None => (path, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_split_at_the_object() {
+        for (path, file, object) in [
+            ("a.root", "a.root", None),
+            ("a.root:", "a.root", None),
+            ("a.root:Events", "a.root", Some("Events")),
+            ("a.root:/dir/Events;2", "a.root", Some("dir/Events;2")),
+            ("run:3.root:Events", "run:3.root", Some("Events")),
+            ("a.root:x:y", "a.root", Some("x:y")),
+            (r"C:\data\a.root", r"C:\data\a.root", None),
+            (r"C:\data\a.root:Events", r"C:\data\a.root", Some("Events")),
+            ("https://host:8443/a.root", "https://host:8443/a.root", None),
+            (
+                "root://host:1094//store/a.root:Events",
+                "root://host:1094//store/a.root",
+                Some("Events"),
+            ),
+            ("a.ntuple:Events", "a.ntuple", Some("Events")),
+        ] {
+            assert_eq!(split_path(path), (file, object), "{path}");
+        }
+    }
+
+    #[test]
+    fn colons_in_names_of_files_do_not_split() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a:b");
+        std::fs::write(&file, "").unwrap();
+        let file = file.to_str().unwrap();
+        assert_eq!(split_path(file), (file, None));
+        let with_object = format!("{file}:Events");
+        assert_eq!(split_path(&with_object), (file, Some("Events")));
+    }
+}

@@ -1,0 +1,48 @@
+//! Linked attribute sets: data about entry ranges, kept in RNTuples of their own
+//! (specification 1.0.1.0, the last list of the footer).
+
+use super::{frame, put};
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::rntuple::schema::Locator;
+
+/// A link to the anchor of an attribute set, which is not in the directory's key list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributeSet {
+    /// Major version of the attribute schema.
+    pub schema_major: u16,
+    /// Minor version of the attribute schema.
+    pub schema_minor: u16,
+    /// Uncompressed size of the anchor, bytes.
+    pub anchor_length: u32,
+    /// Where the anchor's payload lies.
+    pub locator: Locator,
+    /// Name of the set.
+    pub name: String,
+}
+
+impl AttributeSet {
+    /// Bytes of the shortest record.
+    pub(super) const MIN_SIZE: usize = 32;
+
+    pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let mut record = frame::record(cursor)?;
+        Ok(Self {
+            schema_major: record.le_u16()?,
+            schema_minor: record.le_u16()?,
+            anchor_length: record.le_u32()?,
+            locator: Locator::parse(&mut record)?,
+            name: record.le_string()?,
+        })
+    }
+
+    pub(super) fn serialize(&self, out: &mut Vec<u8>) -> Result<()> {
+        frame::put_record(out, |out| {
+            out.extend_from_slice(&self.schema_major.to_le_bytes());
+            out.extend_from_slice(&self.schema_minor.to_le_bytes());
+            out.extend_from_slice(&self.anchor_length.to_le_bytes());
+            self.locator.serialize(out);
+            put::string(out, self.name.as_bytes())
+        })
+    }
+}

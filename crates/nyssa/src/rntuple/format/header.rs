@@ -1,0 +1,78 @@
+//! The header envelope (specification, "Header Envelope").
+
+use super::{Envelope, EnvelopeKind, SchemaDescription, feature_flags, put};
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::rntuple::schema::Schema;
+use crate::type_name::normalize;
+
+/// The contents of the header.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// Name of the RNTuple.
+    pub name: String,
+    /// Free text.
+    pub description: String,
+    /// Library or program that wrote the data.
+    pub writer: String,
+    /// Fields, columns and extra type information, without the footer's extension.
+    pub records: SchemaDescription,
+    /// XXH3 of the envelope, to which footer and page lists refer; set by `parse` and `serialize`.
+    pub checksum: u64,
+}
+
+impl Header {
+    /// Reads an uncompressed header envelope.
+    ///
+    /// # Errors
+    /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let envelope = Envelope::open(bytes, EnvelopeKind::Header)?;
+        Self::read(&mut envelope.cursor(), envelope.checksum)
+            .map_err(|error| EnvelopeKind::Header.blame(error))
+    }
+
+    fn read(cursor: &mut Cursor<'_>, checksum: u64) -> Result<Self> {
+        feature_flags::parse(cursor)?;
+        Ok(Self {
+            name: cursor.le_string()?,
+            description: cursor.le_string()?,
+            writer: cursor.le_string()?,
+            records: SchemaDescription::parse(cursor)?,
+            checksum,
+        })
+    }
+
+    /// The whole schema: this header's and the footer's extension, with type names in normal
+    /// form.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when an id points nowhere, fields are nested too deeply, or the
+    /// schema breaks a rule of [`Schema::validate`].
+    pub fn schema(&self, extension: &SchemaDescription) -> Result<Schema> {
+        let mut schema = Schema::default();
+        self.records.extend(&mut schema).map_err(|error| EnvelopeKind::Header.blame(error))?;
+        extension.extend(&mut schema).map_err(|error| EnvelopeKind::Footer.blame(error))?;
+        for field in &mut schema.fields {
+            field.type_name = normalize(&field.type_name);
+        }
+        schema.validate()?;
+        Ok(schema)
+    }
+
+    /// The uncompressed envelope; sets [`Header::checksum`].
+    ///
+    /// # Errors
+    /// `LimitExceeded` for strings or lists beyond 32 bits.
+    pub fn serialize(&mut self) -> Result<Vec<u8>> {
+        let (bytes, checksum) = Envelope::seal(EnvelopeKind::Header, |out| {
+            feature_flags::serialize(out);
+            put::string(out, self.name.as_bytes())?;
+            put::string(out, self.description.as_bytes())?;
+            put::string(out, self.writer.as_bytes())?;
+            self.records.serialize(out)
+        })?;
+        self.checksum = checksum;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,43 @@
+//! The binary format of RNTuple: anchor, envelopes, frames, locators; bytes ⇄ records.
+//!
+//! ```text
+//! anchor ──► header envelope      name, fields, columns, alias columns, extra type information
+//!        └─► footer envelope      schema extension, cluster groups, linked attribute sets
+//!                    └─► page list envelope   per cluster: entry range; per column: pages
+//!                                                               └─► locator: offset, size
+//! ```
+//!
+//! Every record has `parse` and `serialize`. Parsing takes uncompressed envelopes, verifies their
+//! checksum first, then checks every count, id and offset before it is used; what later minor
+//! versions append to a frame is skipped by the frame's size. The byte offsets in messages count
+//! from the start of the uncompressed envelope.
+
+mod anchor;
+mod attributes;
+mod blob;
+mod cluster_group;
+mod envelope;
+mod extra_type;
+mod feature_flags;
+mod footer;
+mod frame;
+mod header;
+mod page_list;
+mod put;
+mod schema_description;
+
+pub use anchor::{Anchor, DEFAULT_MAX_KEY_SIZE, EnvelopePosition, FormatVersion};
+pub use attributes::AttributeSet;
+pub use blob::BlobChunks;
+pub use cluster_group::ClusterGroup;
+pub use envelope::{Envelope, EnvelopeKind};
+pub use extra_type::{CONTENT_STREAMER_INFO, ExtraType};
+pub use footer::Footer;
+pub use header::Header;
+pub use page_list::PageList;
+pub use schema_description::SchemaDescription;
+
+/// XXH3-64 as used by anchors, envelopes and pages (seed 0).
+pub fn checksum(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}

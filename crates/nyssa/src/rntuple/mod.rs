@@ -1,0 +1,18 @@
+//! RNTuple: the format, from the encoding of a value to a reader and a writer.
+//!
+//! Upper may use lower, never the reverse; reading and writing do not know of each other.
+//!
+//! ```text
+//! read | write
+//! page         sealed page <-> elements
+//! schema       fields, columns, projections
+//! format       anchor, envelope, frame, locator, page list
+//! encoding     column types: elements <-> bits
+//! ```
+
+pub mod encoding;
+pub mod format;
+pub mod page;
+pub mod read;
+pub mod schema;
+pub mod write;

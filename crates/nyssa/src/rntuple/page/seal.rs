@@ -1,0 +1,40 @@
+//! Elements to sealed page.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::SealedPage;
+use crate::compression::Compressor;
+use crate::error::{Error, Result};
+use crate::rntuple::encoding::Encoding;
+
+/// Encodes, compresses and checksums `count` elements, laid out as [`Encoding::decode`] leaves them.
+/// `scratch` is overwritten; give the same one again to save allocations.
+///
+/// # Errors
+/// `InvalidArgument` for elements the encoding cannot take (see [`Encoding::encode`]) or more than
+/// 2^31 - 1 of them (specification, "Page Locations"), `LimitExceeded` when the compressor fails.
+pub fn seal(
+    elements: &[u8],
+    count: usize,
+    encoding: &Encoding,
+    compressor: &mut Compressor,
+    scratch: &mut Vec<u8>,
+) -> Result<SealedPage> {
+    let stored_count = i32::try_from(count).map_err(|_| {
+        Error::invalid_argument(format!(
+            "{count} elements do not fit in one page: most are {}",
+            i32::MAX
+        ))
+    })?;
+    scratch.clear();
+    encoding.encode(elements, count, scratch)?;
+    let mut bytes = Vec::new();
+    let plane = if encoding.column_type.is_split() { count } else { 0 };
+    compressor.compress_planes(scratch, plane, &mut bytes)?;
+    Ok(SealedPage {
+        elements: stored_count.unsigned_abs(),
+        checksum: xxh3_64(&bytes),
+        bytes,
+        uncompressed: scratch.len(),
+    })
+}

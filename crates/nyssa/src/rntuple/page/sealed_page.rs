@@ -1,0 +1,29 @@
+//! What a sealed page is.
+
+/// Encoded, compressed page bytes, ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedPage {
+    /// Number of elements.
+    pub elements: u32,
+    /// Sealed bytes without the checksum.
+    pub bytes: Vec<u8>,
+    /// XXH3 of `bytes`; stored after them, little-endian.
+    pub checksum: u64,
+    /// Size of the encoded, uncompressed page in bytes.
+    pub uncompressed: usize,
+}
+
+/// All pages of one column in one cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedColumn {
+    /// The physical column.
+    pub column: crate::rntuple::schema::ColumnId,
+    /// Number of elements in the cluster.
+    pub elements: u64,
+    /// For columns of offsets the last one, which is the number of items; `None` where not known.
+    pub last_offset: Option<u64>,
+    /// ROOT's compression setting that is recorded in the page list.
+    pub compression: u32,
+    /// Pages in order.
+    pub pages: Vec<SealedPage>,
+}

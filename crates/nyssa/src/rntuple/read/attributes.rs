@@ -1,0 +1,92 @@
+//! Attribute sets: data about ranges of entries, in RNTuples that no directory lists
+//! (specification 1.0.1.0).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+
+use super::blob::{Blob, read_blobs};
+use super::reader::Reader;
+use crate::Context;
+use crate::compression::decompress_to_vec;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::format::{Anchor, AttributeSet};
+
+/// The fields of an attribute set: first entry, number of entries, and a record of the attributes.
+pub const ATTRIBUTE_FIELDS: [&str; 3] = ["_rangeStart", "_rangeLen", "_userData"];
+
+/// Version of attribute sets that can be read; others need not be alike.
+const SCHEMA_MAJOR: u16 = 1;
+
+impl Reader {
+    /// The attribute sets: names, versions and places.
+    pub fn attribute_links(&self) -> &[AttributeSet] {
+        &self.footer().attribute_sets
+    }
+
+    /// Opens the attribute set of a name: an RNTuple with the fields of [`ATTRIBUTE_FIELDS`] and an entry
+    /// for each attribute.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unsupported` for other versions of attribute sets, and those of [`Reader::open`].
+    pub fn open_attribute_set(&self, name: &str) -> Result<Self> {
+        let opened = match self.attribute_links().iter().find(|link| link.name == name) {
+            Some(link) => self.open_link(link),
+            None => {
+                let names = self.attribute_links().iter().map(|link| link.name.as_str());
+                let hint = crate::guard::did_you_mean(name, names);
+                Err(Error::not_found(format!("there is no attribute set {name:?}{hint}")))
+            }
+        };
+        opened
+            .at(|place| place.object = Some(format!("{}, attribute set {name}", self.name())))
+            .in_file(self.file())
+    }
+
+    fn open_link(&self, link: &AttributeSet) -> Result<Self> {
+        if link.schema_major != SCHEMA_MAJOR {
+            return Err(Error::unsupported(format!(
+                "attribute sets of version {}.{} cannot be read, only of {SCHEMA_MAJOR}",
+                link.schema_major, link.schema_minor
+            )));
+        }
+        let source = self.source();
+        let Anchor { max_key_size, .. } = *self.anchor();
+        let blob = Blob::new(link.locator.offset, link.locator.size, source.size(), max_key_size)?;
+        let stored = read_blobs(source.as_ref(), &[blob])?.into_iter().next().unwrap_or_default();
+        let payload = decompress_to_vec(&stored, link.anchor_length as usize, "an anchor")?;
+        let anchor = Anchor::parse(&payload)?;
+        let set =
+            Self::at_anchor(Arc::clone(source), None, link.name.clone(), anchor, self.options())?;
+        let fields = set.items().iter().map(|item| item.name.as_str());
+        if !fields.clone().eq(ATTRIBUTE_FIELDS) {
+            return Err(Error::out_of_spec(format!(
+                "an attribute set has the fields {}, this has {}",
+                ATTRIBUTE_FIELDS.join(", "),
+                fields.collect::<Vec<_>>().join(", ")
+            )));
+        }
+        Ok(set)
+    }
+
+    /// In an attribute set: the range of entries of each attribute, in the order of the file.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::read`], `OutOfSpecification` for a range beyond 2^64.
+    pub fn attribute_ranges(&self, context: &Context) -> Result<Vec<Range<u64>>> {
+        let [start, length, _] = ATTRIBUTE_FIELDS;
+        let arrays = self.read(&[start, length], 0..self.num_entries(), context)?;
+        let mut numbers = arrays.iter().map(|array| array.as_primitive_opt::<UInt64Type>());
+        let (Some(Some(starts)), Some(Some(lengths))) = (numbers.next(), numbers.next()) else {
+            return Err(Error::out_of_spec("ranges of attributes that are not 64-bit numbers"));
+        };
+        let range = |(&start, &length): (&u64, &u64)| match start.checked_add(length) {
+            Some(end) => Ok(start..end),
+            None => Err(Error::out_of_spec(format!("{length} entries from entry {start}"))),
+        };
+        starts.values().iter().zip(lengths.values()).map(range).collect()
+    }
+}

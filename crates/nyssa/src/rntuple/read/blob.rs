@@ -1,0 +1,103 @@
+//! Blobs that may be split over several keys (specification, "Anchor schema": `Max Key Size`).
+
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+
+use crate::error::{Error, Result};
+use crate::guard::to_usize;
+use crate::rntuple::format::BlobChunks;
+
+/// Where a blob lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// All bytes, or the payload of the first key: the first bytes, then where the other keys are.
+    pub first: Range<u64>,
+    /// All bytes.
+    pub size: u64,
+    /// Largest payload of a key.
+    pub max_key_size: u64,
+}
+
+impl Blob {
+    /// The blob of `size` bytes that starts at byte `offset`.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when it does not fit the file, `LimitExceeded` when it cannot be split.
+    pub fn new(offset: u64, size: u64, file_size: u64, max_key_size: u64) -> Result<Self> {
+        let chunks = BlobChunks::of(size, max_key_size)?;
+        let here = if chunks.count > 1 { max_key_size } else { size };
+        let end = offset.checked_add(here).filter(|&end| end <= file_size && size <= file_size);
+        let end = end.ok_or_else(|| {
+            Error::out_of_spec(format!(
+                "{size} bytes at byte {offset} end after the file of {file_size} bytes"
+            ))
+        })?;
+        Ok(Self { first: offset..end, size, max_key_size })
+    }
+
+    /// Whether there are further keys.
+    pub fn is_split(&self) -> bool {
+        self.first.end - self.first.start < self.size
+    }
+
+    /// The whole blob, given its first range.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when other keys lie outside the file, and those of the source.
+    pub fn complete(&self, source: &dyn nyssa_io::Source, first: &Bytes) -> Result<Bytes> {
+        if !self.is_split() {
+            return Ok(first.clone());
+        }
+        let chunks = BlobChunks::of(self.size, self.max_key_size)?;
+        let (head, offsets) = first
+            .split_at_checked(to_usize(chunks.first, "blob")?)
+            .ok_or_else(|| Error::out_of_spec("the first key of a blob is too short"))?;
+        let mut rest = self.size - chunks.first;
+        let mut ranges = Vec::new();
+        for offset in offsets.as_chunks().0 {
+            let offset = u64::from_le_bytes(*offset);
+            let size = rest.min(chunks.other);
+            let end = offset.checked_add(size).filter(|&end| end <= source.size());
+            let end = end.ok_or_else(|| {
+                Error::out_of_spec(format!(
+                    "a further key of a blob, of {size} bytes at byte {offset}, ends after the file"
+                ))
+            })?;
+            ranges.push(offset..end);
+            rest -= size;
+        }
+        if rest > 0 {
+            return Err(Error::out_of_spec(format!("{rest} bytes of a blob are in no key")));
+        }
+        let size = to_usize(self.size, "blob")?;
+        let mut whole = BytesMut::with_capacity(size);
+        whole.extend_from_slice(head);
+        for part in read_all(source, &ranges)? {
+            whole.extend_from_slice(&part);
+        }
+        Ok(whole.freeze())
+    }
+}
+
+/// Several blobs, by one request where the source allows and none is split.
+///
+/// # Errors
+/// Those of [`Blob::complete`].
+pub fn read_blobs(source: &dyn nyssa_io::Source, blobs: &[Blob]) -> Result<Vec<Bytes>> {
+    let ranges = blobs.iter().map(|blob| blob.first.clone()).collect::<Vec<_>>();
+    let first = read_all(source, &ranges)?;
+    blobs.iter().zip(first).map(|(blob, first)| blob.complete(source, &first)).collect()
+}
+
+/// Byte ranges, by one request where the source allows.
+///
+/// # Errors
+/// Those of the source.
+pub fn read_all(source: &dyn nyssa_io::Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    let mut read = Vec::with_capacity(ranges.len());
+    for ranges in ranges.chunks(source.limits().max_ranges.max(1)) {
+        read.extend(source.read_ranges(ranges)?);
+    }
+    Ok(read)
+}

@@ -1,0 +1,331 @@
+//! Carries out a plan: fetches, decodes into the final buffers, rebases offsets.
+
+use std::ops::Range;
+
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
+use bytes::Bytes;
+use rayon::prelude::*;
+
+use super::blob::Blob;
+use super::decode::{Out, Scratch, Task, encoding};
+use super::element::Element;
+use super::opened::Opened;
+use super::options::Options;
+use super::plan::{Fetch, PageRef, Part, Plan, StreamPlan};
+use super::switches::Switches;
+use crate::Context;
+use crate::arena::Arena;
+use crate::error::{Error, Result};
+use crate::guard::to_usize;
+use crate::rntuple::schema::{ColumnId, Schema};
+
+/// A stream that has been read.
+#[derive(Clone)]
+pub enum Data {
+    /// Numbers.
+    Values { buffer: Buffer, length: usize },
+    /// Booleans.
+    Bits(BooleanBuffer),
+    /// Offsets from 0, and per part the range of items in its cluster.
+    Offsets { offsets: OffsetBuffer<i64>, items: Items },
+    /// Alternatives of variants.
+    Switches(Switches),
+}
+
+/// Per part its cluster and a range of items in it.
+pub type Items = Vec<(usize, Range<u64>)>;
+
+impl Data {
+    /// Per part the items of a collection, or the values of an alternative of a variant.
+    pub fn items(&self, alternative: Option<usize>) -> &[(usize, Range<u64>)] {
+        match self {
+            Self::Offsets { items, .. } => items,
+            Self::Switches(switches) => switches.items(alternative.unwrap_or_default()),
+            Self::Values { .. } | Self::Bits(_) => &[],
+        }
+    }
+}
+
+/// Where a plan is carried out.
+pub struct Executor<'a> {
+    pub schema: &'a Schema,
+    pub source: &'a dyn nyssa_io::Source,
+    /// Larger pages are split over several keys.
+    pub max_key_size: u64,
+    pub options: Options,
+    pub context: &'a Context,
+    /// Pages that reads share.
+    pub opened: Option<Opened<'a>>,
+}
+
+impl Executor<'_> {
+    /// Reads all streams of a plan.
+    pub fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
+        let sizes = plan.streams.iter().map(size).collect::<Result<Vec<_>>>()?;
+        let mut arena = Arena::zeroed(&sizes)?;
+        // Bits go to one buffer per page first: pages need not end at a whole byte.
+        let mut bits = plan.streams.iter().map(bit_pages).collect::<Vec<_>>();
+        self.fill(plan, arena.bytes_mut(), &mut bits)?;
+        let finish = |(stream, (words, bits)): (&StreamPlan, (&mut [u64], Vec<Vec<u8>>))| {
+            finish(stream, words, &bits)
+                .map_err(|error| error.at(|place| place.field = Some(stream.field.clone())))
+        };
+        let outputs = arena.words_mut().into_par_iter().zip(bits);
+        let finished = self.context.pool().install(|| {
+            plan.streams.par_iter().zip(outputs).map(finish).collect::<Result<Vec<_>>>()
+        })?;
+        let data = |((stream, buffer), finished)| data(stream, buffer, finished);
+        plan.streams.iter().zip(arena.into_buffers()).zip(finished).map(data).collect()
+    }
+
+    fn fill(&self, plan: &Plan, bytes: Vec<&mut [u8]>, bits: &mut [Vec<Vec<u8>>]) -> Result<()> {
+        let outputs = plan.streams.iter().zip(bytes).zip(bits);
+        let mut slots =
+            outputs.map(|((s, bytes), bits)| split(s, bytes, bits)).collect::<Result<Vec<_>>>()?;
+        let mut take = |page: &PageRef| {
+            let slot = slots.get_mut(page.stream).and_then(|parts| parts.get_mut(page.part));
+            slot.and_then(|pages| pages.get_mut(page.page)).and_then(Option::take)
+        };
+        let units = plan.fetches.iter().map(|fetch| {
+            let outs = fetch.pages.iter().filter_map(|page| take(page).map(|out| (*page, out)));
+            (fetch, outs.collect::<Vec<_>>())
+        });
+        let units = units.collect::<Vec<_>>();
+        let done = std::sync::atomic::AtomicU64::new(0);
+        let total = plan.bytes();
+        self.context.pool().install(|| {
+            units.into_par_iter().with_max_len(1).try_for_each_init(
+                Scratch::default,
+                |scratch, (fetch, pages)| {
+                    self.context.check()?;
+                    self.unit(plan, fetch, pages, scratch)?;
+                    let bytes = fetch.bytes();
+                    let before = done.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+                    self.context.report(before + bytes, total);
+                    Ok(())
+                },
+            )
+        })
+    }
+
+    /// One request and all pages that it brings.
+    fn unit(
+        &self,
+        plan: &Plan,
+        fetch: &Fetch,
+        pages: Vec<(PageRef, Out<'_>)>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let buffers = match fetch.ranges.as_slice() {
+            [] => Vec::new(),
+            ranges => self.source.read_ranges(ranges)?,
+        };
+        let mut current = 0;
+        for (page, out) in pages {
+            let Some(part) = plan.page(page) else { continue };
+            let place = |error: Error| {
+                let stream = &plan.streams[page.stream];
+                error.at(|place| {
+                    place.field = Some(stream.field.clone());
+                    place.column = stream.parts[page.part].column.map(u64::from);
+                    place.cluster = Some(stream.parts[page.part].cluster as u64);
+                    place.page = Some(part.page as u64);
+                    place.offset = Some(part.bytes.start);
+                })
+            };
+            if let Some(known) = self.opened.as_ref().and_then(|opened| opened.find(page)) {
+                let task = self.task(plan, page, &[]);
+                task.and_then(|task| task.take(known, out, scratch)).map_err(place)?;
+                continue;
+            }
+            while fetch.ranges.get(current).is_some_and(|range| range.end < part.bytes.end) {
+                current += 1;
+            }
+            let bytes = match (fetch.ranges.get(current), buffers.get(current)) {
+                (Some(range), Some(buffer)) if range.start <= part.bytes.start => {
+                    let start = to_usize(part.bytes.start - range.start, "page")?;
+                    let end = to_usize(part.bytes.end - range.start, "page")?;
+                    (start <= end && end <= buffer.len()).then(|| buffer.slice(start..end))
+                }
+                _ => part.bytes.is_empty().then(Bytes::new),
+            };
+            let bytes = bytes.ok_or_else(|| {
+                Error::new(crate::Kind::Io, "the source returned fewer bytes than asked for")
+            })?;
+            let first = part.bytes.clone();
+            let blob = Blob { first, size: part.size, max_key_size: self.max_key_size };
+            let whole = blob.complete(self.source, &bytes);
+            let done = whole.and_then(|bytes| self.page(plan, page, &bytes, out, scratch));
+            done.map_err(place)?;
+        }
+        Ok(())
+    }
+
+    fn page(
+        &self,
+        plan: &Plan,
+        page: PageRef,
+        bytes: &[u8],
+        out: Out<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let task = self.task(plan, page, bytes)?;
+        let Some(opened) = self.opened.as_ref().filter(|opened| opened.wants(page, &task)) else {
+            return task.run(out, scratch);
+        };
+        let decoded = task.page(scratch)?;
+        task.take(&decoded, out, scratch)?;
+        opened.keep(plan, page, decoded);
+        Ok(())
+    }
+
+    /// How a page is decoded that is stored as `bytes`.
+    fn task<'b>(&self, plan: &Plan, page: PageRef, bytes: &'b [u8]) -> Result<Task<'b>> {
+        let stream = &plan.streams[page.stream];
+        let part = &stream.parts[page.part];
+        let wanted = &part.pages[page.page];
+        let column = part.column.map(ColumnId).ok_or_else(|| Error::out_of_spec("no column"))?;
+        let (stored, checksum) = match bytes.split_last_chunk::<8>() {
+            Some((stored, checksum)) if wanted.checksummed => (stored, Some(checksum)),
+            _ => (bytes, None),
+        };
+        let checksum = checksum.map(|bytes| u64::from_le_bytes(*bytes));
+        Ok(Task {
+            stored,
+            checksum: checksum.filter(|_| self.options.verify_checksums),
+            encoding: encoding(self.schema.column(column))?,
+            elements: wanted.elements,
+            skip: wanted.skip,
+            target: stream.element,
+        })
+    }
+}
+
+/// Bytes of the output of a stream, none for bits.
+fn size(stream: &StreamPlan) -> Result<usize> {
+    if stream.element == Element::Bit {
+        return Ok(0);
+    }
+    let length = to_usize(stream.length, "column")?;
+    // Offsets have one more element than collections; a lead-in is that element.
+    let extra = usize::from(stream.element == Element::Index && !stream.lead_in);
+    length
+        .checked_add(extra)
+        .and_then(|length| stream.element.bytes(length))
+        .ok_or_else(|| Error::limit(format!("{length} elements do not fit in memory")))
+        .map_err(|error| error.at(|place| place.field = Some(stream.field.clone())))
+}
+
+fn bit_pages(stream: &StreamPlan) -> Vec<Vec<u8>> {
+    let pages = stream.parts.iter().map(|part| part.pages.len()).sum();
+    vec![Vec::new(); if stream.element == Element::Bit { pages } else { 0 }]
+}
+
+/// Cuts an output into the disjoint slices of its pages, by part and page.
+fn split<'o>(
+    stream: &StreamPlan,
+    bytes: &'o mut [u8],
+    bits: &'o mut [Vec<u8>],
+) -> Result<Vec<Vec<Option<Out<'o>>>>> {
+    if stream.element == Element::Bit {
+        let mut pages = bits.iter_mut();
+        let part = |part: &Part| {
+            pages.by_ref().take(part.pages.len()).map(|page| Some(Out::Bits(page))).collect()
+        };
+        return Ok(stream.parts.iter().map(part).collect());
+    }
+    let short = || Error::out_of_spec("more elements than planned");
+    let width = stream.element.width();
+    let mut rest = bytes;
+    let mut advance = |elements: usize| {
+        let (head, tail) = std::mem::take(&mut rest).split_at_mut_checked(elements * width)?;
+        rest = tail;
+        Some(head)
+    };
+    if stream.element == Element::Index && !stream.lead_in {
+        advance(1).ok_or_else(short)?;
+    }
+    let mut parts = Vec::with_capacity(stream.parts.len());
+    for part in &stream.parts {
+        advance(to_usize(part.zeros, "column")?).ok_or_else(short)?;
+        let pages = part.pages.iter().map(|page| advance(page.take).map(Out::Bytes));
+        parts.push(pages.map(|out| out.ok_or_else(short).map(Some)).collect::<Result<_>>()?);
+    }
+    Ok(parts)
+}
+
+/// What is left to know of a filled output.
+enum Finished {
+    Values,
+    Bits(BooleanBuffer),
+    Offsets(Items),
+    Switches(Switches),
+}
+
+fn finish(stream: &StreamPlan, words: &mut [u64], bits: &[Vec<u8>]) -> Result<Finished> {
+    match stream.element {
+        Element::Bit => join_bits(stream, bits).map(Finished::Bits),
+        Element::Index => rebase(stream, words).map(Finished::Offsets),
+        Element::Switch => Switches::new(stream, words).map(Finished::Switches),
+        _ => Ok(Finished::Values),
+    }
+}
+
+fn data(stream: &StreamPlan, buffer: Buffer, finished: Finished) -> Result<Data> {
+    Ok(match finished {
+        Finished::Values => Data::Values { buffer, length: to_usize(stream.length, "column")? },
+        Finished::Bits(bits) => Data::Bits(bits),
+        Finished::Switches(switches) => Data::Switches(switches),
+        Finished::Offsets(items) => {
+            Data::Offsets { offsets: OffsetBuffer::new(ScalarBuffer::from(buffer)), items }
+        }
+    })
+}
+
+fn join_bits(stream: &StreamPlan, pages: &[Vec<u8>]) -> Result<BooleanBuffer> {
+    let mut pages = pages.iter();
+    let mut bits = BooleanBufferBuilder::new(to_usize(stream.length, "column")?);
+    for part in &stream.parts {
+        bits.append_n(to_usize(part.zeros, "column")?, false);
+        for (wanted, page) in part.pages.iter().zip(pages.by_ref()) {
+            bits.append_packed_range(wanted.skip..wanted.skip + wanted.take, page);
+        }
+    }
+    Ok(bits.finish())
+}
+
+/// Ends relative to their cluster → offsets from 0 over all parts. Returns per part the cluster and
+/// the range of items in it.
+fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Items> {
+    let (first, mut rest) =
+        words.split_first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
+    let mut lead_in = std::mem::take(first);
+    let mut base = 0u64;
+    let mut items = Vec::with_capacity(stream.parts.len());
+    for (number, part) in stream.parts.iter().enumerate() {
+        let mut count = part.zeros + (part.elements.end - part.elements.start);
+        count -= u64::from(number == 0 && stream.lead_in);
+        let (ends, tail) = std::mem::take(&mut rest).split_at_mut(to_usize(count, "column")?);
+        rest = tail;
+        let start = std::mem::take(&mut lead_in);
+        let mut previous = start;
+        let mut descends = false;
+        // Wraps only when offsets descend or are absurd; both are refused below.
+        let shift = base.wrapping_sub(start);
+        for end in ends {
+            descends |= *end < previous;
+            previous = *end;
+            *end = end.wrapping_add(shift);
+        }
+        let last = base.checked_add(previous.saturating_sub(start));
+        let last = last.filter(|&last| !descends && i64::try_from(last).is_ok());
+        base = last.ok_or_else(|| {
+            Error::out_of_spec("the offsets of a collection descend").at(|place| {
+                place.cluster = Some(part.cluster as u64);
+                place.column = part.column.map(u64::from);
+            })
+        })?;
+        items.push((part.cluster, start..previous));
+    }
+    Ok(items)
+}

@@ -1,0 +1,484 @@
+//! An open RNTuple.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::ArrayRef;
+use rayon::prelude::*;
+
+use super::assemble::assemble;
+use super::blob::{Blob, read_blobs};
+use super::execute::{Data, Executor};
+use super::metadata::Metadata;
+use super::opened::Opened;
+use super::options::{Options, StreamerForm};
+use super::plan::{Plan, fetch_bytes};
+use super::planner::{Check, Layout, Parent, Planner, Span};
+use super::shape::Node;
+use super::streamers::Streamers;
+use super::subfield;
+use crate::Context;
+use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
+use crate::error::{Error, Result, ResultExt};
+use crate::guard::{did_you_mean, to_usize};
+use crate::leftovers::Leftovers;
+use crate::rntuple::format::{Anchor, Footer, Header};
+use crate::rntuple::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema, is_cardinality};
+use crate::rootfile::RootFile;
+
+/// Class name of the key of an RNTuple's anchor.
+pub const CLASS: &str = "ROOT::RNTuple";
+
+/// An open RNTuple: its metadata, ready to read entries. Shared between threads by reference or
+/// [`Arc`].
+#[derive(Clone)]
+pub struct Reader {
+    /// Tells its pages from those of other readers.
+    id: u64,
+    source: Arc<dyn nyssa_io::Source>,
+    path: String,
+    anchor: Anchor,
+    header: Header,
+    footer: Footer,
+    pub(super) schema: Schema,
+    clusters: Vec<Cluster>,
+    entries: u64,
+    pub(super) top_level: Vec<FieldId>,
+    items: Vec<Item>,
+    /// Those that projected fields show whole.
+    backing: Vec<Item>,
+    index: HashMap<String, FieldId>,
+    /// What is part of the items, once it is asked for.
+    below: OnceLock<Vec<Item>>,
+    options: Options,
+    /// `None` when streamer fields read as bytes.
+    pub(super) streamers: Option<Streamers>,
+}
+
+impl Reader {
+    /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`Options`]: its
+    /// anchor, then one request for header and footer, and one for all page lists.
+    ///
+    /// # Errors
+    /// `NotFound`, `InvalidArgument` for objects of other classes, `Checksum`, `Unsupported` for
+    /// feature flags, `OutOfSpecification`.
+    pub fn open(file: &RootFile, path: &str) -> Result<Self> {
+        Self::open_with(file, path, Options::default())
+    }
+
+    /// Opens with options.
+    ///
+    /// # Errors
+    /// Those of [`Reader::open`].
+    pub fn open_with(file: &RootFile, path: &str, options: Options) -> Result<Self> {
+        Self::open_inner(file, path, options).in_file(file.name()).in_object(path)
+    }
+
+    fn open_inner(file: &RootFile, path: &str, options: Options) -> Result<Self> {
+        let key = file.find(path)?;
+        if key.class != CLASS {
+            return Err(Error::invalid_argument(format!(
+                "{path} is a {}, not an RNTuple",
+                key.class
+            )));
+        }
+        let anchor = Anchor::parse(&file.payload(&key)?)?;
+        Self::at_anchor(Arc::clone(file.source()), Some(file), key.path, anchor, options)
+    }
+
+    /// Opens what an anchor points to. `file` says what the classes of streamer fields look like, besides
+    /// the RNTuple itself.
+    pub(super) fn at_anchor(
+        source: Arc<dyn nyssa_io::Source>,
+        file: Option<&RootFile>,
+        path: String,
+        anchor: Anchor,
+        options: Options,
+    ) -> Result<Self> {
+        let Metadata { header, footer, schema, clusters, entries } =
+            Metadata::read(source.as_ref(), &anchor)?;
+        let top_level = schema.top_level().map(|(id, _)| id).collect::<Vec<_>>();
+        let streamers = match options.streamer {
+            StreamerForm::Raw => None,
+            StreamerForm::Decoded => Some(Streamers::compile(file, &header, &footer, &schema)),
+        };
+        let mut reader = Self {
+            id: Leftovers::new_owner(),
+            source,
+            path,
+            anchor,
+            header,
+            footer,
+            schema,
+            clusters,
+            entries,
+            top_level,
+            items: Vec::new(),
+            backing: Vec::new(),
+            index: HashMap::new(),
+            below: OnceLock::new(),
+            options,
+            streamers,
+        };
+        reader.list();
+        Ok(reader)
+    }
+
+    /// Makes the items of the top-level fields.
+    fn list(&mut self) {
+        let backing = self.schema.backing(&self.top_level);
+        let backing: HashSet<FieldId> = backing.into_iter().map(|(id, _)| id).collect();
+        let streamers = self.streamers.as_ref();
+        let item = |&id: &FieldId| (id, subfield::item(&self.schema, &[id], streamers));
+        let all: Vec<(FieldId, Item)> = self.top_level.iter().map(item).collect();
+        self.index = all.iter().map(|(id, item)| (item.name.clone(), *id)).collect();
+        let (hidden, shown): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(id, _)| backing.contains(id));
+        self.items = shown.into_iter().map(|(_, item)| item).collect();
+        self.backing = hidden.into_iter().map(|(_, item)| item).collect();
+    }
+
+    /// The schema: header and extension.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Clusters in order of entries, with the places of all pages.
+    pub fn clusters_info(&self) -> &[Cluster] {
+        &self.clusters
+    }
+
+    /// The anchor.
+    pub fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The footer.
+    pub fn footer(&self) -> &Footer {
+        &self.footer
+    }
+
+    /// The bytes of the file.
+    pub fn source(&self) -> &Arc<dyn nyssa_io::Source> {
+        &self.source
+    }
+
+    /// How pages are read.
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
+    /// Ids of the top-level fields.
+    pub fn top_level(&self) -> &[FieldId] {
+        &self.top_level
+    }
+
+    /// Where a page of a column lies, with its checksum, checked against the size of the file and
+    /// against what so few bytes can hold; `None` for the range of a page that is split over several
+    /// keys, to be read with [`Reader::read_page`].
+    ///
+    /// # Errors
+    /// `OutOfSpecification` naming the column.
+    pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Option<Range<u64>>> {
+        let blob = self.page_blob(column, page)?;
+        Ok((!blob.is_split()).then_some(blob.first))
+    }
+
+    /// The sealed bytes of a page of a column, with its checksum.
+    ///
+    /// # Errors
+    /// As [`Reader::page_range`], and those of the source.
+    pub fn read_page(&self, column: ColumnId, page: &PageInfo) -> Result<bytes::Bytes> {
+        let blob = self.page_blob(column, page)?;
+        let mut read = read_blobs(self.source.as_ref(), &[blob])?;
+        Ok(read.pop().unwrap_or_default())
+    }
+
+    fn page_blob(&self, column: ColumnId, page: &PageInfo) -> Result<Blob> {
+        self.layout().page_blob(column, page).at(|place| {
+            place.field = Some(self.schema.path(self.schema.column(column).field));
+            place.column = Some(u64::from(column.0));
+        })
+    }
+
+    /// Leaves only the fields that `keep` keeps, with everything above them: records then have fewer
+    /// members. Ids and columns stay as they are in the file.
+    pub fn retain(&mut self, keep: impl Fn(FieldId) -> bool) {
+        for field in &mut self.schema.fields {
+            field.children.retain(|&child| keep(child));
+        }
+        self.top_level.retain(|&id| keep(id));
+        self.list();
+        self.below = OnceLock::new();
+    }
+
+    /// What reading `names` for `entries` fetches first; all that it fetches when the range cuts no
+    /// cluster. No I/O.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::read`] that need no data.
+    pub fn plan(&self, names: &[&str], entries: Range<u64>) -> Result<Plan> {
+        let mut nodes = self.nodes(names)?;
+        let spans = self.spans(&entries)?;
+        let mut planner = Planner::new(self.layout(), 0);
+        for node in &mut nodes {
+            planner.walk(node, &spans).in_file(self.file()).in_object(&self.path)?;
+        }
+        let mut plan = planner.plan;
+        let limits = self.source.limits();
+        plan.make_fetches(limits, fetch_bytes(limits), |_| false);
+        Ok(plan)
+    }
+
+    /// The items, and the collections that projected fields show whole.
+    pub(super) fn every_item(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().chain(&self.backing)
+    }
+
+    /// Whether the streamer fields that can be are read as objects.
+    pub(super) fn decodes_objects(&self) -> bool {
+        self.streamers.is_some()
+    }
+
+    pub(super) fn layout(&self) -> Layout<'_> {
+        Layout {
+            schema: &self.schema,
+            clusters: &self.clusters,
+            file_size: self.source.size(),
+            max_key_size: self.anchor.max_key_size,
+        }
+    }
+
+    fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
+        let node = |name: &&str| {
+            let way = self.way(name).ok_or_else(|| self.missing(name))?;
+            subfield::node(&self.schema, &way, self.streamers.as_ref()).map_err(|reason| {
+                Error::unsupported(reason).at(|place| place.field = Some((*name).to_owned()))
+            })
+        };
+        names.iter().map(node).collect::<Result<_>>().in_file(self.file()).in_object(&self.path)
+    }
+
+    /// The way from a top-level field to what `name` names: it itself, or a part of it.
+    pub(super) fn way(&self, name: &str) -> Option<subfield::Way> {
+        match self.index.get(name) {
+            Some(&id) => Some(vec![id]),
+            None => subfield::find(&self.schema, &self.top_level, name),
+        }
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        let all = self.items.iter().chain(self.below());
+        let hint = did_you_mean(name, all.map(|item| item.name.as_str()));
+        Error::not_found(format!("there is no field {name:?}{hint}"))
+    }
+
+    fn spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
+        if entries.start > entries.end || entries.end > self.entries {
+            return Err(Error::invalid_argument(format!(
+                "entries {}..{} are asked for, there are {}",
+                entries.start, entries.end, self.entries
+            )));
+        }
+        Ok(self.layout().entry_spans(entries))
+    }
+
+    /// The arrays of `nodes`, which are called `names`.
+    pub(super) fn read_all(
+        &self,
+        mut nodes: Vec<Node>,
+        names: &[&str],
+        entries: &Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let streams = self.read_nodes(&mut nodes, entries, context);
+        let arrays = streams.and_then(|streams| {
+            let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
+            let array = |(node, name): (&Node, &&str)| {
+                assemble(node, &streams, length)
+                    .map_err(|error| error.move_entry(|row| row.checked_add(entries.start)))
+                    .in_field(name)
+            };
+            context.pool().install(|| nodes.par_iter().zip(names).map(array).collect())
+        });
+        arrays.in_file(self.file()).in_object(&self.path)
+    }
+
+    fn read_nodes(
+        &self,
+        nodes: &mut [Node],
+        entries: &Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<Data>> {
+        let layout = self.layout();
+        let mut executor = Executor {
+            schema: &self.schema,
+            source: self.source.as_ref(),
+            max_key_size: self.anchor.max_key_size,
+            options: self.options,
+            context,
+            opened: None,
+        };
+        let spans = self.spans(entries)?;
+        let mut streams = Vec::new();
+        let mut pending = nodes.iter_mut().map(|node| (node, spans.clone())).collect::<Vec<_>>();
+        // Each wave reads one level of collections deeper; whole clusters take one wave.
+        while !pending.is_empty() {
+            let mut planner = Planner::new(layout, streams.len());
+            for (node, spans) in pending {
+                planner.walk(node, &spans)?;
+            }
+            let Planner { mut plan, waiting, checks, .. } = planner;
+            let opened = context.leftovers().map(|all| Opened::new(all, self.id, layout, &plan));
+            let known = |page| opened.as_ref().is_some_and(|opened| opened.find(page).is_some());
+            let limits = self.source.limits();
+            plan.make_fetches(limits, context.fetch_bytes(fetch_bytes(limits)), known);
+            executor.opened = opened;
+            streams.extend(executor.run(&plan)?);
+            checks.iter().try_for_each(|check| self.check_ends(check, &mut streams))?;
+            let spans = |parent: Parent, node: &Node| items(&layout, &streams, parent, node);
+            let next = waiting.into_iter().map(|w| Ok((spans(w.parent, w.node)?, w.node)));
+            let next = next.collect::<Result<Vec<_>>>()?;
+            pending = next.into_iter().map(|(spans, node)| (node, spans)).collect();
+        }
+        Ok(streams)
+    }
+
+    /// Compares the last offsets of collections, and where variants point to, with the number of stored
+    /// items.
+    fn check_ends(&self, check: &Check, streams: &mut [Data]) -> Result<()> {
+        let parent = check.parent;
+        let data = streams.get_mut(parent.stream);
+        if let (Some(Data::Switches(switches)), Some(number)) = (data, parent.alternative) {
+            return switches.settle(number, &check.ends).in_field(&self.schema.path(parent.field));
+        }
+        let items = streams.get(parent.stream).map(|data| data.items(None));
+        for (end, (cluster, items)) in check.ends.iter().zip(items.unwrap_or_default()) {
+            if end.is_some_and(|end| end != items.end) {
+                return Err(Error::out_of_spec(format!(
+                    "the last offset is {}, but the cluster has {} items",
+                    items.end,
+                    end.unwrap_or_default()
+                ))
+                .at(|place| {
+                    place.cluster = Some(*cluster as u64);
+                    place.field = Some(self.schema.path(parent.field));
+                }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Spans of the content of a collection or variant whose offsets have been read.
+fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> Result<Vec<Span>> {
+    let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
+    let span = |(cluster, elements): &(usize, Range<u64>)| {
+        let total = layout.count(item, *cluster)?.unwrap_or(elements.end);
+        Ok(Span { cluster: *cluster, elements: elements.clone(), total })
+    };
+    items.unwrap_or_default().iter().map(span).collect()
+}
+
+impl Dataset for Reader {
+    fn format(&self) -> Format {
+        Format::RNTuple
+    }
+
+    fn name(&self) -> &str {
+        &self.path
+    }
+
+    fn file(&self) -> &str {
+        self.source.name()
+    }
+
+    fn close(&self) {
+        self.source.close();
+    }
+
+    fn check_open(&self, _: &Range<u64>) -> Result<()> {
+        Ok(self.source.check_open()?)
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.entries
+    }
+
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn below(&self) -> &[Item] {
+        self.below.get_or_init(|| {
+            let shown = self.items.iter().filter_map(|item| self.index.get(&item.name).copied());
+            let ways = subfield::ways(&self.schema, &shown.collect::<Vec<_>>());
+            let item =
+                |way: &subfield::Way| subfield::item(&self.schema, way, self.streamers.as_ref());
+            self.backing.iter().cloned().chain(ways.iter().map(item)).collect()
+        })
+    }
+
+    fn sizes(&self) -> HashSet<String> {
+        let sizes = self.items.iter().filter(|item| is_cardinality(&item.type_name));
+        sizes.map(|item| item.name.clone()).collect()
+    }
+
+    fn item(&self, name: &str) -> Option<&Item> {
+        if self.index.contains_key(name) {
+            return self.items.iter().chain(&self.backing).find(|item| item.name == name);
+        }
+        let path = subfield::path(&self.schema, &self.way(name)?);
+        self.items.iter().chain(self.below()).find(|item| item.name == path)
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        Some(&self.schema)
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        let range = |cluster: &Cluster| cluster.first_entry..cluster.first_entry + cluster.entries;
+        self.clusters.iter().map(range).collect()
+    }
+
+    fn attribute_sets(&self) -> Vec<String> {
+        self.attribute_links().iter().map(|link| link.name.clone()).collect()
+    }
+
+    fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
+        Ok(Arc::new(self.open_attribute_set(name)?))
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        self.read_all(self.nodes(names)?, names, &entries, context)
+    }
+
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let mut found = Vec::new();
+        for &name in names {
+            let way = self.way(name).ok_or_else(|| self.missing(name))?;
+            found.extend(self.damaged_parts(name, &way, entries, context)?);
+        }
+        Ok(found)
+    }
+
+    fn without(&self, left_out: &[LeftOut], _: &Context) -> Result<Option<AnyDataset>> {
+        Ok(Some(Arc::new(Self::without(self, left_out))))
+    }
+}

@@ -1,0 +1,348 @@
+//! What a field reads as: a tree of nodes over streams, made from the schema alone.
+//!
+//! Specification: "Mapping of C++ Types to Fields and Columns".
+
+use arrow_schema::{DataType, Field as ArrowField, UnionFields, UnionMode};
+use std::sync::Arc;
+
+use super::element::Element;
+use super::stream::Stream;
+use super::streamers::Streamers;
+use crate::arrow::{NONE, field as arrow_field, streamer_field, typed_field};
+use crate::rntuple::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
+use crate::streamer::ObjectLayout;
+
+/// Deepest nesting of fields that is read; real data stay below 20.
+const MAX_DEPTH: usize = 200;
+
+/// A field as it is read.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The field.
+    pub field: FieldId,
+    /// How.
+    pub kind: NodeKind,
+    /// C++ type where the Arrow type does not tell it.
+    type_name: Option<String>,
+}
+
+/// How a field is read.
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    /// Numbers or booleans.
+    Values(Slot),
+    /// Bits in groups of a fixed size.
+    Bitset { bits: Slot, size: u64 },
+    /// Sizes of a collection; `wide` for 64 bits.
+    Cardinality { offsets: Slot, wide: bool },
+    /// A collection, also strings and optional values.
+    List { offsets: Slot, item: Box<Node>, form: Form },
+    /// Members; none for empty classes.
+    Record(Vec<(String, Node)>),
+    /// Fixed-size array.
+    Array { size: u64, item: Box<Node> },
+    /// One of several alternatives, or none.
+    Variant { switch: Slot, alternatives: Vec<(String, Node)> },
+}
+
+/// What a collection is presented as.
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// `LargeList`.
+    List,
+    /// `LargeBinary` marked as a string.
+    String,
+    /// A nullable value.
+    Optional,
+    /// `LargeBinary`: the bytes of an object of this class, as ROOT's streamer wrote them.
+    Streamer(String),
+    /// The record that such an object decodes to.
+    Object(Arc<ObjectLayout>),
+}
+
+/// A stream and where its data are, once a plan has given it a place.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// What is read.
+    pub stream: Stream,
+    /// Index in the streams of the running read.
+    pub index: Option<usize>,
+}
+
+type Reason<T> = std::result::Result<T, String>;
+
+impl Node {
+    /// The node of a field, or the reason why nyssa cannot read it.
+    pub fn new(schema: &Schema, id: FieldId) -> Reason<Self> {
+        build(schema, id, 0)
+    }
+
+    /// The node of the last field of `way`, inside the collections above it, or the reason why nyssa
+    /// cannot read it.
+    pub fn part(schema: &Schema, way: &[FieldId]) -> Reason<Self> {
+        let Some((&id, above)) = way.split_last() else {
+            return Err("no field is named".to_owned());
+        };
+        above.iter().rev().try_fold(build(schema, id, 0)?, |inner, &id| around(schema, id, inner))
+    }
+
+    /// Has all streamer fields in it decoded by `streamers`.
+    pub fn decode_objects(&mut self, schema: &Schema, streamers: &Streamers) -> Reason<()> {
+        match &mut self.kind {
+            NodeKind::List { form, item, .. } => {
+                if let Form::Streamer(class) = form {
+                    let layout = streamers.layout(class).map_err(|reason| {
+                        let path = schema.path(self.field);
+                        format!(
+                            "field {path}: objects of class {class} cannot be decoded: {reason}"
+                        )
+                    });
+                    *form = Form::Object(layout?);
+                    return Ok(());
+                }
+                item.decode_objects(schema, streamers)
+            }
+            NodeKind::Array { item, .. } => item.decode_objects(schema, streamers),
+            NodeKind::Record(nodes) | NodeKind::Variant { alternatives: nodes, .. } => {
+                nodes.iter_mut().try_for_each(|(_, node)| node.decode_objects(schema, streamers))
+            }
+            NodeKind::Values(_) | NodeKind::Bitset { .. } | NodeKind::Cardinality { .. } => Ok(()),
+        }
+    }
+
+    /// The Arrow type.
+    pub fn data_type(&self) -> DataType {
+        match &self.kind {
+            NodeKind::Values(slot) => slot.stream.element.data_type(),
+            NodeKind::Bitset { size, .. } => {
+                DataType::FixedSizeList(item_field(DataType::Boolean, false), array_size(*size))
+            }
+            NodeKind::Cardinality { wide: false, .. } => DataType::UInt32,
+            NodeKind::Cardinality { wide: true, .. } => DataType::UInt64,
+            NodeKind::List { form: Form::String | Form::Streamer(_), .. } => DataType::LargeBinary,
+            NodeKind::List { form: Form::Object(layout), .. } => layout.data_type(),
+            NodeKind::List { form: Form::Optional, item, .. } => item.data_type(),
+            NodeKind::List { form: Form::List, item, .. } => DataType::LargeList(item.item_field()),
+            NodeKind::Record(members) => DataType::Struct(
+                members.iter().map(|(name, node)| node.arrow_field(name)).collect(),
+            ),
+            NodeKind::Array { size, item } => {
+                DataType::FixedSizeList(item.item_field(), array_size(*size))
+            }
+            NodeKind::Variant { alternatives, .. } => {
+                DataType::Union(union_fields(alternatives), UnionMode::Dense)
+            }
+        }
+    }
+
+    /// The Arrow field of a name.
+    pub fn arrow_field(&self, name: &str) -> ArrowField {
+        let field = match &self.kind {
+            NodeKind::List { form: Form::Streamer(class), .. } => streamer_field(name, class),
+            NodeKind::List { form: Form::Optional, item, .. } => {
+                item.arrow_field(name).with_nullable(true)
+            }
+            NodeKind::List { form: Form::Object(layout), .. } => layout.arrow_field(name),
+            _ => arrow_field(name, self.data_type()).with_nullable(self.hides_null()),
+        };
+        match &self.type_name {
+            Some(type_name) => typed_field(field, type_name),
+            None => field,
+        }
+    }
+
+    /// The Arrow field of list items.
+    pub fn item_field(&self) -> Arc<ArrowField> {
+        Arc::new(self.arrow_field("item"))
+    }
+
+    fn is_nullable(&self) -> bool {
+        matches!(self.kind, NodeKind::List { form: Form::Optional, .. })
+    }
+
+    /// Whether Arrow takes some of the values for nulls, as it does variants without a value. A null
+    /// around them could not be told apart.
+    fn hides_null(&self) -> bool {
+        self.is_nullable() || matches!(self.kind, NodeKind::Variant { .. })
+    }
+}
+
+fn item_field(data_type: DataType, nullable: bool) -> Arc<ArrowField> {
+    Arc::new(arrow_field("item", data_type).with_nullable(nullable))
+}
+
+/// The children of a union: what a variant without a value has, then the alternatives by their tags.
+pub fn union_fields(alternatives: &[(String, Node)]) -> UnionFields {
+    let none = arrow_field(NONE, DataType::Null).with_nullable(true);
+    let some = alternatives.iter().map(|(name, node)| node.arrow_field(name));
+    std::iter::once(none).chain(some).enumerate().map(|(tag, f)| (tag as i8, Arc::new(f))).collect()
+}
+
+/// Arrow's size of a fixed-size list; [`build`] lets no larger one through.
+pub fn array_size(size: u64) -> i32 {
+    i32::try_from(size).unwrap_or(i32::MAX)
+}
+
+fn build(schema: &Schema, id: FieldId, depth: usize) -> Reason<Node> {
+    let kind = if depth > MAX_DEPTH {
+        Err(format!("fields are nested more than {MAX_DEPTH} levels deep"))
+    } else {
+        kind(schema, id, depth)
+    };
+    match kind {
+        Ok(kind) => {
+            let type_name = untold_type(schema.field(id), &kind);
+            Ok(Node { field: id, kind, type_name })
+        }
+        // The deepest field names itself; its parents pass the reason on.
+        Err(reason) if reason.starts_with("field ") => Err(reason),
+        Err(reason) => Err(format!("field {}: {reason}", schema.path(id))),
+    }
+}
+
+/// A part of what field `id` holds, in the collection that the field is, if it is one.
+fn around(schema: &Schema, id: FieldId, inner: Node) -> Reason<Node> {
+    let field = schema.field(id);
+    let kind = match field.structure {
+        Structure::Record => return Ok(inner),
+        Structure::Collection => collection(schema, field, inner),
+        _ => match field.array_size.map(|size| (size, i32::try_from(size))) {
+            Some((size, Ok(_))) => Ok(NodeKind::Array { size, item: Box::new(inner) }),
+            _ => Err("its parts cannot be read without it".to_owned()),
+        },
+    };
+    let kind = kind.map_err(|reason| format!("field {}: {reason}", schema.path(id)))?;
+    Ok(Node { field: id, kind, type_name: None })
+}
+
+fn collection(schema: &Schema, field: &Field, item: Node) -> Reason<NodeKind> {
+    let optional = ["std::optional<", "std::unique_ptr<"]
+        .iter()
+        .any(|prefix| field.type_name.starts_with(prefix));
+    // A null inside a null could not be told apart: such a pair stays a list outside.
+    let form = if optional && !item.hides_null() { Form::Optional } else { Form::List };
+    let offsets = slot(schema, field, 0, 1, Element::Index)?;
+    Ok(NodeKind::List { offsets, item: Box::new(item), form })
+}
+
+fn slot(
+    schema: &Schema,
+    field: &Field,
+    slot: usize,
+    slots: usize,
+    element: Element,
+) -> Reason<Slot> {
+    let stream = Stream::new(schema, field, slot, slots, element)?;
+    Ok(Slot { stream, index: None })
+}
+
+fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
+    let field = schema.field(id);
+    let child = |id: FieldId| build(schema, id, depth + 1);
+    let slot = |number, slots, element| slot(schema, field, number, slots, element);
+    match field.structure {
+        Structure::Leaf => leaf(schema, id, child, slot),
+        Structure::Record => {
+            let members =
+                field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
+            Ok(NodeKind::Record(members.collect::<Reason<_>>()?))
+        }
+        Structure::Collection => collection(schema, field, child(only_child(field)?)?),
+        Structure::Variant => {
+            let alternatives =
+                field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
+            let alternatives = alternatives.collect::<Reason<Vec<_>>>()?;
+            if alternatives.len() > MAX_ALTERNATIVES {
+                return Err(format!("has {} alternatives", alternatives.len()));
+            }
+            Ok(NodeKind::Variant { switch: slot(0, 1, Element::Switch)?, alternatives })
+        }
+        Structure::Unknown(code) => Err(format!("structural role {code:#06x} is not known")),
+        Structure::Streamer => bytes(id, Form::Streamer(field.type_name.clone()), slot),
+    }
+}
+
+fn leaf(
+    schema: &Schema,
+    id: FieldId,
+    child: impl Fn(FieldId) -> Reason<Node>,
+    slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
+) -> Reason<NodeKind> {
+    let field = schema.field(id);
+    if let Some(size) = field.array_size {
+        if i32::try_from(size).is_err() {
+            return Err(format!("arrays of {size} elements are too large for Arrow"));
+        }
+        if field.columns.is_empty() {
+            return Ok(NodeKind::Array { size, item: Box::new(child(only_child(field)?)?) });
+        }
+        return Ok(NodeKind::Bitset { bits: slot(0, 1, Element::Bit)?, size });
+    }
+    if let Some(inner) = field.type_name.strip_prefix("ROOT::RNTupleCardinality<") {
+        let wide = match inner.trim_end_matches('>').trim() {
+            "std::uint32_t" => false,
+            "std::uint64_t" => true,
+            other => return Err(format!("cardinalities of type {other} are not known")),
+        };
+        return Ok(NodeKind::Cardinality { offsets: slot(0, 1, Element::Index)?, wide });
+    }
+    if field.type_name == "std::string" {
+        return bytes(id, Form::String, slot);
+    }
+    match (field.columns.as_slice(), field.children.as_slice()) {
+        // Enums and atomics: the value is in the only subfield.
+        ([], &[inner]) => child(inner).map(|node| node.kind),
+        ([], _) => Err(format!("type {} has no column", field.type_name)),
+        ([first, ..], _) => {
+            // A name that is not fundamental, such as a typedef, reads as what is stored.
+            let stored = || schema.column(*first).column_type.map(Element::of_column);
+            let element = match Element::from_cpp(&field.type_name).or_else(stored) {
+                Some(Element::Float16) => Element::Float32,
+                Some(Element::Index | Element::Switch) | None => {
+                    return Err(format!("type {} is not known", field.type_name));
+                }
+                Some(element) => element,
+            };
+            Ok(NodeKind::Values(slot(0, 1, element)?))
+        }
+    }
+}
+
+/// The C++ type of a field unless the Arrow type has a natural one and that is it.
+fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
+    let name = field.type_name.as_str();
+    let told = match kind {
+        NodeKind::Values(slot) => {
+            Element::from_cpp(name) == Some(slot.stream.element)
+                && !matches!(name, "char" | "std::byte")
+                && field.type_alias != "Double32_t"
+        }
+        NodeKind::Cardinality { .. } | NodeKind::Variant { .. } | NodeKind::Array { .. } => true,
+        NodeKind::List { form: Form::String | Form::Streamer(_) | Form::Object(_), .. } => true,
+        NodeKind::List { form: Form::List, .. } => name.starts_with("std::vector<"),
+        NodeKind::List { form: Form::Optional, .. } | NodeKind::Record(_) => false,
+        NodeKind::Bitset { .. } => false,
+    };
+    match field.type_alias.as_str() {
+        "Double32_t" => Some(field.type_alias.clone()),
+        _ => (!told && !name.is_empty()).then(|| name.to_owned()),
+    }
+}
+
+/// A field with two columns: offsets and bytes.
+fn bytes(
+    field: FieldId,
+    form: Form,
+    slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
+) -> Reason<NodeKind> {
+    let kind = NodeKind::Values(slot(1, 2, Element::Byte)?);
+    let item = Node { field, kind, type_name: None };
+    Ok(NodeKind::List { offsets: slot(0, 2, Element::Index)?, item: Box::new(item), form })
+}
+
+fn only_child(field: &Field) -> Reason<FieldId> {
+    match field.children.as_slice() {
+        &[only] => Ok(only),
+        children => Err(format!("has {} subfields instead of one", children.len())),
+    }
+}

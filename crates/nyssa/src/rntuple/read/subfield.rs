@@ -1,0 +1,140 @@
+//! The parts of fields by path, as ROOT's `RDataFrame` and uproot name them: `s.x` is a member of a
+//! record, `jets.pt` that of each item of a collection.
+
+use super::shape::Node;
+use super::streamers::Streamers;
+use crate::dataset::Item;
+use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
+
+/// Deepest nesting of fields that is looked through; real data stay below 20.
+pub const MAX_DEPTH: usize = 200;
+
+/// The fields from a top-level field down to one of its parts.
+pub type Way = Vec<FieldId>;
+
+/// The parts of the fields `top`, parents first.
+pub fn ways(schema: &Schema, top: &[FieldId]) -> Vec<Way> {
+    let mut found = Vec::new();
+    for &id in top {
+        walk(schema, &mut vec![id], &mut found);
+    }
+    found
+}
+
+fn walk(schema: &Schema, way: &mut Way, found: &mut Vec<Way>) {
+    let Some(field) = way.last().map(|&id| schema.field(id)) else { return };
+    if way.len() > MAX_DEPTH {
+        return;
+    }
+    for &child in parts(field) {
+        way.push(child);
+        if !is_list(field) {
+            found.push(way.clone());
+        }
+        walk(schema, way, found);
+        way.pop();
+    }
+}
+
+/// The subfields that can be read without their parent.
+pub fn parts(field: &Field) -> &[FieldId] {
+    if field.structure == Structure::Record || is_list(field) { &field.children } else { &[] }
+}
+
+/// Whether the only subfield is what each of several items is.
+fn is_list(field: &Field) -> bool {
+    field.structure == Structure::Collection || field.array_size.is_some()
+}
+
+/// The part of the fields `top` that `path` names. Items of collections, `_0` in ROOT's full path
+/// (`jets._0.pt`), need not be named, nor the underscore of the members of tuples.
+pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<Way> {
+    let names: Vec<&str> = path.split(['.', '/']).collect();
+    let (first, rest) = names.split_first()?;
+    let &id = top.iter().find(|&&id| schema.field(id).name == *first)?;
+    let mut way = vec![id];
+    (!rest.is_empty() && descend(schema, &mut way, rest)).then_some(way)
+}
+
+fn descend(schema: &Schema, way: &mut Way, names: &[&str]) -> bool {
+    let Some((name, rest)) = names.split_first() else { return true };
+    let Some(field) = way.last().map(|&id| schema.field(id)).filter(|_| way.len() <= MAX_DEPTH)
+    else {
+        return false;
+    };
+    let list = is_list(field);
+    for &child in parts(field) {
+        way.push(child);
+        let own = schema.field(child).name.as_str();
+        let named = own == *name || own.strip_prefix('_') == Some(name);
+        if list && descend(schema, way, names) || named && descend(schema, way, rest) {
+            return true;
+        }
+        way.pop();
+    }
+    false
+}
+
+/// The path of a part, without the items of collections.
+pub fn path(schema: &Schema, way: &[FieldId]) -> String {
+    let mut path = String::new();
+    let mut item = false;
+    for &id in way {
+        let field = schema.field(id);
+        if !item {
+            path.push_str(if path.is_empty() { "" } else { "." });
+            path.push_str(&field.name);
+        }
+        item = is_list(field);
+    }
+    path
+}
+
+/// What a part reads as.
+pub fn item(schema: &Schema, way: &[FieldId], streamers: Option<&Streamers>) -> Item {
+    let name = path(schema, way);
+    let node = node(schema, way, streamers);
+    Item {
+        type_name: type_name(schema, way),
+        field: node.map(|node| node.arrow_field(&name)),
+        name,
+    }
+}
+
+/// The node of a part, its streamer fields decoded where there are layouts.
+pub fn node(
+    schema: &Schema,
+    way: &[FieldId],
+    streamers: Option<&Streamers>,
+) -> std::result::Result<Node, String> {
+    let mut node = Node::part(schema, way)?;
+    match streamers {
+        Some(streamers) => node.decode_objects(schema, streamers).map(|()| node),
+        None => Ok(node),
+    }
+}
+
+/// The C++ type that a part reads as: with all collections that it is in.
+fn type_name(schema: &Schema, way: &[FieldId]) -> String {
+    let Some((&last, above)) = way.split_last() else { return String::new() };
+    above.iter().rev().map(|&id| schema.field(id)).fold(
+        own_type(schema.field(last)),
+        |inner, field| match (field.structure, field.array_size) {
+            (_, Some(size)) => format!("std::array<{inner},{size}>"),
+            (Structure::Collection, _) if field.type_name.starts_with("std::optional<") => {
+                format!("std::optional<{inner}>")
+            }
+            (Structure::Collection, _) => format!("std::vector<{inner}>"),
+            _ => inner,
+        },
+    )
+}
+
+/// The C++ type of a field, in words where it has none.
+pub fn own_type(field: &Field) -> String {
+    match field.structure {
+        Structure::Collection if field.type_name.is_empty() => "(untyped collection)".to_owned(),
+        Structure::Record if field.type_name.is_empty() => "(untyped record)".to_owned(),
+        _ => field.type_name.clone(),
+    }
+}

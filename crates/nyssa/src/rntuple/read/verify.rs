@@ -1,0 +1,410 @@
+//! A full check of an RNTuple: every page is read, every structural rule is tried, all problems are
+//! collected.
+
+mod objects;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use self::objects::Objects;
+use super::blob::read_all;
+use super::decode::encoding;
+use super::planner::Layout;
+use super::reader::Reader;
+use super::shape::{Node, NodeKind, Slot};
+use super::switches::behind;
+use crate::Context;
+use crate::dataset::Dataset;
+use crate::error::{Error, Place, Result, ResultExt};
+use crate::guard::try_vec;
+use crate::problem::Problem;
+use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
+use crate::rntuple::page;
+use crate::rntuple::schema::{ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
+
+/// Most bytes of one column that are in memory at a time, unless one page is larger.
+const CHUNK_BYTES: u64 = 8 << 20;
+
+/// What was checked and what is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VerifyReport {
+    /// Number of entries.
+    pub entries: u64,
+    /// Number of clusters.
+    pub clusters: u64,
+    /// Number of physical columns.
+    pub columns: u64,
+    /// Number of pages read.
+    pub pages: u64,
+    /// Pages decoded into the elements of their columns.
+    pub decoded_pages: u64,
+    /// Pages that have a checksum.
+    pub checksummed_pages: u64,
+    /// Sealed bytes read.
+    pub bytes: u64,
+    /// Top-level fields that nyssa cannot read, with the reason, and those of which it cannot take all objects
+    /// apart. Their pages were checked.
+    pub unreadable: Vec<String>,
+    /// What is wrong, in order of clusters; empty for a sound file.
+    pub problems: Vec<Problem>,
+}
+
+impl VerifyReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// Reads and checks all pages and all rules between columns, and takes streamed objects apart. Envelopes
+/// were checked when `reader` was opened.
+///
+/// # Errors
+/// Only `Io` and `Cancelled`: what is wrong with the file is in the report.
+pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
+    let layout = reader.layout();
+    let mut report = VerifyReport {
+        entries: reader.num_entries(),
+        clusters: layout.clusters.len() as u64,
+        columns: layout.schema.columns.len() as u64,
+        ..VerifyReport::default()
+    };
+    let nodes = reader.top_level().iter().map(|&id| Node::new(layout.schema, id));
+    let nodes: Vec<Node> = nodes.filter_map(std::result::Result::ok).collect();
+    let reasons = reader.every_item().filter_map(|item| item.field.as_ref().err());
+    report.unreadable.extend(reasons.cloned());
+    let objects = Objects::of(reader);
+    check_overlaps(&layout, &mut report);
+    check_element_offsets(&layout, &mut report);
+    for (number, cluster) in layout.clusters.iter().enumerate() {
+        let check = |(index, range): (usize, &ColumnRange)| {
+            context.check()?;
+            check_column(reader, ColumnId(index as u32), number, range)
+        };
+        let columns = context.pool().install(|| {
+            cluster.columns.par_iter().enumerate().map(check).collect::<Result<Vec<_>>>()
+        })?;
+        let mut ends = HashMap::new();
+        for (index, (range, column)) in cluster.columns.iter().zip(columns).enumerate() {
+            report.pages += range.pages.len() as u64;
+            report.checksummed_pages +=
+                range.pages.iter().filter(|page| page.checksummed).count() as u64;
+            report.bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
+            report.decoded_pages += column.decoded;
+            report.problems.extend(column.problems);
+            if let Some(end) = column.ends {
+                ends.insert(ColumnId(index as u32), end);
+            }
+        }
+        let counts = Counts { layout: &layout, cluster: number, ends: &ends };
+        for node in &nodes {
+            counts.check(node, cluster.entries, &mut report.problems);
+        }
+        objects.check(number, &mut report, context)?;
+        context.report(number as u64 + 1, layout.clusters.len() as u64);
+    }
+    Ok(report)
+}
+
+/// Pages may share bytes only if they are the same bytes (specification, "Page Locations").
+fn check_overlaps(layout: &Layout<'_>, report: &mut VerifyReport) {
+    let mut ranges = Vec::new();
+    for (number, cluster) in layout.clusters.iter().enumerate() {
+        for (index, column) in cluster.columns.iter().enumerate() {
+            for (page, info) in column.pages.iter().enumerate() {
+                // Of a page that is split over several keys, the one that the locator points to.
+                let Ok(blob) = layout.page_blob(ColumnId(index as u32), info) else { continue };
+                let range = blob.first;
+                ranges.push((range, place(layout, index, number, page, info)));
+            }
+        }
+    }
+    ranges.retain(|(range, _)| !range.is_empty());
+    ranges.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut last: Range<u64> = 0..0;
+    for (range, place) in ranges {
+        if range.start < last.end && range != last {
+            let error = Error::out_of_spec(format!(
+                "the page at bytes {}..{} overlaps another at {}..{}",
+                range.start, range.end, last.start, last.end
+            ));
+            report.problems.push(Problem::from(&error.at(|outer| *outer = place)));
+        }
+        if range.end > last.end {
+            last = range;
+        }
+    }
+}
+
+/// The first element of a column in a cluster is the sum of its elements before.
+fn check_element_offsets(layout: &Layout<'_>, report: &mut VerifyReport) {
+    let mut next = vec![0u64; layout.schema.columns.len()];
+    for (number, cluster) in layout.clusters.iter().enumerate() {
+        for (index, range) in cluster.columns.iter().enumerate() {
+            let column = &layout.schema.columns[index];
+            // Deferred columns and further representations start somewhere: only order counts.
+            let expected = next[index];
+            let free = column.first_element.is_some() || column.representation > 0 || expected == 0;
+            let wrong = !range.suppressed
+                && (range.first_element < expected || !free && range.first_element != expected);
+            if wrong {
+                let error = Error::out_of_spec(format!(
+                    "the column starts at element {} where {expected} is expected",
+                    range.first_element
+                ));
+                let error = error.at(|place| {
+                    place.field = Some(layout.schema.path(column.field));
+                    place.column = Some(index as u64);
+                    place.cluster = Some(number as u64);
+                });
+                report.problems.push(Problem::from(&error));
+            }
+            next[index] = range.first_element.saturating_add(range.elements);
+        }
+    }
+}
+
+fn place(
+    layout: &Layout<'_>,
+    column: usize,
+    cluster: usize,
+    page: usize,
+    info: &PageInfo,
+) -> Place {
+    let field = layout.schema.columns.get(column).map(|column| layout.schema.path(column.field));
+    Place {
+        field,
+        column: Some(column as u64),
+        cluster: Some(cluster as u64),
+        page: Some(page as u64),
+        offset: Some(info.locator.offset),
+        ..Place::default()
+    }
+}
+
+/// What the pages of one column in one cluster showed.
+#[derive(Default)]
+struct Column {
+    problems: Vec<Problem>,
+    /// Pages that could be decoded.
+    decoded: u64,
+    /// For offsets and switches that could be read.
+    ends: Option<Ends>,
+}
+
+/// Where the content of a collection ends: one number. Behind what a variant points to last: one for each
+/// alternative; those that no entry holds may be missing.
+type Ends = Vec<u64>;
+
+fn check_column(
+    reader: &Reader,
+    id: ColumnId,
+    cluster: usize,
+    range: &ColumnRange,
+) -> Result<Column> {
+    let layout = reader.layout();
+    let mut column = Column::default();
+    let total: u64 = range.pages.iter().map(|page| u64::from(page.elements)).sum();
+    if total != range.elements && !range.suppressed {
+        let error = Error::out_of_spec(format!("{total} elements in pages of {}", range.elements));
+        column.problems.push(Problem::from(&error));
+    }
+    let mut ends = match layout.schema.column(id).column_type.map(ColumnType::native) {
+        Some(Native::Index) => Some(vec![0]),
+        Some(Native::Switch) => Some(Vec::new()),
+        _ => None,
+    };
+    let mut first = 0;
+    while first < range.pages.len() {
+        let mut count = 0;
+        let mut bytes = 0;
+        for page in &range.pages[first..] {
+            bytes += page.locator.size;
+            if count > 0 && bytes > CHUNK_BYTES {
+                break;
+            }
+            count += 1;
+        }
+        let pages = &range.pages[first..first + count];
+        for (number, info, content) in read_pages(&layout, reader, id, pages)? {
+            let checked =
+                content.and_then(|bytes| check_page(&layout, id, info, &bytes, &mut ends));
+            if let Err(error) = checked {
+                let place = place(&layout, id.0 as usize, cluster, first + number, info);
+                column.problems.push(Problem::from(&error.at(|outer| *outer = place)));
+                ends = None;
+            } else if layout.schema.column(id).column_type.is_some() {
+                column.decoded += 1;
+            }
+        }
+        first += count;
+    }
+    column.ends = ends;
+    Ok(column)
+}
+
+type Page<'p> = (usize, &'p PageInfo, Result<bytes::Bytes>);
+
+fn read_pages<'p>(
+    layout: &Layout<'_>,
+    reader: &Reader,
+    id: ColumnId,
+    pages: &'p [PageInfo],
+) -> Result<Vec<Page<'p>>> {
+    let blobs = pages.iter().map(|page| layout.page_blob(id, page)).collect::<Vec<_>>();
+    let good = blobs.iter().flatten().cloned().collect::<Vec<_>>();
+    let first = good.iter().map(|blob| blob.first.clone()).collect::<Vec<_>>();
+    let first = read_all(reader.source().as_ref(), &first).in_file(reader.file())?;
+    let mut read = good.iter().zip(first);
+    let mut next = || match read.next() {
+        Some((blob, first)) => blob.complete(reader.source().as_ref(), &first),
+        None => Ok(bytes::Bytes::new()),
+    };
+    let pages = pages.iter().zip(blobs).enumerate();
+    Ok(pages.map(|(number, (page, blob))| (number, page, blob.and_then(|_| next()))).collect())
+}
+
+/// Verifies and decodes a page; follows the offsets of index and switch columns in `ends`.
+fn check_page(
+    layout: &Layout<'_>,
+    id: ColumnId,
+    info: &PageInfo,
+    bytes: &[u8],
+    ends: &mut Option<Ends>,
+) -> Result<()> {
+    let (stored, checksum) = match bytes.split_last_chunk::<8>() {
+        Some((stored, checksum)) if info.checksummed => {
+            (stored, Some(u64::from_le_bytes(*checksum)))
+        }
+        _ => (bytes, None),
+    };
+    let column = layout.schema.column(id);
+    if column.column_type.is_none() {
+        return page::verify(stored, checksum);
+    }
+    let encoding = encoding(column)?;
+    let elements = info.elements as usize;
+    let mut scratch = Vec::new();
+    // Opened first: what the compressed bytes hold bounds the memory for the elements.
+    let packed = page::open(stored, checksum, encoding.packed_size(elements), &mut scratch)?;
+    let mut out = try_vec(elements.saturating_mul(encoding.native_size()), "a page")?;
+    encoding.decode(packed, elements, &mut out)?;
+    match ends {
+        None => Ok(()),
+        Some(ends) if encoding.column_type == ColumnType::Switch => {
+            out.as_chunks().0.iter().try_for_each(|element| follow(ends, *element))
+        }
+        Some(ends) => {
+            let last = ends.first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
+            for value in out.as_chunks().0 {
+                let value = u64::from_le_bytes(*value);
+                if value < *last {
+                    return Err(Error::out_of_spec("the offsets of a collection descend"));
+                }
+                *last = value;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Notes which value one variant points to: they may come in any order.
+fn follow(ends: &mut Ends, element: [u8; SWITCH_SIZE]) -> Result<()> {
+    let (index, tag) = switch_parts(element);
+    if tag as usize > MAX_ALTERNATIVES {
+        return Err(Error::out_of_spec(format!("a variant holds alternative {tag}")));
+    }
+    let Some(number) = (tag as usize).checked_sub(1) else { return Ok(()) };
+    if ends.len() <= number {
+        ends.resize(number + 1, 0);
+    }
+    let end = index.checked_add(1).ok_or_else(|| Error::out_of_spec("index of 2^64"))?;
+    ends[number] = ends[number].max(end);
+    Ok(())
+}
+
+/// The numbers of elements of all columns of one cluster.
+struct Counts<'a> {
+    layout: &'a Layout<'a>,
+    cluster: usize,
+    ends: &'a HashMap<ColumnId, Ends>,
+}
+
+impl Counts<'_> {
+    fn check(&self, node: &Node, total: u64, problems: &mut Vec<Problem>) {
+        let (slot, total) = match &node.kind {
+            NodeKind::Values(slot)
+            | NodeKind::Cardinality { offsets: slot, .. }
+            | NodeKind::List { offsets: slot, .. }
+            | NodeKind::Variant { switch: slot, .. } => (slot, total),
+            NodeKind::Bitset { bits, size } => (bits, total.saturating_mul(*size)),
+            NodeKind::Array { size, item } => {
+                return self.check(item, total.saturating_mul(*size), problems);
+            }
+            NodeKind::Record(members) => {
+                return members.iter().for_each(|(_, node)| self.check(node, total, problems));
+            }
+        };
+        match (self.slot(slot, total), &node.kind) {
+            (Ok(Some(ends)), NodeKind::List { item, .. }) => {
+                self.check(item, ends.first().copied().unwrap_or_default(), problems);
+            }
+            (Ok(Some(ends)), NodeKind::Variant { alternatives, .. }) => {
+                if ends.len() > alternatives.len() {
+                    let error = Error::out_of_spec(format!(
+                        "a variant of {} alternatives holds number {}",
+                        alternatives.len(),
+                        ends.len()
+                    ));
+                    problems.push(Problem::from(&self.here(node, error)));
+                }
+                for (number, (_, node)) in alternatives.iter().enumerate() {
+                    let end = ends.get(number).copied().unwrap_or_default();
+                    match self.values(number, node, end) {
+                        Ok(total) => self.check(node, total, problems),
+                        Err(error) => problems.push(Problem::from(&self.here(node, error))),
+                    }
+                }
+            }
+            (Ok(_), _) => (),
+            (Err(error), _) => {
+                problems.push(Problem::from(&self.here(node, error)));
+            }
+        }
+    }
+
+    /// The number of values of an alternative, where entries point to those before `end`.
+    fn values(&self, number: usize, node: &Node, end: u64) -> Result<u64> {
+        match self.layout.count(node, self.cluster)? {
+            Some(count) if count < end => Err(behind(end - 1, number, count)),
+            count => Ok(count.unwrap_or(end)),
+        }
+    }
+
+    fn here(&self, node: &Node, error: Error) -> Error {
+        error.at(|place| {
+            place.field = Some(self.layout.schema.path(node.field));
+            place.cluster = Some(self.cluster as u64);
+        })
+    }
+
+    /// Compares the elements of a column with `total`; where the content of a collection or variant ends.
+    fn slot(&self, slot: &Slot, total: u64) -> Result<Option<Ends>> {
+        let layout = self.layout;
+        let stored = slot.stream.stored(layout.schema, layout.clusters, self.cluster)?;
+        let found = stored.elements();
+        if found != total && !(stored.deferred && found < total) {
+            return Err(Error::out_of_spec(format!(
+                "the column has {found} elements where the field has {total}"
+            ))
+            .at(|place| place.column = stored.column.map(|(id, _)| u64::from(id.0))));
+        }
+        Ok(match stored.column {
+            Some((id, _)) => self.ends.get(&id).cloned(),
+            None => Some(Vec::new()),
+        })
+    }
+}

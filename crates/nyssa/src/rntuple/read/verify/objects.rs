@@ -1,0 +1,96 @@
+//! Streamer fields: their bytes are sound only where the objects can be taken apart.
+
+use super::VerifyReport;
+use crate::Context;
+use crate::dataset::Dataset;
+use crate::error::{Error, Kind, Result};
+use crate::problem::Problem;
+use crate::rntuple::read::Reader;
+use crate::rntuple::schema::{ColumnId, Structure};
+
+/// Most bytes of objects that are taken apart at a time, unless those of one entry are more.
+const CHUNK_BYTES: u64 = 8 << 20;
+
+/// The top-level fields with streamed objects whose classes are known.
+pub(super) struct Objects<'a> {
+    reader: &'a Reader,
+    fields: Vec<Field<'a>>,
+}
+
+struct Field<'a> {
+    name: &'a str,
+    /// The columns of it and of all below.
+    columns: Vec<ColumnId>,
+}
+
+impl<'a> Objects<'a> {
+    pub fn of(reader: &'a Reader) -> Self {
+        let schema = reader.schema();
+        let readable = |name: &str| reader.item(name).is_some_and(|item| item.field.is_ok());
+        let mut fields = Vec::new();
+        for &id in reader.top_level().iter().filter(|_| reader.decodes_objects()) {
+            let field = schema.field(id);
+            let (mut streamed, mut columns) = (false, Vec::new());
+            schema.each_below(id, &mut |id| {
+                let field = schema.field(id);
+                streamed |= field.structure == Structure::Streamer;
+                columns.extend(&field.columns);
+            });
+            if streamed && field.source.is_none() && readable(&field.name) {
+                fields.push(Field { name: &field.name, columns });
+            }
+        }
+        Self { reader, fields }
+    }
+
+    /// Takes the objects of a cluster apart, but not those of fields in whose columns there are problems.
+    ///
+    /// # Errors
+    /// Only `Io` and `Cancelled`.
+    pub fn check(&self, number: usize, report: &mut VerifyReport, context: &Context) -> Result<()> {
+        let Some(cluster) = self.reader.clusters_info().get(number) else { return Ok(()) };
+        let quiet = context.quiet();
+        for Field { name, columns } in &self.fields {
+            if report.problems.iter().any(|problem| is_of(problem, name, number)) {
+                continue;
+            }
+            let ranges = columns.iter().filter_map(|id| cluster.columns.get(id.0 as usize));
+            let pages = ranges.filter(|range| !range.suppressed).flat_map(|range| &range.pages);
+            let bytes = pages.fold(0, |sum: u64, page| sum.saturating_add(page.locator.size));
+            let chunks = bytes.div_ceil(CHUNK_BYTES).max(1);
+            let step = cluster.entries.div_ceil(chunks).max(1);
+            let end = cluster.first_entry + cluster.entries;
+            let mut start = cluster.first_entry;
+            while start < end {
+                let stop = end.min(start.saturating_add(step));
+                match self.reader.read(&[*name], start..stop, &quiet) {
+                    Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => {
+                        return Err(error);
+                    }
+                    Err(error) if error.kind() == Kind::Unsupported => {
+                        let reason = format!("field {name}: {}", error.message());
+                        if !report.unreadable.contains(&reason) {
+                            report.unreadable.push(reason);
+                        }
+                    }
+                    Err(error) => {
+                        let error: Error = error.at(|place| place.cluster = Some(number as u64));
+                        report.problems.push(Problem::from(&error));
+                    }
+                    Ok(_) => (),
+                }
+                start = stop;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a problem is in the columns of a top-level field in a cluster, or everywhere.
+fn is_of(problem: &Problem, name: &str, cluster: usize) -> bool {
+    let below = |field: &String| {
+        field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    problem.field.as_ref().is_some_and(below)
+        && problem.cluster.is_none_or(|number| number == cluster as u64)
+}

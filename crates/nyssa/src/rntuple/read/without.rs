@@ -1,0 +1,80 @@
+//! An RNTuple without some members of its records, which cannot be read.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::Reader;
+use super::subfield::{self, Way};
+use crate::Context;
+use crate::dataset::LeftOut;
+use crate::dataset::spare::is_spared;
+use crate::error::{Error, Result};
+use crate::rntuple::schema::{Field, FieldId, Structure};
+
+impl Reader {
+    /// What cannot be read of the field or part `name`, at the end of `way`: members of records, or all.
+    pub(super) fn damaged_parts(
+        &self,
+        name: &str,
+        way: &Way,
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let Some(error) = self.error(way, entries, context)? else { return Ok(Vec::new()) };
+        let members = self.members(way);
+        let (mut found, mut whole) = (Vec::new(), 0);
+        for member in &members {
+            let path = subfield::path(&self.schema, member);
+            let parts = self.damaged_parts(&path, member, entries, context)?;
+            whole += usize::from(parts.iter().any(|part| part.column == path));
+            found.extend(parts);
+        }
+        // Nothing would be left, or it is not for a member.
+        if found.is_empty() || whole == members.len() {
+            found = vec![LeftOut { column: name.to_owned(), reason: error.brief() }];
+        }
+        Ok(found)
+    }
+
+    /// The same reader without some members of records.
+    #[must_use]
+    pub fn without(&self, left_out: &[LeftOut]) -> Self {
+        let last = |one: &LeftOut| self.way(&one.column)?.last().copied();
+        let gone: HashSet<FieldId> = left_out.iter().filter_map(last).collect();
+        let mut reader = self.clone();
+        reader.retain(|id| !gone.contains(&id) || self.top_level.contains(&id));
+        reader
+    }
+
+    /// Why these entries of a field cannot be read.
+    fn error(&self, way: &Way, entries: &[Range<u64>], context: &Context) -> Result<Option<Error>> {
+        let read = |entries: &Range<u64>| {
+            let node = subfield::node(&self.schema, way, self.streamers.as_ref());
+            let node = node.map_err(Error::unsupported)?;
+            self.read_all(vec![node], &[&subfield::path(&self.schema, way)], entries, context)
+        };
+        match entries.iter().try_for_each(|entries| read(entries).map(drop)) {
+            Err(error) if is_spared(&error) => Ok(Some(error)),
+            read => read.map(|()| None),
+        }
+    }
+
+    /// The members of the record that a field is, or that its items are. Those of pairs and tuples make no
+    /// sense without each other.
+    fn members(&self, way: &Way) -> Vec<Way> {
+        let longer = |id: &FieldId| way.iter().chain([id]).copied().collect::<Way>();
+        let last = way.last().filter(|_| way.len() < subfield::MAX_DEPTH);
+        let Some(field) = last.map(|&id| self.schema.field(id)) else { return Vec::new() };
+        let by_place = |field: &Field| {
+            field.type_name.starts_with("std::pair<") || field.type_name.starts_with("std::tuple<")
+        };
+        match field.structure {
+            Structure::Record if by_place(field) => Vec::new(),
+            Structure::Record => field.children.iter().map(longer).collect(),
+            _ => match subfield::parts(field) {
+                [item] => self.members(&longer(item)),
+                _ => Vec::new(),
+            },
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Builds a [`Schema`] field by field, with the ids, type names and columns that ROOT would write.
+
+use super::{
+    AliasColumn, Class, Column, Field, FieldId, FieldType, Schema, Structure, check_name,
+    index_column,
+};
+use crate::compression::Compression;
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::encoding::ColumnType;
+
+/// Deepest nesting of fields: code that walks the tree may recurse.
+pub const MAX_FIELD_DEPTH: usize = 200;
+
+impl Column {
+    /// A column of the first representation with the default width of its type.
+    pub fn new(field: FieldId, column_type: ColumnType) -> Self {
+        Self {
+            field,
+            column_type: Some(column_type),
+            type_code: column_type.code(),
+            bits: column_type.bits(),
+            representation: 0,
+            first_element: None,
+            value_range: None,
+        }
+    }
+
+    /// Changes the type, for example from a split to an unsplit form of the same native type.
+    pub fn set_type(&mut self, column_type: ColumnType) {
+        self.column_type = Some(column_type);
+        self.type_code = column_type.code();
+        self.bits = column_type.bits();
+    }
+}
+
+/// Adds fields in depth-first order, as ROOT numbers them.
+#[derive(Clone, Debug)]
+pub struct SchemaBuilder {
+    schema: Schema,
+    compressed: bool,
+}
+
+impl SchemaBuilder {
+    /// An empty schema whose default columns suit `compression`.
+    pub fn new(compression: Compression) -> Self {
+        Self { schema: Schema::default(), compressed: compression.setting() != 0 }
+    }
+
+    /// Goes on with a schema: new fields and columns come after those it has.
+    pub fn extending(schema: Schema, compression: Compression) -> Self {
+        Self { schema, compressed: compression.setting() != 0 }
+    }
+
+    /// The schema so far.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The schema so far, to change descriptions, aliases or column types.
+    pub fn schema_mut(&mut self) -> &mut Schema {
+        &mut self.schema
+    }
+
+    /// The finished schema.
+    pub fn finish(self) -> Schema {
+        self.schema
+    }
+
+    /// Adds a field and everything below it; the id of the field.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a name that is not allowed or already taken by a sibling, `Unsupported`
+    /// for a type that RNTuple does not have.
+    pub fn field(
+        &mut self,
+        parent: Option<FieldId>,
+        name: &str,
+        field_type: &FieldType,
+    ) -> Result<FieldId> {
+        self.check_sibling(parent, name)?;
+        let path = match parent {
+            Some(parent) => format!("{}.{name}", self.schema.path(parent)),
+            None => name.to_owned(),
+        };
+        if matches!(field_type, FieldType::Cardinality32 | FieldType::Cardinality64) {
+            return Err(Error::invalid_argument(
+                "a cardinality field has no data of its own: project it from a collection",
+            ))
+            .in_field(&path);
+        }
+        let id = self.schema.add_field(plain_field(parent, name, field_type).in_field(&path)?);
+        for column in own_columns(field_type, self.compressed) {
+            self.schema.add_column(Column::new(id, column));
+        }
+        for (child, child_type) in field_type.subfields() {
+            self.field(Some(id), &child, &child_type)?;
+        }
+        Ok(id)
+    }
+
+    /// Adds a top-level projected field: `sources` are the fields with the data, one for every field
+    /// of `field_type` in depth-first order. `RVec<float>` over an untyped collection of records
+    /// takes the collection and the member; a cardinality takes the collection.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a bad name, a wrong number of sources, a source that is itself projected
+    /// or has another structure; `Unsupported` for arrays, which the specification leaves out.
+    pub fn project(
+        &mut self,
+        name: &str,
+        field_type: &FieldType,
+        sources: &[FieldId],
+    ) -> Result<FieldId> {
+        self.check_sibling(None, name)?;
+        let mut sources = sources.iter().copied();
+        let id = self.project_below(None, name, field_type, &mut sources).in_field(name)?;
+        match sources.next() {
+            None => Ok(id),
+            Some(_) => Err(Error::invalid_argument("a projected field got too many sources"))
+                .in_field(name),
+        }
+    }
+
+    fn project_below(
+        &mut self,
+        parent: Option<FieldId>,
+        name: &str,
+        field_type: &FieldType,
+        sources: &mut dyn Iterator<Item = FieldId>,
+    ) -> Result<FieldId> {
+        let source = sources
+            .next()
+            .ok_or_else(|| Error::invalid_argument("a projected field got too few sources"))?;
+        let mut field = plain_field(parent, name, field_type)?;
+        self.check_source(&field, field_type, source)?;
+        if field.array_size.is_some() || field.structure == Structure::Variant {
+            return Err(Error::unsupported("fixed-size arrays and variants cannot be projected"));
+        }
+        field.source = Some(source);
+        let id = self.schema.add_field(field);
+        let physical = self.schema.field(source).columns.clone();
+        for physical in physical {
+            self.schema.add_alias(AliasColumn { physical, field: id });
+        }
+        for (child, child_type) in field_type.subfields() {
+            self.project_below(Some(id), &child, &child_type, sources)?;
+        }
+        Ok(id)
+    }
+
+    /// Specification, "Field Description": restrictions on projections.
+    fn check_source(&self, field: &Field, field_type: &FieldType, source: FieldId) -> Result<()> {
+        let Some(original) = self.schema.fields.get(source.0 as usize) else {
+            return Err(Error::invalid_argument("the source of a projected field does not exist"));
+        };
+        let cardinality = matches!(field_type, FieldType::Cardinality32 | FieldType::Cardinality64);
+        let fits = match cardinality {
+            true => original.structure == Structure::Collection,
+            false => {
+                original.structure == field.structure
+                    && (field.structure != Structure::Leaf || original.type_name == field.type_name)
+            }
+        };
+        if !fits || original.source.is_some() {
+            return Err(Error::invalid_argument(format!(
+                "a field of type {:?} cannot be projected from {} of type {:?}",
+                field.type_name,
+                self.schema.path(source),
+                original.type_name
+            )));
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_sibling(&self, parent: Option<FieldId>, name: &str) -> Result<()> {
+        check_name("a field", name)?;
+        let above = |id: &FieldId| self.schema.fields.get(id.0 as usize)?.parent;
+        if std::iter::successors(parent, above).count() >= MAX_FIELD_DEPTH {
+            return Err(Error::invalid_argument(format!(
+                "fields can be nested {MAX_FIELD_DEPTH} deep at most"
+            )));
+        }
+        let taken = match parent {
+            None => self.schema.find(name).is_some(),
+            Some(parent) => {
+                let parent = self.schema.fields.get(parent.0 as usize).ok_or_else(|| {
+                    Error::invalid_argument(format!("the parent of field {name} does not exist"))
+                })?;
+                parent.children.iter().any(|&child| self.schema.field(child).name == name)
+            }
+        };
+        if taken {
+            return Err(Error::invalid_argument(format!("there is already a field {name:?}")));
+        }
+        Ok(())
+    }
+}
+
+/// The columns of the field itself, as ROOT chooses them.
+fn own_columns(field_type: &FieldType, compressed: bool) -> Vec<ColumnType> {
+    let index = index_column(compressed);
+    match field_type {
+        FieldType::Leaf(leaf) => vec![leaf.column_type(compressed)],
+        FieldType::String => vec![index, ColumnType::Char],
+        FieldType::Streamed(_) => vec![index, ColumnType::Byte],
+        FieldType::Bitset(_) => vec![ColumnType::Bit],
+        FieldType::Variant(_) => vec![ColumnType::Switch],
+        _ if structure(field_type) == Structure::Collection => vec![index],
+        _ => Vec::new(),
+    }
+}
+
+fn structure(field_type: &FieldType) -> Structure {
+    use FieldType as T;
+    match field_type {
+        T::Vector(_)
+        | T::RVec(_)
+        | T::Set(..)
+        | T::Map(..)
+        | T::Optional(_)
+        | T::UniquePtr(_)
+        | T::Collection(..) => Structure::Collection,
+        T::Record(_) | T::Class(_) | T::Pair(_) | T::Tuple(_) => Structure::Record,
+        T::Variant(_) => Structure::Variant,
+        T::Streamed(_) => Structure::Streamer,
+        T::Leaf(_)
+        | T::String
+        | T::Array(..)
+        | T::Bitset(_)
+        | T::Atomic(_)
+        | T::Enum(..)
+        | T::Cardinality32
+        | T::Cardinality64 => Structure::Leaf,
+    }
+}
+
+/// A field record without columns; versions are 0, as ROOT writes them for all types but classes.
+fn plain_field(parent: Option<FieldId>, name: &str, field_type: &FieldType) -> Result<Field> {
+    let array_size = match field_type {
+        FieldType::Array(_, size) | FieldType::Bitset(size) => Some(*size),
+        _ => None,
+    };
+    let (type_version, type_checksum) = match field_type {
+        FieldType::Class(Class { version, checksum, .. }) => (*version, *checksum),
+        _ => (0, None),
+    };
+    Ok(Field {
+        parent,
+        name: name.to_owned(),
+        type_name: field_type.type_name()?,
+        type_alias: field_type.type_alias()?,
+        description: String::new(),
+        field_version: 0,
+        type_version,
+        structure: structure(field_type),
+        array_size,
+        source: None,
+        type_checksum,
+        children: Vec::new(),
+        columns: Vec::new(),
+    })
+}

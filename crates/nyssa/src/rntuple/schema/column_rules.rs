@@ -1,0 +1,77 @@
+//! Which column types may represent which C++ types (specification, "Fundamental Types").
+
+use crate::rntuple::encoding::ColumnType;
+
+const INTEGERS: &[ColumnType] = &[
+    ColumnType::Bit,
+    ColumnType::Char,
+    ColumnType::Int8,
+    ColumnType::UInt8,
+    ColumnType::Int16,
+    ColumnType::UInt16,
+    ColumnType::Int32,
+    ColumnType::UInt32,
+    ColumnType::Int64,
+    ColumnType::UInt64,
+    ColumnType::SplitInt16,
+    ColumnType::SplitUInt16,
+    ColumnType::SplitInt32,
+    ColumnType::SplitUInt32,
+    ColumnType::SplitInt64,
+    ColumnType::SplitUInt64,
+];
+
+const REALS: &[ColumnType] = &[
+    ColumnType::Real16,
+    ColumnType::SplitReal16,
+    ColumnType::Real32,
+    ColumnType::SplitReal32,
+    ColumnType::Real64,
+    ColumnType::SplitReal64,
+    ColumnType::Real32Trunc,
+    ColumnType::Real32Quant,
+];
+
+const INDEXES: &[ColumnType] =
+    &[ColumnType::Index32, ColumnType::Index64, ColumnType::SplitIndex32, ColumnType::SplitIndex64];
+
+/// What the columns of one representation have to be, in order.
+pub(super) type Rule = &'static [&'static [ColumnType]];
+
+pub(super) const INDEX: Rule = &[INDEXES];
+pub(super) const STRING: Rule = &[INDEXES, &[ColumnType::Char]];
+pub(super) const STREAMER: Rule = &[INDEXES, &[ColumnType::Byte]];
+pub(super) const SWITCH: Rule = &[&[ColumnType::Switch]];
+pub(super) const BITS: Rule = &[&[ColumnType::Bit]];
+pub(super) const NONE: Rule = &[];
+
+/// The columns from which a fundamental type, a string or a cardinality can be read; `None` for
+/// other types. `Real16` has a split form that the specification's table leaves out.
+pub(super) fn of_leaf(type_name: &str) -> Option<Rule> {
+    Some(match type_name {
+        "bool" | "char" | "std::int8_t" | "std::uint8_t" | "std::int16_t" | "std::uint16_t"
+        | "std::int32_t" | "std::uint32_t" | "std::int64_t" | "std::uint64_t" => &[INTEGERS],
+        "std::byte" => &[&[ColumnType::Byte]],
+        "float" | "double" => &[REALS],
+        "std::string" => STRING,
+        name if is_cardinality(name) => INDEX,
+        _ => return None,
+    })
+}
+
+/// A field that presents the sizes of a collection.
+pub(crate) fn is_cardinality(type_name: &str) -> bool {
+    matches!(
+        type_name,
+        "ROOT::RNTupleCardinality<std::uint32_t>" | "ROOT::RNTupleCardinality<std::uint64_t>"
+    )
+}
+
+/// Bits on storage that a column type may have.
+pub(super) fn bits(column_type: ColumnType) -> std::ops::RangeInclusive<u16> {
+    match column_type {
+        ColumnType::Real32Trunc => 10..=31,
+        ColumnType::Real32Quant => 1..=32,
+        other => other.bits()..=other.bits(),
+    }
+}

@@ -1,0 +1,100 @@
+//! Locators and envelope links (specification, "Locators and Envelope Links").
+
+use crate::cursor::Cursor;
+use crate::error::{Error, Result};
+
+/// Type of a locator with a 64-bit size.
+const LARGE: u32 = 0x01;
+/// Size of a large locator: head, content size, content offset.
+const LARGE_SIZE: u32 = 20;
+
+/// A byte range on storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Locator {
+    /// Offset in the file, bytes.
+    pub offset: u64,
+    /// Size on storage, bytes, without a page checksum.
+    pub size: u64,
+}
+
+impl Locator {
+    /// Bytes of the shortest locator.
+    pub(crate) const MIN_SIZE: usize = 12;
+
+    /// Reads a simple or large locator.
+    ///
+    /// # Errors
+    /// `Unsupported` for other types (object stores), `OutOfSpecification`.
+    pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let at = cursor.clone();
+        let head = cursor.le_i32()?;
+        let locator = if head >= 0 {
+            Self { size: u64::from(head.unsigned_abs()), offset: cursor.le_u64()? }
+        } else {
+            Self::parse_typed(cursor, &at, head.unsigned_abs())?
+        };
+        // Eight bytes of room for the page checksum that may follow.
+        if locator.offset.checked_add(locator.size).and_then(|end| end.checked_add(8)).is_none() {
+            return Err(at.error(format!(
+                "locator of {} bytes at byte {} cannot be",
+                locator.size, locator.offset
+            )));
+        }
+        Ok(locator)
+    }
+
+    fn parse_typed(cursor: &mut Cursor<'_>, at: &Cursor<'_>, head: u32) -> Result<Self> {
+        let (kind, size) = (head >> 24, head & 0xFFFF);
+        if kind != LARGE {
+            let offset = at.offset();
+            return Err(Error::unsupported(format!(
+                "locator of type {kind:#04x}: only byte ranges in files can be read"
+            ))
+            .at(|place| place.offset = Some(offset)));
+        }
+        if size < LARGE_SIZE {
+            return Err(at.error(format!("large locator of {size} bytes")));
+        }
+        let locator = Self { size: cursor.le_u64()?, offset: cursor.le_u64()? };
+        cursor.skip((size - LARGE_SIZE) as usize)?;
+        Ok(locator)
+    }
+
+    /// Appends the simple form where the size fits into 31 bits, else the large one.
+    pub fn serialize(&self, out: &mut Vec<u8>) {
+        match i32::try_from(self.size) {
+            Ok(size) => out.extend_from_slice(&size.to_le_bytes()),
+            Err(_) => {
+                let head = -((LARGE << 24 | LARGE_SIZE) as i32);
+                out.extend_from_slice(&head.to_le_bytes());
+                out.extend_from_slice(&self.size.to_le_bytes());
+            }
+        }
+        out.extend_from_slice(&self.offset.to_le_bytes());
+    }
+}
+
+/// Where an envelope lies and how long it is uncompressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EnvelopeLink {
+    /// Uncompressed size, bytes.
+    pub length: u64,
+    /// The stored bytes.
+    pub locator: Locator,
+}
+
+impl EnvelopeLink {
+    /// Reads a link.
+    ///
+    /// # Errors
+    /// Those of [`Locator::parse`].
+    pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self { length: cursor.le_u64()?, locator: Locator::parse(cursor)? })
+    }
+
+    /// Appends the link.
+    pub fn serialize(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.length.to_le_bytes());
+        self.locator.serialize(out);
+    }
+}

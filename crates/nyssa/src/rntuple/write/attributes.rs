@@ -1,0 +1,150 @@
+//! Attribute sets: data about ranges of entries, kept beside an RNTuple (specification 1.0.1.0, the
+//! footer's last list).
+//!
+//! A set is an RNTuple of its own, of which only the footer of the main one knows. Its entries are the
+//! first entry of a range, the number of entries, and a record of the attributes.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StructArray, UInt64Array};
+use arrow_schema::{DataType, Fields, Schema as ArrowSchema};
+
+use super::{Options, TableWriter, Writer};
+use crate::Context;
+use crate::arrow::field;
+use crate::error::{Error, Result};
+use crate::rntuple::format::AttributeSet;
+use crate::rntuple::schema::Locator;
+use crate::rntuple::schema::{Schema, check_name};
+
+/// Version of the layout below.
+const SCHEMA_VERSION: (u16, u16) = (1, 0);
+const RANGE_START: &str = "_rangeStart";
+const RANGE_LEN: &str = "_rangeLen";
+const USER_DATA: &str = "_userData";
+/// ROOT keeps this name to itself.
+const RESERVED: &str = "ROOT";
+
+/// Writes one attribute set. Finish it before its RNTuple and give it to [`Writer::link`].
+pub struct AttributeSetWriter {
+    table: TableWriter,
+    name: String,
+    fields: Fields,
+    /// The entry after the last that any range has.
+    end: u64,
+}
+
+/// A complete attribute set that its RNTuple does not know yet.
+#[derive(Debug)]
+#[must_use = "without a link the attribute set cannot be found"]
+pub struct FinishedSet {
+    pub(super) link: AttributeSet,
+    end: u64,
+}
+
+impl AttributeSetWriter {
+    /// Begins the set `name` of the RNTuple that `main` writes, with attributes of the types of
+    /// `arrow`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a name that is not allowed, reserved or taken, or no attributes; as
+    /// [`TableWriter::create`].
+    pub fn create(
+        main: &Writer,
+        name: &str,
+        arrow: &ArrowSchema,
+        options: Options,
+        context: &Context,
+    ) -> Result<Self> {
+        let fields = arrow.fields().clone();
+        let layout = ArrowSchema::new(vec![
+            field(RANGE_START, DataType::UInt64),
+            field(RANGE_LEN, DataType::UInt64),
+            field(USER_DATA, DataType::Struct(fields.clone())),
+        ]);
+        let schema = Schema::from_arrow(&layout, options.compression)?;
+        Self::with_schema(main, name, (schema, fields), options, context)
+    }
+
+    /// Begins the set `name` of the RNTuple that `main` writes, with a schema that another set has, and
+    /// the attributes as they are in Arrow.
+    ///
+    /// # Errors
+    /// As [`AttributeSetWriter::create`].
+    pub fn with_schema(
+        main: &Writer,
+        name: &str,
+        (schema, fields): (Schema, Fields),
+        options: Options,
+        context: &Context,
+    ) -> Result<Self> {
+        check_name("an attribute set", name)?;
+        if name == RESERVED {
+            return Err(Error::invalid_argument(format!(
+                "an attribute set cannot have the name {RESERVED}, which is ROOT's own"
+            )));
+        }
+        let options = Options { fields: Vec::new(), ..options };
+        let (file, path) = main.place();
+        let path = format!("{path}:{name}");
+        let writer = Writer::begin(file, path, name.to_owned(), schema, options.clone())?;
+        let table = TableWriter::over(writer, options, context)?;
+        Ok(Self { table, name: name.to_owned(), fields, end: 0 })
+    }
+
+    /// Adds ranges: their first entries, their numbers of entries (0 for a place between entries), and
+    /// one array for each attribute.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for arrays of other types or lengths; as [`TableWriter::extend`].
+    pub fn extend(
+        &mut self,
+        starts: UInt64Array,
+        lengths: UInt64Array,
+        values: &[ArrayRef],
+    ) -> Result<()> {
+        let ends = starts.values().iter().zip(lengths.values());
+        let end = ends
+            .map(|(start, len)| start.checked_add(*len))
+            .try_fold(0, |last, end| end.map(|end| last.max(end)));
+        let end = end.ok_or_else(|| Error::invalid_argument("a range ends beyond 2^64 entries"))?;
+        let record = StructArray::try_new(self.fields.clone(), values.to_vec(), None)
+            .map_err(|error| Error::invalid_argument(format!("attributes: {error}")))?;
+        self.table.extend(&[Arc::new(starts), Arc::new(lengths), Arc::new(record)])?;
+        self.end = self.end.max(end);
+        Ok(())
+    }
+
+    /// Completes the set.
+    ///
+    /// # Errors
+    /// As [`TableWriter::finish`].
+    pub fn finish(self) -> Result<FinishedSet> {
+        let Self { table, name, end, .. } = self;
+        let (offset, size) = table.into_writer()?.finish_unlisted()?;
+        let length = u32::try_from(size).map_err(|_| Error::limit("the anchor is too long"))?;
+        let (schema_major, schema_minor) = SCHEMA_VERSION;
+        let locator = Locator { offset, size: size as u64 };
+        let link =
+            AttributeSet { schema_major, schema_minor, anchor_length: length, locator, name };
+        Ok(FinishedSet { link, end })
+    }
+}
+
+impl FinishedSet {
+    /// A set that is in the file already.
+    pub(super) fn known(link: AttributeSet) -> Self {
+        Self { link, end: 0 }
+    }
+
+    /// Checks that all ranges lie in an RNTuple of so many entries.
+    pub(super) fn check(&self, entries: u64) -> Result<()> {
+        if self.end <= entries {
+            return Ok(());
+        }
+        Err(Error::invalid_argument(format!(
+            "attribute set {:?} has a range up to entry {}, and there are {entries} entries",
+            self.link.name, self.end
+        )))
+    }
+}

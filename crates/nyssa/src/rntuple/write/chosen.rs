@@ -1,0 +1,114 @@
+//! How columns of an output are stored and why, for reports.
+
+use serde::Serialize;
+
+use super::SealSettings;
+use crate::compression::Codec;
+use crate::rntuple::schema::{ColumnId, Schema};
+
+/// How one column is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ColumnReport {
+    /// Physical column id.
+    pub id: u32,
+    /// Path of its field; where a projected field shows its data, the name of that.
+    pub field: String,
+    /// Column type.
+    pub column_type: String,
+    /// Bits per element before compression.
+    pub bits: u16,
+    /// Algorithm of its pages; those that compression does not make smaller are stored as they are.
+    pub codec: String,
+    /// How much effort that makes: `level 5` of ROOT, or one of those that are chosen by looking.
+    pub effort: String,
+    /// Why.
+    pub reason: String,
+    /// What the same sample took in the ways that were tried; empty where nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Trial>,
+    /// Bytes of its pages before compression.
+    pub uncompressed_bytes: u64,
+    /// Bytes of its pages after compression.
+    pub compressed_bytes: u64,
+}
+
+/// A way to store a sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Trial {
+    /// `split` or `unsplit`; empty for types that have no such forms.
+    pub form: &'static str,
+    /// The effort.
+    pub effort: String,
+    /// Bytes after compression.
+    pub bytes: u64,
+}
+
+/// What was chosen for a column by looking at a sample.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    pub(crate) effort: String,
+    pub(crate) reason: &'static str,
+    pub(crate) tried: Vec<Trial>,
+}
+
+/// By looking at time and size.
+pub(crate) const BY_PRICE: &str = "the best of size and time on a sample";
+/// By looking at size, with a price on time.
+pub(crate) const BY_SIZE: &str = "the smallest on a sample, with a price on time";
+/// There was nothing to look at.
+pub(crate) const TOO_SMALL: &str = "too little data to choose";
+/// As the options say.
+const ASKED: &str = "asked for";
+
+/// Reports of all columns; `chosen` and `bytes` (before and after compression) are by [`ColumnId`].
+pub(crate) fn reports(
+    schema: &Schema,
+    settings: &SealSettings,
+    chosen: &[Option<Chosen>],
+    bytes: &[(u64, u64)],
+) -> Vec<ColumnReport> {
+    let names = schema.shown_names();
+    let report = |(id, column): (ColumnId, &crate::rntuple::schema::Column)| {
+        let index = id.0 as usize;
+        let settings = settings.column(id);
+        let (setting, own) = settings.map_or((0, false), |own| (own.setting, own.own_codec));
+        let chosen = chosen.get(index).and_then(Option::as_ref);
+        let (uncompressed_bytes, compressed_bytes) = bytes.get(index).copied().unwrap_or_default();
+        let effort = match chosen.filter(|_| !own) {
+            Some(chosen) => chosen.effort.clone(),
+            None => level(setting),
+        };
+        let shown = names.get(&column.field).cloned();
+        ColumnReport {
+            id: id.0,
+            field: shown.unwrap_or_else(|| schema.path(column.field)),
+            column_type: column.column_type.map_or("unknown", |known| known.name()).to_owned(),
+            bits: column.bits,
+            codec: settings.map_or("none", |own| own.codec.name()).to_owned(),
+            effort,
+            reason: chosen.filter(|_| !own).map_or(ASKED, |chosen| chosen.reason).to_owned(),
+            tried: chosen.map(|chosen| chosen.tried.clone()).unwrap_or_default(),
+            uncompressed_bytes,
+            compressed_bytes,
+        }
+    };
+    (0u32..).map(ColumnId).zip(&schema.columns).map(report).collect()
+}
+
+/// The effort of a level in ROOT's numbers; empty where nothing is compressed.
+pub(crate) fn level(setting: u32) -> String {
+    if setting == 0 { String::new() } else { format!("level {}", setting % 100) }
+}
+
+impl Codec {
+    /// The algorithm.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Store => "none",
+            Self::Zlib { .. } => "zlib",
+            Self::Lzma { .. } => "lzma",
+            Self::Lz4 { .. } => "lz4",
+            Self::Zstd { .. } => "zstd",
+        }
+    }
+}

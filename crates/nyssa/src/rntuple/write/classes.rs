@@ -1,0 +1,44 @@
+//! What the classes of streamed objects look like, for an RNTuple being written.
+
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::format::ExtraType;
+use crate::rntuple::schema::{Schema, Structure};
+use crate::rootfile::{ClassInfo, StreamerInfos, StreamerList};
+use crate::streamer::ObjectLayout;
+use crate::type_name;
+
+/// The class version that ROOT gives all standard containers.
+const CONTAINERS: u32 = 6;
+
+/// Gives each streamer field of `schema` version and checksum of the newest streamer info of its class;
+/// the record of extra type information (specification, "Extra type information").
+///
+/// # Errors
+/// `InvalidArgument` for a class, no container, that `infos` do not describe.
+pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<ExtraType> {
+    let extra = ExtraType::of_streamer_list(&infos.serialize(ExtraType::LIST_OFFSET.into())?)?;
+    let list = extra.streamer_list()?;
+    let known = StreamerInfos::parse_lists(list.as_slice(), ExtraType::LIST_OFFSET)?;
+    let found = schema.fields.iter().enumerate();
+    let found = found.filter(|(_, field)| field.structure == Structure::Streamer);
+    let found = found.map(|(index, field)| match newest(&known, &field.type_name) {
+        Some(info) => Ok((index, u32::try_from(info.version).unwrap_or(0), Some(info.checksum))),
+        // What they hold follows from their name.
+        None if ObjectLayout::is_container(&field.type_name) => Ok((index, CONTAINERS, None)),
+        None => Err(Error::invalid_argument(format!(
+            "the streamer infos do not describe class {}",
+            field.type_name
+        )))
+        .in_field(&field.name),
+    });
+    for (index, version, checksum) in found.collect::<Result<Vec<_>>>()? {
+        let field = &mut schema.fields[index];
+        (field.type_version, field.type_checksum) = (version, checksum);
+    }
+    Ok(extra)
+}
+
+fn newest<'a>(infos: &'a StreamerInfos, class: &str) -> Option<&'a ClassInfo> {
+    let same = infos.classes().iter().filter(|info| type_name::normalize(&info.name) == class);
+    same.max_by_key(|info| info.version)
+}

@@ -1,0 +1,120 @@
+//! Elements of one column that wait to be sealed, from one array or from many.
+
+use std::ops::Range;
+
+use super::blocks::Blocks;
+use super::elements::Elements;
+use crate::error::{Error, Result};
+
+/// Elements in order: first those copied in native layout, then at most one borrowed array.
+#[derive(Debug, Default)]
+pub(super) struct ColumnData {
+    /// Elements in the native layout of [`crate::rntuple::encoding`]; offsets count from the cluster's start.
+    owned: Blocks,
+    width: usize,
+    tail: Option<Elements>,
+    /// Elements of the tail that are sealed already.
+    tail_start: usize,
+    /// Offset at which the tail starts.
+    base: u64,
+    /// Last end offset; `None` for values.
+    last_offset: Option<u64>,
+    /// Values of each alternative of a variant so far.
+    alternatives: Vec<u64>,
+}
+
+impl ColumnData {
+    /// Appends the elements of one array, without copying.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when there are more items than 64-bit offsets can count.
+    pub(super) fn push(&mut self, elements: Elements) -> Result<()> {
+        self.own();
+        let elements = elements.placed(&mut self.alternatives);
+        self.width = elements.native_width();
+        if let Some(items) = elements.last_offset() {
+            self.base = self.last_offset.unwrap_or(0);
+            let last = self.base.checked_add(items).filter(|&last| i64::try_from(last).is_ok());
+            self.last_offset =
+                Some(last.ok_or_else(|| {
+                    Error::invalid_argument("a cluster cannot hold that many items")
+                })?);
+        }
+        self.tail = Some(elements);
+        self.tail_start = 0;
+        Ok(())
+    }
+
+    /// Copies what is still borrowed, so that the arrays may change or go.
+    pub(super) fn own(&mut self) {
+        let Some(tail) = self.tail.take() else { return };
+        let (first, base) = (self.tail_start, self.signed_base());
+        self.owned.append(tail.len() - first, self.width, |range, out| {
+            tail.append_native(first + range.start..first + range.end, base, out);
+        });
+    }
+
+    /// Bytes that the copy takes, or will take after [`ColumnData::own`].
+    pub(super) fn grown(&self) -> usize {
+        let tail = self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start);
+        self.owned.capacity_with(tail.saturating_mul(self.width))
+    }
+
+    /// Number of elements that wait.
+    pub(super) fn len(&self) -> usize {
+        self.owned_len() + self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start)
+    }
+
+    /// The last end offset of a collection, counted from the cluster's start; `None` for values.
+    pub(super) fn last_offset(&self) -> Option<u64> {
+        self.last_offset
+    }
+
+    /// Elements of `range` in native layout; `buffer` is overwritten where they do not lie in one piece.
+    pub(super) fn native<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+        let owned = self.owned_len();
+        let width = self.width;
+        if range.end <= owned {
+            return self.owned.get(range.start * width..range.end * width, width, buffer);
+        }
+        let Some(tail) = &self.tail else { return &[] };
+        let in_tail = |index: usize| index.max(owned) - owned + self.tail_start;
+        let in_tail = in_tail(range.start)..in_tail(range.end);
+        if range.start >= owned
+            && let Elements::Bytes { values, width } = tail
+        {
+            return &values[in_tail.start * width..in_tail.end * width];
+        }
+        buffer.clear();
+        buffer.reserve(range.len() * width);
+        if range.start < owned {
+            self.owned.append_to(range.start * width..owned * width, width, buffer);
+        }
+        tail.append_native(in_tail, self.signed_base(), buffer);
+        buffer
+    }
+
+    /// Lets the first `count` elements go: they are sealed. Memory that is then not needed is freed.
+    pub(super) fn discard(&mut self, count: usize) {
+        let copied = count.min(self.owned_len());
+        self.owned.discard(copied * self.width, self.width);
+        self.tail_start += count - copied;
+    }
+
+    fn owned_len(&self) -> usize {
+        self.owned.len() / self.width.max(1)
+    }
+
+    fn signed_base(&self) -> i64 {
+        i64::try_from(self.base).unwrap_or(i64::MAX)
+    }
+}
+
+impl From<Elements> for ColumnData {
+    fn from(elements: Elements) -> Self {
+        let mut alternatives = Vec::new();
+        let elements = elements.placed(&mut alternatives);
+        let (width, last_offset) = (elements.native_width(), elements.last_offset());
+        Self { alternatives, width, last_offset, tail: Some(elements), ..Self::default() }
+    }
+}

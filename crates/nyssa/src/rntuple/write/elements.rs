@@ -1,0 +1,180 @@
+//! The elements of one column, borrowed from Arrow buffers where they are stored as they are.
+
+use std::ops::{BitOr, Range};
+
+use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
+
+use crate::error::{Error, Result};
+use crate::rntuple::encoding::{SWITCH_SIZE, switch_element};
+
+/// All elements of a column in one cluster.
+#[derive(Clone, Debug)]
+pub(super) enum Elements {
+    /// Little-endian values of `width` bytes.
+    Bytes { values: Buffer, width: usize },
+    /// Booleans.
+    Bits(BooleanBuffer),
+    /// Arrow offsets, one more than elements, of any base.
+    Offsets(Offsets),
+    /// Tags of variants; where the values lie follows from the tags before.
+    Tags(Vec<u8>),
+}
+
+/// Offsets of either width, checked to grow.
+#[derive(Clone, Debug)]
+pub(super) enum Offsets {
+    Small(ScalarBuffer<i32>),
+    Large(ScalarBuffer<i64>),
+}
+
+impl Offsets {
+    /// Checks that the offsets grow and stay inside `values` child elements. Arrow promises it, but
+    /// arrays that came over the C interface were never checked.
+    pub(super) fn checked(self, values: usize) -> Result<Self> {
+        let (len, grows) = match &self {
+            Self::Small(offsets) => (offsets.len(), grow(offsets, i32::wrapping_sub) >= 0),
+            Self::Large(offsets) => (offsets.len(), grow(offsets, i64::wrapping_sub) >= 0),
+        };
+        let (first, last) = (self.get(0), self.get(len.saturating_sub(1)));
+        let inside = first >= 0 && u64::try_from(last).is_ok_and(|last| last <= values as u64);
+        if len == 0 || !grows || !inside {
+            return Err(Error::invalid_argument(format!(
+                "offsets of a list must grow from 0 to at most its {values} items, these go from \
+                 {first} to {last}"
+            )));
+        }
+        Ok(self)
+    }
+
+    /// The offsets of lists of these lengths.
+    pub(super) fn of_lengths(lengths: impl IntoIterator<Item = usize>) -> Self {
+        let mut end = 0i64;
+        let ends = lengths.into_iter().map(|length| {
+            end = end.saturating_add_unsigned(length as u64);
+            end
+        });
+        Self::Large(std::iter::once(0).chain(ends).collect())
+    }
+
+    /// The list that has item `at`, counted from the first item of the first list.
+    pub(super) fn row(&self, at: usize) -> usize {
+        let item = self.get(0).saturating_add_unsigned(at as u64);
+        let ends = match self {
+            Self::Small(offsets) => offsets.partition_point(|&end| i64::from(end) <= item),
+            Self::Large(offsets) => offsets.partition_point(|&end| end <= item),
+        };
+        ends.saturating_sub(1)
+    }
+
+    /// Whether no list has more than one item.
+    pub(super) fn at_most_one(&self) -> bool {
+        match self {
+            Self::Small(offsets) => offsets.windows(2).all(|w| w[1].saturating_sub(w[0]) <= 1),
+            Self::Large(offsets) => offsets.windows(2).all(|w| w[1].saturating_sub(w[0]) <= 1),
+        }
+    }
+
+    fn get(&self, index: usize) -> i64 {
+        match self {
+            Self::Small(offsets) => offsets.get(index).copied().map_or(0, i64::from),
+            Self::Large(offsets) => offsets.get(index).copied().unwrap_or(0),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Small(offsets) => offsets.len(),
+            Self::Large(offsets) => offsets.len(),
+        }
+    }
+
+    /// Number of items of each list. Only after [`Offsets::checked`].
+    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
+        (1..self.len()).map(|end| usize::try_from(self.get(end) - self.get(end - 1)).unwrap_or(0))
+    }
+
+    /// Range of the child elements. Only after [`Offsets::checked`].
+    pub(super) fn values(&self) -> Range<usize> {
+        let index = |at| usize::try_from(self.get(at)).unwrap_or(0);
+        index(0)..index(self.len().saturating_sub(1))
+    }
+}
+
+/// Not negative when none of the offsets is, the first aside, and none is smaller than the one before.
+/// All are looked at, many at once, which is faster than to stop at the first one that is.
+fn grow<T: Copy + Default + BitOr<Output = T>>(offsets: &[T], minus: impl Fn(T, T) -> T) -> T {
+    let signs = |signs, pair: &[T]| signs | pair[1] | minus(pair[1], pair[0]);
+    offsets.windows(2).fold(T::default(), signs)
+}
+
+impl Elements {
+    /// Number of elements.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Bytes { values, width } => values.len() / width,
+            Self::Bits(values) => values.len(),
+            Self::Offsets(offsets) => offsets.len().saturating_sub(1),
+            Self::Tags(tags) => tags.len(),
+        }
+    }
+
+    /// The last end offset of a collection; `None` for values.
+    pub(super) fn last_offset(&self) -> Option<u64> {
+        match self {
+            Self::Offsets(offsets) => Some(offsets.values().len() as u64),
+            _ => None,
+        }
+    }
+
+    /// The elements in a form that depends on nothing before them: tags become switches, whose
+    /// indexes go on from `counts`, the values of each alternative so far in the cluster.
+    pub(super) fn placed(self, counts: &mut Vec<u64>) -> Self {
+        let Self::Tags(tags) = self else { return self };
+        let mut switches = Vec::with_capacity(tags.len() * SWITCH_SIZE);
+        for tag in tags {
+            let index = usize::from(tag);
+            if counts.len() <= index {
+                counts.resize(index + 1, 0);
+            }
+            // As in ROOT, what has no value lies nowhere: index 0.
+            let at = if tag == 0 { 0 } else { counts[index] };
+            counts[index] += 1;
+            switches.extend_from_slice(&switch_element(at, u32::from(tag)));
+        }
+        Self::Bytes { values: Buffer::from_vec(switches), width: SWITCH_SIZE }
+    }
+
+    /// Appends the elements of `range` in the native layout of [`crate::rntuple::encoding`]; `base` is added to
+    /// offsets. Only after [`Elements::placed`].
+    pub(super) fn append_native(&self, range: Range<usize>, base: i64, out: &mut Vec<u8>) {
+        match self {
+            Self::Bytes { values, width } => {
+                out.extend_from_slice(&values[range.start * width..range.end * width]);
+            }
+            Self::Bits(values) => {
+                out.extend(values.slice(range.start, range.len()).iter().map(u8::from));
+            }
+            Self::Offsets(Offsets::Small(offsets)) => {
+                let base = base - i64::from(offsets[0]);
+                let ends = &offsets[range.start + 1..range.end + 1];
+                out.extend(ends.iter().flat_map(|&end| (i64::from(end) + base).to_le_bytes()));
+            }
+            Self::Offsets(Offsets::Large(offsets)) => {
+                let base = base - offsets[0];
+                let ends = &offsets[range.start + 1..range.end + 1];
+                out.extend(ends.iter().flat_map(|&end| (end + base).to_le_bytes()));
+            }
+            Self::Tags(_) => {}
+        }
+    }
+
+    /// Bytes of one element in the native layout.
+    pub(super) fn native_width(&self) -> usize {
+        match self {
+            Self::Bytes { width, .. } => *width,
+            Self::Bits(_) => 1,
+            Self::Offsets(_) => 8,
+            Self::Tags(_) => SWITCH_SIZE,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Options by field: how what a glob of field paths matches is stored.
+
+use std::sync::Arc;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::{ColumnChoice, ColumnSettings, MAX_UNZIPPED_PAGE, MIN_UNZIPPED_PAGE};
+use crate::compression::{Codec, Compression};
+use crate::error::{Error, Result};
+use crate::guard::did_you_mean;
+use crate::rntuple::schema::{FieldId, Schema};
+
+/// How the fields that a glob matches are stored, and all that is below them. For projected fields that
+/// is the data that they show. What is `None` is left to the options before, and in the end to those of
+/// the whole.
+#[derive(Clone, Debug)]
+pub struct FieldOptions {
+    matcher: GlobMatcher,
+    /// Paths of fields that are meant too, since the glob matches another name of theirs.
+    also: Vec<String>,
+    /// Type of the columns, of those fields that can have it.
+    pub column: Option<ColumnChoice>,
+    /// Compression of the pages, at exactly this level.
+    pub compression: Option<Compression>,
+    /// Largest page before compression, bytes. Pages are smaller where memory is short.
+    pub page_bytes: Option<usize>,
+}
+
+impl FieldOptions {
+    /// No options yet for a glob of dotted paths, such as `Jet_*` or `jets._0.pt`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that does not parse.
+    pub fn new(glob: &str) -> Result<Self> {
+        let parsed = GlobBuilder::new(glob).build().map_err(|error| {
+            Error::invalid_argument(format!("{glob:?} is not a pattern")).with_source(error)
+        })?;
+        let matcher = parsed.compile_matcher();
+        Ok(Self { matcher, also: Vec::new(), column: None, compression: None, page_bytes: None })
+    }
+
+    /// Sets one option by its name: `column` (see [`ColumnChoice`]), `compression` (`zstd:5`, `505`,
+    /// `none`) or `page_size` (bytes).
+    ///
+    /// # Errors
+    /// `InvalidArgument` for another name, and for values that do not parse.
+    pub fn with(mut self, name: &str, value: &str) -> Result<Self> {
+        match name {
+            "column" => self.column = Some(value.parse()?),
+            "compression" => self.compression = Some(value.parse()?),
+            "page_size" => {
+                let bytes = value.parse().map_err(|_| {
+                    Error::invalid_argument(format!("a page size of {value:?} is no whole number"))
+                })?;
+                self.page_bytes = Some(bytes);
+                self.validate()?;
+            }
+            _ => {
+                return Err(Error::invalid_argument(format!(
+                    "the fields {:?} have an option {name:?} where column, compression or page_size \
+                     belongs",
+                    self.glob()
+                )));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The glob.
+    pub fn glob(&self) -> &str {
+        self.matcher.glob().glob()
+    }
+
+    /// Checks that the numbers make sense.
+    pub(super) fn validate(&self) -> Result<()> {
+        match self.page_bytes {
+            Some(page) if !(MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&page) => {
+                Err(Error::invalid_argument(format!(
+                    "a page size of {page} bytes, for the fields {:?}, is outside \
+                     {MIN_UNZIPPED_PAGE} to {MAX_UNZIPPED_PAGE}",
+                    self.glob()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says that a field has another name, which the glob may match as well.
+    pub(crate) fn name_also(&mut self, name: &str, path: &str) {
+        if self.matcher.is_match(name) {
+            self.also.push(path.to_owned());
+        }
+    }
+
+    /// Whether the glob matches each field, or something above it, by [`FieldId`].
+    fn fields(&self, schema: &Schema) -> Vec<bool> {
+        let mut matched = Vec::with_capacity(schema.fields.len());
+        for (id, field) in (0u32..).map(FieldId).zip(&schema.fields) {
+            // Parents come before their children.
+            let above = field.parent.and_then(|parent| matched.get(parent.0 as usize));
+            let named = |path: String| self.matcher.is_match(&path) || self.also.contains(&path);
+            matched.push(above == Some(&true) || named(schema.path(id)));
+        }
+        matched
+    }
+
+    /// Which columns these options are for, by [`ColumnId`].
+    pub(super) fn columns(&self, schema: &Schema) -> Vec<bool> {
+        let mut matched = vec![false; schema.columns.len()];
+        for (id, _) in (0u32..).map(FieldId).zip(self.fields(schema)).filter(|(_, is)| *is) {
+            for column in schema.data_columns(id) {
+                if let Some(matched) = matched.get_mut(column.0 as usize) {
+                    *matched = true;
+                }
+            }
+        }
+        matched
+    }
+
+    /// Checks that the glob matches a field.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the nearest paths.
+    pub(super) fn require_match(&self, schema: &Schema) -> Result<()> {
+        if self.fields(schema).contains(&true) {
+            return Ok(());
+        }
+        let ids = (0..schema.fields.len() as u32).map(FieldId);
+        let paths: Vec<String> = ids.map(|id| schema.path(id)).collect();
+        let near = did_you_mean(self.glob(), paths.iter().map(String::as_str));
+        Err(Error::invalid_argument(format!("no field matches {:?}{near}", self.glob())))
+    }
+}
+
+/// Puts options by field into the settings of the columns of `schema`; the last that match win.
+pub(super) fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings]) {
+    for options in all {
+        let matched = options.columns(schema);
+        let codec = options.compression.map(|compression| Arc::new(Codec::from(compression)));
+        for (settings, _) in columns.iter_mut().zip(matched).filter(|(_, is)| *is) {
+            if let (Some(codec), Some(compression)) = (&codec, options.compression) {
+                settings.codec = Arc::clone(codec);
+                settings.setting = compression.setting();
+                settings.own_codec = true;
+            }
+            if let Some(page) = options.page_bytes {
+                settings.page_bytes = page;
+            }
+            settings.own_type |= options.column.is_some();
+        }
+    }
+}

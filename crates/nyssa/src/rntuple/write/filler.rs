@@ -1,0 +1,440 @@
+//! Rows in, sealed clusters out: open pages, where clusters end, and the memory it may all take.
+//!
+//! Pages are sealed as soon as they are full. When the open pages of all columns and the sealed ones
+//! that wait for their cluster would take more memory than there is, the largest open pages are
+//! sealed early; when that would make them too small, the cluster ends.
+
+mod choosing;
+mod sealing;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
+
+use super::auto::{Chooser, default_type};
+use super::budget::Budget;
+use super::column_data::ColumnData;
+use super::effort::Codecs;
+use super::lanes::Lanes;
+use super::outlet::{Outlet, Page, SealedCluster, WaitingColumn};
+use super::seal::ColumnPlan;
+use super::shred::{Shred, shred};
+use super::{Effort, Encodings, Options, SealSettings, cluster_of};
+use crate::Context;
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::schema::{ColumnId, FieldId, Schema};
+
+/// Fills one cluster after the other.
+pub(super) struct Filler {
+    schema: Arc<Schema>,
+    settings: SealSettings,
+    options: Arc<Options>,
+    fields: Vec<FieldId>,
+    budget: Budget,
+    lanes: Lanes,
+    codecs: Option<Codecs>,
+    chooser: Option<Chooser>,
+    columns: Vec<Column>,
+    /// Clusters given away, and how many of them ended early for want of memory.
+    clusters: u64,
+    short: u64,
+    /// Entries of the open cluster.
+    entries: u64,
+    /// Packed bytes of the open cluster, sealed or not.
+    unzipped: u64,
+    /// Bytes of sealed pages that are in memory.
+    sealed: u64,
+    /// Entries of the clusters given away.
+    committed: u64,
+    /// Bytes of all pages sealed so far, before and after compression.
+    totals: (u64, u64),
+    /// The same expected of the first cluster, which decides instead as long as that is open.
+    guess: Option<(u64, u64)>,
+    /// Something failed while pages were sealed or given away.
+    broken: bool,
+}
+
+/// One column of the open cluster.
+#[derive(Default)]
+struct Column {
+    data: ColumnData,
+    /// Elements that are sealed.
+    elements: u64,
+    pages: Vec<Page>,
+    /// The same elements in ROOT's own type, where that is another.
+    others: Vec<Page>,
+    /// The codec has been chosen.
+    chosen: bool,
+}
+
+/// A page to be sealed.
+struct Task {
+    column: usize,
+    /// Its elements, counted from the start of the cluster.
+    range: Range<u64>,
+}
+
+impl Column {
+    /// Tasks for pages, which are given from the first open element on.
+    fn tasks(
+        &self,
+        column: usize,
+        pages: impl Iterator<Item = Range<usize>>,
+    ) -> impl Iterator<Item = Task> {
+        let at = |index: usize| self.elements + index as u64;
+        pages.map(move |page| Task { column, range: at(page.start)..at(page.end) })
+    }
+
+    /// An element counted from the first open one.
+    fn open(&self, element: u64) -> usize {
+        usize::try_from(element.saturating_sub(self.elements)).unwrap_or(usize::MAX)
+    }
+
+    /// The elements of a task, counted from the first open one.
+    fn range(&self, task: &Task) -> Range<usize> {
+        self.open(task.range.start)..self.open(task.range.end)
+    }
+}
+
+impl Filler {
+    /// A filler for rows of `schema` that seals on the threads of `context`, or on the caller's own
+    /// when that is `None`; one of `fillers` that share the memory.
+    ///
+    /// # Errors
+    /// `LimitExceeded` when the memory is too little for so many columns.
+    pub(super) fn new(
+        mut schema: Arc<Schema>,
+        mut settings: SealSettings,
+        options: Arc<Options>,
+        fillers: usize,
+        context: &Context,
+        pooled: bool,
+    ) -> Result<Self> {
+        let threads = if pooled { context.threads() } else { 1 };
+        let budget = Budget::new(&schema, &settings, &options, fillers, threads)?;
+        for column in &mut settings.columns {
+            column.page_bytes = column.page_bytes.min(budget.page);
+            // What is stored at once cannot be compared over a cluster.
+            column.own_type |= !options.buffered;
+        }
+        let fields = schema
+            .top_level()
+            .filter(|(_, field)| field.source.is_none())
+            .map(|(id, _)| id)
+            .collect();
+        let columns = schema.columns.iter().map(|_| Column::default()).collect();
+        let auto = options.encodings == Encodings::Auto;
+        let chooser = Chooser::of(options.compression, options.effort).filter(|_| auto);
+        if chooser.is_some() {
+            let columns = &mut Arc::make_mut(&mut schema).columns;
+            for (column, _) in
+                columns.iter_mut().zip(&settings.columns).filter(|(_, s)| !s.own_type)
+            {
+                // What ROOT would do comes first.
+                let root = column.column_type.map(default_type);
+                if let Some(root) = root.filter(|root| column.column_type != Some(*root)) {
+                    column.set_type(root);
+                }
+            }
+        }
+        let codecs = Codecs::of(options.compression)
+            .filter(|_| options.effort == Effort::Auto && chooser.is_none());
+        Ok(Self {
+            schema,
+            settings,
+            options,
+            fields,
+            budget,
+            lanes: Lanes::new(context.clone(), budget.lanes, pooled),
+            codecs,
+            chooser,
+            columns,
+            clusters: 0,
+            short: 0,
+            entries: 0,
+            unzipped: 0,
+            sealed: 0,
+            committed: 0,
+            totals: (0, 0),
+            guess: None,
+            broken: false,
+        })
+    }
+
+    /// Counts entries from those that are there already.
+    pub(super) fn starting_at(mut self, entries: u64) -> Self {
+        self.committed = entries;
+        self
+    }
+
+    /// Goes on where `old` ended, with what it has learned; its schema is the beginning of this one's.
+    pub(super) fn following(mut self, old: &Self) -> Self {
+        for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
+            (column.codec, column.setting) = (Arc::clone(&old.codec), old.setting);
+            column.guard.clone_from(&old.guard);
+        }
+        let columns = &mut Arc::make_mut(&mut self.schema).columns;
+        for (column, old) in columns.iter_mut().zip(&old.schema.columns) {
+            if let Some(column_type) = old.column_type.filter(|_| column.type_code != old.type_code)
+            {
+                column.set_type(column_type);
+            }
+        }
+        for (column, old) in self.columns.iter_mut().zip(&old.columns) {
+            column.chosen = old.chosen;
+        }
+        (self.committed, self.totals) = (old.committed, old.totals);
+        (self.clusters, self.short) = (old.clusters, old.short);
+        self
+    }
+
+    /// The options.
+    pub(super) fn options(&self) -> Arc<Options> {
+        Arc::clone(&self.options)
+    }
+
+    /// Entries given so far.
+    pub(super) fn entries(&self) -> u64 {
+        self.committed + self.entries
+    }
+
+    /// Clusters that ended early for want of memory.
+    pub(super) fn short(&self) -> u64 {
+        self.short
+    }
+
+    /// Entries that are in no cluster yet.
+    pub(super) fn open_entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Appends rows: one array for each top-level field that is not projected, in order, all of one
+    /// length. What is not sealed is copied: the arrays may change after the call.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls: then nothing of this
+    /// call is taken. After any other error the filler takes no more ([`Filler::is_broken`]).
+    pub(super) fn extend(&mut self, arrays: &[ArrayRef], outlet: &mut dyn Outlet) -> Result<()> {
+        self.check_whole()?;
+        // Everything is looked at before anything is kept, so that an error leaves no half row.
+        let rows = self.check(arrays)?;
+        let (all, bytes) = self.shred(arrays, 0..rows)?;
+        // Also where it panics.
+        self.broken = true;
+        self.fill(arrays, rows, all, bytes, outlet)?;
+        self.broken = false;
+        Ok(())
+    }
+
+    /// Ends the cluster, if it has any entries.
+    ///
+    /// # Errors
+    /// What sealing and the outlet say; the filler takes no more after that.
+    pub(super) fn flush(&mut self, outlet: &mut dyn Outlet) -> Result<()> {
+        self.check_whole()?;
+        self.broken = true;
+        self.end_cluster(outlet)?;
+        self.broken = false;
+        Ok(())
+    }
+
+    /// Has something failed half-way?
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    fn check_whole(&self) -> Result<()> {
+        if !self.broken {
+            return Ok(());
+        }
+        Err(Error::invalid_argument(
+            "an earlier error stopped the writing half-way: this RNTuple cannot be completed",
+        ))
+    }
+
+    fn fill(
+        &mut self,
+        arrays: &[ArrayRef],
+        rows: usize,
+        all: Vec<Shred>,
+        bytes: u64,
+        outlet: &mut dyn Outlet,
+    ) -> Result<()> {
+        let row_bytes = bytes / (rows as u64).max(1);
+        let mut whole = Some((all, bytes));
+        let mut start = 0;
+        while start < rows {
+            let room = self.target().saturating_sub(self.unzipped);
+            let piece = room.min(self.budget.piece);
+            let (shreds, bytes, end) = match whole.take() {
+                Some((shreds, bytes)) if bytes <= piece => (shreds, bytes, rows),
+                _ => self.cut(arrays, start..rows, row_bytes, piece)?,
+            };
+            if end == start {
+                // The next row is too much, unless the cluster is to become larger than was known.
+                if !self.look()? {
+                    self.end_cluster(outlet)?;
+                }
+                continue;
+            }
+            for Shred { column, elements } in shreds {
+                self.columns[column.0 as usize].data.push(elements)?;
+            }
+            self.entries += (end - start) as u64;
+            self.unzipped += bytes;
+            start = end;
+            self.seal_full(outlet)?;
+            if self.unzipped >= self.zipped() {
+                self.look()?;
+            }
+            if self.unzipped >= self.target() {
+                self.end_cluster(outlet)?;
+            } else if self.make_room(outlet)? {
+                self.short += 1;
+                self.end_cluster(outlet)?;
+            } else {
+                self.own();
+            }
+        }
+        Ok(())
+    }
+
+    fn end_cluster(&mut self, outlet: &mut dyn Outlet) -> Result<()> {
+        if self.entries == 0 {
+            return Ok(());
+        }
+        self.seal_rest(0..self.columns.len(), outlet)?;
+        let others: Vec<_> = self.plans()?.iter().map(ColumnPlan::other_type).collect();
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for ((id, column), settings) in (0u32..).zip(&mut self.columns).zip(&self.settings.columns)
+        {
+            let id = ColumnId(id);
+            let stored = self.schema.column(id);
+            // The writer knows when another representation is needed.
+            let Some(column_type) = stored.column_type.filter(|_| stored.representation == 0)
+            else {
+                continue;
+            };
+            let pages = std::mem::take(&mut column.others);
+            let other = others.get(id.0 as usize).copied().flatten().filter(|_| !pages.is_empty());
+            columns.push(WaitingColumn {
+                column: id,
+                column_type,
+                elements: std::mem::take(&mut column.elements),
+                last_offset: column.data.last_offset(),
+                compression: settings.setting,
+                pages: std::mem::take(&mut column.pages),
+                other: other.map(|other| (other, pages)),
+            });
+            column.data = ColumnData::default();
+        }
+        self.clusters += 1;
+        // Less often where only codecs are chosen: that data change so much is rare, and costs little.
+        let often = self.chooser.is_some() || self.clusters.trailing_zeros() % 4 == 2;
+        if self.clusters.is_power_of_two() && often {
+            self.columns.iter_mut().for_each(|column| column.chosen = false);
+        }
+        let entries = std::mem::take(&mut self.entries);
+        self.committed += entries;
+        self.unzipped = 0;
+        let bytes = std::mem::take(&mut self.sealed);
+        outlet.commit(SealedCluster { entries, columns, bytes })
+    }
+
+    fn check(&self, arrays: &[ArrayRef]) -> Result<usize> {
+        if arrays.len() != self.fields.len() {
+            return Err(Error::invalid_argument(format!(
+                "{} arrays for {} fields",
+                arrays.len(),
+                self.fields.len()
+            )));
+        }
+        let rows = arrays.first().map_or(0, |array| array.len());
+        for (array, &field) in arrays.iter().zip(&self.fields) {
+            if array.len() != rows {
+                return Err(Error::invalid_argument(format!(
+                    "{} rows where the first field has {rows}",
+                    array.len()
+                )))
+                .in_field(&self.schema.path(field));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Elements of some rows and their packed size in bytes.
+    fn shred(&self, arrays: &[ArrayRef], rows: Range<usize>) -> Result<(Vec<Shred>, u64)> {
+        let mut all = Vec::with_capacity(self.columns.len());
+        for (array, &field) in arrays.iter().zip(&self.fields) {
+            let array = array.slice(rows.start, rows.len());
+            all.append(&mut shred(&self.schema, field, &array, &self.settings)?);
+        }
+        let bits = |shred: &Shred| u64::from(self.schema.column(shred.column).bits);
+        let bits = all.iter().map(|shred| shred.elements.len() as u64 * bits(shred)).sum::<u64>();
+        Ok((all, bits / 8))
+    }
+
+    /// As many of `rows` as fit into `room` bytes: their elements, size and end. None when not even
+    /// one fits, but at least one into an empty cluster. `row_bytes` is what a row takes on average.
+    fn cut(
+        &self,
+        arrays: &[ArrayRef],
+        rows: Range<usize>,
+        row_bytes: u64,
+        room: u64,
+    ) -> Result<(Vec<Shred>, u64, usize)> {
+        // The first try is a little too long, so that each cluster looks at its own rows only.
+        let likely = room / row_bytes.max(1);
+        let first = usize::try_from(likely.saturating_add(likely / 4 + 1)).unwrap_or(usize::MAX);
+        let mut count = rows.len().min(first);
+        // Every turn leaves out at least a quarter of the rows.
+        loop {
+            let (shreds, bytes) = self.shred(arrays, rows.start..rows.start + count)?;
+            if bytes <= room || (count == 1 && self.entries == 0) {
+                return Ok((shreds, bytes, rows.start + count));
+            }
+            if count == 1 {
+                return Ok((Vec::new(), 0, rows.start));
+            }
+            let proportional = u128::from(room) * count as u128 / u128::from(bytes.max(1));
+            let proportional = usize::try_from(proportional).unwrap_or(count);
+            count = proportional.min(count - count.div_ceil(4)).max(1);
+        }
+    }
+
+    /// Uncompressed bytes at which the cluster ends. Before anything is known, as if nothing could
+    /// be compressed; it grows when a look at the data, or sealed pages, show better.
+    fn target(&self) -> u64 {
+        let zipped = self.zipped();
+        let (before, after) = match self.guess {
+            Some(guess) if self.clusters == 0 => guess,
+            // Sealed pages tell little while most columns have none.
+            None if self.clusters == 0 => (0, 0),
+            _ => self.totals,
+        };
+        let by_ratio = if self.options.compression.setting() == 0 || after == 0 {
+            zipped
+        } else {
+            let size = u128::from(zipped) * u128::from(before) / u128::from(after);
+            u64::try_from(size).unwrap_or(u64::MAX)
+        };
+        by_ratio.min(self.options.max_unzipped_cluster.max(zipped))
+    }
+
+    /// Compressed bytes at which the cluster ends.
+    fn zipped(&self) -> u64 {
+        cluster_of(self.options.approx_zipped_cluster, self.columns.len()).0
+    }
+
+    /// Copies what is still borrowed.
+    fn own(&mut self) {
+        self.lanes.each(&mut self.columns, |column| column.data.own());
+    }
+}
+
+/// How each column is sealed.
+fn plans<'a>(schema: &Schema, settings: &'a SealSettings) -> Result<Vec<ColumnPlan<'a>>> {
+    let ids = (0u32..).map(ColumnId).take(schema.columns.len());
+    ids.map(|id| ColumnPlan::new(schema, id, settings)).collect()
+}

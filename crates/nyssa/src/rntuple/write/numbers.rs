@@ -1,0 +1,329 @@
+//! Numbers of an Arrow array → elements of a column. What is stored as it is, is not copied; every
+//! other value is checked: none changes unnoticed.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrowPrimitiveType, types as arrow};
+use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_schema::DataType;
+
+use super::elements::Elements;
+use crate::error::{Error, Result};
+use crate::rntuple::encoding::{ColumnType, to_half};
+use crate::rntuple::schema::Column;
+
+/// What the values of a field are.
+enum Values {
+    Integers(RangeInclusive<i128>),
+    Single,
+    Double,
+}
+
+/// The values of `array` as elements of `column`, which belongs to a field of C++ type `type_name`.
+/// With `round`, double precision is rounded to the single precision of a `float` field.
+///
+/// # Errors
+/// `InvalidArgument` when the array has another type than the field, or a value does not fit the
+/// field or the column.
+pub(super) fn elements(
+    column: &Column,
+    column_type: ColumnType,
+    type_name: &str,
+    array: &dyn Array,
+    round: bool,
+) -> Result<Elements> {
+    let number = Number { column, column_type, type_name, round };
+    if array.is_empty() {
+        // Of whatever type: `Null` for what never had a value.
+        return Ok(Elements::Bytes { values: Buffer::default(), width: number.width() });
+    }
+    macro_rules! integers {
+        ($type:ty) => {
+            number.integers(array.as_primitive::<$type>().values())
+        };
+    }
+    macro_rules! reals {
+        ($type:ty, $width:literal) => {{
+            let values = array.as_primitive::<$type>().values();
+            let wide = values.iter().map(|&value| f64::from(value));
+            number.reals(wide, values.inner(), $width)
+        }};
+    }
+    match array.data_type() {
+        DataType::Boolean => number.bits(array.as_boolean().values()),
+        DataType::Int8 => integers!(arrow::Int8Type),
+        DataType::UInt8 => integers!(arrow::UInt8Type),
+        DataType::Int16 => integers!(arrow::Int16Type),
+        DataType::UInt16 => integers!(arrow::UInt16Type),
+        DataType::Int32 => integers!(arrow::Int32Type),
+        DataType::UInt32 => integers!(arrow::UInt32Type),
+        DataType::Int64 => integers!(arrow::Int64Type),
+        DataType::UInt64 => integers!(arrow::UInt64Type),
+        DataType::Float16 => reals!(arrow::Float16Type, 2),
+        DataType::Float32 => reals!(arrow::Float32Type, 4),
+        DataType::Float64 => reals!(arrow::Float64Type, 8),
+        other => Err(number.mismatch(other)),
+    }
+}
+
+/// Whether an Arrow type holds numbers.
+pub(super) fn is_number(data_type: &DataType) -> bool {
+    let time = data_type.is_temporal() || matches!(data_type, DataType::Interval(_));
+    *data_type == DataType::Boolean || data_type.is_numeric() && !data_type.is_decimal() && !time
+}
+
+/// How like the values of C++ type `type_name` numbers of an Arrow type are: 3 for the same type, 2 for
+/// the same kind, else 1.
+pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
+    let kind = match type_name {
+        "bool" => DataType::Boolean,
+        "char" | "std::int8_t" => DataType::Int8,
+        "std::byte" | "std::uint8_t" => DataType::UInt8,
+        "std::int16_t" => DataType::Int16,
+        "std::uint16_t" => DataType::UInt16,
+        "std::uint32_t" => DataType::UInt32,
+        "std::int64_t" => DataType::Int64,
+        "std::uint64_t" => DataType::UInt64,
+        "float" => DataType::Float32,
+        "double" => DataType::Float64,
+        _ => DataType::Int32,
+    };
+    let same_kind = kind.is_floating() == data_type.is_floating()
+        && kind.is_integer() == data_type.is_integer();
+    match (kind == *data_type, same_kind) {
+        (true, _) => 3,
+        (_, true) => 2,
+        _ => 1,
+    }
+}
+
+struct Number<'a> {
+    column: &'a Column,
+    column_type: ColumnType,
+    type_name: &'a str,
+    round: bool,
+}
+
+impl Number<'_> {
+    fn values(&self) -> Values {
+        let known = match self.type_name {
+            "bool" => (0, 1),
+            "char" | "std::int8_t" => (i8::MIN.into(), i8::MAX.into()),
+            "std::byte" | "std::uint8_t" => (0, u8::MAX.into()),
+            "std::int16_t" => (i16::MIN.into(), i16::MAX.into()),
+            "std::uint16_t" => (0, u16::MAX.into()),
+            "std::int32_t" => (i32::MIN.into(), i32::MAX.into()),
+            "std::uint32_t" => (0, u32::MAX.into()),
+            "std::int64_t" => (i64::MIN.into(), i64::MAX.into()),
+            "std::uint64_t" => (0, u64::MAX.into()),
+            "double" => return Values::Double,
+            "float" => return Values::Single,
+            // A name that is not fundamental holds what its column stores.
+            _ => {
+                return match (stored_integers(self.column_type), self.column_type) {
+                    (Some(range), _) => Values::Integers(range),
+                    (None, ColumnType::Real64 | ColumnType::SplitReal64) => Values::Double,
+                    _ => Values::Single,
+                };
+            }
+        };
+        Values::Integers(known.0..=known.1)
+    }
+
+    /// Bytes of one element in memory; quantized doubles stay doubles until they are packed.
+    fn width(&self) -> usize {
+        match (self.column_type, self.values()) {
+            (ColumnType::Real32Quant, Values::Double) => 8,
+            (other, _) => match other.native() {
+                crate::rntuple::encoding::Native::Bytes(width) => width,
+                _ => 1,
+            },
+        }
+    }
+
+    fn bits(&self, bits: &BooleanBuffer) -> Result<Elements> {
+        if self.column_type == ColumnType::Bit {
+            return Ok(Elements::Bits(bits.clone()));
+        }
+        if !matches!(self.values(), Values::Integers(_)) {
+            return Err(self.mismatch(&DataType::Boolean));
+        }
+        self.integers_of(bits.iter().map(i128::from))
+    }
+
+    fn integers<T>(&self, values: &arrow_buffer::ScalarBuffer<T>) -> Result<Elements>
+    where
+        T: arrow_buffer::ArrowNativeType + Into<i128> + Bounded,
+    {
+        let Values::Integers(range) = self.values() else {
+            return self.exact(values.iter().map(|&value| value.into()));
+        };
+        let stored = stored_integers(self.column_type);
+        let stored = stored.ok_or_else(|| self.mismatch(&T::TYPE))?;
+        let width = size_of::<T>();
+        // Bytes and characters have no sign of their own.
+        let raw = width == 1 && matches!(self.type_name, "char" | "std::byte");
+        let own = |range: &RangeInclusive<i128>| {
+            range.contains(T::BOUNDS.start()) && range.contains(T::BOUNDS.end())
+        };
+        if width == self.width() && (raw || own(&range) && own(&stored)) {
+            return Ok(Elements::Bytes { values: values.inner().clone(), width });
+        }
+        self.integers_of(values.iter().map(|&value| value.into()))
+    }
+
+    /// Integers that all fit the field and the column.
+    fn integers_of(&self, values: impl Iterator<Item = i128>) -> Result<Elements> {
+        let Values::Integers(range) = self.values() else { return Err(self.misfit("a value", 0)) };
+        let stored = stored_integers(self.column_type).unwrap_or(0..=0);
+        let width = self.width();
+        let mut out = Vec::with_capacity(values.size_hint().0.saturating_mul(width));
+        for (index, value) in values.enumerate() {
+            if !range.contains(&value) || !stored.contains(&value) {
+                return Err(self.misfit(value, index));
+            }
+            out.extend_from_slice(&value.to_le_bytes()[..width]);
+        }
+        Ok(Elements::Bytes { values: Buffer::from_vec(out), width })
+    }
+
+    /// Integers for a field of reals, which has to keep them exactly.
+    fn exact(&self, values: impl ExactSizeIterator<Item = i128> + Clone) -> Result<Elements> {
+        let most = if matches!(self.values(), Values::Double) { 1i128 << 53 } else { 1 << 24 };
+        let misfit = values.clone().enumerate().find(|(_, value)| !(-most..=most).contains(value));
+        if let Some((index, value)) = misfit {
+            return Err(self.misfit(value, index));
+        }
+        // Not taken as stored: the width is that of no float.
+        self.reals(values.map(|value| value as f64), &Buffer::default(), 0)
+    }
+
+    fn reals(
+        &self,
+        values: impl ExactSizeIterator<Item = f64> + Clone,
+        raw: &Buffer,
+        raw_width: usize,
+    ) -> Result<Elements> {
+        use ColumnType as C;
+        let double = match self.values() {
+            Values::Integers(_) => return Err(self.mismatch(&real_type(raw_width))),
+            Values::Single if raw_width == 8 && !self.round => {
+                return Err(self.mismatch(&DataType::Float64));
+            }
+            Values::Single => false,
+            Values::Double => true,
+        };
+        if self.column_type == C::Real32Quant {
+            self.check_range(values.clone(), double)?;
+        }
+        let width = self.width();
+        if raw_width == width && (width != 8 || double) {
+            return Ok(Elements::Bytes { values: raw.clone(), width });
+        }
+        let mut out = Vec::with_capacity(values.len().saturating_mul(width));
+        for (index, value) in values.enumerate() {
+            // A field of floats rounds first, whatever its column keeps.
+            let single = value as f32;
+            let lost = |finite: bool| value.is_finite() && !finite;
+            match width {
+                8 if double => out.extend_from_slice(&value.to_le_bytes()),
+                8 => out.extend_from_slice(&f64::from(single).to_le_bytes()),
+                4 if !lost(single.is_finite()) => out.extend_from_slice(&single.to_le_bytes()),
+                2 if !lost(to_half(single) & 0x7FFF < 0x7C00) => {
+                    out.extend_from_slice(&to_half(single).to_le_bytes());
+                }
+                _ => return Err(self.misfit(value, index)),
+            }
+        }
+        Ok(Elements::Bytes { values: Buffer::from_vec(out), width })
+    }
+
+    /// As ROOT compares them: a float as such, a double as such.
+    fn check_range(&self, values: impl Iterator<Item = f64>, double: bool) -> Result<()> {
+        let Some((min, max)) = self.column.value_range else { return Ok(()) };
+        let value_of = |value: f64| if double { value } else { f64::from(value as f32) };
+        // Written so that NaN is outside.
+        let mut outside = values.enumerate().filter(|(_, value)| {
+            let value = value_of(*value);
+            !(min <= value && value <= max)
+        });
+        match outside.next() {
+            None => Ok(()),
+            Some((index, value)) => Err(Error::invalid_argument(format!(
+                "value {value} is outside the range {min} to {max} of its quantized column: widen \
+                 the range or clip the values"
+            ))
+            .at(|place| place.entry = Some(index as u64))),
+        }
+    }
+
+    fn mismatch(&self, data_type: &DataType) -> Error {
+        Error::invalid_argument(format!(
+            "an array of type {data_type} cannot fill a column of type {} of a field of type {}",
+            self.column_type.name(),
+            self.type_name
+        ))
+    }
+
+    fn misfit(&self, value: impl std::fmt::Display, index: usize) -> Error {
+        Error::invalid_argument(format!(
+            "value {value} does not fit a column of type {} of a field of type {}",
+            self.column_type.name(),
+            self.type_name
+        ))
+        .at(|place| place.entry = Some(index as u64))
+    }
+}
+
+fn real_type(width: usize) -> DataType {
+    match width {
+        2 => DataType::Float16,
+        4 => DataType::Float32,
+        _ => DataType::Float64,
+    }
+}
+
+/// The integers that a column can store; `None` for columns of others.
+fn stored_integers(column_type: ColumnType) -> Option<RangeInclusive<i128>> {
+    use ColumnType as C;
+    let (least, most) = match column_type {
+        C::Bit => (0, 1),
+        C::Char | C::Int8 => (i8::MIN.into(), i8::MAX.into()),
+        C::Byte | C::UInt8 => (0, u8::MAX.into()),
+        C::Int16 | C::SplitInt16 => (i16::MIN.into(), i16::MAX.into()),
+        C::UInt16 | C::SplitUInt16 => (0, u16::MAX.into()),
+        C::Int32 | C::SplitInt32 => (i32::MIN.into(), i32::MAX.into()),
+        C::UInt32 | C::SplitUInt32 => (0, u32::MAX.into()),
+        C::Int64 | C::SplitInt64 => (i64::MIN.into(), i64::MAX.into()),
+        C::UInt64 | C::SplitUInt64 => (0, u64::MAX.into()),
+        _ => return None,
+    };
+    Some(least..=most)
+}
+
+/// An integer type with the range of its values.
+trait Bounded {
+    const TYPE: DataType;
+    const BOUNDS: RangeInclusive<i128>;
+}
+
+macro_rules! bounded {
+    ($($native:ty = $arrow:ty;)*) => {$(
+        impl Bounded for $native {
+            const TYPE: DataType = <$arrow as ArrowPrimitiveType>::DATA_TYPE;
+            const BOUNDS: RangeInclusive<i128> = <$native>::MIN as i128..=<$native>::MAX as i128;
+        }
+    )*};
+}
+
+bounded! {
+    i8 = arrow::Int8Type;
+    u8 = arrow::UInt8Type;
+    i16 = arrow::Int16Type;
+    u16 = arrow::UInt16Type;
+    i32 = arrow::Int32Type;
+    u32 = arrow::UInt32Type;
+    i64 = arrow::Int64Type;
+    u64 = arrow::UInt64Type;
+}

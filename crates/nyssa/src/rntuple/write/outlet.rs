@@ -1,0 +1,106 @@
+//! Where a filler's pages and clusters go.
+
+use super::Writer;
+use super::writer::StoredColumn;
+use crate::error::Result;
+use crate::rntuple::encoding::ColumnType;
+use crate::rntuple::page::SealedPage;
+use crate::rntuple::schema::{ColumnId, PageInfo};
+
+/// A page of the open cluster.
+pub(super) enum Page {
+    /// In memory.
+    Sealed(SealedPage),
+    /// In the file.
+    Stored(PageInfo),
+}
+
+impl Page {
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::Sealed(page) => page.bytes.len() as u64,
+            Self::Stored(_) => 0,
+        }
+    }
+}
+
+/// A column of a complete cluster.
+pub(super) struct WaitingColumn {
+    /// Of the first representation of its field.
+    pub(super) column: ColumnId,
+    /// What its pages hold; if that is not the type of `column`, they belong to a column of another
+    /// representation.
+    pub(super) column_type: ColumnType,
+    pub(super) elements: u64,
+    pub(super) last_offset: Option<u64>,
+    pub(super) compression: u32,
+    pub(super) pages: Vec<Page>,
+    /// The same elements in another type, to choose from.
+    pub(super) other: Option<(ColumnType, Vec<Page>)>,
+}
+
+/// A complete cluster.
+pub(super) struct SealedCluster {
+    pub(super) entries: u64,
+    /// All columns of the schema, in order.
+    pub(super) columns: Vec<WaitingColumn>,
+    /// Bytes of its pages in memory.
+    pub(super) bytes: u64,
+}
+
+/// Takes what a filler makes.
+pub(super) trait Outlet {
+    /// Takes a complete cluster.
+    ///
+    /// # Errors
+    /// Whatever the sink says.
+    fn commit(&mut self, cluster: SealedCluster) -> Result<()>;
+
+    /// Stores pages before their cluster is complete.
+    ///
+    /// # Errors
+    /// Whatever the sink says.
+    fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>>;
+
+    /// Stores those pages of a column that are in memory.
+    ///
+    /// # Errors
+    /// Whatever the sink says.
+    fn store_waiting(&mut self, pages: Vec<Page>) -> Result<Vec<Page>> {
+        let mut stored = Vec::with_capacity(pages.len());
+        let mut sealed = Vec::new();
+        for page in pages {
+            match page {
+                Page::Sealed(page) => sealed.push(page),
+                // Pages are stored in order, so these come before all others.
+                Page::Stored(_) => stored.push(page),
+            }
+        }
+        if !sealed.is_empty() {
+            stored.append(&mut self.store(sealed)?);
+        }
+        Ok(stored)
+    }
+}
+
+impl Outlet for Writer {
+    fn commit(&mut self, mut cluster: SealedCluster) -> Result<()> {
+        self.represent(&mut cluster.columns)?;
+        self.begin_cluster(cluster.entries)?;
+        for column in cluster.columns {
+            let WaitingColumn { column, elements, last_offset, compression, pages, .. } = column;
+            let pages = self.store_waiting(pages)?.into_iter().filter_map(|page| match page {
+                Page::Stored(page) => Some(page),
+                Page::Sealed(_) => None,
+            });
+            let pages = pages.collect();
+            self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })?;
+        }
+        self.commit_cluster()
+    }
+
+    fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>> {
+        Ok(self.store_pages(&pages)?.into_iter().map(Page::Stored).collect())
+    }
+}

@@ -1,0 +1,244 @@
+//! Elements of a column → sealed pages.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::OffsetBuffer;
+
+use super::column_data::ColumnData;
+use super::elements::Offsets;
+use super::shred::{Shred, shred, shred_offsets};
+use super::{ColumnSettings, Scratch, SealSettings};
+use crate::compression::Codec;
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::encoding::{ColumnType, Encoding};
+use crate::rntuple::page::{self, SealedColumn, SealedPage};
+use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema};
+
+/// The page list counts elements in 31 bits.
+const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
+
+/// Seals the columns of `field` and everything below it from `array`, which holds the rows of one
+/// cluster (the items of one cluster for a field inside a collection). Projected fields have no
+/// columns of their own and give nothing.
+///
+/// Pure and single-threaded; the result depends on the arguments only.
+///
+/// # Errors
+/// `InvalidArgument` when the array does not have the structure of the field, has nulls where the
+/// field is not optional, or values that do not fit; `Unsupported` for unknown columns.
+pub fn seal_field(
+    schema: &Schema,
+    field: FieldId,
+    array: &ArrayRef,
+    settings: &SealSettings,
+    scratch: &mut Scratch,
+) -> Result<Vec<SealedColumn>> {
+    let shreds = shred(schema, field, array, settings)?;
+    shreds.into_iter().map(|shred| seal_column(schema, shred, settings, scratch)).collect()
+}
+
+/// Seals the index column of a collection alone, from the offsets of one cluster's rows; they may
+/// start anywhere.
+///
+/// # Errors
+/// `InvalidArgument` when the field has no index column.
+pub fn seal_offsets(
+    schema: &Schema,
+    field: FieldId,
+    offsets: &OffsetBuffer<i64>,
+    settings: &SealSettings,
+    scratch: &mut Scratch,
+) -> Result<SealedColumn> {
+    let offsets = Offsets::Large(offsets.inner().clone()).checked(usize::MAX)?;
+    let shred = shred_offsets(schema, field, offsets, settings)?;
+    seal_column(schema, shred, settings, scratch)
+}
+
+/// What `choose` says of each column of `field`, and all below it, from `sample`: some of its values.
+pub(super) fn choose_each<T>(
+    schema: &Schema,
+    field: FieldId,
+    sample: &ArrayRef,
+    settings: &SealSettings,
+    mut choose: impl FnMut(&ColumnPlan, &ColumnData) -> Result<T>,
+) -> Result<Vec<(ColumnId, T)>> {
+    let shreds = shred(schema, field, sample, settings)?;
+    let choice = |shred: Shred| {
+        let plan = ColumnPlan::new(schema, shred.column, settings)?;
+        Ok((shred.column, choose(&plan, &ColumnData::from(shred.elements))?))
+    };
+    shreds.into_iter().map(choice).collect()
+}
+
+fn seal_column(
+    schema: &Schema,
+    shred: Shred,
+    settings: &SealSettings,
+    scratch: &mut Scratch,
+) -> Result<SealedColumn> {
+    let plan = ColumnPlan::new(schema, shred.column, settings)?;
+    let data = ColumnData::from(shred.elements);
+    plan.check(&data)?;
+    let pages = plan
+        .pages(data.len())
+        .map(|range| plan.seal(&data, range, scratch))
+        .collect::<Result<_>>()?;
+    Ok(plan.finish(&data, pages))
+}
+
+/// How one column is sealed.
+pub(super) struct ColumnPlan<'a> {
+    column: ColumnId,
+    encoding: Encoding,
+    settings: &'a ColumnSettings,
+    /// Another type with the same values, in which pages are sealed too.
+    other: Option<Encoding>,
+}
+
+impl<'a> ColumnPlan<'a> {
+    pub(super) fn new(
+        schema: &Schema,
+        column: ColumnId,
+        settings: &'a SealSettings,
+    ) -> Result<Self> {
+        let settings = settings.column(column).ok_or_else(|| {
+            Error::invalid_argument(format!("there are no seal settings for column {}", column.0))
+        })?;
+        let Column { column_type, type_code, bits, value_range, .. } = *schema.column(column);
+        let column_type = column_type.ok_or_else(|| {
+            Error::unsupported(format!("columns of type {type_code:#x} cannot be written"))
+        })?;
+        let encoding = Encoding::of(column_type, bits, value_range)?;
+        let other = settings.guard.as_ref().map(|guard| guard.column_type);
+        let other = other.filter(|&other| other != column_type);
+        let other = other.map(|other| Encoding::of(other, bits, None)).transpose()?;
+        Ok(Self { column, encoding, settings, other })
+    }
+
+    /// Refuses what the column's type cannot store.
+    pub(super) fn check(&self, data: &ColumnData) -> Result<()> {
+        let narrow =
+            matches!(self.encoding.column_type, ColumnType::Index32 | ColumnType::SplitIndex32);
+        match data.last_offset() {
+            Some(items) if narrow && u32::try_from(items).is_err() => {
+                Err(Error::invalid_argument(format!(
+                    "{items} items in one cluster do not fit a column of type {}: use smaller \
+                     clusters or 64-bit offsets",
+                    self.encoding.column_type.name()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Element ranges of the pages: as few pages as the page size allows, of sizes as equal as can
+    /// be, so that no small page is left over at the end.
+    pub(super) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let count = elements.div_ceil(self.most());
+        let size = elements.div_ceil(count.max(1)).max(1);
+        (0..count)
+            .map(move |page| page * size..((page + 1) * size).min(elements))
+            .filter(|range| !range.is_empty())
+    }
+
+    /// Element ranges of the pages that can be sealed while more elements may come: full ones, as
+    /// long as at least half a page stays for the end, so that no small page is left over there.
+    pub(super) fn full_pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let most = self.most();
+        let count = elements.saturating_sub(most.div_ceil(2)) / most;
+        (0..count).map(move |page| page * most..(page + 1) * most)
+    }
+
+    /// Elements of the largest page: as in ROOT, its size is that of the elements in memory.
+    fn most(&self) -> usize {
+        let width = self.encoding.native_size().max(1);
+        (self.settings.page_bytes / width).clamp(1, MAX_PAGE_ELEMENTS)
+    }
+
+    /// Seals one page; where ROOT's codec would make it smaller, with that.
+    pub(super) fn seal(
+        &self,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<SealedPage> {
+        let page = self.seal_with(&self.settings.codec, data, range.clone(), scratch)?;
+        let Some(guard) = self.settings.guard.as_ref().filter(|_| self.other.is_none()) else {
+            return Ok(page);
+        };
+        let root = self.seal_with(&guard.codec, data, range, scratch)?;
+        Ok(if root.bytes.len() < page.bytes.len() { root } else { page })
+    }
+
+    /// Seals one page in ROOT's own type, where that is another.
+    pub(super) fn seal_other(
+        &self,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<SealedPage>> {
+        let (Some(encoding), Some(guard)) = (&self.other, &self.settings.guard) else {
+            return Ok(None);
+        };
+        self.seal_as(encoding, &guard.codec, data, range, scratch).map(Some)
+    }
+
+    /// Seals one page with another codec.
+    pub(super) fn seal_with(
+        &self,
+        codec: &Arc<Codec>,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<SealedPage> {
+        self.seal_as(&self.encoding, codec, data, range, scratch)
+    }
+
+    fn seal_as(
+        &self,
+        encoding: &Encoding,
+        codec: &Arc<Codec>,
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<SealedPage> {
+        let (compressor, native, packed) = scratch.parts(codec)?;
+        let count = range.len();
+        let native = data.native(range, native);
+        page::seal(native, count, encoding, compressor, packed)
+            .at(|place| place.column = Some(u64::from(self.column.0)))
+    }
+
+    /// How its pages are made.
+    pub(super) fn settings(&self) -> &ColumnSettings {
+        self.settings
+    }
+
+    /// The type of [`ColumnPlan::seal_other`].
+    pub(super) fn other_type(&self) -> Option<ColumnType> {
+        self.other.map(|other| other.column_type)
+    }
+
+    /// The encoding.
+    pub(super) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Are the elements stored as byte planes?
+    pub(super) fn is_split(&self) -> bool {
+        self.encoding.column_type.is_split()
+    }
+
+    /// The column of its pages.
+    pub(super) fn finish(&self, data: &ColumnData, pages: Vec<SealedPage>) -> SealedColumn {
+        SealedColumn {
+            column: self.column,
+            elements: data.len() as u64,
+            last_offset: data.last_offset(),
+            compression: self.settings.setting,
+            pages,
+        }
+    }
+}

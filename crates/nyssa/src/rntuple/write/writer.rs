@@ -1,0 +1,506 @@
+//! Sealed columns → clusters → an RNTuple in a ROOT file.
+
+use super::classes;
+use super::extension::{self, Progress};
+use super::known_pages::KnownPages;
+use super::open_cluster::{OpenCluster, Stored, complete};
+use super::{FinishedSet, Options, Report, SharedFile};
+use crate::compression::Compressor;
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::format::{
+    Anchor, ClusterGroup, EnvelopePosition, ExtraType, Footer, FormatVersion, Header, PageList,
+    SchemaDescription,
+};
+use crate::rntuple::page::SealedColumn;
+use crate::rntuple::schema::{
+    Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
+};
+use crate::rntuple::schema::{EnvelopeLink, Locator};
+use crate::rootfile::writer::RootFileWriter;
+
+mod pages;
+mod represent;
+mod resume;
+
+pub use resume::Existing;
+
+/// ROOT class of the anchor.
+const ANCHOR_CLASS: &str = "ROOT::RNTuple";
+/// Known pages take at most one part in so many of the memory,
+pub(super) const KNOWN_PAGES_SHARE: u64 = 32;
+/// and so do the records of the pages of a cluster group,
+const PAGE_RECORDS_SHARE: u64 = 32;
+/// of which each takes so many bytes, in memory and in the page list.
+const PAGE_RECORD: u64 = 96;
+
+/// Writes one RNTuple. Pages go to the file as they come; only the metadata of the current cluster
+/// group stays in memory.
+pub struct Writer {
+    file: SharedFile,
+    owns_file: bool,
+    /// Directories and name; for an attribute set, the RNTuple that it belongs to and its name.
+    path: String,
+    name: String,
+    /// Largest payload of one key; pages are put under as few keys as that allows.
+    max_key_size: u64,
+    schema: Schema,
+    extra_types: Vec<ExtraType>,
+    options: Options,
+    /// Written with the first cluster: until then the schema may change.
+    header: Option<(Header, EnvelopePosition)>,
+    /// Elements of each column in the clusters committed so far.
+    elements: Vec<u64>,
+    open: Option<OpenCluster>,
+    clusters: Vec<Cluster>,
+    groups: Vec<ClusterGroup>,
+    attribute_sets: Vec<FinishedSet>,
+    known: KnownPages,
+    /// Pages of the clusters that are in no group yet.
+    page_records: u64,
+    compressor: Compressor,
+    report: Report,
+    represented: represent::Represented,
+    /// For an RNTuple that was in the file before.
+    resumed: Option<Resumed>,
+}
+
+/// What an RNTuple keeps that was in the file before.
+struct Resumed {
+    cycle: u16,
+    version: FormatVersion,
+    max_key_size: u64,
+    lists_attribute_sets: bool,
+    /// Extra type information of the footer.
+    extra_types: Vec<ExtraType>,
+}
+
+impl Writer {
+    /// Begins the RNTuple `path` (directories with slashes, then the name) as the only one of `file`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for options, names or a schema that cannot be written.
+    pub fn create(
+        file: RootFileWriter,
+        path: &str,
+        schema: Schema,
+        options: Options,
+    ) -> Result<Self> {
+        let mut writer = Self::attach(&SharedFile::new(file), path, schema, options)?;
+        writer.owns_file = true;
+        Ok(writer)
+    }
+
+    /// Begins the RNTuple `path` in a file that may get others; [`SharedFile::finish`] ends the file.
+    ///
+    /// # Errors
+    /// As [`Writer::create`], and when the file already has that path.
+    pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
+        let path = path.trim_matches('/');
+        let (_, name) = split(path);
+        check_name("an RNTuple", name)?;
+        Self::begin(file, path.to_owned(), name.to_owned(), schema, options)
+    }
+
+    /// Begins an RNTuple that is known as `path` while it is written.
+    pub(super) fn begin(
+        file: &SharedFile,
+        path: String,
+        name: String,
+        mut schema: Schema,
+        options: Options,
+    ) -> Result<Self> {
+        options.validate()?;
+        check_schema(&schema)?;
+        let infos = &options.streamer_infos;
+        let described = schema.has_streamed_objects() && !infos.is_empty();
+        let extra_types = match described {
+            true => vec![classes::describe(&mut schema, infos)?],
+            false => Vec::new(),
+        };
+        let max_key_size = file.with(|file| Ok(file.options().max_key_size))?;
+        let compressor = Compressor::new(options.compression)?;
+        file.begin(&path)?;
+        if described {
+            file.add_streamer_infos(infos)?;
+        }
+        Ok(Self {
+            file: file.clone(),
+            owns_file: false,
+            path,
+            name,
+            max_key_size,
+            elements: vec![0; schema.columns.len()],
+            schema,
+            extra_types,
+            header: None,
+            open: None,
+            clusters: Vec::new(),
+            groups: Vec::new(),
+            attribute_sets: Vec::new(),
+            known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
+            page_records: 0,
+            compressor,
+            options,
+            report: Report::default(),
+            represented: represent::Represented::default(),
+            resumed: None,
+        })
+    }
+
+    /// The file, and the path in it.
+    pub(super) fn place(&self) -> (&SharedFile, &str) {
+        (&self.file, &self.path)
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Totals of the clusters committed and the pages put so far.
+    pub fn report(&self) -> Report {
+        self.report
+    }
+
+    /// Sets the extra type information, before the first cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` once the header is written.
+    pub(crate) fn set_extra_types(&mut self, extra_types: Vec<ExtraType>) -> Result<()> {
+        if self.header.is_some() {
+            return Err(Error::invalid_argument("the header is written already"));
+        }
+        self.extra_types = extra_types;
+        Ok(())
+    }
+
+    /// Extends the schema, between clusters: new fields, representations and projections. Before
+    /// the first cluster everything may change. After it, new fields read as zeros (empty
+    /// collections, invalid variants) in the entries before, and go into the footer. What `extend`
+    /// returns is returned; after an error the schema is as before.
+    ///
+    /// # Errors
+    /// `InvalidArgument` while a cluster is open, when something written has changed, for new
+    /// members of anything but top-level untyped records, for a schema that cannot be written.
+    pub fn extend_schema<T>(
+        &mut self,
+        extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
+    ) -> Result<T> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("the schema cannot change within a cluster"));
+        }
+        let mut builder = SchemaBuilder::extending(self.schema.clone(), self.options.compression);
+        let value = extend(&mut builder)?;
+        let mut schema = builder.finish();
+        if self.header.is_none() {
+            check_schema(&schema)?;
+            self.elements = vec![0; schema.columns.len()];
+            self.schema = schema;
+            return Ok(value);
+        }
+        let progress = Progress {
+            entries: self.report.entries,
+            elements: &self.elements,
+            page_lists: !self.groups.is_empty(),
+        };
+        let starts = extension::defer(&self.schema, &mut schema, &progress)?;
+        validate(&schema)?;
+        let represented = schema.columns[self.schema.columns.len()..]
+            .iter()
+            .any(|column| (column.field.0 as usize) < self.schema.fields.len());
+        if represented {
+            // Old columns have a new suppressed peer, which their page lists have to name.
+            for cluster in &mut self.clusters {
+                let ranges = std::mem::take(&mut cluster.columns);
+                cluster.columns = complete(&schema, ranges.into_iter().map(Some).collect());
+            }
+        }
+        self.elements.extend(starts);
+        self.schema = schema;
+        Ok(value)
+    }
+
+    /// Adds a representation of a field for the clusters to come; in each of them, the columns of
+    /// one representation are put. Returns the ids of the columns. See [`Schema::add_representation`].
+    ///
+    /// # Errors
+    /// As [`Writer::extend_schema`]; `InvalidArgument` when the field has several columns or lies in
+    /// a collection and a cluster group (see [`Options::clusters_per_group`]) is complete.
+    pub fn add_representation(
+        &mut self,
+        field: FieldId,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> Result<Vec<ColumnId>> {
+        self.extend_schema(|builder| builder.schema_mut().add_representation(field, columns))
+    }
+
+    /// Begins a cluster of `entries` entries; every column of one representation of each field has to
+    /// be put before it is committed.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a cluster is open or `entries` is zero.
+    pub fn begin_cluster(&mut self, entries: u64) -> Result<()> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
+        }
+        if entries == 0 {
+            return Err(Error::invalid_argument("a cluster needs at least one entry"));
+        }
+        self.write_header()?;
+        self.open = Some(OpenCluster::new(entries, self.schema.columns.len()));
+        Ok(())
+    }
+
+    /// Stores all pages of a column of the open cluster, at once and in the order of the calls.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
+    /// pages do not add up; whatever the sink says.
+    pub fn put(&mut self, column: SealedColumn) -> Result<()> {
+        let id = column.column;
+        self.put_column(column).at(|place| {
+            place.column = Some(u64::from(id.0));
+            place.cluster = Some(self.report.clusters);
+        })
+    }
+
+    fn put_column(&mut self, column: SealedColumn) -> Result<()> {
+        let SealedColumn { column, elements, last_offset, compression, pages } = column;
+        // Before anything is stored.
+        self.open.as_ref().ok_or_else(no_cluster)?.expect(column)?;
+        let pages = self.store_pages(&pages)?;
+        self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })
+    }
+
+    /// Adds a column whose pages are stored to the open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
+    /// pages do not add up.
+    pub(crate) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
+        let open = self.open.as_ref().ok_or_else(no_cluster)?;
+        open.expect(column.column)?;
+        let sum = column.pages.iter().map(|page| u64::from(page.elements)).sum::<u64>();
+        if sum != column.elements || column.pages.iter().any(|page| page.elements == 0) {
+            return Err(Error::invalid_argument(format!(
+                "pages of {sum} elements do not make a column of {}; none may be empty",
+                column.elements
+            )));
+        }
+        let first_element = self.elements.get(column.column.0 as usize).copied().unwrap_or(0);
+        let range = ColumnRange {
+            first_element,
+            elements: column.elements,
+            compression: column.compression,
+            suppressed: false,
+            pages: column.pages,
+        };
+        if let Some(open) = &mut self.open {
+            open.insert(column.column, Stored { range, last_offset: column.last_offset });
+        }
+        Ok(())
+    }
+
+    /// Completes the open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming the field whose column is missing, or whose number of elements does
+    /// not follow from the entries and offsets. The cluster stays open.
+    pub fn commit_cluster(&mut self) -> Result<()> {
+        let number = self.report.clusters;
+        let open = self.open.as_ref().ok_or_else(no_cluster)?;
+        open.check(&self.schema).at(|place| place.cluster = Some(number))?;
+        let Some(open) = self.open.take() else { return Ok(()) };
+        let cluster = open.finish(&self.schema, self.report.entries);
+        for (total, column) in self.elements.iter_mut().zip(&cluster.columns) {
+            *total += column.elements;
+        }
+        self.report.entries += cluster.entries;
+        self.report.clusters += 1;
+        self.page_records += cluster.columns.iter().map(|c| 1 + c.pages.len() as u64).sum::<u64>();
+        self.clusters.push(cluster);
+        if self.clusters.len() >= self.options.clusters_per_group
+            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_SHARE
+        {
+            self.represent_rest()?;
+            self.commit_group()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the page list of the clusters that have none yet.
+    fn commit_group(&mut self) -> Result<()> {
+        let clusters = std::mem::take(&mut self.clusters);
+        self.page_records = 0;
+        let Some(first) = clusters.first() else { return Ok(()) };
+        let min_entry = first.first_entry;
+        let entry_span = self.report.entries - min_entry;
+        let count = u32::try_from(clusters.len())
+            .map_err(|_| Error::limit("too many clusters in one cluster group"))?;
+        let header_checksum = self.header.as_ref().map_or(0, |(header, _)| header.checksum);
+        let bytes = PageList { header_checksum, clusters }.serialize()?;
+        let page_list = self.envelope(&bytes)?;
+        self.groups.push(ClusterGroup { min_entry, entry_span, clusters: count, page_list });
+        Ok(())
+    }
+
+    /// Links a finished attribute set, whose entry ranges have to lie in this RNTuple when it is
+    /// finished.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a second set of the same name.
+    pub fn link(&mut self, set: FinishedSet) -> Result<()> {
+        if self.attribute_sets.iter().any(|known| known.link.name == set.link.name) {
+            return Err(Error::invalid_argument(format!(
+                "there is already an attribute set {:?}",
+                set.link.name
+            )));
+        }
+        self.attribute_sets.push(set);
+        Ok(())
+    }
+
+    /// Writes page lists, footer and anchor, and ends the file when this writer owns it.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a cluster is open or an attribute has entries that there are not;
+    /// whatever the sink says.
+    pub fn finish(mut self) -> Result<Report> {
+        let cycle = self.resumed.as_ref().map(|resumed| resumed.cycle);
+        let anchor = self.write_footer()?;
+        let (directory, name) = split(&self.path);
+        let compression = self.options.compression;
+        let anchor = anchor.serialize();
+        self.file.with(|file| match cycle {
+            Some(cycle) => file.replace_object(directory, (name, cycle), &anchor, compression),
+            None => {
+                file.write_object(directory, ANCHOR_CLASS, name, "", &anchor, compression).map(drop)
+            }
+        })?;
+        self.file.end(&self.path);
+        if self.owns_file {
+            self.file.finish()?;
+        }
+        Ok(self.report)
+    }
+
+    /// As [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the position
+    /// and size of that.
+    pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
+        let anchor = self.write_footer()?.serialize();
+        let offset =
+            self.file.with(|file| file.write_unlisted(ANCHOR_CLASS, &self.name, &anchor))?;
+        self.file.end(&self.path);
+        Ok((offset, anchor.len()))
+    }
+
+    /// Writes what is left but the anchor, which is returned.
+    fn write_footer(&mut self) -> Result<Anchor> {
+        if self.open.is_some() {
+            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
+        }
+        for set in &self.attribute_sets {
+            set.check(self.report.entries)?;
+        }
+        self.write_header()?;
+        self.commit_group()?;
+        let header = self.header.take();
+        let (header, header_position) =
+            header.ok_or_else(|| Error::invalid_argument("the RNTuple is finished"))?;
+        let sets = std::mem::take(&mut self.attribute_sets);
+        let mut extension = SchemaDescription::beyond(&header.records, &self.schema);
+        let resumed = self.resumed.take();
+        if let Some(resumed) = &resumed {
+            extension.extra_types.clone_from(&resumed.extra_types);
+        }
+        let footer = Footer {
+            header_checksum: header.checksum,
+            extension,
+            cluster_groups: std::mem::take(&mut self.groups),
+            attribute_sets: sets.into_iter().map(|set| set.link).collect(),
+            lists_attribute_sets: resumed.as_ref().is_some_and(|old| old.lists_attribute_sets),
+        };
+        let old = resumed.as_ref().map_or(FormatVersion::WRITTEN, |old| old.version);
+        let version = footer.version().max(old);
+        let footer = position(self.envelope(&footer.serialize()?)?);
+        let max_key_size = resumed.map_or(self.max_key_size, |old| old.max_key_size);
+        Ok(Anchor { version, header: header_position, footer, max_key_size })
+    }
+
+    /// Writes the header, once: from now on the schema can only grow.
+    fn write_header(&mut self) -> Result<()> {
+        if self.header.is_some() {
+            return Ok(());
+        }
+        let mut header = Header {
+            name: self.name.clone(),
+            description: self.options.description.clone(),
+            writer: self.options.writer.clone(),
+            records: SchemaDescription::of(&self.schema, self.extra_types.clone()),
+            ..Header::default()
+        };
+        let bytes = header.serialize()?;
+        let place = position(self.envelope(&bytes)?);
+        self.header = Some((header, place));
+        Ok(())
+    }
+
+    /// Compresses and stores an envelope.
+    fn envelope(&mut self, bytes: &[u8]) -> Result<EnvelopeLink> {
+        let mut stored = Vec::new();
+        self.compressor.compress(bytes, &mut stored)?;
+        let length = bytes.len() as u64;
+        let offset =
+            self.file.with(|file| file.write_blob_within(&[&stored], length, self.max_key_size))?;
+        Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
+    }
+}
+
+/// A column of one cluster whose pages are in the file.
+pub(crate) struct StoredColumn {
+    pub(crate) column: ColumnId,
+    pub(crate) elements: u64,
+    pub(crate) last_offset: Option<u64>,
+    /// ROOT's compression setting.
+    pub(crate) compression: u32,
+    pub(crate) pages: Vec<PageInfo>,
+}
+
+fn position(link: EnvelopeLink) -> EnvelopePosition {
+    EnvelopePosition { seek: link.locator.offset, nbytes: link.locator.size, len: link.length }
+}
+
+/// Directory and name of a path.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// A schema for a header: valid, and nothing in it is deferred.
+fn check_schema(schema: &Schema) -> Result<()> {
+    validate(schema)?;
+    match schema.columns.iter().find(|column| column.first_element.is_some()) {
+        Some(column) => Err(Error::invalid_argument(
+            "a column with a first element cannot be there from the start: add its field with \
+             extend_schema, or clear the first element",
+        ))
+        .in_field(&schema.path(column.field)),
+        None => Ok(()),
+    }
+}
+
+/// The rules of the specification; here the caller is who breaks them.
+fn validate(schema: &Schema) -> Result<()> {
+    schema.validate().map_err(|error| {
+        let place = error.place().clone();
+        Error::invalid_argument(error.message()).at(|other| *other = place)
+    })
+}
+
+fn no_cluster() -> Error {
+    Error::invalid_argument("no cluster is open: begin one first")
+}

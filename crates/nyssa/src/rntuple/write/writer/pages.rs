@@ -1,0 +1,120 @@
+//! Sealed pages → bytes of the file, under as few keys as their size allows; equal ones once.
+
+use std::collections::HashMap;
+
+use super::{Writer, no_cluster};
+use crate::error::Result;
+use crate::rntuple::page::SealedPage;
+use crate::rntuple::schema::Locator;
+use crate::rntuple::schema::PageInfo;
+use crate::rntuple::write::known_pages::PageKey;
+
+/// Size of a page checksum.
+const CHECKSUM: u64 = 8;
+
+/// Pages that go under one key.
+#[derive(Default)]
+struct Blob {
+    pages: Vec<usize>,
+    size: u64,
+}
+
+impl Writer {
+    /// Stores pages at once; where they lie. They become part of the RNTuple with
+    /// [`Writer::put_stored`], of this or a later cluster.
+    ///
+    /// # Errors
+    /// Whatever the sink says.
+    pub(crate) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
+        let offsets = self.store(pages)?;
+        let place = |(page, offset): (&SealedPage, u64)| PageInfo {
+            elements: page.elements,
+            checksummed: self.options.checksums,
+            locator: Locator { offset, size: page.bytes.len() as u64 },
+        };
+        Ok(pages.iter().zip(offsets).map(place).collect())
+    }
+
+    /// Stores pages that were sealed before, as they are: `parts` are their bytes in order, with the
+    /// checksums of those that have one. Returns where the first byte lies; the others follow. Needs
+    /// an open cluster.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when no cluster is open; whatever the sink says.
+    pub(crate) fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
+        self.open.as_ref().ok_or_else(no_cluster)?;
+        self.file.with(|file| file.write_blob_within(parts, uncompressed, self.max_key_size))
+    }
+
+    /// Stores the pages that are not in the file yet; the offsets of all of them.
+    fn store(&mut self, pages: &[SealedPage]) -> Result<Vec<u64>> {
+        let merging = self.options.same_page_merging;
+        let keys = pages
+            .iter()
+            .map(|page| merging.then(|| PageKey::new(&page.bytes, page.checksum)))
+            .collect::<Vec<_>>();
+        let mut offsets = vec![0; pages.len()];
+        let mut first_of = HashMap::new();
+        let mut blob = Blob::default();
+        for (index, (page, key)) in pages.iter().zip(&keys).enumerate() {
+            self.report.pages += 1;
+            self.report.uncompressed_bytes += page.uncompressed as u64;
+            if let Some(key) = key {
+                let known = self.known.find(key);
+                if known.is_some() || first_of.contains_key(key) {
+                    self.report.shared_pages += 1;
+                    offsets[index] = known.unwrap_or(0);
+                    continue;
+                }
+                first_of.insert(*key, index);
+            }
+            self.report.compressed_bytes += page.bytes.len() as u64;
+            if blob.size.saturating_add(self.stored_size(page)) > self.max_key_size {
+                self.flush(&mut blob, pages, &mut offsets)?;
+            }
+            blob.pages.push(index);
+            blob.size += self.stored_size(page);
+        }
+        self.flush(&mut blob, pages, &mut offsets)?;
+        // Pages that equal an earlier one of the same column now know where that one lies.
+        for (index, key) in keys.iter().enumerate() {
+            let Some(key) = key else { continue };
+            match first_of.get(key) {
+                Some(&first) if first == index => self.known.insert(*key, offsets[first]),
+                Some(&first) => offsets[index] = offsets[first],
+                None => {}
+            }
+        }
+        Ok(offsets)
+    }
+
+    /// Writes the pages of `blob` under one key, each followed by its checksum.
+    fn flush(&self, blob: &mut Blob, pages: &[SealedPage], offsets: &mut [u64]) -> Result<()> {
+        if blob.pages.is_empty() {
+            return Ok(());
+        }
+        let blob = std::mem::take(blob);
+        let checksums =
+            blob.pages.iter().map(|&index| pages[index].checksum.to_le_bytes()).collect::<Vec<_>>();
+        let mut parts = Vec::with_capacity(2 * blob.pages.len());
+        let mut objlen = 0;
+        for (&index, checksum) in blob.pages.iter().zip(&checksums) {
+            parts.push(&pages[index].bytes[..]);
+            objlen += pages[index].uncompressed as u64;
+            if self.options.checksums {
+                parts.push(&checksum[..]);
+            }
+        }
+        let mut offset =
+            self.file.with(|file| file.write_blob_within(&parts, objlen, self.max_key_size))?;
+        for &index in &blob.pages {
+            offsets[index] = offset;
+            offset += self.stored_size(&pages[index]);
+        }
+        Ok(())
+    }
+
+    fn stored_size(&self, page: &SealedPage) -> u64 {
+        page.bytes.len() as u64 + if self.options.checksums { CHECKSUM } else { 0 }
+    }
+}

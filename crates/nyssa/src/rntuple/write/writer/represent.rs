@@ -1,0 +1,179 @@
+//! In which of two types the columns of a cluster are stored, and in which representations of their
+//! fields.
+//!
+//! Where a filler chose another type than ROOT's, it gives the pages in both, and the smaller ones
+//! are stored. What the first cluster needs is in the header; later clusters get further
+//! representations where these save more than they cost. In sum over the clusters, the pages of a
+//! column are never larger than in ROOT's type.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Writer;
+use crate::error::{Error, Kind, Result};
+use crate::rntuple::encoding::ColumnType;
+use crate::rntuple::schema::{Column, ColumnId};
+use crate::rntuple::write::auto::default_type;
+use crate::rntuple::write::outlet::{Page, WaitingColumn};
+
+/// A new representation in another type than ROOT's has to save one part in so many of a cluster's
+/// pages,
+const SWITCH_GAIN: u64 = 10;
+/// and so many bytes.
+const SWITCH_BYTES: u64 = 1 << 10;
+
+/// What is known of columns that have another type than ROOT's, by their first representation.
+#[derive(Default)]
+pub(super) struct Represented {
+    /// Bytes saved so far, over ROOT's type.
+    saved: BTreeMap<ColumnId, u64>,
+    /// ROOT's types of those that got another one in the header.
+    root: BTreeMap<ColumnId, ColumnType>,
+    /// Those that can have no further representation.
+    fixed: BTreeSet<ColumnId>,
+}
+
+impl Writer {
+    /// Chooses the types of the columns of a complete cluster; what is not chosen is dropped.
+    ///
+    /// # Errors
+    /// As [`Writer::extend_schema`].
+    pub(in crate::rntuple::write) fn represent(
+        &mut self,
+        columns: &mut [WaitingColumn],
+    ) -> Result<()> {
+        if self.header.is_none() {
+            return self.represent_first(columns);
+        }
+        columns.iter_mut().try_for_each(|column| self.represent_next(column))
+    }
+
+    /// Before the header is written, the types of the schema change.
+    fn represent_first(&mut self, columns: &mut [WaitingColumn]) -> Result<()> {
+        let mut types = Vec::new();
+        for column in columns {
+            if let Some((root, pages)) = column.other.take() {
+                if size(&pages) < size(&column.pages) {
+                    (column.column_type, column.pages) = (root, pages);
+                } else {
+                    self.represented.root.insert(column.column, root);
+                    let saved = size(&pages) - size(&column.pages);
+                    self.represented.saved.insert(column.column, saved);
+                }
+            }
+            if self.stored_type(column.column) != Some(column.column_type) {
+                types.push((column.column, column.column_type));
+            }
+        }
+        if types.is_empty() {
+            return Ok(());
+        }
+        self.extend_schema(|builder| {
+            let columns = &mut builder.schema_mut().columns;
+            for (id, column_type) in types {
+                if let Some(column) = columns.get_mut(id.0 as usize) {
+                    column.set_type(column_type);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// After it, there are representations.
+    fn represent_next(&mut self, column: &mut WaitingColumn) -> Result<()> {
+        let base = column.column;
+        if let Some((root, pages)) = column.other.take() {
+            let (ours, theirs) = (size(&column.pages), size(&pages));
+            let saved = self.represented.saved.get(&base).copied().unwrap_or(0);
+            let keep = if ours <= theirs {
+                let saves = theirs - ours;
+                let pays = saves >= SWITCH_BYTES && saves >= theirs / SWITCH_GAIN;
+                self.represented_as(base, column.column_type).is_some()
+                    || pays && self.representation(base, column.column_type)?.is_some()
+            } else {
+                self.represented_as(base, root).is_none()
+                    && (saved >= ours - theirs || self.representation(base, root)?.is_none())
+            };
+            if keep {
+                let saved = (saved + theirs).saturating_sub(ours);
+                self.represented.saved.insert(base, saved);
+            } else {
+                (column.column_type, column.pages) = (root, pages);
+            }
+        }
+        if column.elements == 0 || self.stored_type(base) == Some(column.column_type) {
+            return Ok(());
+        }
+        let id = self.representation(base, column.column_type)?;
+        column.column = id.ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "column {} cannot be stored as {} any more",
+                base.0,
+                column.column_type.name()
+            ))
+        })?;
+        Ok(())
+    }
+
+    /// Adds representations in ROOT's types, which any cluster may need, where they cannot be added
+    /// once page lists are written.
+    pub(super) fn represent_rest(&mut self) -> Result<()> {
+        for (column, root) in self.represented.root.clone() {
+            if self.schema.repetitions(self.schema.column(column).field).is_none() {
+                self.representation(column, root)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has a column to keep its type, because it was in the file before or ROOT's was not foreseen?
+    pub(in crate::rntuple::write) fn keeps_type(&self, column: ColumnId) -> bool {
+        let root = self.stored_type(column).map(default_type);
+        let known = root.is_none_or(|root| self.represented_as(column, root).is_some());
+        let foreseen = known || self.represented.root.contains_key(&column);
+        self.resumed.is_some() || self.header.is_some() && !foreseen
+    }
+
+    /// The column of a type in a representation of the field of `column`, which has no other column;
+    /// it is added when there is none yet. `None` when it cannot be.
+    fn representation(
+        &mut self,
+        column: ColumnId,
+        column_type: ColumnType,
+    ) -> Result<Option<ColumnId>> {
+        if let Some(known) = self.represented_as(column, column_type) {
+            return Ok(Some(known));
+        }
+        if self.represented.fixed.contains(&column) {
+            return Ok(None);
+        }
+        let field = self.schema.column(column).field;
+        match self.add_representation(field, [Column::new(field, column_type)]) {
+            Ok(ids) => Ok(ids.first().copied()),
+            // Too late, or a field of several columns.
+            Err(error) if error.kind() == Kind::InvalidArgument => {
+                self.represented.fixed.insert(column);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same, if it is there.
+    fn represented_as(&self, column: ColumnId, column_type: ColumnType) -> Option<ColumnId> {
+        let field = self.schema.column(column).field;
+        let mut alone = self.schema.representations(field).filter_map(|ids| match ids {
+            [id] => Some(*id),
+            _ => None,
+        });
+        alone.find(|id| self.stored_type(*id) == Some(column_type))
+    }
+
+    fn stored_type(&self, column: ColumnId) -> Option<ColumnType> {
+        self.schema.column(column).column_type
+    }
+}
+
+/// Bytes of pages in memory.
+fn size(pages: &[Page]) -> u64 {
+    pages.iter().map(Page::bytes).sum()
+}

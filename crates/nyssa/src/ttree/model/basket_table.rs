@@ -1,0 +1,115 @@
+//! Where the baskets of a branch are: `fBasketSeek`, `fBasketBytes`, `fBasketEntry` of `TBranch`, and
+//! baskets that were still in memory when the tree was written, streamed inside it (`fBaskets`).
+//!
+//! Entry tables have room for `fMaxBaskets`; `fWriteBasket` is the number of baskets written, and the
+//! index of the one being filled.
+
+use super::Basket;
+use super::leaf::OrReason;
+use crate::error::{Error, Result};
+use crate::rootfile::View;
+use crate::rootfile::object::{Numbers, Value};
+
+/// The baskets of a branch.
+pub(super) struct BasketTable {
+    /// Baskets that hold entries, in order.
+    pub baskets: Vec<Basket>,
+    /// Whether they hold all entries of the branch; the reason when not.
+    pub complete: OrReason<()>,
+}
+
+impl BasketTable {
+    /// For a file that begins `start` bytes into what is read.
+    pub fn shift(&mut self, start: u64) {
+        let stored = self.baskets.iter_mut().filter(|basket| basket.embedded.is_none());
+        stored.for_each(|basket| basket.seek = basket.seek.saturating_add(start));
+    }
+}
+
+/// Reads the baskets of a branch of `entries` entries.
+pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> {
+    let written = view.usize("fWriteBasket")?;
+    let starts = view.i64s("fBasketEntry")?;
+    let memory = view.list("fBaskets")?;
+    // The oldest versions leave the sizes, the very oldest the places too, to the keys of the baskets.
+    let table = |name: &str| match view.get(name) {
+        Some(_) => view.i64s(name).map(Some),
+        None => Ok(None),
+    };
+    let sizes = table("fBasketBytes")?.unwrap_or_default();
+    let seeks = match table("fBasketSeek")? {
+        Some(seeks) => seeks,
+        None => memory
+            .iter()
+            .map(|basket| basket.map_or(Ok(0), |basket| basket.i64("fSeekKey")))
+            .collect::<Result<_>>()?,
+    };
+    let first = starts.first().copied().unwrap_or(0);
+    let mut baskets = Vec::new();
+    let mut next = u64::try_from(first).unwrap_or(0);
+    let mut missing = None;
+    for index in 0..=written {
+        let Some(&start) = starts.get(index) else { break };
+        let end = match starts.get(index + 1) {
+            Some(&end) if index < written => end,
+            _ => i64::try_from(entries).unwrap_or(i64::MAX),
+        };
+        let (Ok(start), Ok(end)) = (u64::try_from(start), u64::try_from(end)) else {
+            return Err(wrong(index, start, end));
+        };
+        // Once all entries are told, what follows in the tables is room for more.
+        if start == entries && index == written {
+            break;
+        }
+        if end < start {
+            return Err(wrong(index, start, end));
+        }
+        let at = |table: &[i64]| table.get(index).and_then(|&n| u64::try_from(n).ok()).unwrap_or(0);
+        let (seek, bytes) = (at(&seeks), at(&sizes));
+        let embedded = match memory.get(index).copied().flatten() {
+            // Old ROOT versions note a position for baskets that were never written, but no size.
+            Some(basket) if seek == 0 || bytes == 0 && holds_data(basket)? => streamed(basket),
+            _ => None,
+        };
+        if start == end {
+            continue;
+        }
+        if seek == 0 && embedded.is_none() {
+            missing.get_or_insert(start);
+            continue;
+        }
+        let basket = Basket { seek, bytes, first_entry: start, entries: end - start, embedded };
+        next = end;
+        baskets.push(basket);
+    }
+    let complete = match missing {
+        Some(start) => Err(format!("the basket with entry {start} is nowhere in the file")),
+        None if first != 0 => Err(format!("its baskets start at entry {first}")),
+        None if next != entries => Err(format!("its baskets hold {next} of {entries} entries")),
+        None => Ok(()),
+    };
+    Ok(BasketTable { baskets, complete })
+}
+
+/// A basket as it was streamed, unless it is empty as those of split branches are.
+fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
+    if basket.i64("fNevBuf").ok()? == 0 {
+        return None;
+    }
+    match basket.get("streamed") {
+        Some(Value::Numbers(Numbers::U8(bytes))) => Some((&**bytes).into()),
+        _ => None,
+    }
+}
+
+/// Whether more than the header of a basket was streamed (the flag in `TBasket::Streamer`).
+fn holds_data(basket: View<'_>) -> Result<bool> {
+    let flag = basket.i64("flag")?;
+    let kind = if flag >= 80 { flag - 80 } else { flag };
+    Ok(kind == 1 || kind > 10)
+}
+
+fn wrong(basket: usize, start: impl std::fmt::Display, end: impl std::fmt::Display) -> Error {
+    Error::out_of_spec(format!("a basket from entry {start} to entry {end}"))
+        .at(|place| place.basket = Some(basket as u64))
+}

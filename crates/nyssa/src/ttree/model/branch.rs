@@ -1,0 +1,272 @@
+//! Branches of a streamed TTree: `TBranch` and its derived classes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::basket_table::basket_table;
+use super::element;
+use super::files::Files;
+use super::leaf::{self, LeafInfo, OrReason};
+use super::split::{Assembly, Child};
+use super::{Branch, CountSource, Shape, Streamed};
+use crate::distinct::Distinct;
+use crate::error::{Error, Result, ResultExt};
+use crate::rootfile::object::ObjectId;
+use crate::rootfile::{StreamerInfos, View};
+use crate::streamer::Layouts;
+use crate::streamer::{LeafNumbers, ObjectLayout};
+
+/// Starts the reason why a branch with a file of its own, which is not open, cannot be read.
+const ELSEWHERE: &str = "its baskets are in another file";
+
+/// Reads the branches of a tree.
+pub(super) struct Branches<'a> {
+    layouts: Layouts<'a>,
+    files: &'a mut Files,
+    /// Which branch has a leaf, so that counters can be named.
+    owners: HashMap<ObjectId, CountSource>,
+    /// Entries of the tree.
+    entries: u64,
+    /// What each branch is read by.
+    paths: HashMap<ObjectId, String>,
+}
+
+impl<'a> Branches<'a> {
+    /// The top branches of a tree of so many entries, with all below them. The files of their baskets go
+    /// to `files`; objects as a whole are bytes with `raw`.
+    pub fn read(
+        tree: View<'_>,
+        entries: u64,
+        infos: &'a StreamerInfos,
+        files: &'a mut Files,
+        raw: bool,
+    ) -> Result<Vec<Branch>> {
+        let mut this = Self {
+            layouts: Layouts::new(infos).raw(raw),
+            files,
+            owners: HashMap::new(),
+            entries,
+            paths: HashMap::new(),
+        };
+        let mut stored = Vec::new();
+        this.meet(tree, "", &mut HashSet::new(), &mut stored)?;
+        this.name(tree, "", true, &mut Distinct::reserving(stored))?;
+        this.branches(tree)
+    }
+
+    /// Looks at all branches once: their paths as stored, of which some may be equal, and their files.
+    fn meet(
+        &mut self,
+        parent: View<'_>,
+        prefix: &str,
+        seen: &mut HashSet<ObjectId>,
+        stored: &mut Vec<String>,
+    ) -> Result<()> {
+        for branch in parent.list("fBranches")?.into_iter().flatten() {
+            let path = format!("{prefix}{}", branch.str("fName")?);
+            if !seen.insert(branch.id()) {
+                return Err(Error::out_of_spec("branch is listed twice")).in_field(&path);
+            }
+            self.files.meet(branch.str_or_empty("fFileName")?);
+            self.meet(branch, &format!("{path}/"), seen, stored)?;
+            stored.push(path);
+        }
+        Ok(())
+    }
+
+    /// Gives every branch a path of its own, and every leaf a name that no other of its branch has;
+    /// `stored`: no number has been added to `prefix`.
+    fn name(
+        &mut self,
+        parent: View<'_>,
+        prefix: &str,
+        stored: bool,
+        paths: &mut Distinct,
+    ) -> Result<()> {
+        for branch in parent.list("fBranches")?.into_iter().flatten() {
+            let own = format!("{prefix}{}", branch.str("fName")?);
+            let path = paths.give(&own, stored);
+            let leaves: Vec<View<'_>> = branch.list("fLeaves")?.into_iter().flatten().collect();
+            let names: Vec<&str> =
+                leaves.iter().map(|leaf| leaf.str("fName")).collect::<Result<_>>()?;
+            let mut distinct = Distinct::reserving(names.iter().map(|&name| name.to_owned()));
+            for (leaf, name) in leaves.iter().zip(names) {
+                let source = CountSource { branch: path.clone(), leaf: distinct.give(name, true) };
+                self.owners.insert(leaf.id(), source);
+            }
+            self.name(branch, &format!("{path}/"), stored && path == own, paths)?;
+            self.paths.insert(branch.id(), path);
+        }
+        Ok(())
+    }
+
+    fn branches(&mut self, parent: View<'_>) -> Result<Vec<Branch>> {
+        let branches = parent.list("fBranches")?.into_iter().flatten();
+        branches
+            .map(|view| {
+                let path = self.paths.remove(&view.id()).unwrap_or_default();
+                self.branch(view, &path).in_field(&path)
+            })
+            .collect()
+    }
+
+    fn branch(&mut self, view: View<'_>, path: &str) -> Result<Branch> {
+        let branches = self.branches(view)?;
+        let leaves = view.list("fLeaves")?.into_iter().flatten();
+        let leaves: Vec<LeafInfo> =
+            leaves.map(|leaf| leaf::read(leaf, &self.owners)).collect::<Result<_>>()?;
+        let entries = view.u64("fEntries")?;
+        let mut table = basket_table(view, entries)?;
+        if let Ok(start) = self.files.known(view.str_or_empty("fFileName")?) {
+            table.shift(start);
+        }
+        let shape = self.shape(view, &leaves, !branches.is_empty(), path)?;
+        // A branch that is split keeps its data in its sub-branches, not in baskets; what could be
+        // read must have all of them.
+        let missing = table.complete.err().or_else(|| {
+            let (all, few) = (self.entries, entries < self.entries);
+            few.then(|| format!("it has {entries} of the {all} entries of the tree"))
+        });
+        let (shape, complete) = match (shape, missing) {
+            (Ok(_), Some(missing)) => (Err(missing), false),
+            (shape, _) => (shape, true),
+        };
+        let mut branch = Branch {
+            name: view.str("fName")?.to_owned(),
+            path: path.to_owned(),
+            title: view.str("fTitle")?.to_owned(),
+            class: view.class().to_owned(),
+            entries,
+            leaves: leaves.into_iter().map(|info| info.leaf).collect(),
+            baskets: table.baskets,
+            branches,
+            shape,
+            complete,
+            split: None,
+        };
+        if view.class() == "TBranchElement" && !branch.branches.is_empty() {
+            let views = view.list("fBranches")?.into_iter().flatten();
+            let children: Vec<Child> = views.map(child).collect::<Result<_>>()?;
+            let assembly = Assembly {
+                layouts: &self.layouts,
+                branches: &branch.branches,
+                used: vec![false; children.len()],
+                children: &children,
+            };
+            let (class, collection) = element::whole(view, &self.layouts, path, &branch.leaves)?;
+            branch.split = Some(assembly.split(class, collection));
+        }
+        Ok(branch)
+    }
+
+    /// What the baskets of a branch hold; the reason when it cannot be read.
+    fn shape(
+        &mut self,
+        view: View<'_>,
+        leaves: &[LeafInfo],
+        split: bool,
+        path: &str,
+    ) -> Result<OrReason<Shape>> {
+        let file_name = view.str_or_empty("fFileName")?;
+        if let Err(reason) = self.files.known(file_name) {
+            return Ok(Err(format!("{ELSEWHERE}, {file_name:?}: {reason}")));
+        }
+        if let Some(first) = view.get("fFirstEntry").and_then(|value| value.as_i64())
+            && first != 0
+        {
+            return Ok(Err(format!("it starts at entry {first} of the tree")));
+        }
+        Ok(match view.class() {
+            "TBranchClones" => Err(format!(
+                "it is split: its data are in its sub-branches (class {})",
+                view.str("fClassName")?
+            )),
+            "TBranch" => match leaves {
+                [] => Err("it has no leaf".to_owned()),
+                [only] => match &only.shape {
+                    Err(_) if matches!(only.leaf.class.as_str(), "TLeafD32" | "TLeafF16") => {
+                        packed(only)
+                    }
+                    shape => shape.clone().map(Shape::Plain),
+                },
+                several => leaf_list(several, path),
+            },
+            "TBranchElement" => {
+                element::shape(view, leaves, split, path, &mut self.layouts, &self.owners)?
+            }
+            "TBranchObject" => element::object(view, &mut self.layouts)?,
+            "TBranchRef" => Err("it holds references between objects, not data".to_owned()),
+            class => Err(format!("branches of class {class} are not supported yet")),
+        })
+    }
+}
+
+/// What a sub-branch says of the member that it holds.
+fn child(view: View<'_>) -> Result<Child> {
+    let empty = view.list("fLeaves")?.is_empty() && view.list("fBranches")?.is_empty();
+    Ok(match view.class() {
+        "TBranchElement" => {
+            Child { class: view.str("fClassName")?.to_owned(), index: view.i64("fID")?, empty }
+        }
+        _ => Child { class: String::new(), index: -1, empty },
+    })
+}
+
+/// Whether the baskets of a branch are in another file (`fFileName`) that is not open.
+pub(crate) fn is_elsewhere(branch: &Branch) -> bool {
+    branch.shape.as_ref().is_err_and(|reason| reason.starts_with(ELSEWHERE))
+}
+
+/// Leaves named in a reason.
+const LISTED_LEAVES: usize = 4;
+
+/// Packed numbers of one leaf.
+fn packed(info: &LeafInfo) -> OrReason<Shape> {
+    let numbers = info.numbers.clone()?;
+    let fixed: String = numbers.dimensions.iter().map(|size| format!("[{size}]")).collect();
+    let name = if numbers.double { "Double32_t" } else { "Float16_t" };
+    Ok(Shape::Streamed(Streamed {
+        layout: Arc::new(ObjectLayout::of_leaf(&numbers)),
+        type_name: format!("{name}{fixed}"),
+        counter: info.leaf.counter.clone(),
+        lengths: None,
+        named: false,
+    }))
+}
+
+/// Several leaves, one after the other.
+fn leaf_list(leaves: &[LeafInfo], path: &str) -> OrReason<Shape> {
+    let fixed = |info: &LeafInfo| {
+        let shape = info.shape.as_ref().ok();
+        shape.is_some_and(|plain| plain.counter.is_none() && plain.element.size().is_some())
+    };
+    let names: Vec<&str> = leaves.iter().map(|info| info.leaf.name.as_str()).collect();
+    if leaves.iter().all(fixed) {
+        return Ok(Shape::LeafList);
+    }
+    let more = if names.len() > LISTED_LEAVES { ", ..." } else { "" };
+    let listed = names.iter().take(LISTED_LEAVES).copied().collect::<Vec<_>>().join(", ");
+    let numbers = leaves.iter().map(|info| {
+        let mut numbers = info.numbers.clone()?;
+        if let Some(counter) = &info.leaf.counter {
+            let before = names.iter().take_while(|&&name| name != numbers.name);
+            if counter.branch != path || !before.into_iter().any(|name| *name == counter.leaf) {
+                return Err(format!(
+                    "of its several leaves, {} is counted by {} of another branch, which is not \
+                     supported yet",
+                    numbers.name, counter.leaf
+                ));
+            }
+            numbers.counter = Some(counter.leaf.clone());
+        }
+        Ok(numbers)
+    });
+    let numbers = numbers.collect::<OrReason<Vec<LeafNumbers>>>()?;
+    Ok(Shape::Streamed(Streamed {
+        layout: Arc::new(ObjectLayout::of_leaves(&numbers)),
+        type_name: format!("struct of {listed}{more}"),
+        counter: None,
+        lengths: None,
+        named: false,
+    }))
+}

@@ -1,0 +1,156 @@
+//! Baskets in other files (`TBranch::SetFile`): all files are shown as one, one behind the other, and a
+//! basket's place counts from the start of the first.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use nyssa_io::{Limits, LocalSource, Source};
+
+/// Most files that the baskets of one tree may be in; each stays open.
+const MOST_FILES: usize = 256;
+
+/// The file of a tree and those that its branches name, opened as they are met.
+pub(crate) struct Files {
+    parts: Vec<Part>,
+    /// Where the files begin that were asked for, or why they cannot be read.
+    known: HashMap<String, Result<u64, String>>,
+}
+
+struct Part {
+    source: Arc<dyn Source>,
+    start: u64,
+}
+
+impl Files {
+    /// Only the file of the tree; none of them without it.
+    pub fn new(source: Option<Arc<dyn Source>>) -> Self {
+        let parts = source.into_iter().map(|source| Part { source, start: 0 }).collect();
+        Self { parts, known: HashMap::new() }
+    }
+
+    /// Where a file begins that was asked for before; 0 for the tree's own, which has no name.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn known(&self, name: &str) -> Result<u64, String> {
+        match self.known.get(name) {
+            _ if name.is_empty() => Ok(0),
+            Some(known) => known.clone(),
+            None => Err("it was not opened".to_owned()),
+        }
+    }
+
+    /// Opens the file that a branch names, if it is not open. Names that are not absolute count from
+    /// the folder of the tree's file.
+    pub fn meet(&mut self, name: &str) {
+        if !name.is_empty() && !self.known.contains_key(name) {
+            let start = self.open(name);
+            self.known.insert(name.to_owned(), start);
+        }
+    }
+
+    fn open(&mut self, name: &str) -> Result<u64, String> {
+        if self.parts.len() >= MOST_FILES {
+            return Err(format!("the baskets of the tree are in more than {MOST_FILES} files"));
+        }
+        let path = name.strip_prefix("file:").unwrap_or(name);
+        if path.contains("://") {
+            return Err("only local files can be opened".to_owned());
+        }
+        let own = self.parts.first().ok_or("only the tree was asked for")?.source.name();
+        let folder = Path::new(own).parent().unwrap_or(Path::new(""));
+        let source = LocalSource::open(folder.join(path)).map_err(|error| error.to_string())?;
+        let end = |part: &Part| part.start.checked_add(part.source.size());
+        let start = self.parts.last().and_then(end).ok_or("the files are too large")?;
+        self.parts.push(Part { source: Arc::new(source), start });
+        Ok(start)
+    }
+
+    /// Where the files but the first begin.
+    pub fn starts(&self) -> Vec<u64> {
+        self.parts.iter().skip(1).map(|part| part.start).collect()
+    }
+
+    /// All files as one; the tree's own where there is no other.
+    pub fn joined(mut self) -> Option<Arc<dyn Source>> {
+        match self.parts.len() {
+            1 => self.parts.pop().map(|part| part.source),
+            _ => Some(Arc::new(Joined { parts: self.parts })),
+        }
+    }
+}
+
+/// Several files, one behind the other, by the name of the first.
+struct Joined {
+    parts: Vec<Part>,
+}
+
+impl Joined {
+    /// The files that a range lies in, and where in them.
+    fn pieces(&self, range: &Range<u64>) -> impl Iterator<Item = (&Part, Range<u64>)> {
+        let range = range.clone();
+        self.parts.iter().filter_map(move |part| {
+            let end = part.start + part.source.size();
+            let (from, to) = (range.start.max(part.start), range.end.min(end));
+            (from < to).then(|| (part, from - part.start..to - part.start))
+        })
+    }
+}
+
+impl Source for Joined {
+    fn name(&self) -> &str {
+        self.parts.first().map_or("", |part| part.source.name())
+    }
+
+    fn size(&self) -> u64 {
+        self.parts.last().map_or(0, |part| part.start + part.source.size())
+    }
+
+    fn limits(&self) -> Limits {
+        let limits = self.parts.iter().map(|part| part.source.limits());
+        let least = |a: Limits, b: Limits| Limits {
+            max_ranges: a.max_ranges.min(b.max_ranges),
+            max_range_bytes: a.max_range_bytes.min(b.max_range_bytes),
+            coalesce_gap: a.coalesce_gap.min(b.coalesce_gap),
+        };
+        let one = Limits { max_ranges: 1, max_range_bytes: 1 << 20, coalesce_gap: 0 };
+        limits.reduce(least).unwrap_or(one)
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
+        let mut read = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let mut whole = BytesMut::new();
+            let mut only = None;
+            for (part, piece) in self.pieces(range) {
+                let bytes = part.source.read_range(piece)?;
+                if bytes.len() as u64 == range.end - range.start {
+                    only = Some(bytes);
+                } else {
+                    whole.extend_from_slice(&bytes);
+                }
+            }
+            let bytes = only.unwrap_or_else(|| whole.freeze());
+            if (bytes.len() as u64) < range.end.saturating_sub(range.start)
+                && let Some(last) = self.parts.last()
+            {
+                // Beyond the end, which the last file says.
+                let start = range.start.saturating_sub(last.start);
+                last.source.read_range(start..range.end.saturating_sub(last.start))?;
+            }
+            read.push(bytes);
+        }
+        Ok(read)
+    }
+
+    fn close(&self) {
+        self.parts.iter().for_each(|part| part.source.close());
+    }
+
+    fn check_open(&self) -> nyssa_io::Result<()> {
+        self.parts.iter().try_for_each(|part| part.source.check_open())
+    }
+}

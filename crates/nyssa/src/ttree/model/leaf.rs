@@ -1,0 +1,197 @@
+//! Leaves of a streamed TTree: element types, dimensions, counters.
+
+use std::collections::HashMap;
+
+use super::layout::BASKET_MAX;
+use super::{CountSource, Element, Leaf, Plain};
+use crate::error::Result;
+use crate::rootfile::View;
+use crate::rootfile::object::ObjectId;
+use crate::streamer::LeafNumbers;
+
+/// Something of a branch, or the reason why nyssa cannot read it.
+pub(super) type OrReason<T> = std::result::Result<T, String>;
+
+/// A leaf and what a branch with only this leaf reads as.
+pub(super) struct LeafInfo {
+    pub leaf: Leaf,
+    /// The numbers, or the string, of a leaf that is no plain element or one of several.
+    pub numbers: OrReason<LeafNumbers>,
+    pub shape: OrReason<Plain>,
+}
+
+/// Reads a leaf; `owners` has the name of every leaf of the tree, and its branch.
+pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> Result<LeafInfo> {
+    let title = view.str("fTitle")?;
+    let class = view.class();
+    let unsigned = view.i64("fIsUnsigned")? != 0;
+    // Variable-size arrays of a class have no length of their own: -1.
+    let signed_len = view.i64("fLen")?;
+    let len = u64::try_from(signed_len).unwrap_or(0);
+    let element = element(class, unsigned);
+    let counter_leaf = view.view("fLeafCount")?;
+    let counter = counter_leaf.and_then(|leaf| owners.get(&leaf.id()).cloned());
+    let packed = matches!(class, "TLeafD32" | "TLeafF16");
+    let dimensions = dimensions(title, len, counter_leaf.is_some(), packed);
+    let stored = || view.str("fName").map(str::to_owned);
+    let leaf = Leaf {
+        name: owners.get(&view.id()).map_or_else(stored, |own| Ok(own.leaf.clone()))?,
+        class: class.to_owned(),
+        element,
+        dimensions: dimensions.clone().unwrap_or_default(),
+        counter: counter.clone(),
+        unsigned,
+        len,
+    };
+    let numbers = numbers(&leaf, title, dimensions.clone());
+    let size = view.i64("fLenType")?;
+    let shape = match element {
+        None => Err(unsupported(class)),
+        _ if signed_len < 0 => Err(format!("its leaf says that it has {signed_len} elements")),
+        Some(Element::CString) if counter_leaf.is_some() => {
+            Err("a variable number of C strings is not supported".to_owned())
+        }
+        Some(Element::CString) => {
+            Ok(Plain { element: Element::CString, dimensions: Vec::new(), counter: None })
+        }
+        Some(_) if counter_leaf.is_some() && counter.is_none() => {
+            let name = counter_leaf.map_or(Ok(""), |leaf| leaf.str("fName"))?;
+            Err(format!("its counter {name} is in no branch of the tree"))
+        }
+        Some(element) if element.size().is_some_and(|bytes| bytes as i64 != size) => {
+            Err(format!("its {class} says that elements have {size} bytes"))
+        }
+        Some(element) => dimensions.map(|dimensions| Plain { element, dimensions, counter }),
+    };
+    Ok(LeafInfo { leaf, numbers, shape })
+}
+
+/// A leaf as numbers of ROOT's streamers.
+fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason<LeafNumbers> {
+    let double = leaf.class == "TLeafD32";
+    let basic = match (leaf.class.as_str(), leaf.element) {
+        ("TLeafD32" | "TLeafF16", _) => LeafNumbers::packed(title, double),
+        (_, Some(element)) => element.basic(),
+        (class, None) => return Err(unsupported(class)),
+    };
+    let string = leaf.element == Some(Element::CString);
+    if basic.is_none() && !string {
+        return Err(unsupported(&leaf.class));
+    }
+    let dimensions = if string { Vec::new() } else { dimensions? };
+    let most = dimensions.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
+    if most.is_none_or(|most| most > BASKET_MAX) {
+        return Err(format!("an array of {dimensions:?} elements is larger than any basket"));
+    }
+    let dimensions = dimensions.into_iter().filter_map(|size| usize::try_from(size).ok()).collect();
+    Ok(LeafNumbers { name: leaf.name.clone(), basic, double, dimensions, counter: None })
+}
+
+/// What a `TLeafElement` of a fundamental type reads as.
+pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Plain> {
+    if leaf.counter.is_some() || leaf.len == 0 {
+        return Err("variable-size arrays of a class are not supported yet".to_owned());
+    }
+    if leaf.dimensions.iter().product::<u64>() != leaf.len {
+        return Err(format!("its dimensions do not multiply to {} elements", leaf.len));
+    }
+    Ok(Plain { element, dimensions: leaf.dimensions.clone(), counter: None })
+}
+
+/// The element type of a leaf class (`TLeafB` ... `TLeafO`; `TLeafG` is `Long_t`, always 8 bytes).
+fn element(class: &str, unsigned: bool) -> Option<Element> {
+    Some(match (class, unsigned) {
+        ("TLeafO", _) => Element::Bool,
+        ("TLeafB", false) => Element::Int8,
+        ("TLeafB", true) => Element::UInt8,
+        ("TLeafS", false) => Element::Int16,
+        ("TLeafS", true) => Element::UInt16,
+        ("TLeafI", false) => Element::Int32,
+        ("TLeafI", true) => Element::UInt32,
+        ("TLeafL" | "TLeafG", false) => Element::Int64,
+        ("TLeafL" | "TLeafG", true) => Element::UInt64,
+        ("TLeafF", _) => Element::Float32,
+        ("TLeafD", _) => Element::Float64,
+        ("TLeafC", _) => Element::CString,
+        _ => return None,
+    })
+}
+
+/// The element type of a member of a class by its streamer type, scalar or (+20) fixed array.
+/// `Float16_t` (19) and `Double32_t` (9) are packed and not plain; `char*` (7) and bits (15) neither.
+pub(super) fn element_of_code(code: i64) -> Option<Element> {
+    Some(match if code > 20 { code - 20 } else { code } {
+        1 | 10 => Element::Int8,
+        2 => Element::Int16,
+        3 | 6 => Element::Int32,
+        4 | 16 => Element::Int64,
+        5 => Element::Float32,
+        8 => Element::Float64,
+        11 => Element::UInt8,
+        12 => Element::UInt16,
+        13 => Element::UInt32,
+        14 | 17 => Element::UInt64,
+        18 => Element::Bool,
+        _ => return None,
+    })
+}
+
+fn unsupported(class: &str) -> String {
+    match class {
+        "TLeafObject" => "it holds objects streamed as a whole, not leaves".to_owned(),
+        _ => format!("leaves of class {class} are not supported yet"),
+    }
+}
+
+/// Fixed dimensions of a leaf, outermost first, from its title `x[n][3][2]`; their product must be
+/// `len` (`fLen`). The first bracket of a counted leaf names its counter.
+fn dimensions(title: &str, len: u64, counted: bool, packed: bool) -> OrReason<Vec<u64>> {
+    let mut brackets = brackets(title);
+    // The last one of packed numbers is their range.
+    brackets.retain(|text| !packed || !text.contains(','));
+    if counted && !brackets.is_empty() {
+        brackets.remove(0);
+    }
+    let parsed: Option<Vec<u64>> = brackets.iter().map(|text| text.trim().parse().ok()).collect();
+    let product = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
+    match parsed {
+        Some(sizes) if product(&sizes) == Some(len) => Ok(sizes),
+        // A title without dimensions, as user-set titles are: one dimension is all that is known.
+        _ if brackets.is_empty() => Ok(vec![len]),
+        _ => Err(format!("its title {title:?} does not describe {len} elements")),
+    }
+}
+
+/// The texts in the brackets of a title.
+fn brackets(title: &str) -> Vec<&str> {
+    let parts = title.split('[').skip(1);
+    parts.filter_map(|part| part.split_once(']').map(|(inside, _)| inside)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_of_titles() {
+        for (title, len, counted, expected) in [
+            ("x", 1, false, vec![]),
+            ("x[3]", 3, false, vec![3]),
+            ("x[3][2]", 6, false, vec![3, 2]),
+            ("x[n]", 1, true, vec![]),
+            ("x[n][3][2]", 6, true, vec![3, 2]),
+            ("x", 4, false, vec![4]),
+            ("some text", 1, true, vec![]),
+        ] {
+            assert_eq!(dimensions(title, len, counted, false), Ok(expected), "{title}");
+        }
+        assert_eq!(dimensions("x[3]/d[-1,1,9]", 3, false, true), Ok(vec![3]));
+        for (title, len, counted) in [("x[3]", 4, false), ("x[k]", 4, false), ("x[n][3]", 2, true)]
+        {
+            assert_eq!(
+                dimensions(title, len, counted, false),
+                Err(format!("its title {title:?} does not describe {len} elements"))
+            );
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What a tree is: its branches, leaves, and where their baskets are. No basket is read here.
+
+mod basket_table;
+mod branch;
+mod element;
+mod files;
+mod layout;
+mod leaf;
+mod relations;
+mod split;
+mod tree;
+mod types;
+
+pub(crate) use branch::is_elsewhere;
+pub(crate) use files::Files;
+pub(crate) use layout::{Kind, Layout, Member};
+pub use relations::{Alias, Friend, Index, Relations};
+pub(crate) use split::data_type;
+pub use tree::load;
+pub(crate) use tree::load_with;
+pub use types::{
+    Basket, Branch, ClassName, CountSource, Element, Leaf, Plain, Shape, Split, SplitMember,
+    Streamed, Tree,
+};

@@ -1,0 +1,107 @@
+//! From the streamed TTree object to the [`Tree`] model.
+
+use super::branch::Branches;
+use super::files::Files;
+use super::{Branch, Tree};
+use crate::error::{Error, Result, ResultExt};
+use crate::rootfile::{KeyEntry, Object, RootFile, StreamerInfos, View};
+
+/// Classes that are trees.
+const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
+
+/// Reads the tree of a key: its branches, leaves and where their baskets are. No basket is read, and no
+/// other file is looked for: branches whose baskets are in one have no shape.
+///
+/// # Errors
+/// `InvalidArgument` when the object is not a tree; `Unsupported` when the file lacks the streamer
+/// info of its classes; `OutOfSpecification` naming the branch when the tree contradicts itself.
+pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
+    load_with(file, key, &mut Files::new(None), false)
+}
+
+/// As [`load`], with the files of its baskets; objects as a whole are bytes with `raw`.
+pub(crate) fn load_with(
+    file: &RootFile,
+    key: &KeyEntry,
+    files: &mut Files,
+    raw: bool,
+) -> Result<Tree> {
+    if !CLASSES.contains(&key.class.as_str()) {
+        return Err(Error::invalid_argument(format!("a {} is not a TTree", key.class)))
+            .in_file(file.name())
+            .in_object(&key.path);
+    }
+    let object = file.object(key)?;
+    let infos = file.streamer_infos()?;
+    let mut tree = tree(&object, &infos, files, raw).in_file(file.name()).in_object(&key.path)?;
+    share(&mut tree.branches, key);
+    Ok(tree)
+}
+
+/// Says what baskets inside the tree object take on storage: their share of the compressed object.
+fn share(branches: &mut [Branch], key: &KeyEntry) {
+    let stored = u128::from(key.nbytes.saturating_sub(u32::from(key.keylen)));
+    let object = u128::from(key.objlen.max(1));
+    for branch in branches {
+        for basket in &mut branch.baskets {
+            let Some(embedded) = &basket.embedded else { continue };
+            basket.bytes = u64::try_from(embedded.len() as u128 * stored / object).unwrap_or(0);
+        }
+        share(&mut branch.branches, key);
+    }
+}
+
+fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files, raw: bool) -> Result<Tree> {
+    let view = object.root();
+    let entries = view.u64("fEntries")?;
+    let branches = Branches::read(view, entries, infos, files, raw)?;
+    Ok(Tree {
+        name: view.str("fName")?.to_owned(),
+        title: view.str("fTitle")?.to_owned(),
+        entries,
+        cluster_starts: cluster_starts(view, entries, count_baskets(&branches))?,
+        branches,
+    })
+}
+
+/// Where clusters start: ranges of entries (`fClusterRangeEnd`, last entry inclusive) flushed every
+/// `fClusterSize` entries, and after them every `fAutoFlush` (`TTree::TClusterIterator`). Sizes that
+/// are not positive count bytes, not entries, and say nothing.
+///
+/// No cluster can start without a new basket, so `baskets` bounds their number; a tree that says
+/// otherwise is taken to say nothing.
+fn cluster_starts(view: View<'_>, entries: u64, baskets: usize) -> Result<Vec<u64>> {
+    let optional = |name: &str| match view.get(name) {
+        Some(_) => view.i64s(name),
+        None => Ok(Vec::new()),
+    };
+    let ends = optional("fClusterRangeEnd")?;
+    let sizes = optional("fClusterSize")?;
+    let last = match view.get("fAutoFlush") {
+        Some(_) => view.i64("fAutoFlush")?,
+        None => 0,
+    };
+    let ends = ends.into_iter().map(|end| u64::try_from(end).unwrap_or(0).saturating_add(1));
+    let ranges = ends.zip(sizes).chain([(entries, last)]);
+    if view.get("fNClusterRange").is_none() && last <= 0 {
+        return Ok(Vec::new());
+    }
+    let mut starts = Vec::new();
+    let mut start = 0;
+    for (end, size) in ranges {
+        let end = end.min(entries);
+        let size = u64::try_from(size).ok().filter(|&size| size > 0).unwrap_or(u64::MAX);
+        while start < end {
+            if starts.len() > baskets {
+                return Ok(Vec::new());
+            }
+            starts.push(start);
+            start = start.saturating_add(size).min(end);
+        }
+    }
+    Ok(if starts.len() > 1 { starts } else { Vec::new() })
+}
+
+fn count_baskets(branches: &[Branch]) -> usize {
+    branches.iter().map(|branch| branch.baskets.len() + count_baskets(&branch.branches)).sum()
+}

@@ -1,0 +1,519 @@
+//! One branch being read: which baskets, and where the elements of each go.
+
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+
+use super::basket::Contents;
+use super::{array, decode, streamed};
+use crate::error::{Error, Result};
+use crate::guard;
+use crate::leftovers::Reach;
+use crate::streamer::Values;
+use crate::ttree::model::{Basket, Branch, Element};
+use crate::ttree::model::{Kind, Layout, Member};
+
+/// Room for values to come, of what the first basket lets expect: the others vary a little.
+const ROOM: f64 = 1.1;
+/// Most room for values to come, bytes per stored byte.
+const MOST_ROOM: u64 = 8;
+
+/// A branch and what is read of it.
+pub(crate) struct Column<'r> {
+    /// The branch.
+    pub branch: &'r Branch,
+    /// What its entries look like.
+    pub layout: Layout,
+    /// Entries read.
+    entries: Range<u64>,
+    /// Offsets of a jagged branch in items, from its counter: one more than entries, from 0.
+    counts: Option<OffsetBuffer<i64>>,
+    /// Lengths of what is behind pointers, one for each value.
+    lengths: Option<Vec<usize>>,
+    /// The baskets that hold these entries.
+    baskets: Range<usize>,
+    /// Other branches may ask for entries before these, to know where theirs lie.
+    pub counts_others: bool,
+}
+
+/// What was decoded.
+pub(crate) enum Decoded {
+    /// One buffer for each member of the layout.
+    Placed(Vec<Buffer>),
+    /// Pieces in the order of their baskets.
+    Found(Vec<Found>),
+}
+
+/// The final bytes of one member of the layout.
+pub(crate) struct Output {
+    /// Bytes.
+    pub size: usize,
+    /// Bools become bits when all is decoded, so these bytes do not last.
+    pub temporary: bool,
+}
+
+/// What baskets in a row yield whose sizes were not known beforehand.
+pub(crate) struct Found {
+    /// The baskets.
+    pub baskets: Range<usize>,
+    /// Streamed values; else the elements below.
+    values: Option<Values>,
+    /// Native elements or string bytes.
+    bytes: Vec<u8>,
+    /// Where the items or bytes of each entry begin, and the end.
+    offsets: Vec<i64>,
+}
+
+/// Where one basket's elements go.
+pub(crate) enum Target<'a> {
+    /// Its slices of the final buffers.
+    Placed(Vec<&'a mut [u8]>),
+    /// Behind what the baskets before it yielded.
+    Found(&'a mut Found),
+}
+
+/// The part of a basket that is read.
+struct Part {
+    /// Entries, counted from the basket's first.
+    rows: Range<usize>,
+    /// Items of these entries.
+    items: usize,
+    /// Whether that is the whole basket.
+    whole: bool,
+}
+
+impl<'r> Column<'r> {
+    /// Prepares to read `entries` of `branch`.
+    ///
+    /// # Errors
+    /// `Unsupported` for an unreadable branch, `InvalidArgument` for counts that do not belong to the
+    /// entries, `OutOfSpecification` when the baskets do not cover the entries.
+    pub(crate) fn new(
+        branch: &'r Branch,
+        entries: Range<u64>,
+        counts: Option<OffsetBuffer<i64>>,
+        lengths: Option<Vec<usize>>,
+    ) -> Result<Self> {
+        let layout = Layout::of(branch).map_err(Error::unsupported)?;
+        let rows = guard::to_usize(entries.end.saturating_sub(entries.start), "an entry range")?;
+        let baskets = baskets(branch, &entries)?;
+        let counts = counts.filter(|_| layout.counter().is_some());
+        if let Some(counts) = &counts
+            && (counts.len() != rows + 1 || counts.first() != 0)
+        {
+            return Err(Error::invalid_argument(format!(
+                "{} offsets were given for {rows} entries",
+                counts.len()
+            )));
+        }
+        if counts.is_none()
+            && let (Kind::Streamed(_), Some(counter)) = (&layout.kind, layout.counter())
+        {
+            return Err(Error::unsupported(format!(
+                "it has as many values as {} says, which cannot be read",
+                counter.leaf
+            )));
+        }
+        Ok(Self { branch, layout, entries, counts, lengths, baskets, counts_others: false })
+    }
+
+    fn len(&self) -> usize {
+        (self.entries.end - self.entries.start) as usize
+    }
+
+    /// The outputs, one for each member of the layout; `None` where sizes are only known once decoded
+    /// (strings, jagged branches without a counter).
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the baskets cannot hold so much.
+    pub(crate) fn outputs(&self, file_bytes: u64) -> Result<Option<Vec<Output>>> {
+        let items = match (&self.layout.kind, &self.counts) {
+            (Kind::Fixed, _) => self.len(),
+            (Kind::Jagged(_), Some(counts)) => guard::to_usize(counts.last() as u64, "an array")?,
+            _ => return Ok(None),
+        };
+        let stride = self.layout.stride;
+        let most =
+            self.baskets.clone().map(|index| self.branch.baskets[index].most_bytes(file_bytes));
+        if (items as u64).saturating_mul(stride as u64) > most.fold(0, u64::saturating_add) {
+            return Err(Error::out_of_spec(format!(
+                "{items} elements of {stride} bytes cannot be in {} baskets",
+                self.baskets.len()
+            )));
+        }
+        let output = |member: &Member| Output {
+            size: items.saturating_mul(member.size),
+            temporary: member.element == Element::Bool,
+        };
+        Ok(Some(self.layout.members.iter().map(output).collect()))
+    }
+
+    /// A place for what basket `first` and those behind it yield, where sizes are only known once
+    /// decoded.
+    pub(crate) fn found(&self, first: usize) -> Found {
+        let values = match &self.layout.kind {
+            Kind::Streamed(streamed) => Some(streamed.layout.values()),
+            _ => None,
+        };
+        Found { baskets: first..first, values, bytes: Vec::new(), offsets: vec![0] }
+    }
+
+    /// Makes room for the baskets behind those of `found`, judged by their stored sizes.
+    pub(crate) fn reserve(&self, found: &mut Found) {
+        let bytes = |baskets: Range<usize>| {
+            let sizes = self.branch.baskets[baskets].iter().map(|basket| basket.bytes);
+            sizes.fold(0, u64::saturating_add)
+        };
+        let (known, to_come) =
+            (bytes(found.baskets.clone()), bytes(found.baskets.end..self.baskets.end));
+        if let (Some(values), 1..) = (&mut found.values, known) {
+            let more = to_come as f64 / known as f64 * ROOM;
+            let limit = to_come.saturating_mul(MOST_ROOM);
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            values.reserve(more, limit);
+        }
+    }
+
+    /// Whether entries behind those that are read are in basket `index`.
+    pub(crate) fn reach(&self, index: usize) -> Reach {
+        let basket = &self.branch.baskets[index];
+        let end = basket.first_entry.saturating_add(basket.entries);
+        if end > self.entries.end { Reach::Beyond } else { Reach::Ends }
+    }
+
+    /// Whether basket `index` is used again in this read or a later one.
+    pub(crate) fn next_use(&self, index: usize) -> Reach {
+        if self.counts_others { Reach::Beyond } else { self.reach(index) }
+    }
+
+    /// The part of basket `index` that is read.
+    fn part(&self, index: usize) -> Part {
+        let basket = &self.branch.baskets[index];
+        let end = basket.first_entry + basket.entries;
+        let entries = basket.first_entry.max(self.entries.start)..end.min(self.entries.end);
+        let row = |entry: u64| (entry - self.entries.start) as usize;
+        let (from, to) = (row(entries.start), row(entries.end));
+        let items = match &self.counts {
+            Some(counts) => (counts[to] - counts[from]) as usize,
+            None => to - from,
+        };
+        let first = (entries.start - basket.first_entry) as usize;
+        let whole = entries.start == basket.first_entry && entries.end == end;
+        Part { rows: first..first + (to - from), items, whole }
+    }
+
+    /// Every basket, in order, and its slices of the final `buffers`, one for each member of the layout,
+    /// where its place is known beforehand.
+    pub(crate) fn places<'a>(
+        &self,
+        buffers: Option<Vec<&'a mut [u8]>>,
+    ) -> Vec<(usize, Option<Vec<&'a mut [u8]>>)> {
+        let baskets = self.baskets.clone();
+        let Some(mut rest) = buffers else { return baskets.map(|index| (index, None)).collect() };
+        baskets
+            .map(|index| {
+                let items = self.part(index).items;
+                let heads = rest.iter_mut().zip(&self.layout.members).map(|(rest, member)| {
+                    let (head, tail) = std::mem::take(rest).split_at_mut(items * member.size);
+                    *rest = tail;
+                    head
+                });
+                (index, Some(heads.collect()))
+            })
+            .collect()
+    }
+
+    /// The Arrow array of what was decoded.
+    ///
+    /// # Errors
+    /// `Unsupported` for dimensions beyond Arrow's, `LimitExceeded` when memory is short.
+    pub(crate) fn finish(&self, decoded: Decoded) -> Result<ArrayRef> {
+        let (buffers, offsets) = match decoded {
+            Decoded::Placed(buffers) => (buffers, self.counts.clone()),
+            Decoded::Found(found) if matches!(self.layout.kind, Kind::Streamed(_)) => {
+                return self.finish_streamed(found);
+            }
+            Decoded::Found(found) => {
+                let (buffer, offsets) = concatenate(found, self.len())?;
+                if matches!(self.layout.kind, Kind::Strings) {
+                    return array::strings(buffer, offsets);
+                }
+                (vec![buffer], Some(offsets))
+            }
+        };
+        let items = offsets.as_ref().map_or(self.len(), |offsets| offsets.last() as usize);
+        array::build(&self.layout, buffers, offsets, items)
+    }
+
+    /// Decodes what is read of basket `index`. `skip` gives the number of items in an entry range by
+    /// the counter; it is asked only where a part is read of a basket that cannot tell itself.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the basket does not hold the items that branch or counter say.
+    pub(crate) fn decode(
+        &self,
+        index: usize,
+        contents: &Contents<'_>,
+        target: Target<'_>,
+        skip: impl FnOnce(Range<u64>) -> Result<u64>,
+    ) -> Result<()> {
+        let basket = &self.branch.baskets[index];
+        let part = self.part(index);
+        let outs = match target {
+            Target::Found(found) => {
+                found.baskets.end = index + 1;
+                return match self.layout.kind {
+                    Kind::Streamed(_) => {
+                        self.decode_streamed(basket, contents, part.rows, skip, found)
+                    }
+                    Kind::Strings => decode_strings(contents, part.rows, found),
+                    _ => self.decode_by_offsets(contents, part.rows, found),
+                };
+            }
+            Target::Placed(outs) => outs,
+        };
+        let stride = self.layout.stride;
+        let start = if part.whole {
+            0
+        } else if self.counts.is_none() {
+            part.rows.start * stride
+        } else if let Some(offsets) = contents.offsets(part.rows.start..part.rows.start)? {
+            offsets.first().copied().unwrap_or_default()
+        } else {
+            let items = skip(basket.first_entry..basket.first_entry + part.rows.start as u64)?;
+            guard::to_usize(items.saturating_mul(stride as u64), "an offset")?
+        };
+        let input = self.take(basket, contents, start, &part)?;
+        for (member, out) in self.layout.members.iter().zip(outs) {
+            if member.size == stride {
+                decode::copy(member.element, input, out);
+            } else if member.size > 0 {
+                let bytes = member.start..member.start + member.size;
+                let rows = input.chunks_exact(stride).zip(out.chunks_exact_mut(member.size));
+                rows.for_each(|(row, out)| decode::copy(member.element, &row[bytes.clone()], out));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of the part's items, which begin at `start` of the basket's data; all of the data
+    /// where the part is the whole basket.
+    fn take<'a>(
+        &self,
+        basket: &Basket,
+        contents: &Contents<'a>,
+        start: usize,
+        part: &Part,
+    ) -> Result<&'a [u8]> {
+        let (have, stride) = (contents.data.len(), self.layout.stride);
+        if self.counts.is_none() && have as u64 != basket.entries.saturating_mul(stride as u64) {
+            return Err(Error::out_of_spec(format!(
+                "the basket holds {have} bytes, not {} entries of {stride} bytes",
+                basket.entries
+            )));
+        }
+        let end = part.items.checked_mul(stride).and_then(|length| length.checked_add(start));
+        match end.filter(|&end| end <= have && (!part.whole || end == have)) {
+            Some(end) => Ok(&contents.data[start..end]),
+            None => Err(self.disagree(start, part, have)),
+        }
+    }
+
+    /// The values of these entries of a basket of streamed ones.
+    fn decode_streamed(
+        &self,
+        basket: &Basket,
+        contents: &Contents<'_>,
+        rows: Range<usize>,
+        skip: impl FnOnce(Range<u64>) -> Result<u64>,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (Kind::Streamed(streamed), Some(values)) = (&self.layout.kind, &mut found.values)
+        else {
+            return Ok(());
+        };
+        // Of this read: the row of the first entry.
+        let first = (basket.first_entry + rows.start as u64).saturating_sub(self.entries.start);
+        let first = guard::to_usize(first, "an entry")?;
+        let offset = |row: usize| match &self.counts {
+            Some(counts) => counts.get(row).map_or(0, |&offset| offset as usize),
+            None => row,
+        };
+        let counts = self.counts.as_ref().map(|_| {
+            rows.clone().zip(first..).map(|(_, row)| offset(row + 1) - offset(row)).collect()
+        });
+        let lengths = self.lengths.as_ref().and_then(|lengths| lengths.get(offset(first)..));
+        let skip = match (&self.counts, rows.start) {
+            (Some(_), 1..) => skip(basket.first_entry..basket.first_entry + rows.start as u64)?,
+            (_, start) => start as u64,
+        };
+        let skip = guard::to_usize(skip, "an offset")?;
+        let entries = guard::to_usize(basket.entries, "a basket")?;
+        let first = basket.first_entry + rows.start as u64;
+        let rows = streamed::Rows { rows, first, entries, counts, skip, lengths };
+        streamed::decode(streamed, contents, &rows, values)
+    }
+
+    /// The values of all baskets, in lists for a member of a collection.
+    fn finish_streamed(&self, found: Vec<Found>) -> Result<ArrayRef> {
+        let Kind::Streamed(streamed) = &self.layout.kind else {
+            return Err(Error::unsupported("a branch that is not streamed"));
+        };
+        let layout = &streamed.layout;
+        let values = found.into_iter().filter_map(|found| found.values);
+        let arrays = values.map(|values| layout.finish(values)).collect::<Result<_>>()?;
+        array::concatenate(arrays, layout.arrow_field("item"), self.counts.clone())
+    }
+
+    fn disagree(&self, start: usize, part: &Part, have: usize) -> Error {
+        let (name, stride) = (&self.branch.path, self.layout.stride);
+        let counter = self.layout.counter().map_or("", |counter| counter.leaf.as_str());
+        if stride == 0 || !have.is_multiple_of(stride) {
+            return Error::out_of_spec(format!(
+                "branch {name} has {have} bytes in a basket, not a whole number of elements of \
+                 {stride} bytes"
+            ));
+        }
+        let said = (start / stride).saturating_add(part.items);
+        let least = if part.whole { "" } else { " or more" };
+        Error::out_of_spec(format!(
+            "branch {name} says {} elements in the basket, its counter {counter} says {said}{least}",
+            have / stride
+        ))
+    }
+
+    fn decode_by_offsets(
+        &self,
+        contents: &Contents<'_>,
+        rows: Range<usize>,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (name, stride) = (&self.branch.path, self.layout.stride);
+        let Some(offsets) = contents.offsets(rows)? else {
+            let counter = self.layout.counter().map_or("", |counter| counter.leaf.as_str());
+            return Err(Error::unsupported(format!(
+                "branch {name} is counted by {counter}, which cannot be read, and its baskets do not \
+                 store where their entries lie"
+            )));
+        };
+        found.offsets.reserve(offsets.len());
+        for entry in offsets.windows(2) {
+            let bytes = entry[1] - entry[0];
+            if stride == 0 || !bytes.is_multiple_of(stride) {
+                return Err(Error::out_of_spec(format!(
+                    "an entry of branch {name} has {bytes} bytes, not a whole number of elements of \
+                     {stride} bytes"
+                )));
+            }
+            found.push(bytes / stride);
+        }
+        let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
+        let input = &contents.data[first..last];
+        let start = found.bytes.len();
+        found.bytes.resize(start + input.len(), 0);
+        if let Some(element) = self.layout.element() {
+            decode::copy(element, input, &mut found.bytes[start..]);
+        }
+        Ok(())
+    }
+}
+
+/// The baskets that hold `entries`, checked to be contiguous.
+fn baskets(branch: &Branch, entries: &Range<u64>) -> Result<Range<usize>> {
+    if entries.end > branch.entries {
+        return Err(Error::out_of_spec(format!(
+            "the branch has {} entries, entry {} was asked for",
+            branch.entries,
+            entries.end - 1
+        )));
+    }
+    if entries.is_empty() {
+        return Ok(0..0);
+    }
+    let all = &branch.baskets;
+    let first = all.partition_point(|basket| {
+        basket.first_entry.saturating_add(basket.entries) <= entries.start
+    });
+    let mut reached = entries.start;
+    for (index, basket) in all.iter().enumerate().skip(first) {
+        let begins =
+            basket.first_entry == reached || index == first && basket.first_entry < reached;
+        let end = basket.first_entry.checked_add(basket.entries);
+        let Some(end) = end.filter(|&end| begins && end >= reached) else {
+            return Err(Error::out_of_spec(format!(
+                "no basket holds entry {reached}: the next one starts at entry {}",
+                basket.first_entry
+            ))
+            .at(|place| place.basket = Some(index as u64)));
+        };
+        if end >= entries.end {
+            return Ok(first..index + 1);
+        }
+        reached = end;
+    }
+    Err(Error::out_of_spec(format!("no basket holds entry {reached}, the last one ends before it")))
+}
+
+impl Found {
+    /// One more entry, of so many items or bytes.
+    fn push(&mut self, length: usize) {
+        let end = self.offsets.last().copied().unwrap_or_default();
+        self.offsets.push(end + length as i64);
+    }
+
+    /// The elements, if they lie where elements of any type may, and where entries begin. Nothing is copied.
+    fn whole(&mut self) -> Option<(Buffer, OffsetBuffer<i64>)> {
+        self.bytes.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+        if self.bytes.is_empty() || self.bytes.as_ptr().align_offset(align_of::<u64>()) != 0 {
+            return None;
+        }
+        let offsets = ScalarBuffer::from(std::mem::take(&mut self.offsets));
+        Some((Buffer::from_vec(std::mem::take(&mut self.bytes)), OffsetBuffer::new(offsets)))
+    }
+}
+
+/// All baskets' elements in one buffer, and the offsets of the entries in items.
+fn concatenate(mut found: Vec<Found>, rows: usize) -> Result<(Buffer, OffsetBuffer<i64>)> {
+    if let [only] = &mut found[..]
+        && let Some(whole) = only.whole()
+    {
+        return Ok(whole);
+    }
+    let mut buffer = array::zeroed(found.iter().map(|found| found.bytes.len()).sum())?;
+    let mut rest = buffer.as_slice_mut();
+    let mut offsets = Vec::with_capacity(rows + 1);
+    let mut end = 0_i64;
+    offsets.push(end);
+    for part in found {
+        let (head, tail) = rest.split_at_mut(part.bytes.len());
+        head.copy_from_slice(&part.bytes);
+        rest = tail;
+        offsets.extend(part.offsets.iter().skip(1).map(|offset| end + offset));
+        end += part.offsets.last().copied().unwrap_or_default();
+    }
+    Ok((Buffer::from(buffer), OffsetBuffer::new(ScalarBuffer::from(offsets))))
+}
+
+fn decode_strings(contents: &Contents<'_>, rows: Range<usize>, found: &mut Found) -> Result<()> {
+    let mut keep = |string: &[u8]| {
+        found.bytes.extend_from_slice(string);
+        found.push(string.len());
+    };
+    if let Some(offsets) = contents.offsets(rows.clone())? {
+        for entry in offsets.windows(2) {
+            keep(decode::c_string(&contents.data[entry[0]..entry[1]])?);
+        }
+        return Ok(());
+    }
+    let mut rest = contents.data;
+    for entry in 0..rows.end {
+        let (string, tail) = decode::split_c_string(rest)?;
+        rest = tail;
+        if entry >= rows.start {
+            keep(string);
+        }
+    }
+    Ok(())
+}

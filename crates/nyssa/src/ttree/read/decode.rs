@@ -1,0 +1,66 @@
+//! Big-endian elements of a basket to native ones. Loops over fixed-size chunks, which compilers turn
+//! into vector instructions; nothing here knows of entries except for strings.
+
+use crate::error::{Error, Result};
+use crate::ttree::model::Element;
+
+/// Copies big-endian elements of `element` into native ones; both slices hold the same number of
+/// bytes. Bools become 0 or 1.
+pub(crate) fn copy(element: Element, input: &[u8], out: &mut [u8]) {
+    match element.size() {
+        Some(2) => swap::<2>(input, out),
+        Some(4) => swap::<4>(input, out),
+        Some(8) => swap::<8>(input, out),
+        _ if element == Element::Bool => {
+            for (out, input) in out.iter_mut().zip(input) {
+                *out = u8::from(*input != 0);
+            }
+        }
+        _ => out.iter_mut().zip(input).for_each(|(out, input)| *out = *input),
+    }
+}
+
+fn swap<const N: usize>(input: &[u8], out: &mut [u8]) {
+    for (input, out) in input.as_chunks::<N>().0.iter().zip(out.as_chunks_mut::<N>().0) {
+        *out = *input;
+        if cfg!(target_endian = "little") {
+            out.reverse();
+        }
+    }
+}
+
+/// The bytes of one C string (`TLeafC`): one length byte, or 255 and a 32-bit length, then the bytes.
+/// An entry of no bytes at all is an empty string, as old ROOT versions wrote it.
+///
+/// # Errors
+/// `OutOfSpecification` when length and entry disagree.
+pub(crate) fn c_string(entry: &[u8]) -> Result<&[u8]> {
+    let (length, rest) = match entry {
+        [] => return Ok(entry),
+        [255, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]) as usize, rest),
+        [length, rest @ ..] => (usize::from(*length), rest),
+    };
+    if length == rest.len() {
+        Ok(rest)
+    } else {
+        Err(Error::out_of_spec(format!(
+            "a string of {length} bytes is stored in {} bytes",
+            rest.len()
+        )))
+    }
+}
+
+/// Splits the first C string off `data`, for baskets that store no entry offsets.
+///
+/// # Errors
+/// `OutOfSpecification` when the data end inside the string.
+pub(crate) fn split_c_string(data: &[u8]) -> Result<(&[u8], &[u8])> {
+    let (length, rest) = match data {
+        [] => (1, data),
+        [255, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]) as usize, rest),
+        [length, rest @ ..] => (usize::from(*length), rest),
+    };
+    rest.split_at_checked(length).ok_or_else(|| {
+        Error::out_of_spec(format!("a string of {length} bytes where {} are left", rest.len()))
+    })
+}

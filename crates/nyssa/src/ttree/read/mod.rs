@@ -1,0 +1,21 @@
+//! Baskets to Arrow arrays.
+
+mod array;
+mod assemble;
+mod basket;
+mod clusters;
+mod column;
+mod counts;
+mod decode;
+mod fetch;
+mod options;
+mod reader;
+mod streamed;
+mod units;
+mod verify;
+mod without;
+
+pub(crate) use array::items;
+pub use options::{DEFAULT_FETCH_BYTES, Options};
+pub use reader::Reader;
+pub use verify::{VerifyReport, verify};

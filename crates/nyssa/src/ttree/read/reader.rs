@@ -1,0 +1,571 @@
+//! Reads branches of a TTree into Arrow arrays: finds branches and their counters, leaves the baskets
+//! to `units`.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::OffsetBuffer;
+use nyssa_io::Source;
+
+use super::column::Column;
+use super::{Options, assemble, clusters, counts, without};
+use crate::Context;
+use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut, spare};
+use crate::error::{Error, Result};
+use crate::guard;
+use crate::leftovers::Leftovers;
+use crate::rootfile::RootFile;
+use crate::ttree::model::{Branch, CountSource, Files, Layout, Shape, Streamed, Tree, load_with};
+
+/// A TTree that can be read. Safe to use from many threads.
+pub struct Reader {
+    /// Tells its baskets from those of other readers.
+    pub(super) id: u64,
+    pub(super) source: Arc<dyn Source>,
+    pub(super) path: String,
+    /// Where other files begin in `source` that hold baskets, in order.
+    starts: Vec<u64>,
+    tree: Tree,
+    pub(super) options: Options,
+    items: Vec<Item>,
+    below: Vec<Item>,
+    /// Where all branches are: indices into nested `branches`.
+    routes: Vec<Vec<usize>>,
+    /// Indices of the routes by path.
+    by_path: HashMap<String, usize>,
+}
+
+impl Reader {
+    /// Opens the tree at `path` of `file`, such as `Events` or `dir/tree;2`.
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names, `InvalidArgument` when the object is not a TTree, and
+    /// whatever is wrong with the tree.
+    pub fn open(file: &RootFile, path: &str) -> Result<Self> {
+        Self::open_with(file, path, false)
+    }
+
+    /// As [`Reader::open`]; with `raw`, branches of objects that are not split give the bytes that the
+    /// streamers of their classes made.
+    ///
+    /// # Errors
+    /// Those of [`Reader::open`].
+    pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
+        let key = file.find(path)?;
+        let mut files = Files::new(Some(Arc::clone(file.source())));
+        let tree = load_with(file, &key, &mut files, raw)?;
+        let starts = files.starts();
+        let source = files.joined().unwrap_or_else(|| Arc::clone(file.source()));
+        Ok(Self { starts, ..Self::from_tree(source, path, tree) })
+    }
+
+    /// A reader of a tree whose baskets are in `source`; `path` names it in messages.
+    pub fn from_tree(source: Arc<dyn Source>, path: &str, tree: Tree) -> Self {
+        let mut reader = Self {
+            id: Leftovers::new_owner(),
+            source,
+            path: path.to_owned(),
+            starts: Vec::new(),
+            options: Options::default(),
+            items: items(&tree.branches),
+            below: Vec::new(),
+            routes: Vec::new(),
+            by_path: HashMap::new(),
+            tree,
+        };
+        for (path, route) in routes(&reader.tree.branches) {
+            reader.by_path.entry(path).or_insert(reader.routes.len());
+            reader.routes.push(route);
+        }
+        reader.below = reader.find_below();
+        reader
+    }
+
+    /// The sub-branches with data, or with sub-branches of their own, that are no items.
+    fn find_below(&self) -> Vec<Item> {
+        let known: HashSet<&str> = self.items.iter().map(|item| item.name.as_str()).collect();
+        let mut paths: Vec<(&String, &usize)> = self.by_path.iter().collect();
+        paths.sort_by_key(|(_, index)| **index);
+        let item = |(path, &index): (&String, &usize)| {
+            let branch = self.branch_at(index)?;
+            let data = branch.split.is_some() || !branch.leaves.is_empty();
+            (data && !known.contains(path.as_str())).then(|| Item {
+                name: path.clone(),
+                type_name: branch.type_name(),
+                field: branch.arrow_field(path),
+            })
+        };
+        paths.into_iter().filter_map(item).collect()
+    }
+
+    /// The same reader with other options.
+    #[must_use]
+    pub fn with_options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The same reader without some branches: they cannot be read, and the records of split branches lose
+    /// them.
+    #[must_use]
+    pub fn without(&self, left_out: &[LeftOut]) -> Self {
+        let mut tree = self.tree.clone();
+        let reasons = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
+        without::leave_out(&mut tree.branches, &reasons.collect());
+        Self {
+            id: self.id,
+            starts: self.starts.clone(),
+            options: self.options,
+            ..Self::from_tree(Arc::clone(&self.source), &self.path, tree)
+        }
+    }
+
+    /// Where a byte of the source lies in the file that it belongs to.
+    pub(super) fn place_in_file(&self, seek: u64) -> u64 {
+        let start = self.starts.iter().rev().find(|&&start| start <= seek);
+        seek - start.copied().unwrap_or(0)
+    }
+
+    /// The bytes of the file; behind them those of the other files that hold baskets.
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// The tree: branches, leaves, baskets.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The branch of a path, such as `event/px` for sub-branches. A bare name finds a sub-branch too
+    /// when no other branch has it.
+    pub fn branch(&self, name: &str) -> Option<&Branch> {
+        self.index(name).and_then(|index| self.branch_at(index))
+    }
+
+    fn index(&self, name: &str) -> Option<usize> {
+        let path = name.strip_prefix('/').unwrap_or(name);
+        if let Some(&index) = self.by_path.get(name).or_else(|| self.by_path.get(path)) {
+            return Some(index);
+        }
+        let mut hits =
+            self.by_path.iter().filter(|(path, _)| path.rsplit('/').next() == Some(name));
+        let (_, &index) = hits.next()?;
+        hits.next().is_none().then_some(index)
+    }
+
+    fn branch_at(&self, index: usize) -> Option<&Branch> {
+        let (last, parents) = self.routes.get(index)?.split_last()?;
+        let mut branches = &self.tree.branches;
+        for &step in parents {
+            branches = &branches.get(step)?.branches;
+        }
+        branches.get(*last)
+    }
+
+    /// Reads what the baskets of `branch` hold of `entries`, on this thread. `counts` are the offsets of these entries in
+    /// elements, from [`Reader::offsets`] (one more than entries, starting at 0); a jagged branch
+    /// without them is read by the entry offsets of its baskets.
+    ///
+    /// # Errors
+    /// `Unsupported` for a branch without a shape, `InvalidArgument` for counts of another range,
+    /// `OutOfSpecification` naming branch, basket and byte for whatever is wrong with the file.
+    pub fn read_branch(
+        &self,
+        branch: &Branch,
+        entries: Range<u64>,
+        counts: Option<&OffsetBuffer<i64>>,
+    ) -> Result<ArrayRef> {
+        self.read_branch_with(branch, entries, counts, None)
+    }
+
+    fn read_branch_with(
+        &self,
+        branch: &Branch,
+        entries: Range<u64>,
+        counts: Option<&OffsetBuffer<i64>>,
+        leftovers: Option<&Leftovers>,
+    ) -> Result<ArrayRef> {
+        let column = self.column(branch, entries, counts.cloned())?;
+        let mut arrays = self.run(&[column], None, leftovers)?;
+        arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
+    }
+
+    /// Offsets of `entries` in elements by their counter: one more than entries, from 0.
+    ///
+    /// # Errors
+    /// `NotFound` when the counter's branch is missing, otherwise as [`Reader::read_branch`].
+    pub fn offsets(&self, counter: &CountSource, entries: Range<u64>) -> Result<OffsetBuffer<i64>> {
+        self.offsets_with(counter, entries, None)
+    }
+
+    /// As [`Reader::offsets`], with the baskets that other reads have opened.
+    pub(super) fn offsets_with(
+        &self,
+        counter: &CountSource,
+        entries: Range<u64>,
+        leftovers: Option<&Leftovers>,
+    ) -> Result<OffsetBuffer<i64>> {
+        let branch =
+            self.counter(counter).and_then(|index| self.branch_at(index)).ok_or_else(|| {
+                Error::not_found(format!(
+                    "the counter branch {} is missing or not readable",
+                    counter.branch
+                ))
+                .at(|place| {
+                    place.file = Some(self.source.name().to_owned());
+                    place.object = Some(self.path.clone());
+                })
+            })?;
+        let first = entries.start;
+        let array = self.read_branch_with(branch, entries, None, leftovers)?;
+        counts::offsets(&array, &counter.leaf, first).map_err(|error| self.place(error, branch))
+    }
+
+    /// The item of a counter if it reads as one number per entry, by itself or in a leaf list; entry
+    /// offsets have to do where it does not.
+    fn counter(&self, counter: &CountSource) -> Option<usize> {
+        let index = self.index(&counter.branch)?;
+        let layout = Layout::of(self.branch_at(index)?).ok()?;
+        layout.has_counter(&counter.leaf).then_some(index)
+    }
+
+    fn no_branch(&self, name: &str) -> Error {
+        let names = self.items.iter().map(|item| item.name.as_str());
+        Error::not_found(format!("there is no branch {name:?}{}", guard::did_you_mean(name, names)))
+    }
+
+    pub(super) fn place(&self, error: Error, branch: &Branch) -> Error {
+        error.at(|place| {
+            place.file = Some(self.source.name().to_owned());
+            place.object = Some(self.path.clone());
+            place.field = Some(branch.path.clone());
+        })
+    }
+
+    /// Reads the branch of a path on this thread, a split one from its sub-branches.
+    ///
+    /// # Errors
+    /// `NotFound`, and those of [`Reader::read_branch`].
+    pub fn read_whole(&self, path: &str, entries: Range<u64>) -> Result<ArrayRef> {
+        let index = self.index(path).ok_or_else(|| self.no_branch(path))?;
+        let mut arrays = self.read_indices(&[index], &entries, None)?;
+        arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
+    }
+
+    /// The branches with the data of a branch: itself, or for a split one those below.
+    pub fn leaves(&self, path: &str) -> Vec<&Branch> {
+        let (mut leaves, mut counters) = (Vec::new(), Vec::new());
+        let found = self.index(path).map(|index| self.expand(index, &mut leaves, &mut counters, 0));
+        match found {
+            Some(Ok(())) => {
+                leaves.extend(counters);
+                unique(&mut leaves);
+                leaves.into_iter().filter_map(|index| self.branch_at(index)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The branches with the data of `path` that cannot be read; `path` itself where that makes all of it
+    /// unreadable.
+    fn damaged_leaves(
+        &self,
+        path: &str,
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let leaves = self.leaves(path);
+        let leaves: HashMap<&str, &Branch> =
+            leaves.into_iter().map(|branch| (branch.path.as_str(), branch)).collect();
+        let mut paths: Vec<&str> = leaves.keys().copied().collect();
+        paths.sort_unstable_by_key(|path| self.by_path.get(*path));
+        spare::each(&paths, entries, |path, entries| {
+            let Some(branch) = leaves.get(path) else { return Ok(()) };
+            let counter = branch.shape.as_ref().ok().and_then(Shape::counter);
+            // That of a split collection is looked at by itself.
+            let split = counter.is_some_and(|counter| leaves.contains_key(counter.branch.as_str()));
+            let counts = counter
+                .filter(|counter| self.counter(counter).is_some())
+                .map(|counter| self.offsets(counter, entries.clone()))
+                .transpose();
+            let counts = match counts {
+                Err(error) if split && spare::is_spared(&error) => return Ok(()),
+                counts => counts?,
+            };
+            let column = self.column(branch, entries, counts)?;
+            self.run(&[column], Some(context), None).map(drop)
+        })
+    }
+
+    /// Reads the branches `indices`, those that are split from their sub-branches; every counter is
+    /// read once and its offsets are shared.
+    fn read_indices(
+        &self,
+        indices: &[usize],
+        entries: &Range<u64>,
+        context: Option<&Context>,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut leaves = Vec::new();
+        let mut counters = Vec::new();
+        for &index in indices {
+            self.expand(index, &mut leaves, &mut counters, 0)?;
+        }
+        let counter_of = |index: usize| {
+            let source = self.branch_at(index)?.shape.as_ref().ok()?.counter()?;
+            Some((source, self.counter(source)?))
+        };
+        counters.extend(leaves.iter().filter_map(|&index| Some(counter_of(index)?.1)));
+        unique(&mut counters);
+        unique(&mut leaves);
+        let leftovers = context.and_then(Context::leftovers);
+        let mut columns = self.columns(&counters, entries, |_| Ok(None))?;
+        columns.iter_mut().for_each(|column| column.counts_others = true);
+        let mut read: HashMap<usize, ArrayRef> =
+            counters.into_iter().zip(self.run(&columns, context, leftovers)?).collect();
+        let mut offsets = HashMap::new();
+        let mut counts = |index: usize| {
+            let Some((source, counter)) = counter_of(index) else { return Ok(None) };
+            let (Some(array), Some(branch)) = (read.get(&counter), self.branch_at(counter)) else {
+                return Ok(None);
+            };
+            if let Some(known) = offsets.get(source) {
+                return Ok(Some(OffsetBuffer::clone(known)));
+            }
+            let counts = counts::offsets(array, &source.leaf, entries.start)
+                .map_err(|error| self.place(error, branch))?;
+            offsets.insert(source, counts.clone());
+            Ok(Some(counts))
+        };
+        leaves.retain(|index| !read.contains_key(index));
+        let columns = self.columns(&leaves, entries, &mut counts)?;
+        let arrays = self.run(&columns, context, leftovers)?;
+        read.extend(leaves.into_iter().zip(arrays));
+        indices.iter().map(|&index| self.assemble(index, entries, &read)).collect()
+    }
+
+    /// The branches with data that make up a branch, and the counters of its collections.
+    fn expand(
+        &self,
+        index: usize,
+        leaves: &mut Vec<usize>,
+        counters: &mut Vec<usize>,
+        depth: usize,
+    ) -> Result<()> {
+        let Some(branch) = self.branch_at(index) else { return Ok(()) };
+        let Some(split) = branch.split.as_ref().filter(|_| depth < MAX_DEPTH) else {
+            leaves.push(index);
+            return Ok(());
+        };
+        if let Err(reason) = &split.data_type {
+            return Err(self.place(Error::unsupported(reason.clone()), branch));
+        }
+        if let Some((_, counter)) = &split.collection {
+            counters.extend(self.counter(counter));
+        }
+        let below = split.branches().into_iter().filter_map(|path| self.by_path.get(path));
+        below.into_iter().try_for_each(|&index| self.expand(index, leaves, counters, depth + 1))
+    }
+
+    /// The array of a branch, of what was read of it and its sub-branches.
+    fn assemble(
+        &self,
+        index: usize,
+        entries: &Range<u64>,
+        read: &HashMap<usize, ArrayRef>,
+    ) -> Result<ArrayRef> {
+        let missing = || Error::invalid_argument("a branch was not read");
+        let branch = self.branch_at(index).ok_or_else(missing)?;
+        let Some(split) = &branch.split else {
+            return read.get(&index).cloned().ok_or_else(missing);
+        };
+        let rows = guard::to_usize(entries.end - entries.start, "an entry range")?;
+        let offsets = match &split.collection {
+            None => None,
+            Some((_, counter)) => {
+                let array = self.counter(counter).and_then(|index| read.get(&index));
+                let array = array.ok_or_else(|| {
+                    Error::unsupported(format!("its counter {} cannot be read", counter.leaf))
+                });
+                let array = array.map_err(|error| self.place(error, branch))?;
+                Some(counts::offsets(array, &counter.leaf, entries.start)?)
+            }
+        };
+        let of =
+            |path: &str| self.assemble(*self.by_path.get(path).ok_or_else(missing)?, entries, read);
+        assemble::build(split, offsets, rows, &of).map_err(|error| self.place(error, branch))
+    }
+
+    fn columns(
+        &self,
+        indices: &[usize],
+        entries: &Range<u64>,
+        mut counts: impl FnMut(usize) -> Result<Option<OffsetBuffer<i64>>>,
+    ) -> Result<Vec<Column<'_>>> {
+        let branches = indices.iter().filter_map(|&index| Some((index, self.branch_at(index)?)));
+        branches
+            .map(|(index, branch)| self.column(branch, entries.clone(), counts(index)?))
+            .collect()
+    }
+
+    fn column<'r>(
+        &'r self,
+        branch: &'r Branch,
+        entries: Range<u64>,
+        counts: Option<OffsetBuffer<i64>>,
+    ) -> Result<Column<'r>> {
+        let lengths = match &branch.shape {
+            Ok(Shape::Streamed(Streamed { lengths: Some(lengths), .. })) => {
+                let other = self.branch(&lengths.branch).filter(|other| other.shape.is_ok());
+                other
+                    .map(|other| {
+                        counts::lengths(&self.read_branch(
+                            other,
+                            entries.clone(),
+                            counts.as_ref(),
+                        )?)
+                    })
+                    .transpose()?
+            }
+            _ => None,
+        };
+        Column::new(branch, entries, counts, lengths).map_err(|error| self.place(error, branch))
+    }
+}
+
+/// Sub-branches of sub-branches deeper than this are taken for a damaged file.
+const MAX_DEPTH: usize = 60;
+
+fn unique(indices: &mut Vec<usize>) {
+    indices.sort_unstable();
+    indices.dedup();
+}
+
+impl Dataset for Reader {
+    fn format(&self) -> Format {
+        Format::TTree
+    }
+
+    fn name(&self) -> &str {
+        &self.path
+    }
+
+    fn file(&self) -> &str {
+        self.source.name()
+    }
+
+    fn close(&self) {
+        self.source.close();
+    }
+
+    fn check_open(&self, _: &Range<u64>) -> Result<()> {
+        Ok(self.source.check_open()?)
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.tree.entries
+    }
+
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn below(&self) -> &[Item] {
+        &self.below
+    }
+
+    fn sizes(&self) -> HashSet<String> {
+        let branches = (0..self.routes.len()).filter_map(|index| self.branch_at(index));
+        let shapes = branches.filter_map(|branch| branch.shape.as_ref().ok());
+        shapes.filter_map(Shape::counter).map(|counter| counter.branch.clone()).collect()
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        clusters::of_tree(&self.tree)
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let here = |error: Error| {
+            error.at(|place| {
+                place.file = Some(self.source.name().to_owned());
+                place.object = Some(self.path.clone());
+            })
+        };
+        if entries.start > entries.end || entries.end > self.tree.entries {
+            return Err(here(Error::invalid_argument(format!(
+                "entries {} to {} were asked for, there are {}",
+                entries.start, entries.end, self.tree.entries
+            ))));
+        }
+        let mut indices = Vec::with_capacity(names.len());
+        for name in names {
+            indices.push(self.index(name).ok_or_else(|| here(self.no_branch(name)))?);
+        }
+        self.read_indices(&indices, &entries, Some(context))
+    }
+
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let whole = spare::each(names, entries, |name, range| {
+            self.read(&[name], range, context).map(drop)
+        })?;
+        let mut found = Vec::new();
+        for column in whole {
+            let parts = self.damaged_leaves(&column.column, entries, context)?;
+            match parts.is_empty() {
+                true => found.push(column),
+                false => found.extend(parts),
+            }
+        }
+        Ok(found)
+    }
+
+    fn without(&self, left_out: &[LeftOut], _: &Context) -> Result<Option<AnyDataset>> {
+        Ok(Some(Arc::new(Self::without(self, left_out))))
+    }
+}
+
+/// What is read of a tree: the branches at the top, and in their place sub-branches where the whole
+/// cannot be read.
+fn items(branches: &[Branch]) -> Vec<Item> {
+    let mut found = Vec::new();
+    for branch in branches {
+        let whole = branch.split.as_ref().is_some_and(|split| split.data_type.is_ok());
+        let below = !whole && !branch.branches.is_empty();
+        // A branch that only holds others together has nothing to read.
+        if !below || branch.split.is_none() && (branch.shape.is_ok() || !branch.baskets.is_empty())
+        {
+            let (name, field) = (branch.path.clone(), branch.arrow_field(&branch.path));
+            found.push(Item { name, type_name: branch.type_name(), field });
+        }
+        if below {
+            found.extend(items(&branch.branches));
+        }
+    }
+    found
+}
+
+/// All branches by path, with the way to each.
+fn routes(branches: &[Branch]) -> Vec<(String, Vec<usize>)> {
+    fn list(branches: &[Branch], route: &mut Vec<usize>, found: &mut Vec<(String, Vec<usize>)>) {
+        for (index, branch) in branches.iter().enumerate() {
+            route.push(index);
+            found.push((branch.path.clone(), route.clone()));
+            list(&branch.branches, route, found);
+            route.pop();
+        }
+    }
+    let mut found = Vec::new();
+    list(branches, &mut Vec::new(), &mut found);
+    found
+}

@@ -1,0 +1,117 @@
+//! Streamed entries of a basket → values.
+
+use std::ops::Range;
+
+use super::basket::Contents;
+use crate::error::{Error, Result};
+use crate::streamer::{Counts, Origin, Values};
+use crate::ttree::model::Streamed;
+
+/// What is known of the entries that are read of a basket.
+pub(super) struct Rows<'a> {
+    /// Entries, counted from the basket's first.
+    pub rows: Range<usize>,
+    /// The first of them in the tree.
+    pub first: u64,
+    /// Entries of the basket.
+    pub entries: usize,
+    /// Items of each of these entries, for a member of a collection.
+    pub counts: Option<Vec<usize>>,
+    /// Items of the entries of the basket before these.
+    pub skip: usize,
+    /// Lengths of what is behind pointers, one for each value.
+    pub lengths: Option<&'a [usize]>,
+}
+
+/// Appends the values of all these entries.
+pub(super) fn decode(
+    streamed: &Streamed,
+    contents: &Contents<'_>,
+    rows: &Rows<'_>,
+    values: &mut Values,
+) -> Result<()> {
+    let ranges = ranges(streamed, contents, rows)?;
+    let counts = match &rows.counts {
+        Some(counts) => Counts::Items(counts),
+        None => Counts::One,
+    };
+    // References count from the start of the key.
+    let origin = Origin::Buffer(u32::try_from(contents.keylen()).unwrap_or(u32::MAX));
+    streamed.layout.decode_entries(
+        contents.data,
+        &ranges,
+        counts,
+        rows.lengths,
+        origin,
+        rows.first,
+        values,
+    )
+}
+
+/// Where the entries lie: by the basket's own offsets, or by the size that all of them have.
+fn ranges(
+    streamed: &Streamed,
+    contents: &Contents<'_>,
+    rows: &Rows<'_>,
+) -> Result<Vec<Range<usize>>> {
+    if let Some(offsets) = contents.offsets(rows.rows.clone())? {
+        let entries = offsets.windows(2);
+        let ranges = entries.map(|entry| entry[0]..entry[1]);
+        return if streamed.named {
+            ranges.map(|range| behind_name(contents.data, range)).collect()
+        } else {
+            Ok(ranges.collect())
+        };
+    }
+    let have = contents.data.len();
+    let no_offsets = || {
+        Error::unsupported("its entries vary in size and its baskets do not store where they lie")
+    };
+    let size = match (&rows.counts, streamed.layout.fixed_size()) {
+        // Behind the bits of objects that are referred to stands their process.
+        (None, _)
+            if streamed.layout.is_bits()
+                && rows.entries > 0
+                && have.is_multiple_of(rows.entries) =>
+        {
+            have / rows.entries
+        }
+        (_, Some(size)) => size,
+        (None, None) if rows.entries > 0 && have.is_multiple_of(rows.entries) => {
+            have / rows.entries
+        }
+        _ => return Err(no_offsets()),
+    };
+    let mut start = rows.skip.saturating_mul(size);
+    let all = rows.rows.clone().enumerate().map(|(index, _)| {
+        let items = rows.counts.as_ref().map_or(1, |counts| counts.get(index).copied().unwrap_or(0));
+        let end = items.checked_mul(size).and_then(|bytes| bytes.checked_add(start));
+        let end = end.filter(|&end| end <= have).ok_or_else(|| {
+            Error::out_of_spec(format!(
+                "the basket holds {have} bytes, an entry of {items} values of {size} bytes begins at \
+                 byte {start}"
+            ))
+        })?;
+        Ok(std::mem::replace(&mut start, end)..end)
+    });
+    let ranges = all.collect::<Result<Vec<_>>>()?;
+    if streamed.named {
+        ranges.into_iter().map(|range| behind_name(contents.data, range)).collect()
+    } else {
+        Ok(ranges)
+    }
+}
+
+/// The rest of an entry behind the name of its class: a length byte, the name, and a zero
+/// (`TLeafObject::FillBasket`).
+fn behind_name(data: &[u8], entry: Range<usize>) -> Result<Range<usize>> {
+    let name = data.get(entry.start).map_or(0, |&length| usize::from(length) + 2);
+    let start = entry.start + name;
+    if name == 0 || start > entry.end {
+        return Err(Error::out_of_spec(format!(
+            "an object of {} bytes does not begin with the name of its class",
+            entry.end - entry.start
+        )));
+    }
+    Ok(start..entry.end)
+}

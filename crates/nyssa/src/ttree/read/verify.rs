@@ -1,0 +1,177 @@
+//! A full check of a TTree: every basket is read, all problems are collected.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::basket::{Contents, Expected, Header};
+use super::{Reader, fetch};
+use crate::Context;
+use crate::compression::has_checksum;
+use crate::cursor::Cursor;
+use crate::dataset::Dataset;
+use crate::error::{Error, Kind, Result, ResultExt};
+use crate::problem::Problem;
+use crate::rootfile::KeyEntry;
+use crate::ttree::model::{Basket, Branch, is_elsewhere};
+
+/// What was checked and what is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VerifyReport {
+    /// Number of entries.
+    pub entries: u64,
+    /// Branches that hold data.
+    pub branches: u64,
+    /// Baskets read and decompressed.
+    pub baskets: u64,
+    /// Baskets decoded into the values of their branches.
+    pub decoded: u64,
+    /// Baskets whose compressed data have a checksum.
+    pub checksummed: u64,
+    /// Bytes of baskets on storage.
+    pub bytes: u64,
+    /// Branches that nyssa cannot read, with the reason. Their baskets were decompressed.
+    pub unreadable: Vec<String>,
+    /// What is wrong, in the order of branches.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads every basket of every branch: its key, its compressed data, and, where nyssa can read the
+/// branch, its entries against its entry offsets and its counter.
+///
+/// # Errors
+/// Only `Io` and `Cancelled`: what is wrong with the file is in the report.
+pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
+    let mut report = VerifyReport { entries: reader.num_entries(), ..VerifyReport::default() };
+    let mut jobs = Vec::new();
+    for item in reader.items().iter().chain(reader.below()) {
+        let Some(branch) = reader.branch(&item.name) else { continue };
+        if branch.baskets.is_empty() && branch.split.is_some() {
+            // Its data are in its sub-branches.
+            continue;
+        }
+        report.branches += 1;
+        if let Err(reason) = &item.field {
+            report.unreadable.push(format!("{}: {reason}", item.name));
+        }
+        if is_elsewhere(branch) {
+            continue;
+        }
+        check_order(branch, &item.name, &mut report.problems);
+        let baskets = branch.baskets.iter().enumerate();
+        jobs.extend(baskets.map(|(index, basket)| (&item.name, branch, index, basket)));
+    }
+    report.baskets = jobs.len() as u64;
+    report.bytes = jobs.iter().fold(0, |sum, job| sum.saturating_add(job.3.bytes));
+    let total = report.bytes;
+    let (decoded, checksummed) = (AtomicU64::new(0), AtomicU64::new(0));
+    let done = AtomicU64::new(0);
+    let check = |&(name, branch, index, basket): &(&String, &Branch, usize, &Basket)| {
+        context.check()?;
+        let result = check_basket(reader, branch, basket).at(|place| {
+            place.field = Some(name.clone());
+            place.basket = Some(index as u64);
+            place.offset = basket.embedded.is_none().then(|| reader.place_in_file(basket.seek));
+        });
+        let before = done.fetch_add(basket.bytes, Ordering::Relaxed);
+        context.report(before.saturating_add(basket.bytes), total);
+        match result {
+            Ok(basket) => {
+                decoded.fetch_add(u64::from(basket.decoded), Ordering::Relaxed);
+                checksummed.fetch_add(u64::from(basket.checksummed), Ordering::Relaxed);
+                Ok(None)
+            }
+            Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => Err(error),
+            Err(error) => Ok(Some(Problem::from(&error))),
+        }
+    };
+    let problems = context
+        .pool()
+        .install(|| jobs.par_iter().map(check).collect::<Result<Vec<Option<Problem>>>>())?;
+    report.problems.extend(problems.into_iter().flatten());
+    report.decoded = decoded.into_inner();
+    report.checksummed = checksummed.into_inner();
+    Ok(report)
+}
+
+/// Baskets follow each other without gap, up to the entries of the branch.
+fn check_order(branch: &Branch, name: &str, problems: &mut Vec<Problem>) {
+    let mut next = 0;
+    let mut wrong = |message: String, basket: Option<u64>| {
+        let error = Error::out_of_spec(message).at(|place| {
+            place.field = Some(name.to_owned());
+            place.basket = basket;
+        });
+        problems.push(Problem::from(&error));
+    };
+    for (index, basket) in branch.baskets.iter().enumerate() {
+        if basket.first_entry != next {
+            let start = basket.first_entry;
+            let message = format!("the basket starts at entry {start} where {next} is expected");
+            wrong(message, Some(index as u64));
+        }
+        next = basket.first_entry.saturating_add(basket.entries);
+    }
+    if next != branch.entries && !branch.baskets.is_empty() {
+        wrong(format!("the baskets end at entry {next}, the branch has {}", branch.entries), None);
+    }
+}
+
+/// What could be checked of a basket.
+#[derive(Default)]
+struct Checked {
+    decoded: bool,
+    checksummed: bool,
+}
+
+fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<Checked> {
+    let mut checked = Checked::default();
+    // Branches that only hold others have baskets that were never filled, nor stored.
+    if branch.shape.is_err() && (basket.embedded.is_some() || basket.bytes == 0) {
+        return Ok(checked);
+    }
+    if let Some(embedded) = &basket.embedded {
+        let expected = Expected { bytes: basket.bytes, seek: None, entries: basket.entries };
+        Contents::open_embedded(embedded, &expected, &mut Vec::new())?;
+    } else {
+        let bytes = match basket.bytes {
+            0 => reader.stored_size(basket.seek)?,
+            bytes => bytes,
+        };
+        let block = read(reader, basket.seek..basket.seek.saturating_add(bytes))?;
+        KeyEntry::parse(&mut Cursor::new(&block, basket.seek))?;
+        let expected = Expected {
+            bytes: basket.bytes,
+            seek: Some(reader.place_in_file(basket.seek)),
+            entries: basket.entries,
+        };
+        Contents::open(&block, &expected, &mut Vec::new())?;
+        let header = Header::read(&mut Cursor::new(&block, basket.seek))?;
+        let stored = block.get(header.keylen..header.nbytes).unwrap_or_default();
+        checked.checksummed = has_checksum(stored, header.objlen);
+    }
+    let Ok(shape) = &branch.shape else { return Ok(checked) };
+    let entries = basket.first_entry..basket.first_entry.saturating_add(basket.entries);
+    let counts = match shape.counter() {
+        Some(counter) => match reader.offsets(counter, entries.clone()) {
+            Ok(counts) => Some(counts),
+            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Unsupported) => None,
+            // The counter's own problem is told with the counter.
+            Err(error) if error.place().field.as_deref() != Some(&branch.path) => {
+                return Ok(checked);
+            }
+            Err(error) => return Err(error),
+        },
+        None => None,
+    };
+    reader.read_branch(branch, entries, counts.as_ref())?;
+    checked.decoded = true;
+    Ok(checked)
+}
+
+fn read(reader: &Reader, range: Range<u64>) -> Result<bytes::Bytes> {
+    let mut blocks = fetch::fetch(reader.source().as_ref(), &[range])?;
+    Ok(blocks.pop().unwrap_or_default())
+}

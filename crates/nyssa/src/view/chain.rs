@@ -1,0 +1,374 @@
+//! Many files as one dataset.
+
+mod names;
+
+use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{Array, ArrayRef};
+use rayon::prelude::*;
+
+use self::names::{backing, hidden_names, renamed};
+use super::evolve::{Aliases, Options};
+use super::evolved::{Evolved, Mapping};
+use super::target::File;
+use super::{ReadRule, Ruled, Target};
+use crate::Context;
+use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::schema::Backing;
+
+/// Files of a chain that stay open for the next read.
+pub const MAX_OPEN: usize = 16;
+
+/// One file of a chain.
+#[derive(Clone)]
+pub struct Link {
+    /// What messages call it: `file.root:Events`.
+    pub name: String,
+    open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
+}
+
+impl Link {
+    /// A dataset that `open` opens, whenever it is needed and not open any more.
+    pub fn new(
+        name: impl Into<String>,
+        open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), open: Arc::new(open) }
+    }
+
+    /// The same dataset read with rules.
+    #[must_use]
+    pub fn with_rules(self, rules: Vec<ReadRule>) -> Self {
+        let open = self.open;
+        Self::new(self.name, move || Ok(Arc::new(Ruled::new(open()?, &rules)?)))
+    }
+
+    /// The same dataset without parts of its columns; see [`Dataset::without`].
+    #[must_use]
+    pub fn without(self, parts: Arc<[LeftOut]>, context: Context) -> Self {
+        let open = self.open;
+        Self::new(self.name, move || {
+            let dataset = open()?;
+            Ok(dataset.without(&parts, &context)?.unwrap_or(dataset))
+        })
+    }
+}
+
+/// How files become one dataset; the defaults are the columns of the first file, and no guesses.
+#[derive(Clone, Debug, Default)]
+pub struct ChainOptions {
+    /// The columns.
+    pub target: Target,
+    /// Old names of columns and members.
+    pub aliases: Aliases,
+    /// What may be converted, and what fills the columns that a file does not have.
+    pub evolution: Options,
+}
+
+/// The entries of several datasets, one after the other, under one schema. TTrees and RNTuples may be
+/// mixed.
+///
+/// Every file is opened once to learn its columns and entries; of all of them [`MAX_OPEN`] stay open.
+pub struct Chain {
+    links: Vec<Link>,
+    parts: Vec<Part>,
+    /// The columns, and those below them from number `below` on.
+    items: Arc<[Item]>,
+    below: usize,
+    format: Format,
+    object: String,
+    title: String,
+    options: ChainOptions,
+    open: Mutex<VecDeque<(usize, AnyDataset)>>,
+    /// Shared with the same chain without some parts of its columns.
+    closed: Arc<AtomicBool>,
+}
+
+/// What is known about a file.
+struct Part {
+    file: String,
+    /// Its entries in the chain.
+    entries: Range<u64>,
+    clusters: Vec<Range<u64>>,
+    mapping: Arc<Mapping>,
+}
+
+/// What opening a file for the first time tells.
+struct Found {
+    file: String,
+    dataset: Option<AnyDataset>,
+    format: Format,
+    object: String,
+    entries: u64,
+    clusters: Vec<Range<u64>>,
+    /// Its columns, and those below them.
+    items: Vec<Item>,
+    below: usize,
+    /// The collections that projected fields show.
+    backing: Backing,
+    sizes: HashSet<String>,
+}
+
+impl Chain {
+    /// The datasets of `links`, in order.
+    ///
+    /// # Errors
+    /// `InvalidArgument` without files; what opening a file may give; those of the target schema.
+    pub fn new(links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
+        let find = |(index, link): (usize, &Link)| {
+            context.check()?;
+            look(link, index < MAX_OPEN)
+        };
+        let found: Result<Vec<Found>> =
+            context.pool().install(|| links.par_iter().enumerate().map(find).collect());
+        let found = found?;
+        let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
+        let (format, object) = (first.format, first.object.clone());
+        let renamed = renamed(&found, &hidden_names(&found), &options.aliases);
+        // Files of one schema in a row are asked once.
+        let new = |&index: &usize| index == 0 || !Arc::ptr_eq(&renamed[index], &renamed[index - 1]);
+        let files = (0..links.len()).filter(new);
+        let files = files.map(|index| {
+            let (own, below) = renamed[index].split_at(found[index].below);
+            File { name: links[index].name.as_str(), own, below }
+        });
+        let files = files.collect::<Vec<_>>();
+        let mut items = options.target.resolve(&files, options.evolution.missing)?;
+        let below = items.len();
+        items.extend(options.target.below(&files, options.evolution.missing));
+        let sizes = found.iter().flat_map(|file| file.sizes.iter().cloned()).collect();
+        let mut parts: Vec<Part> = Vec::with_capacity(links.len());
+        let mut open = VecDeque::new();
+        let mut end = 0u64;
+        for (index, file) in found.iter().enumerate() {
+            let mapping = match parts.last() {
+                Some(before) if !new(&index) => Arc::clone(&before.mapping),
+                _ => Arc::new(Mapping::between(
+                    &file.items,
+                    &renamed[index],
+                    &items,
+                    options.evolution,
+                    &sizes,
+                )),
+            };
+            let start = end;
+            end = start
+                .checked_add(file.entries)
+                .ok_or_else(|| Error::limit("the files have more than 2^64 entries"))?;
+            let (name, clusters) = (file.file.clone(), file.clusters.clone());
+            parts.push(Part { file: name, entries: start..end, clusters, mapping });
+        }
+        for (index, item) in items.iter_mut().enumerate() {
+            let reason = links.iter().zip(&parts).find_map(|(link, part)| {
+                part.mapping.reason(index).map(|reason| format!("{}: {reason}", link.name))
+            });
+            if let (Ok(_), Some(reason)) = (&item.field, reason) {
+                item.field = Err(reason);
+            }
+        }
+        for (index, file) in found.into_iter().enumerate() {
+            open.extend(file.dataset.map(|dataset| (index, dataset)));
+        }
+        let title = match &links[..] {
+            [only] => only.name.clone(),
+            [first, rest @ ..] => format!("{} and {} more", first.name, rest.len()),
+            [] => String::new(),
+        };
+        let (items, open) = (items.into(), Mutex::new(open));
+        let options = options.clone();
+        let closed = Arc::default();
+        Ok(Self { links, parts, items, below, format, object, title, options, open, closed })
+    }
+
+    /// Names of the files, and their entries in the chain.
+    pub fn files(&self) -> impl Iterator<Item = (&str, Range<u64>)> {
+        self.parts.iter().map(|part| (part.file.as_str(), part.entries.clone()))
+    }
+
+    /// Numbers of the files with these entries of the chain, and which entries of the file these are.
+    fn within(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, u64, u64)> {
+        let Range { start, end } = *entries;
+        self.parts.iter().enumerate().filter_map(move |(index, part)| {
+            let (from, to) = (start.max(part.entries.start), end.min(part.entries.end));
+            (from < to).then(|| (index, from - part.entries.start, to - part.entries.start))
+        })
+    }
+
+    fn check_not_closed(&self, index: usize) -> Result<()> {
+        if !self.closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let message = "the chain is closed; make it again";
+        Err(Error::invalid_argument(message)).in_file(&self.links[index].name)
+    }
+
+    /// Opens file number `index`, or takes it from those that are open.
+    fn open(&self, index: usize) -> Result<Evolved> {
+        let (link, part) = (&self.links[index], &self.parts[index]);
+        self.check_not_closed(index)?;
+        let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = lock().iter().find(|(other, _)| *other == index).map(|(_, d)| Arc::clone(d));
+        let dataset = match found {
+            Some(dataset) => dataset,
+            None => (link.open)().in_file(&link.name)?,
+        };
+        if dataset.num_entries() != part.entries.end - part.entries.start {
+            let message = "the file has changed since it was opened first";
+            return Err(Error::invalid_argument(message)).in_file(&link.name);
+        }
+        let mut open = lock();
+        open.retain(|(other, _)| *other != index);
+        open.push_back((index, Arc::clone(&dataset)));
+        while open.len() > MAX_OPEN {
+            open.pop_front();
+        }
+        Ok(Evolved::with(dataset, Arc::clone(&self.items), Arc::clone(&part.mapping)))
+    }
+}
+
+fn look(link: &Link, keep: bool) -> Result<Found> {
+    let dataset = (link.open)().in_file(&link.name)?;
+    Ok(Found {
+        file: dataset.file().to_owned(),
+        format: dataset.format(),
+        object: dataset.name().to_owned(),
+        entries: dataset.num_entries(),
+        clusters: dataset.clusters(),
+        items: [dataset.items(), dataset.below()].concat(),
+        below: dataset.items().len(),
+        backing: backing(dataset.as_ref()),
+        sizes: dataset.sizes(),
+        dataset: keep.then_some(dataset),
+    })
+}
+
+impl Dataset for Chain {
+    fn format(&self) -> Format {
+        self.format
+    }
+
+    fn name(&self) -> &str {
+        &self.object
+    }
+
+    fn file(&self) -> &str {
+        &self.title
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
+        open.iter().for_each(|(_, dataset)| dataset.close());
+    }
+
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        for (index, start, end) in self.within(entries) {
+            self.check_not_closed(index)?;
+            let mut same = open.iter().filter(|(other, _)| *other == index);
+            same.try_for_each(|(_, dataset)| dataset.check_open(&(start..end)))?;
+        }
+        Ok(())
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.parts.last().map_or(0, |part| part.entries.end)
+    }
+
+    fn items(&self) -> &[Item] {
+        &self.items[..self.below]
+    }
+
+    fn below(&self) -> &[Item] {
+        &self.items[self.below..]
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        let shift = |part: &Part| {
+            let start = part.entries.start;
+            let shift = move |range: &Range<u64>| start + range.start..start + range.end;
+            part.clusters.iter().map(shift).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(shift).collect()
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        if entries.start > entries.end || entries.end > self.num_entries() {
+            return Err(Error::invalid_argument(format!(
+                "entries {}..{} are asked for, there are {}",
+                entries.start,
+                entries.end,
+                self.num_entries()
+            )));
+        }
+        let parts = self.within(&entries).collect::<Vec<_>>();
+        let read = |&(index, start, end): &(usize, u64, u64)| {
+            context.check()?;
+            self.open(index)?.read(names, start..end, context)
+        };
+        // No entries: any file knows the types.
+        if parts.is_empty() {
+            return self.open(0)?.read(names, 0..0, context);
+        }
+        let pieces: Result<Vec<_>> =
+            context.pool().install(|| parts.par_iter().map(read).collect());
+        let pieces = pieces?;
+        let join = |column: usize| {
+            let pieces = pieces.iter().filter_map(|piece| piece.get(column));
+            concatenate(&pieces.map(AsRef::as_ref).collect::<Vec<_>>())
+        };
+        context.pool().install(|| (0..names.len()).into_par_iter().map(join).collect())
+    }
+
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let mut found: Vec<LeftOut> = Vec::new();
+        for (index, part) in self.parts.iter().enumerate() {
+            let inside = |range: &Range<u64>| {
+                let start = range.start.max(part.entries.start);
+                let end = range.end.min(part.entries.end);
+                (start < end).then(|| start - part.entries.start..end - part.entries.start)
+            };
+            let entries: Vec<_> = entries.iter().filter_map(inside).collect();
+            if entries.is_empty() {
+                continue;
+            }
+            for LeftOut { column, reason } in self.open(index)?.damaged(names, &entries, context)? {
+                if found.iter().all(|other| other.column != column) {
+                    let reason = format!("{}: {reason}", self.links[index].name);
+                    found.push(LeftOut { column, reason });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Option<AnyDataset>> {
+        let parts: Arc<[LeftOut]> = parts.into();
+        let links = self.links.iter().cloned();
+        let links = links.map(|link| link.without(Arc::clone(&parts), context.clone()));
+        let target = self.options.target.without(&parts, context)?;
+        let options = ChainOptions { target, ..self.options.clone() };
+        let chain = Self::new(links.collect(), &options, context)?;
+        Ok(Some(Arc::new(Self { closed: Arc::clone(&self.closed), ..chain })))
+    }
+}
+
+/// One array of several of the same type.
+fn concatenate(arrays: &[&dyn Array]) -> Result<ArrayRef> {
+    arrow_select::concat::concat(arrays)
+        .map_err(|error| Error::limit("the files do not fit one array").with_source(error))
+}

@@ -1,0 +1,58 @@
+//! The names by which the columns of several files are the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Found;
+use crate::dataset::{Dataset, Item};
+use crate::rntuple::schema::{Backing, common_names};
+use crate::view::evolve::Aliases;
+use crate::view::evolved::rename;
+
+/// The collections of a file that are not listed, since projected fields show them.
+pub(super) fn backing(dataset: &dyn Dataset) -> Backing {
+    let Some(schema) = dataset.schema() else { return Backing::new() };
+    let top = schema.top_level().filter(|(_, field)| dataset.item(&field.name).is_some());
+    let backing = schema.backing(&top.map(|(id, _)| id).collect::<Vec<_>>());
+    backing.into_iter().map(|(id, shown)| (schema.field(id).name.clone(), shown)).collect()
+}
+
+/// Names of these collections, by which they are the same in all files, by their names in each.
+pub(super) fn hidden_names(found: &[Found]) -> Vec<HashMap<&str, String>> {
+    let backing: Vec<Backing> = found.iter().map(|file| file.backing.clone()).collect();
+    let listed = found.iter().flat_map(|file| &file.items[..file.below]);
+    let taken = listed.map(|item| item.name.clone()).collect();
+    let names = common_names(&backing, taken);
+    let pairs = found.iter().zip(names).map(|(file, names)| {
+        let own = file.backing.iter().map(|(name, _)| name.as_str());
+        own.zip(names).collect()
+    });
+    pairs.collect()
+}
+
+/// The columns of each file under their new names.
+pub(super) fn renamed(
+    found: &[Found],
+    hidden: &[HashMap<&str, String>],
+    aliases: &Aliases,
+) -> Vec<Arc<Vec<Item>>> {
+    let mut all: Vec<Arc<Vec<Item>>> = Vec::with_capacity(found.len());
+    for (index, file) in found.iter().enumerate() {
+        let before = index.checked_sub(1);
+        let same =
+            |&before: &usize| file.items == found[before].items && hidden[index] == hidden[before];
+        if let Some(before) = before.filter(same) {
+            all.push(Arc::clone(&all[before]));
+            continue;
+        }
+        let mut items = rename(&file.items, aliases);
+        for item in &mut items[file.below..] {
+            if let Some(name) = hidden[index].get(item.name.as_str()) {
+                item.field = item.field.clone().map(|field| field.with_name(name));
+                item.name.clone_from(name);
+            }
+        }
+        all.push(Arc::new(items));
+    }
+    all
+}

@@ -1,0 +1,210 @@
+//! A dataset under another schema.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::Field;
+use rayon::prelude::*;
+
+use super::evolve::{Aliases, Conversion, Options, default_array, evolve};
+use crate::Context;
+use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
+use crate::error::{Error, Result, ResultExt};
+use crate::guard::{did_you_mean, to_usize};
+
+/// How the columns of one file become those of a target schema. Files of one schema share it.
+#[derive(Debug)]
+pub(crate) struct Mapping(Vec<std::result::Result<Origin, String>>);
+
+/// Where a column of the target comes from.
+#[derive(Debug)]
+enum Origin {
+    Column { name: String, conversion: Conversion },
+    Missing(Field),
+}
+
+impl Mapping {
+    /// The mapping from the columns `from` of a file to those of `target`; what cannot be is kept as
+    /// the reason.
+    pub(super) fn new(from: &[Item], target: &[Item], aliases: &Aliases, options: Options) -> Self {
+        Self::between(from, &rename(from, aliases), target, options, &HashSet::new())
+    }
+
+    /// The same, given the columns under the names that the target has. `sizes` are never negative: they
+    /// may become any integer, and each value is checked.
+    pub(crate) fn between(
+        from: &[Item],
+        renamed: &[Item],
+        target: &[Item],
+        options: Options,
+        sizes: &HashSet<String>,
+    ) -> Self {
+        let origin = |item: &Item| -> std::result::Result<Origin, String> {
+            let to = item.field.as_ref().map_err(Clone::clone)?;
+            let Some(index) = renamed.iter().position(|other| other.name == item.name) else {
+                // The record of all fields: a missing field is a missing member of it.
+                let all = Field::new_struct("", Vec::<Field>::new(), false);
+                let wanted = Field::new_struct("", vec![to.clone()], false);
+                let fills = evolve(&all, &wanted, options);
+                return fills.map(|_| Origin::Missing(to.clone())).map_err(said);
+            };
+            let field = renamed[index].field.as_ref().map_err(Clone::clone)?;
+            let narrowing = options.narrowing || sizes.contains(&item.name);
+            let conversion = evolve(field, to, Options { narrowing, ..options }).map_err(said)?;
+            Ok(Origin::Column { name: from[index].name.clone(), conversion })
+        };
+        Self(target.iter().map(origin).collect())
+    }
+
+    /// Why column number `index` of the target cannot be read from the file.
+    pub(crate) fn reason(&self, index: usize) -> Option<&str> {
+        self.0.get(index)?.as_ref().err().map(String::as_str)
+    }
+}
+
+/// The columns under their new names.
+pub(super) fn rename(items: &[Item], aliases: &Aliases) -> Vec<Item> {
+    let has = |name: &str| items.iter().any(|item| item.name == name);
+    let rename = |item: &Item| match &item.field {
+        Ok(field) => {
+            let field = aliases.rename(field, has);
+            Item { name: field.name().clone(), field: Ok(field), ..item.clone() }
+        }
+        Err(_) => item.clone(),
+    };
+    items.iter().map(rename).collect()
+}
+
+/// The message of an error with the path of the field.
+fn said(error: Error) -> String {
+    match &error.place().field {
+        Some(path) => format!("{path}: {}", error.message()),
+        None => error.message().to_owned(),
+    }
+}
+
+/// A dataset read as one of another schema.
+pub struct Evolved {
+    inner: AnyDataset,
+    items: Arc<[Item]>,
+    mapping: Arc<Mapping>,
+}
+
+impl Evolved {
+    /// `inner` with the columns `target`. Those that it does not have, or in a type that cannot become
+    /// that of the target, are listed as unreadable, with the reason.
+    pub fn new(inner: AnyDataset, target: &[Item], aliases: &Aliases, options: Options) -> Self {
+        let mapping = Mapping::new(inner.items(), target, aliases, options);
+        let item = |(index, item): (usize, &Item)| match mapping.reason(index) {
+            Some(reason) => Item { field: Err(reason.to_owned()), ..item.clone() },
+            None => item.clone(),
+        };
+        let items = target.iter().enumerate().map(item).collect();
+        Self { inner, items, mapping: Arc::new(mapping) }
+    }
+
+    /// `inner` with columns and a mapping that were found before.
+    pub(crate) fn with(inner: AnyDataset, items: Arc<[Item]>, mapping: Arc<Mapping>) -> Self {
+        Self { inner, items, mapping }
+    }
+
+    fn origin(&self, name: &str) -> Result<&Origin> {
+        let place = |name: &str| self.items.iter().position(|item| item.name == name);
+        let index = place(name).or_else(|| place(&self.item(name)?.name)).ok_or_else(|| {
+            let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
+            Error::not_found(format!("there is no field {name:?}{hint}"))
+        })?;
+        let origin = self.mapping.0.get(index).ok_or_else(|| Error::not_found("no such field"))?;
+        origin.as_ref().map_err(|reason| Error::unsupported(reason.clone())).in_field(name)
+    }
+}
+
+impl Dataset for Evolved {
+    fn format(&self) -> Format {
+        self.inner.format()
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn file(&self) -> &str {
+        self.inner.file()
+    }
+
+    fn close(&self) {
+        self.inner.close();
+    }
+
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        self.inner.check_open(entries)
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.inner.num_entries()
+    }
+
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        self.inner.clusters()
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let origins = names.iter().map(|name| self.origin(name)).collect::<Result<Vec<_>>>();
+        let origins = origins.in_file(self.file()).in_object(self.name())?;
+        let stored = origins.iter().filter_map(|origin| match origin {
+            Origin::Column { name, .. } => Some(name.as_str()),
+            Origin::Missing(_) => None,
+        });
+        let arrays = self.inner.read(&stored.collect::<Vec<_>>(), entries.clone(), context)?;
+        let length = to_usize(entries.end - entries.start, "entry range")?;
+        let mut arrays = arrays.into_iter();
+        let jobs = origins.into_iter().map(|origin| {
+            let stored = matches!(origin, Origin::Column { .. });
+            (origin, if stored { arrays.next() } else { None })
+        });
+        let jobs = jobs.collect::<Vec<_>>();
+        let convert = |(origin, array): &(&Origin, Option<ArrayRef>)| match (origin, array) {
+            (Origin::Column { conversion, .. }, Some(array)) => conversion.apply(array),
+            (Origin::Column { name, .. }, None) => {
+                Err(Error::not_found(format!("the column {name:?} was not read")))
+            }
+            (Origin::Missing(field), _) => default_array(field, length),
+        };
+        let convert =
+            |(job, name): (&(&Origin, Option<ArrayRef>), &&str)| convert(job).in_field(name);
+        let converted: Result<_> =
+            context.pool().install(|| jobs.par_iter().zip(names).map(convert).collect());
+        converted.in_file(self.file()).in_object(self.name())
+    }
+
+    /// Columns by their names here, parts by those in the file.
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let mut found = Vec::new();
+        for &name in names {
+            let Origin::Column { name: stored, .. } = self.origin(name)? else { continue };
+            for mut one in self.inner.damaged(&[stored], entries, context)? {
+                if one.column == *stored {
+                    one.column = name.to_owned();
+                }
+                found.push(one);
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,133 @@
+//! Where the entry of a key is.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_schema::DataType;
+
+use crate::Context;
+use crate::arrow::field;
+use crate::dataset::{Dataset, Item};
+use crate::error::{Error, Result, ResultExt};
+use crate::guard::try_vec;
+use crate::view::evolve::{Missing, Options, evolve};
+
+/// Entries by the values of key columns: the first entry of each key.
+///
+/// Memory: for each entry 8 bytes a key column and 8 to 16 of the table.
+pub struct Index {
+    keys: Vec<Vec<u64>>,
+    /// Open addressing: entry + 1, or 0 for a free place; the size is a power of two.
+    table: Vec<u32>,
+    /// Seeded at random: no file can be made to collide.
+    hasher: RandomState,
+}
+
+impl Index {
+    /// Reads the key columns, of the types `types`, of all entries.
+    ///
+    /// # Errors
+    /// Those of [`keys`], `LimitExceeded` beyond 2^31 entries.
+    pub fn build(
+        dataset: &dyn Dataset,
+        names: &[String],
+        types: &[DataType],
+        context: &Context,
+    ) -> Result<Self> {
+        let entries = dataset.num_entries();
+        let count = usize::try_from(entries).ok().filter(|&count| count <= 1 << 31);
+        let count = count.ok_or_else(|| {
+            Error::limit(format!("{entries} entries are too many for an index")).at(|place| {
+                place.file = Some(dataset.file().to_owned());
+            })
+        })?;
+        let keys = keys(dataset, names, types, 0..entries, context)?;
+        let size = (2 * count).next_power_of_two();
+        let table = try_vec(size, "an index")?;
+        let mut index = Self { keys, table, hasher: RandomState::new() };
+        for entry in 0..count {
+            let place = index.place(&index.keys, entry);
+            // The first entry of a key stays.
+            if index.table[place] == 0 {
+                index.table[place] = entry as u32 + 1;
+            }
+        }
+        Ok(index)
+    }
+
+    /// The entry whose key is that of row `row` of the columns `keys`.
+    pub fn find(&self, keys: &[Vec<u64>], row: usize) -> Option<u64> {
+        self.table[self.place(keys, row)].checked_sub(1).map(u64::from)
+    }
+
+    /// Where the key is in the table, or the free place where it would be.
+    fn place(&self, keys: &[Vec<u64>], row: usize) -> usize {
+        let mut hasher = self.hasher.build_hasher();
+        keys.iter().for_each(|column| hasher.write_u64(column[row]));
+        let mask = self.table.len() - 1;
+        let mut place = hasher.finish() as usize & mask;
+        // At least half of the places are free.
+        while let Some(entry) = (self.table[place] as usize).checked_sub(1) {
+            if self.keys.iter().zip(keys).all(|(own, other)| own[entry] == other[row]) {
+                break;
+            }
+            place = (place + 1) & mask;
+        }
+        place
+    }
+}
+
+/// The type in which keys of both types are compared: `UInt64` when both are, else `Int64`.
+///
+/// # Errors
+/// `Unsupported` unless both are integers or booleans that are never null.
+pub fn key_type(name: &str, left: &dyn Dataset, right: &dyn Dataset) -> Result<DataType> {
+    let wide = |dataset: &dyn Dataset| {
+        let item = dataset.items().iter().find(|item| item.name == name);
+        let of = |item: &Item| item.field.clone().map_err(Error::unsupported);
+        let column = item.ok_or_else(|| {
+            let names = dataset.items().iter().map(|item| item.name.as_str());
+            let hint = crate::guard::did_you_mean(name, names);
+            Error::not_found(format!("there is no field {name:?} to join on{hint}"))
+        });
+        let column = column.and_then(of).in_field(name).in_file(dataset.file())?;
+        let integer = column.data_type().is_integer() || column.data_type() == &DataType::Boolean;
+        if !integer || column.is_nullable() {
+            let message = format!(
+                "datasets are joined on integers that are never null, not on {}",
+                column.data_type()
+            );
+            return Err(Error::unsupported(message)).in_field(name).in_file(dataset.file());
+        }
+        Ok(column.data_type() == &DataType::UInt64)
+    };
+    Ok(if wide(left)? && wide(right)? { DataType::UInt64 } else { DataType::Int64 })
+}
+
+/// The key columns of some entries, as bits of the types `types`.
+///
+/// # Errors
+/// Those of [`Dataset::read`]; `InvalidArgument` for a value that is not of its type.
+pub fn keys(
+    dataset: &dyn Dataset,
+    names: &[String],
+    types: &[DataType],
+    entries: std::ops::Range<u64>,
+    context: &Context,
+) -> Result<Vec<Vec<u64>>> {
+    let refs = names.iter().map(String::as_str).collect::<Vec<_>>();
+    let arrays = dataset.read(&refs, entries, context)?;
+    let bits = |((array, to), name): ((&ArrayRef, &DataType), &String)| {
+        let options = Options { missing: Missing::Error, narrowing: true };
+        let (from, to) = (field(name, array.data_type().clone()), field(name, to.clone()));
+        let wide = evolve(&from, &to, options)?.apply(array)?;
+        Ok(match wide.as_primitive_opt::<UInt64Type>() {
+            Some(unsigned) => unsigned.values().to_vec(),
+            None => wide.as_primitive::<Int64Type>().values().iter().map(|&v| v as u64).collect(),
+        })
+    };
+    let columns = arrays.iter().zip(types).zip(names).map(bits).collect::<Result<Vec<_>>>();
+    columns.in_file(dataset.file()).in_object(dataset.name())
+}

@@ -1,0 +1,244 @@
+//! Read rules: members that are computed from others while objects of a class are read.
+//!
+//! They are what ROOT calls I/O customisation rules: for objects of a class, in a range of its versions, a
+//! function makes target members of source members. It sees the objects of all entries that are read at
+//! once: flat arrays in, flat arrays out, wherever in the fields the class appears.
+
+mod plan;
+
+use std::collections::HashSet;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::Field;
+use globset::{Glob, GlobMatcher};
+
+use self::plan::Plan;
+use crate::Context;
+use crate::dataset::{AnyDataset, Dataset, Format, Item};
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::schema::Schema;
+
+/// Makes the target members, each one value for each object, of the source members.
+pub type RuleFunction = Arc<dyn Fn(&[(ArrayRef, Field)]) -> Result<Vec<ArrayRef>> + Send + Sync>;
+
+/// How objects of a class get target members.
+#[derive(Clone)]
+pub struct ReadRule {
+    class: String,
+    glob: GlobMatcher,
+    versions: RangeInclusive<u32>,
+    sources: Vec<String>,
+    targets: Vec<Target>,
+    target_version: Option<u32>,
+    function: RuleFunction,
+}
+
+impl std::fmt::Debug for ReadRule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReadRule({} {:?}: {:?})", self.class, self.versions, self.targets)
+    }
+}
+
+/// A member that a rule makes.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// Its type; `None` for that of what the function makes of no objects.
+    pub field: Option<Field>,
+}
+
+impl ReadRule {
+    /// A rule for classes of a name or glob, in some versions: `function` makes `targets` of `sources`,
+    /// members of the class or of its base classes. A target of the name of a member replaces it.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that does not parse, and a rule without target.
+    pub fn new(
+        class: &str,
+        versions: RangeInclusive<u32>,
+        sources: Vec<String>,
+        targets: Vec<Target>,
+        function: RuleFunction,
+    ) -> Result<Self> {
+        let glob = Glob::new(class).map_err(|error| {
+            Error::invalid_argument(format!("{class:?} is not a glob: {}", error.kind()))
+        })?;
+        if targets.is_empty() {
+            return Err(Error::invalid_argument(format!("the rule for {class} has no target")));
+        }
+        let (class, glob) = (class.to_owned(), glob.compile_matcher());
+        Ok(Self { class, glob, versions, sources, targets, target_version: None, function })
+    }
+
+    /// States the version that the class has once it has the targets, for when it is written.
+    #[must_use]
+    pub fn with_target_version(mut self, version: Option<u32>) -> Self {
+        self.target_version = version;
+        self
+    }
+
+    /// The version of the class with the targets; `None` for that which it had.
+    pub fn target_version(&self) -> Option<u32> {
+        self.target_version
+    }
+
+    /// Whether the rule is for a class of this name and version.
+    pub(crate) fn applies(&self, class: &str, version: u32) -> bool {
+        let named = self.class == class || self.glob.is_match(class);
+        !class.is_empty() && named && self.versions.contains(&version)
+    }
+
+    /// Runs the function and checks what it made.
+    fn run(&self, sources: &[(ArrayRef, Field)], objects: usize) -> Result<Vec<ArrayRef>> {
+        let made = (self.function)(sources)?;
+        if made.len() != self.targets.len() {
+            return Err(Error::invalid_argument(format!(
+                "the rule for {} makes {} members instead of {}",
+                self.class,
+                made.len(),
+                self.targets.len()
+            )));
+        }
+        match made.iter().find(|array| array.len() != objects) {
+            None => Ok(made),
+            Some(array) => Err(Error::invalid_argument(format!(
+                "the rule for {} makes {} values for {objects} objects",
+                self.class,
+                array.len()
+            ))),
+        }
+    }
+}
+
+/// A dataset read with rules.
+pub struct Ruled {
+    inner: AnyDataset,
+    items: Vec<Item>,
+    /// For each item how it changes, if it does.
+    plans: Vec<Option<Plan>>,
+}
+
+impl Ruled {
+    /// `inner` with `rules`, which apply to the classes of an RNTuple's fields. A column whose rule needs a
+    /// member that is not there, or whose targets are made by two rules, is unreadable, with the reason.
+    ///
+    /// # Errors
+    /// Those of the functions, which are called without objects where the type of a target is not known.
+    pub fn new(inner: AnyDataset, rules: &[ReadRule]) -> Result<Self> {
+        if inner.schema().is_none() && inner.format() == Format::RNTuple {
+            return Err(Error::invalid_argument(
+                "rules apply to the classes of files: give them to the chain, or to the datasets \
+                 that are joined",
+            ));
+        }
+        let mut items = inner.items().to_vec();
+        let mut plans = Vec::with_capacity(items.len());
+        for item in &mut items {
+            let found = match (&item.field, inner.schema()) {
+                (Ok(field), Some(schema)) => plan_of(schema, &item.name, field, rules),
+                _ => Ok(None),
+            };
+            plans.push(match found.in_field(&item.name).in_file(inner.file())? {
+                Some(plan) => {
+                    item.field = plan.field.clone();
+                    Some(plan)
+                }
+                None => None,
+            });
+        }
+        let plans = plans.into_iter().map(|found| found.map(|found| found.plan)).collect();
+        Ok(Self { inner, items, plans })
+    }
+}
+
+/// A plan and the field that it makes, or why there is none.
+struct Found {
+    plan: Plan,
+    field: std::result::Result<Field, String>,
+}
+
+fn plan_of(
+    schema: &Schema,
+    name: &str,
+    field: &Field,
+    rules: &[ReadRule],
+) -> Result<Option<Found>> {
+    let Some(id) = schema.find(name) else { return Ok(None) };
+    match plan::plan(schema, id, field, rules, 0) {
+        Ok(Plan::Keep) => Ok(None),
+        Ok(plan) => {
+            let field = Ok(plan.field(field));
+            Ok(Some(Found { plan, field }))
+        }
+        Err(plan::Failure::Reason(reason)) => {
+            Ok(Some(Found { plan: Plan::Keep, field: Err(reason) }))
+        }
+        Err(plan::Failure::Error(error)) => Err(error),
+    }
+}
+
+impl Dataset for Ruled {
+    fn format(&self) -> Format {
+        self.inner.format()
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn file(&self) -> &str {
+        self.inner.file()
+    }
+
+    fn close(&self) {
+        self.inner.close();
+    }
+
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        self.inner.check_open(entries)
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.inner.num_entries()
+    }
+
+    fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    fn sizes(&self) -> HashSet<String> {
+        self.inner.sizes()
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        self.inner.clusters()
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let arrays = self.inner.read(names, entries, context)?;
+        // One after the other: functions of Python run one at a time anyway.
+        let apply = |(array, name): (ArrayRef, &&str)| {
+            context.check()?;
+            let index = self.items.iter().position(|item| item.name == **name);
+            let Some(index) = index else { return Ok(array) };
+            if let Err(reason) = &self.items[index].field {
+                return Err(Error::unsupported(reason.clone()));
+            }
+            match &self.plans[index] {
+                Some(plan) => plan.apply(&array),
+                None => Ok(array),
+            }
+        };
+        let ruled = arrays.into_iter().zip(names);
+        let ruled = ruled.map(|(array, name)| apply((array, name)).in_field(name));
+        ruled.collect::<Result<_>>().in_file(self.file()).in_object(self.name())
+    }
+}

@@ -1,0 +1,313 @@
+//! Where in a field which rules apply.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeListArray, StructArray, UInt64Array,
+    UnionArray, new_empty_array,
+};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, UnionFields, UnionMode};
+
+use super::ReadRule;
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::schema::{FieldId, Schema, Structure};
+use crate::view::evolve::{Missing, Options, evolve};
+
+/// Deepest nesting of fields that is searched.
+const MAX_DEPTH: usize = 200;
+
+/// What becomes of a field.
+pub(super) enum Plan {
+    Keep,
+    List(FieldRef, Box<Plan>),
+    Fixed(FieldRef, i32, Box<Plan>),
+    Variant(UnionFields, UnionMode, Vec<Plan>),
+    Record { members: Fields, plans: Vec<Plan>, rules: Vec<Applied> },
+}
+
+/// A rule for the objects of one record.
+pub(super) struct Applied {
+    rule: ReadRule,
+    /// Members from the outside in, for each source.
+    sources: Vec<(Vec<usize>, Field)>,
+    /// Where each target goes, among the members of the result.
+    targets: Vec<usize>,
+}
+
+/// Why there is no plan.
+pub(super) enum Failure {
+    /// The rules do not fit this field.
+    Reason(String),
+    /// A function failed.
+    Error(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+type Planned<T> = std::result::Result<T, Failure>;
+
+/// How `rules` change the field `id`, which reads as `field`.
+pub(super) fn plan(
+    schema: &Schema,
+    id: FieldId,
+    field: &Field,
+    rules: &[ReadRule],
+    depth: usize,
+) -> Planned<Plan> {
+    let of = schema.field(id);
+    if depth > MAX_DEPTH {
+        return Ok(Plan::Keep);
+    }
+    let child = |index: usize, field: &Field| match of.children.get(index) {
+        Some(&id) => plan(schema, id, field, rules, depth + 1),
+        None => Ok(Plan::Keep),
+    };
+    let keeps = |plan: &Plan| matches!(plan, Plan::Keep);
+    // An optional value reads as its item that may be null.
+    if of.structure == Structure::Collection && field.is_nullable() {
+        return child(0, &field.clone().with_nullable(false));
+    }
+    Ok(match (of.structure, field.data_type()) {
+        (Structure::Record, DataType::Struct(members)) => {
+            let plans = members.iter().enumerate().map(|(index, member)| child(index, member));
+            let plans = plans.collect::<Planned<Vec<_>>>()?;
+            let fitting = rules.iter().filter(|rule| rule.applies(&of.type_name, of.type_version));
+            let fitting = fitting.collect::<Vec<_>>();
+            if fitting.is_empty() && plans.iter().all(keeps) {
+                return Ok(Plan::Keep);
+            }
+            record(members, plans, &fitting)?
+        }
+        (Structure::Collection, DataType::LargeList(item)) => match child(0, item)? {
+            Plan::Keep => Plan::Keep,
+            plan => Plan::List(Arc::new(plan.field(item)), Box::new(plan)),
+        },
+        (Structure::Leaf, DataType::FixedSizeList(item, size)) => match child(0, item)? {
+            Plan::Keep => Plan::Keep,
+            plan => Plan::Fixed(Arc::new(plan.field(item)), *size, Box::new(plan)),
+        },
+        (Structure::Variant, DataType::Union(members, mode)) => {
+            // The first child of the union stands for no value.
+            let plans = members.iter().enumerate().map(|(index, (_, member))| {
+                index.checked_sub(1).map_or(Ok(Plan::Keep), |index| child(index, member))
+            });
+            let plans = plans.collect::<Planned<Vec<_>>>()?;
+            if plans.iter().all(keeps) {
+                return Ok(Plan::Keep);
+            }
+            let fields = members.iter().zip(&plans);
+            let fields = fields.map(|((id, field), plan)| (id, Arc::new(plan.field(field))));
+            Plan::Variant(fields.collect(), *mode, plans)
+        }
+        _ => Plan::Keep,
+    })
+}
+
+fn record(members: &Fields, plans: Vec<Plan>, rules: &[&ReadRule]) -> Planned<Plan> {
+    let fields = members.iter().zip(&plans);
+    let mut fields = fields.map(|(field, plan)| Arc::new(plan.field(field))).collect::<Vec<_>>();
+    let stored = Fields::from(fields.clone());
+    let mut made: Vec<&str> = Vec::new();
+    let mut applied = Vec::with_capacity(rules.len());
+    for rule in rules {
+        let sources = rule.sources.iter().map(|name| {
+            source(&stored, name, 0).ok_or_else(|| {
+                Failure::Reason(format!(
+                    "the rule for {} needs the member {name:?}, which is not there",
+                    rule.class
+                ))
+            })
+        });
+        let sources = sources.collect::<Planned<Vec<_>>>()?;
+        let types = types(rule, &sources)?;
+        let mut targets = Vec::with_capacity(types.len());
+        for (target, field) in rule.targets.iter().zip(types) {
+            if made.contains(&target.name.as_str()) {
+                let message = format!("two rules for {} make {:?}", rule.class, target.name);
+                return Err(Failure::Reason(message));
+            }
+            made.push(&target.name);
+            let field = Arc::new(field.with_name(&target.name));
+            match fields.iter().position(|other| *other.name() == target.name) {
+                Some(index) => {
+                    fields[index] = field;
+                    targets.push(index);
+                }
+                None => {
+                    targets.push(fields.len());
+                    fields.push(field);
+                }
+            }
+        }
+        applied.push(Applied { rule: (*rule).clone(), sources, targets });
+    }
+    Ok(Plan::Record { members: fields.into(), plans, rules: applied })
+}
+
+/// A member of a record or of its base classes.
+fn source(members: &Fields, name: &str, depth: usize) -> Option<(Vec<usize>, Field)> {
+    if let Some((index, field)) = members.find(name) {
+        return Some((vec![index], field.as_ref().clone()));
+    }
+    let bases = members.iter().enumerate().filter(|(_, member)| member.name().starts_with(":_"));
+    for (index, base) in bases {
+        let DataType::Struct(inherited) = base.data_type() else { continue };
+        if depth < MAX_DEPTH
+            && let Some((mut path, field)) = source(inherited, name, depth + 1)
+        {
+            path.insert(0, index);
+            return Some((path, field));
+        }
+    }
+    None
+}
+
+/// Types of the targets: stated, or those of what the function makes of nothing.
+fn types(rule: &ReadRule, sources: &[(Vec<usize>, Field)]) -> Result<Vec<Field>> {
+    let stated = rule.targets.iter().map(|target| target.field.clone()).collect::<Option<Vec<_>>>();
+    if let Some(stated) = stated {
+        return Ok(stated);
+    }
+    let empty =
+        sources.iter().map(|(_, field)| (new_empty_array(field.data_type()), field.clone()));
+    let made = rule.run(&empty.collect::<Vec<_>>(), 0)?;
+    let field = |(target, array): (&super::Target, ArrayRef)| {
+        let made = crate::arrow::field(&target.name, array.data_type().clone());
+        target.field.clone().unwrap_or(made)
+    };
+    Ok(rule.targets.iter().zip(made).map(field).collect())
+}
+
+impl Plan {
+    /// The field after the rules.
+    pub(super) fn field(&self, field: &Field) -> Field {
+        let data_type = match self {
+            Self::Keep => return field.clone(),
+            Self::List(item, _) => DataType::LargeList(Arc::clone(item)),
+            Self::Fixed(item, size, _) => DataType::FixedSizeList(Arc::clone(item), *size),
+            Self::Variant(members, mode, _) => DataType::Union(members.clone(), *mode),
+            Self::Record { members, .. } => DataType::Struct(members.clone()),
+        };
+        field.clone().with_data_type(data_type)
+    }
+
+    /// The array after the rules; what they do not touch is shared.
+    pub(super) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
+        let rebuilt: std::result::Result<ArrayRef, ArrowError> = match self {
+            Self::Keep => return Ok(Arc::clone(array)),
+            Self::List(item, plan) => {
+                let (_, offsets, values, nulls) = array.as_list::<i64>().clone().into_parts();
+                let values = plan.apply(&values)?;
+                LargeListArray::try_new(Arc::clone(item), offsets, values, nulls).map(shared)
+            }
+            Self::Fixed(item, size, plan) => {
+                let list = array.as_fixed_size_list();
+                let (values, nulls) = (plan.apply(list.values())?, list.nulls().cloned());
+                let item = Arc::clone(item);
+                FixedSizeListArray::try_new_with_length(item, *size, values, nulls, list.len())
+                    .map(shared)
+            }
+            Self::Variant(members, _, plans) => {
+                let union = array.as_union();
+                let children = members.iter().zip(plans);
+                let children = children.map(|((id, _), plan)| plan.apply(union.child(id)));
+                let children = children.collect::<Result<Vec<_>>>()?;
+                let (tags, offsets) = (union.type_ids().clone(), union.offsets().cloned());
+                UnionArray::try_new(members.clone(), tags, offsets, children).map(shared)
+            }
+            Self::Record { members, plans, rules } => {
+                let record = array.as_struct();
+                let columns = record.columns().iter().zip(plans);
+                let mut columns =
+                    columns.map(|(column, plan)| plan.apply(column)).collect::<Result<Vec<_>>>()?;
+                // Functions see objects only, not the places of those that are null.
+                let objects = Objects::new(record);
+                let stored = objects.pack(&columns)?;
+                for applied in rules {
+                    let made = applied.run(&stored, members, objects.count)?;
+                    for (&place, array) in applied.targets.iter().zip(made) {
+                        let array = objects.spread(array)?;
+                        match columns.get_mut(place) {
+                            Some(column) => *column = array,
+                            None => columns.push(array),
+                        }
+                    }
+                }
+                let nulls = record.nulls().cloned();
+                StructArray::try_new_with_length(members.clone(), columns, nulls, record.len())
+                    .map(shared)
+            }
+        };
+        rebuilt.map_err(unfit)
+    }
+}
+
+impl Applied {
+    /// The targets, in their types, of the objects whose members are `stored`.
+    fn run(&self, stored: &[ArrayRef], members: &Fields, objects: usize) -> Result<Vec<ArrayRef>> {
+        let source = |(path, field): &(Vec<usize>, Field)| {
+            let mut path = path.iter();
+            let first = path.next().and_then(|&index| stored.get(index)).cloned();
+            let inner = |array: Option<ArrayRef>, index: &usize| {
+                array.and_then(|array| array.as_struct_opt()?.columns().get(*index).cloned())
+            };
+            path.fold(first, inner).map(|array| (array, field.clone()))
+        };
+        let sources = self.sources.iter().map(source).collect::<Option<Vec<_>>>();
+        let sources = sources
+            .ok_or_else(|| Error::invalid_argument("a record lacks a member of its type"))?;
+        let made = self.rule.run(&sources, objects)?;
+        let targets = self.targets.iter().zip(&self.rule.targets).zip(made);
+        let convert = |((&place, target), array): ((&usize, &super::Target), ArrayRef)| {
+            let nullable = array.null_count() > 0;
+            let from = Field::new(&target.name, array.data_type().clone(), nullable);
+            let options = Options { missing: Missing::Error, narrowing: true };
+            let conversion = evolve(&from, &members[place], options);
+            conversion.and_then(|conversion| conversion.apply(&array)).in_field(&target.name)
+        };
+        targets.map(convert).collect()
+    }
+}
+
+/// Which places of a record hold objects.
+struct Objects {
+    count: usize,
+    valid: Option<NullBuffer>,
+}
+
+impl Objects {
+    fn new(record: &StructArray) -> Self {
+        let valid = record.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
+        Self { count: record.len() - record.null_count(), valid }
+    }
+
+    /// The values of the objects.
+    fn pack(&self, columns: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
+        let Some(valid) = &self.valid else { return Ok(columns.to_vec()) };
+        let mask = BooleanArray::new(valid.inner().clone(), None);
+        let pack = |column: &ArrayRef| arrow_select::filter::filter(column, &mask);
+        columns.iter().map(pack).collect::<std::result::Result<_, _>>().map_err(unfit)
+    }
+
+    /// Values of the objects at the places of the objects.
+    fn spread(&self, array: ArrayRef) -> Result<ArrayRef> {
+        let Some(valid) = &self.valid else { return Ok(array) };
+        let mut next = 0..;
+        let rows = valid.iter().map(|valid| if valid { next.next() } else { None });
+        arrow_select::take::take(&array, &UInt64Array::from_iter(rows), None).map_err(unfit)
+    }
+}
+
+fn unfit(error: ArrowError) -> Error {
+    Error::invalid_argument("what a rule made does not fit its field").with_source(error)
+}
+
+fn shared<A: Array + 'static>(array: A) -> ArrayRef {
+    Arc::new(array)
+}

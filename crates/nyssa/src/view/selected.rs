@@ -1,0 +1,282 @@
+//! Some entries of a dataset, as a dataset: a range, or what a cut leaves over.
+
+use std::ops::Range;
+
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_buffer::BooleanBuffer;
+use arrow_data::transform::MutableArrayData;
+use rayon::prelude::*;
+
+use crate::Context;
+use crate::cut::Cut;
+use crate::dataset::{Dataset, Format, Item};
+use crate::error::{Error, Result};
+use crate::guard::to_usize;
+use crate::rntuple::schema::Schema;
+
+/// Consecutive entries of the inner dataset, of which some or all are taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    /// Entries of the inner dataset.
+    pub entries: Range<u64>,
+    /// Which of them are taken; `None` for all.
+    pub mask: Option<BooleanBuffer>,
+}
+
+impl Piece {
+    /// Number of entries taken.
+    pub fn taken(&self) -> u64 {
+        match &self.mask {
+            None => self.entries.end - self.entries.start,
+            Some(mask) => mask.count_set_bits() as u64,
+        }
+    }
+}
+
+/// Entries that a cut looks at together.
+const CUT_ENTRIES: u64 = 1 << 16;
+
+/// Which of `entries` a cut takes. Only the columns of the cut are read, some clusters or a part of one
+/// at a time.
+///
+/// # Errors
+/// Those of [`Cut::check`] and of reading.
+pub fn taken(
+    dataset: &dyn Dataset,
+    cut: &Cut,
+    entries: Range<u64>,
+    context: &Context,
+) -> Result<Vec<Piece>> {
+    cut.check(dataset.items())?;
+    let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
+    let mut pieces = Vec::new();
+    let mut start = entries.start;
+    while start < entries.end {
+        context.check()?;
+        let end = entries.end.min(start.saturating_add(CUT_ENTRIES));
+        let arrays = dataset.read(&names, start..end, context)?;
+        let mask = cut.mask(&arrays, to_usize(end - start, "mask")?)?;
+        pieces.push(Piece { entries: start..end, mask: Some(mask) });
+        start = end;
+    }
+    Ok(pieces)
+}
+
+/// The taken entries of another dataset, counted from 0.
+pub struct Selected<'a> {
+    inner: &'a dyn Dataset,
+    pieces: Vec<Piece>,
+    /// First entry of each piece here, and the number of entries.
+    starts: Vec<u64>,
+}
+
+impl<'a> Selected<'a> {
+    /// The taken entries of `pieces`, in their order. Pieces of which nothing is taken cost nothing.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a piece beyond the entries or with a mask of another length.
+    pub fn new(inner: &'a dyn Dataset, pieces: Vec<Piece>) -> Result<Self> {
+        let mut starts = vec![0];
+        let mut kept = Vec::with_capacity(pieces.len());
+        let mut total = 0u64;
+        for piece in pieces {
+            let Range { start, end } = piece.entries;
+            if start > end || end > inner.num_entries() {
+                return Err(Error::invalid_argument(format!(
+                    "entries {start}..{end} are not within the {} entries of {}",
+                    inner.num_entries(),
+                    inner.name()
+                )));
+            }
+            if piece.mask.as_ref().is_some_and(|mask| mask.len() as u64 != end - start) {
+                return Err(Error::invalid_argument("a mask needs one bit for each entry"));
+            }
+            let taken = piece.taken();
+            if taken == 0 {
+                continue;
+            }
+            // A mask that takes all is no mask.
+            let mask = piece.mask.filter(|_| taken != end - start);
+            total += taken;
+            starts.push(total);
+            kept.push(Piece { entries: piece.entries, mask });
+        }
+        Ok(Self { inner, pieces: kept, starts })
+    }
+
+    /// The pieces of which something is taken.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// How many of the entries before `entry` of the inner dataset are taken, for pieces in its order.
+    pub fn before(&self, entry: u64) -> u64 {
+        let index = self.pieces.partition_point(|piece| piece.entries.end <= entry);
+        let start = self.starts.get(index).copied().unwrap_or(0);
+        let Some(piece) = self.pieces.get(index) else { return start };
+        let part = entry.saturating_sub(piece.entries.start);
+        start
+            + match &piece.mask {
+                None => part,
+                Some(mask) => mask.slice(0, part as usize).count_set_bits() as u64,
+            }
+    }
+
+    /// The part of each piece that holds entries `range` of this dataset.
+    pub fn parts(&self, range: &Range<u64>) -> Vec<Piece> {
+        let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);
+        let spans = self.starts.windows(2).zip(&self.pieces).skip(first);
+        let parts = spans.take_while(|(span, _)| span[0] < range.end).map(|(span, piece)| {
+            let from = range.start.max(span[0]) - span[0];
+            part(piece, from..range.end.min(span[1]) - span[0])
+        });
+        parts.filter(|part| !part.entries.is_empty()).collect()
+    }
+}
+
+/// Taken entries `taken` of a piece, and nothing before the first and after the last of them.
+fn part(piece: &Piece, taken: Range<u64>) -> Piece {
+    let Some(mask) = &piece.mask else {
+        let start = piece.entries.start;
+        return Piece { entries: start + taken.start..start + taken.end, mask: None };
+    };
+    let (mut begin, mut end, mut seen) = (0, 0, 0u64);
+    for (from, to) in mask.set_slices() {
+        let run = (to - from) as u64;
+        if seen < taken.end && seen + run > taken.start {
+            let skip = taken.start.saturating_sub(seen) as usize;
+            let stop = (taken.end - seen).min(run) as usize;
+            begin = if seen <= taken.start { from + skip } else { begin };
+            end = from + stop;
+        }
+        seen += run;
+    }
+    let mask = mask.slice(begin, end - begin);
+    let start = piece.entries.start + begin as u64;
+    let entries = start..piece.entries.start + end as u64;
+    let all = mask.count_set_bits() == mask.len();
+    Piece { entries, mask: Some(mask).filter(|_| !all) }
+}
+
+impl Dataset for Selected<'_> {
+    fn format(&self) -> Format {
+        self.inner.format()
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn file(&self) -> &str {
+        self.inner.file()
+    }
+
+    fn close(&self) {
+        self.inner.close();
+    }
+
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        self.parts(entries).iter().try_for_each(|part| self.inner.check_open(&part.entries))
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    fn items(&self) -> &[Item] {
+        self.inner.items()
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        self.inner.schema()
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        let mut clusters = Vec::new();
+        let inner = self.inner.clusters();
+        for (piece, start) in self.pieces.iter().zip(&self.starts) {
+            let mut start = *start;
+            let first = inner.partition_point(|cluster| cluster.end <= piece.entries.start);
+            for cluster in inner[first..].iter().take_while(|c| c.start < piece.entries.end) {
+                let from = cluster.start.max(piece.entries.start) - piece.entries.start;
+                let to = cluster.end.min(piece.entries.end) - piece.entries.start;
+                let taken = match &piece.mask {
+                    None => to - from,
+                    Some(mask) => {
+                        mask.slice(from as usize, (to - from) as usize).count_set_bits() as u64
+                    }
+                };
+                if taken > 0 {
+                    clusters.push(start..start + taken);
+                }
+                start += taken;
+            }
+        }
+        clusters
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        if entries.start > entries.end || entries.end > self.num_entries() {
+            return Err(Error::invalid_argument(format!(
+                "entries {}..{} are asked for, there are {}",
+                entries.start,
+                entries.end,
+                self.num_entries()
+            )));
+        }
+        let parts = self.parts(&entries);
+        let [first, rest @ ..] = &parts[..] else { return self.inner.read(names, 0..0, context) };
+        let read = |part: &Piece| {
+            let arrays = self.inner.read(names, part.entries.clone(), context)?;
+            let Some(mask) = &part.mask else { return Ok(arrays) };
+            let filter = |array: &ArrayRef| take(std::slice::from_ref(array), Some(mask));
+            context.pool().install(|| arrays.par_iter().map(filter).collect::<Result<Vec<_>>>())
+        };
+        let mut pieces = read(first)?.into_iter().map(|array| vec![array]).collect::<Vec<_>>();
+        for part in rest {
+            for (pieces, array) in pieces.iter_mut().zip(read(part)?) {
+                pieces.push(array);
+            }
+        }
+        let join = |arrays: Vec<ArrayRef>| match &arrays[..] {
+            [only] => Ok(ArrayRef::clone(only)),
+            arrays => take(arrays, None),
+        };
+        context.pool().install(|| pieces.into_par_iter().map(join).collect())
+    }
+}
+
+/// The entries of `arrays`, of one type, one after the other; of a single array those of `mask`.
+fn take(arrays: &[ArrayRef], mask: Option<&BooleanBuffer>) -> Result<ArrayRef> {
+    let data = arrays.iter().map(|array| array.to_data()).collect::<Vec<_>>();
+    let length = match mask {
+        Some(mask) => mask.count_set_bits(),
+        None => {
+            let total = arrays.iter().try_fold(0u64, |sum, a| sum.checked_add(a.len() as u64));
+            to_usize(total.unwrap_or(u64::MAX), "entries")?
+        }
+    };
+    let nulls = arrays.iter().any(|array| array.null_count() > 0);
+    let mut output = MutableArrayData::new(data.iter().collect(), nulls, length);
+    let failed = |error: arrow_schema::ArrowError| {
+        Error::limit("the selected entries do not fit one array").with_source(error)
+    };
+    match mask {
+        Some(mask) => {
+            for (start, end) in mask.set_slices() {
+                output.try_extend(0, start, end).map_err(failed)?;
+            }
+        }
+        None => {
+            for (index, array) in arrays.iter().enumerate() {
+                output.try_extend(index, 0, array.len()).map_err(failed)?;
+            }
+        }
+    }
+    Ok(make_array(output.freeze()))
+}

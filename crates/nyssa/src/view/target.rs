@@ -1,0 +1,190 @@
+//! The schema under which several files are read as one.
+
+use arrow_schema::{DataType, Field, FieldRef};
+use std::sync::Arc;
+
+use super::evolve::{Missing, common};
+use crate::Context;
+use crate::dataset::{AnyDataset, Item, LeftOut};
+use crate::error::{Error, Result};
+
+/// Which columns a chain of files has, and of which types.
+#[derive(Clone, Debug, Default)]
+pub enum Target {
+    /// Those of the first file.
+    #[default]
+    First,
+    /// Those of any file, in types that hold what is in all of them.
+    Union,
+    /// Those that all files have, in types that hold what is in all of them.
+    Intersection,
+    /// Those stated; each must be in one of the files at least.
+    Stated(Vec<Item>),
+    /// Those of another dataset.
+    Like(AnyDataset),
+}
+
+/// The columns of a file, and those below them.
+pub(super) struct File<'a> {
+    pub(super) name: &'a str,
+    pub(super) own: &'a [Item],
+    pub(super) below: &'a [Item],
+}
+
+impl File<'_> {
+    fn find(&self, name: &str) -> Option<&Item> {
+        find(self.own, name).or_else(|| find(self.below, name))
+    }
+}
+
+impl Target {
+    /// The target of files without some parts of their columns.
+    pub(super) fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Self> {
+        let Self::Like(dataset) = self else { return Ok(self.clone()) };
+        let without = dataset.without(parts, context)?;
+        Ok(Self::Like(without.unwrap_or_else(|| Arc::clone(dataset))))
+    }
+
+    /// The columns of the target, given those of the files. What a file may lack becomes nullable if
+    /// `missing` says so; a column without a type for all is unreadable, with the reason.
+    ///
+    /// # Errors
+    /// `NotFound` when a stated column is in no file.
+    pub(super) fn resolve(&self, files: &[File<'_>], missing: Missing) -> Result<Vec<Item>> {
+        let items = match self {
+            Self::Stated(items) => {
+                stated_somewhere(items, files)?;
+                items.clone()
+            }
+            Self::Like(dataset) => dataset.items().to_vec(),
+            _ => self.together(files.iter().map(|file| (file.name, file.own))),
+        };
+        Ok(nullable(items, files, missing))
+    }
+
+    /// The columns below those of the target, unless these are stated.
+    pub(super) fn below(&self, files: &[File<'_>], missing: Missing) -> Vec<Item> {
+        nullable(self.together(files.iter().map(|file| (file.name, file.below))), files, missing)
+    }
+
+    fn together<'a>(&self, files: impl Iterator<Item = (&'a str, &'a [Item])>) -> Vec<Item> {
+        let files: Vec<_> = files.collect();
+        match self {
+            Self::First => files.first().map(|(_, items)| items.to_vec()).unwrap_or_default(),
+            Self::Union => joined(&files, false),
+            Self::Intersection => joined(&files, true),
+            Self::Stated(_) | Self::Like(_) => Vec::new(),
+        }
+    }
+}
+
+fn stated_somewhere(items: &[Item], files: &[File<'_>]) -> Result<()> {
+    let has = |name: &str| files.iter().any(|file| file.find(name).is_some());
+    match items.iter().find(|item| !files.is_empty() && !has(&item.name)) {
+        None => Ok(()),
+        Some(item) => {
+            let names = files.iter().flat_map(|file| file.own.iter().chain(file.below));
+            let names = names.map(|item| item.name.as_str());
+            let hint = crate::guard::did_you_mean(&item.name, names);
+            Err(Error::not_found(format!("no file has the field {:?}{hint}", item.name)))
+        }
+    }
+}
+
+fn find<'a>(items: &'a [Item], name: &str) -> Option<&'a Item> {
+    items.iter().find(|item| item.name == name)
+}
+
+/// The columns of all files together.
+fn joined(files: &[(&str, &[Item])], shared_only: bool) -> Vec<Item> {
+    let Some((&(_, first), rest)) = files.split_first() else { return Vec::new() };
+    let mut items = first.to_vec();
+    for (file, others) in rest {
+        if shared_only {
+            items.retain(|item| find(others, &item.name).is_some());
+        }
+        for item in &mut items {
+            if let Some(other) = find(others, &item.name) {
+                widen(item, other, file, shared_only);
+            }
+        }
+        if !shared_only {
+            let new = others.iter().filter(|other| find(&items, &other.name).is_none());
+            let new = new.cloned().collect::<Vec<_>>();
+            items.extend(new);
+        }
+    }
+    items
+}
+
+/// Makes the type of `item` hold what `other`, of another file, has.
+fn widen(item: &mut Item, other: &Item, file: &str, shared_only: bool) {
+    let (Ok(a), Ok(b)) = (&item.field, &other.field) else {
+        if item.field.is_ok() {
+            item.field = other.field.clone();
+        }
+        return;
+    };
+    if a == b {
+        return;
+    }
+    match common(a, b, shared_only) {
+        None => {
+            item.field = Err(format!(
+                "no type holds both {} and the {} of {file}",
+                a.data_type(),
+                b.data_type()
+            ));
+        }
+        Some(field) => {
+            if field.data_type() != a.data_type() {
+                let taken = field.data_type() == b.data_type();
+                item.type_name = if taken { other.type_name.clone() } else { String::new() };
+            }
+            item.field = Ok(field);
+        }
+    }
+}
+
+/// Lets be null what one of the files does not have, where `missing` says so.
+fn nullable(mut items: Vec<Item>, files: &[File<'_>], missing: Missing) -> Vec<Item> {
+    if missing == Missing::Null {
+        for file in files {
+            items.iter_mut().for_each(|item| nullable_where_missing(item, file));
+        }
+    }
+    items
+}
+
+fn nullable_where_missing(item: &mut Item, file: &File<'_>) {
+    let Ok(field) = &mut item.field else { return };
+    match file.find(&item.name).map(|other| &other.field) {
+        None => *field = field.clone().with_nullable(true),
+        Some(Ok(other)) => *field = nullable_members(field, other),
+        Some(Err(_)) => (),
+    }
+}
+
+fn nullable_members(field: &Field, file: &Field) -> Field {
+    let member = |member: &FieldRef, others: &arrow_schema::Fields| {
+        let other = others.iter().find(|other| other.name() == member.name());
+        Arc::new(match other {
+            None => member.as_ref().clone().with_nullable(true),
+            Some(other) => nullable_members(member, other),
+        })
+    };
+    let data_type = match (field.data_type(), file.data_type()) {
+        (DataType::Struct(members), DataType::Struct(others)) => {
+            DataType::Struct(members.iter().map(|one| member(one, others)).collect())
+        }
+        (
+            DataType::LargeList(item),
+            DataType::LargeList(other) | DataType::FixedSizeList(other, _),
+        ) => DataType::LargeList(Arc::new(nullable_members(item, other))),
+        (DataType::FixedSizeList(item, size), DataType::FixedSizeList(other, _)) => {
+            DataType::FixedSizeList(Arc::new(nullable_members(item, other)), *size)
+        }
+        _ => return field.clone(),
+    };
+    field.clone().with_data_type(data_type)
+}
