@@ -5,9 +5,11 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from nyssa import _columns, _core, _types
+from nyssa._reopen import Recipe, absolute, absolute_file
 from nyssa.dataset import Dataset
 from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.rules import ReadRules
@@ -27,8 +29,10 @@ Schema = Any
 class Chain(Dataset):
     """The entries of many files, one after the other, as one dataset; see `chain`."""
 
-    def __init__(self, core: _core.Dataset, files: list[tuple[str, int, int]]) -> None:
-        super().__init__(core)
+    def __init__(
+        self, core: _core.Dataset, recipe: Recipe, files: list[tuple[str, int, int]]
+    ) -> None:
+        super().__init__(core, recipe)
         self._files = files
 
     @property
@@ -94,9 +98,20 @@ def chain(
     nyssa.ArgumentError
         (a `ValueError`) when no files are given or an option is wrong.
     """
-    links = [link(one) for one in expand(files)]
+    sources = expand(files)
     options = link_options(schema, missing, narrowing, aliases, rules)
-    return Chain(*_core.chain(links, options, threads))
+    core, parts = _core.chain([link(one) for one in sources], options, threads)
+    again = partial(
+        chain, schema=schema, missing=missing, narrowing=narrowing, aliases=aliases, rules=rules
+    )
+    return Chain(core, (again, ([_absolute(one) for one in sources],)), parts)
+
+
+def _absolute(source: One) -> One:
+    """Return a file by its absolute path, a dataset as it is."""
+    if isinstance(source, Dataset):
+        return source
+    return absolute(source) if isinstance(source, str) else absolute_file(os.fspath(source))
 
 
 def link_options(

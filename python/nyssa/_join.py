@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from nyssa import _core
 from nyssa._chain import Files, chain
@@ -63,8 +64,11 @@ def join(
     keys = [] if on is None else [on] if isinstance(on, str) else list(on)
     if on is not None and not keys:
         raise ArgumentError("on= names no column; leave it out to join by entry number")
+    first = _one(left)
     rights = [(one._core, name) for one, name in zip(datasets, prefixes, strict=True)]
-    return Dataset(_core.join(_one(left)._core, rights, keys, threads))
+    core = _core.join(first._core, rights, keys, threads)
+    recipe = (partial(join, prefix=prefixes), (first, datasets, keys or None))
+    return Dataset(core, recipe)
 
 
 def _one(source: Files) -> Dataset:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from nyssa import _core, _library, _spare
+from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
 
 if TYPE_CHECKING:
@@ -165,6 +167,10 @@ class Column(NDArrayOperatorsMixin):
         self._dataset.close()
 
     __hash__ = object.__hash__
+
+    def __reduce__(self) -> Recipe:
+        """Return how to open it again; see `Dataset`."""
+        return (getitem, (self._dataset, self.name))
 
     def __repr__(self) -> str:
         """Return name, type and dataset."""

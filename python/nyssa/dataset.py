@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
+from typing_extensions import Self
+
 from nyssa import _core, _lazy, _library, _spare
 from nyssa._filter import NameFilter, choose, deep, matcher, not_found, nothing_left
 from nyssa._mapping import Choosable
 from nyssa._read_steps import each
+from nyssa._reopen import Recipe
 from nyssa._steps import entry_numbers, entry_range
 from nyssa._steps import step_size as size_of
 from nyssa.column import Column
@@ -33,10 +36,15 @@ class Dataset(Choosable[Column]):
     Its entries are read with `arrays`, in pieces with `iterate`, or column by column
     (``dataset["Jet_pt"].array()``). It is also an Arrow stream, one batch per cluster:
     ``pyarrow.table(dataset)``, DuckDB and others take it as it is.
+
+    It is pickled by how it was opened, not by its data: another process opens the file again, by
+    its absolute path. That holds for chains, joins, friends and rules, too. The functions of rules
+    are pickled with them: pickle takes those that it can import, cloudpickle all.
     """
 
-    def __init__(self, core: _core.Dataset) -> None:
+    def __init__(self, core: _core.Dataset, recipe: Recipe) -> None:
         self._core = core
+        self._recipe = recipe
         self._items = {item[0]: item for item in core.items()}
 
     @cached_property
@@ -177,6 +185,10 @@ class Dataset(Choosable[Column]):
         """Hash by identity."""
         return id(self)
 
+    def __reduce__(self) -> Recipe:
+        """Return how to open it again."""
+        return self._recipe
+
     def close(self) -> None:
         """Close the file, or files, that it is read from.
 
@@ -186,7 +198,7 @@ class Dataset(Choosable[Column]):
         """
         self._core.close()
 
-    def __enter__(self) -> Dataset:
+    def __enter__(self) -> Self:
         """Return itself, so that ``with nyssa.open("file.root:Events") as events`` works."""
         return self
 
@@ -266,9 +278,10 @@ class Dataset(Choosable[Column]):
             return _spare.table(source._core, chosen, library, start, stop, threads)
         return source._table(library, chosen, start, stop, threads)
 
-    def with_rules(self, rules: ReadRules) -> Dataset:
+    def with_rules(self, rules: ReadRules) -> Self:
         """Return this dataset with members that `rules` compute while it is read."""
-        return Dataset(_core.with_rules(self._core, rules._core))
+        recipe = (Dataset.with_rules, (self, rules))
+        return self._view(_core.with_rules(self._core, rules._core), recipe)
 
     def take(
         self,
@@ -373,6 +386,10 @@ class Dataset(Choosable[Column]):
 
     # Inner workings
 
+    def _view(self, core: _core.Dataset, recipe: Recipe) -> Self:
+        """Return the same entries read in another way, as a dataset of the same class."""
+        return type(self)(core, recipe)
+
     def _item(self, name: str) -> _Item | None:
         return self._items.get(name) or self._core.item(name)
 
@@ -456,7 +473,7 @@ class TTree(Dataset):
         """The trees whose branches belong to the same entries; see `with_friends`."""
         return [Friend(*friend) for friend in _core.relations(self._core)[1]]
 
-    def with_friends(self, *, threads: int | None = None) -> Dataset:
+    def with_friends(self, *, threads: int | None = None) -> Self:
         """Return the tree with the columns of its friends, as ``"friend.branch"``.
 
         Entries of the same number belong together, except where a friend has an index: there those
@@ -473,7 +490,7 @@ class TTree(Dataset):
         nyssa.UnsupportedError
             (a `NotImplementedError`) when a friend has an index that is not by integer columns.
         """
-        return Dataset(_core.with_friends(self._core, threads))
+        return self._view(_core.with_friends(self._core, threads), (TTree.with_friends, (self,)))
 
 
 class RNTuple(Dataset):
@@ -487,8 +504,11 @@ class RNTuple(Dataset):
     @property
     def attribute_sets(self) -> dict[str, AttributeSet]:
         """Attribute sets by name: data about ranges of entries. Empty for most RNTuples."""
-        names = self._core.attribute_sets()
-        return {name: AttributeSet(self._core.attribute_set(name)) for name in names}
+        return {name: self._attribute_set(name) for name in self._core.attribute_sets()}
+
+    def _attribute_set(self, name: str) -> AttributeSet:
+        recipe = (RNTuple._attribute_set, (self, name))
+        return AttributeSet(self._core.attribute_set(name), recipe)
 
 
 class AttributeSet(RNTuple):
@@ -510,6 +530,6 @@ class AttributeSet(RNTuple):
         return self["_userData"].array(**options)
 
 
-def wrap(core: _core.Dataset) -> Dataset:
-    """Return the Python face of an open dataset."""
-    return (TTree if core.format == "TTree" else RNTuple)(core)
+def wrap(core: _core.Dataset, recipe: Recipe) -> TTree | RNTuple:
+    """Return the Python face of an open dataset; `recipe` opens it again."""
+    return (TTree if core.format == "TTree" else RNTuple)(core, recipe)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from nyssa import _core
 from nyssa._filter import NameFilter, matcher, not_found
 from nyssa._mapping import Choosable
-from nyssa.dataset import Dataset, wrap
+from nyssa._reopen import Recipe, absolute_file
+from nyssa.dataset import Dataset, RNTuple, TTree, wrap
 from nyssa.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ class Directory(Choosable[Any]):
     `nyssa.objects.Object`. Nothing is read before it is asked for.
     """
 
-    def __init__(
-        self, core: _core.File, path: str = "", objects: objects.Reader | None = None
-    ) -> None:
+    def __init__(self, core: _core.File, path: str = "", above: Directory | None = None) -> None:
         self._core = core
         self._path = path
-        self._objects = objects
+        self._objects: objects.Reader | None = above._objects if above else None
+        # Where the file is, also when the working directory is another one later.
+        self._file: str = above._file if above else absolute_file(core.name)
         prefix = f"{path}/" if path else ""
         rows, self._lost = core.keys()
         self._entries = [
@@ -150,9 +151,12 @@ class Directory(Choosable[Any]):
         name, cycle, classname = self._entry(key)
         path = f"{self._path}/{name}" if self._path else name
         if classname in _DIRECTORIES:
-            return Directory(self._core, path, self._reader())
+            self._reader()
+            return Directory(self._core, path, self)
         if classname in _DATASETS:
-            return wrap(self._core.dataset(f"{path};{cycle}"))
+            path = f"{path};{cycle}"
+            recipe = (_open_dataset, (self._file, self._core.raw, path))
+            return wrap(self._core.dataset(path), recipe)
         return self._reader().read(f"{path};{cycle}", classname)
 
     def _reader(self) -> objects.Reader:
@@ -182,6 +186,10 @@ class Directory(Choosable[Any]):
     def __hash__(self) -> int:
         """Hash by identity."""
         return id(self)
+
+    def __reduce__(self) -> Recipe:
+        """Return how to open it again: directories and files are pickled by where they are."""
+        return (_open_directory, (self._file, self._core.raw, self._path))
 
     def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
         """Refuse: NumPy, pandas and awkward would else make an array of the names."""
@@ -260,7 +268,17 @@ def open_dataset(source: str | os.PathLike[str] | Dataset) -> Dataset:
     if isinstance(source, Dataset):
         return source
     name, inner = _split(source)
-    return wrap(_core.open(name).dataset(inner))
+    return _open_dataset(name, False, inner)
+
+
+def _open_dataset(name: str, raw: bool, path: str | None) -> TTree | RNTuple:
+    core = _core.open(name, raw).dataset(path)
+    return wrap(core, (_open_dataset, (absolute_file(name), raw, core.name)))
+
+
+def _open_directory(name: str, raw: bool, path: str) -> Directory:
+    file = File(_core.open(name, raw))
+    return Directory(file._core, path, file) if path else file
 
 
 def _split(path: str | os.PathLike[str]) -> tuple[str, str | None]:

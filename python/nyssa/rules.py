@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nyssa import _awkward, _columns, _core, _types
 from nyssa.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from nyssa._core import ReadRule as CoreRule
 
 __all__ = ["ReadRules"]
 
@@ -30,11 +34,12 @@ class ReadRules:
     appears in the fields (in lists too): flat NumPy arrays of numbers, else awkward arrays. It
     returns one value for each object. Target members are added, or replace those of the same name;
     sources stay. Members of inner objects are computed before those of outer ones. Rules apply to
-    the classes of RNTuples; a function may be called without any object to learn its type.
+    the classes of RNTuples; a function may be called without any object to learn its type. Rules
+    are pickled with their functions: pickle takes those that it can import, cloudpickle all.
     """
 
     def __init__(self) -> None:
-        self._core: list[tuple[Any, ...]] = []
+        self._rules: list[_Rule] = []
 
     def add(
         self,
@@ -85,20 +90,54 @@ class ReadRules:
                 return given
 
             return decorate
-        covered = (*_versions(versions), target_version)
-        names = [sources] if isinstance(sources, str) else list(sources)
-        targets = _targets(target)
-        self._core.append((class_name, covered, names, targets, _adapt(function, targets)))
+        names = (sources,) if isinstance(sources, str) else tuple(sources)
+        targets = _named(target)
+        _typed(targets)
+        rule = _Rule(class_name, _versions(versions), target_version, names, targets, function)
+        self._rules.append(rule)
         return function
+
+    @property
+    def _core(self) -> list[CoreRule]:
+        """Return the rules as the core takes them."""
+        return [rule.core() for rule in self._rules]
 
     def __len__(self) -> int:
         """Return the number of rules."""
-        return len(self._core)
+        return len(self._rules)
 
     def __repr__(self) -> str:
         """Return the classes and targets."""
-        rules = [f"{rule[0]}: {', '.join(name for name, _ in rule[3])}" for rule in self._core]
+        rules = [f"{rule.class_name}: {', '.join(rule.targets)}" for rule in self._rules]
         return f"<ReadRules {'; '.join(rules) or 'none'}>"
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """One rule, as it was given."""
+
+    class_name: str
+    versions: tuple[int, int]
+    target_version: int | None
+    sources: tuple[str, ...]
+    targets: dict[str, Any]
+    function: Callable[..., Any]
+
+    def core(self) -> CoreRule:
+        """Return the rule as the core takes it."""
+        covered = (*self.versions, self.target_version)
+        targets = _typed(self.targets)
+        return (self.class_name, covered, list(self.sources), targets, self._call)
+
+    def _call(self, columns: list[_core.Array]) -> list[_core.Array]:
+        """Return the targets of source columns."""
+        made = self.function(*(_flat(column) for column in columns))
+        values = [made] if len(self.targets) == 1 else list(made)
+        if len(values) != len(self.targets):
+            count = len(self.targets)
+            raise ArgumentError(f"the function returns {len(values)} arrays, not {count}")
+        pairs = zip(self.targets, values, strict=True)
+        return [_columns.column(name, _array(value)) for name, value in pairs]
 
 
 def _versions(versions: Versions) -> tuple[int, int]:
@@ -114,34 +153,24 @@ def _versions(versions: Versions) -> tuple[int, int]:
     return first, last
 
 
-def _targets(target: Any) -> list[tuple[str, _core.Array | None]]:
-    if isinstance(target, str):
-        return [(target, None)]
+def _named(target: str | Iterable[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the targets by name, each with its type, or `None` where that is not stated."""
     if isinstance(target, Mapping):
-        columns = _types.empty(target)
-        if columns is None:
-            raise ArgumentError(f"targets are names with types, not {target!r}")
-        return [(column.name, column) for column in columns]
-    names = list(target)
+        return dict(target)
+    names = [target] if isinstance(target, str) else list(target)
     if not names:
         raise ArgumentError("a rule needs a target")
-    return [(name, None) for name in names]
+    return dict.fromkeys(names)
 
 
-def _adapt(
-    function: Callable[..., Any], targets: list[tuple[str, _core.Array | None]]
-) -> Callable[[list[_core.Array]], list[_core.Array]]:
-    """Return the function from columns to columns that the core calls."""
-
-    def call(columns: list[_core.Array]) -> list[_core.Array]:
-        made = function(*(_flat(column) for column in columns))
-        values = [made] if len(targets) == 1 else list(made)
-        if len(values) != len(targets):
-            raise ArgumentError(f"the function returns {len(values)} arrays, not {len(targets)}")
-        pairs = zip(targets, values, strict=True)
-        return [_columns.column(name, _array(value)) for (name, _), value in pairs]
-
-    return call
+def _typed(targets: dict[str, Any]) -> list[tuple[str, _core.Array | None]]:
+    """Return the targets, each with an empty column of its type where that is stated."""
+    if targets and all(one is None for one in targets.values()):
+        return [(name, None) for name in targets]
+    columns = _types.empty(targets)
+    if columns is None:
+        raise ArgumentError(f"targets are names with types, not {targets!r}")
+    return [(column.name, column) for column in columns]
 
 
 def _flat(column: _core.Array) -> Any:

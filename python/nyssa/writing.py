@@ -34,6 +34,7 @@ class WritableFile:
     def __init__(self, path: str, core: _core.Writer) -> None:
         self._path = path
         self._core: _core.Writer | None = core
+        self._process = os.getpid()
         self._writers: dict[str, NTupleWriter] = {}
 
     @property
@@ -151,7 +152,7 @@ class WritableFile:
 
     def __del__(self) -> None:
         """Warn when the file was forgotten: without `close` nothing is written."""
-        if getattr(self, "_core", None) is not None:
+        if getattr(self, "_core", None) is not None and self._process == os.getpid():
             warnings.warn(
                 f"{self._path} was never closed and is not written; use `with`",
                 RuntimeWarning,

@@ -68,6 +68,12 @@ impl File {
         self.file.name()
     }
 
+    /// Whether objects that were streamed are read as their bytes.
+    #[getter]
+    fn raw(&self) -> bool {
+        self.options.streamer == StreamerForm::Raw
+    }
+
     /// Closes the file; nothing of it can be read any more.
     fn close(&self) {
         self.file.source().close();
@@ -104,8 +110,7 @@ impl File {
     /// Reads the object at `path`, which may end with a cycle, as a column of one row; its bytes where
     /// the file was opened so.
     fn object(&self, py: Python<'_>, path: String) -> PyResult<Array> {
-        let (objects, raw) =
-            (Arc::clone(&self.objects), self.options.streamer == StreamerForm::Raw);
+        let (objects, raw) = (Arc::clone(&self.objects), self.raw());
         Door::new(None).abandonable().run(py, move |_| {
             let key = objects.file().find(&path)?;
             let (field, array) = if raw { objects.read_raw(&key)? } else { objects.read(&key)? };

@@ -16,6 +16,7 @@ use crate::array::Array;
 use crate::door::{self, Door};
 use crate::errors;
 use crate::options::{get, write_options};
+use crate::process::Process;
 
 /// What a context and its file share: empty once it is finished.
 pub type Slot = Arc<Mutex<Option<Core>>>;
@@ -25,12 +26,13 @@ pub type Slot = Arc<Mutex<Option<Core>>>;
 pub struct FillContext {
     slot: Slot,
     cancel: Arc<AtomicBool>,
+    process: Process,
 }
 
 impl FillContext {
     /// The Python end of a context; the file keeps the other.
     pub fn new(slot: Slot, cancel: Arc<AtomicBool>) -> Self {
-        Self { slot, cancel }
+        Self { slot, cancel, process: Process::this() }
     }
 
     fn run<T: Send + 'static>(
@@ -38,6 +40,8 @@ impl FillContext {
         py: Python<'_>,
         job: impl FnOnce(&mut Option<Core>) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
+        let check = self.process.check("a fill context");
+        check.map_err(|error| errors::to_python(py, &error))?;
         let slot = Arc::clone(&self.slot);
         Door::new(None)
             .cancel(Arc::clone(&self.cancel))
@@ -68,8 +72,11 @@ impl FillContext {
         self.run(py, |context| context.take().map_or(Ok(0), Core::discard))
     }
 
-    /// Gives up, and the file with it when that loses entries.
+    /// Gives up, and the file with it when that loses entries; in a fork nothing happens.
     fn abandon(&self, py: Python<'_>) {
+        if !self.process.is_this() {
+            return;
+        }
         py.detach(|| drop(self.slot.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }
 }

@@ -24,6 +24,7 @@ mod import;
 mod layout;
 mod merge;
 mod options;
+mod process;
 mod relations;
 mod report;
 mod rewrite;

@@ -19,6 +19,7 @@ use crate::door::{self, Door};
 use crate::errors;
 use crate::fill::FillContext;
 use crate::options::{ByField, by_field, get, parse, write_options};
+use crate::process::Process;
 use crate::rows::Rows;
 use crate::shape::{Row, shapes};
 
@@ -30,6 +31,16 @@ type Fields = Vec<Row>;
 pub struct Writer {
     state: Arc<Mutex<Option<State>>>,
     cancel: Arc<AtomicBool>,
+    process: Process,
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if !self.process.is_this() {
+            // The unfinished file is removed with the state, but it is that of the other process.
+            std::mem::forget(Arc::clone(&self.state));
+        }
+    }
 }
 
 struct State {
@@ -96,7 +107,7 @@ impl Writer {
             let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options)?);
             Ok(State { file, update: None, options, context, order, tables: Vec::new() })
         })?;
-        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
+        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel, process: Process::this() })
     }
 
     /// Opens the file at `path` to add to it.
@@ -116,7 +127,7 @@ impl Writer {
             let file = update.file().clone();
             Ok(State { file, update: Some(update), options, context, order, tables: Vec::new() })
         })?;
-        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel })
+        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel, process: Process::this() })
     }
 
     /// Goes on with the RNTuple `name` of a file that is added to; the fields that rows have, and the
@@ -275,6 +286,7 @@ impl Writer {
     /// Writes what is left and lets the file appear.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let slot = Arc::clone(&self.state);
+        self.check(py)?;
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(State { file, tables, .. }) = state else { return Err(closed()) };
@@ -290,18 +302,27 @@ impl Writer {
         })
     }
 
-    /// Leaves no file.
+    /// Leaves no file; in a fork nothing happens.
     fn abort(&self, py: Python<'_>) {
+        if !self.process.is_this() {
+            return;
+        }
         py.detach(|| drop(self.state.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }
 }
 
 impl Writer {
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let check = self.process.check("a file that is being written");
+        check.map_err(|error| errors::to_python(py, &error))
+    }
+
     fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
         job: impl FnOnce(&mut State) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
+        self.check(py)?;
         let slot = Arc::clone(&self.state);
         Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let mut state = slot.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,0 +1,31 @@
+"""How datasets are opened again in another process: what pickle stores of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from nyssa import _core
+
+__all__ = ["Recipe", "absolute"]
+
+Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function and its arguments, as `object.__reduce__` returns them.
+
+The arguments of functions differ, hence `Any`.
+"""
+
+
+def absolute(path: str) -> str:
+    """Return ``"file.root:Events"`` with the absolute path of the file; a URL as it is.
+
+    Another process may run in another directory.
+    """
+    name, inner = _core.split_path(path)
+    return absolute_file(name) if inner is None else f"{absolute_file(name)}:{inner}"
+
+
+def absolute_file(name: str) -> str:
+    """Return the absolute path of a file; a URL as it is."""
+    return name if "://" in name else os.path.abspath(name)
