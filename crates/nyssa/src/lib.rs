@@ -7,7 +7,7 @@
 //!
 //! # The rooms
 //!
-//! A room may use the rooms below it, never one above it. `tests/layers.rs` reads the imports and
+//! A room may use the rooms below it, never one above it. `tests/architecture` reads the imports and
 //! checks this.
 //!
 //! ```text

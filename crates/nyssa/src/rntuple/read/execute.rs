@@ -11,7 +11,7 @@ use super::decode::{Out, Scratch, Task, encoding};
 use super::element::Element;
 use super::opened::Opened;
 use super::options::Options;
-use super::plan::{Fetch, PageRef, Part, Plan, StreamPlan};
+use super::plan::{Fetch, Items, PageRef, Part, Plan, StreamPlan};
 use super::switches::Switches;
 use crate::Context;
 use crate::arena::Arena;
@@ -31,9 +31,6 @@ pub enum Data {
     /// Alternatives of variants.
     Switches(Switches),
 }
-
-/// Per part its cluster and a range of items in it.
-pub type Items = Vec<(usize, Range<u64>)>;
 
 impl Data {
     /// Per part the items of a collection, or the values of an alternative of a variant.

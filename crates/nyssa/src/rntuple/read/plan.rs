@@ -11,6 +11,9 @@ use serde::Serialize;
 
 use super::element::Element;
 
+/// Per part its cluster and a range of items in it.
+pub type Items = Vec<(usize, Range<u64>)>;
+
 /// What one wave of a read fetches and where it goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {

@@ -8,8 +8,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::ScalarBuffer;
 
-use super::execute::Items;
-use super::plan::{Part, StreamPlan};
+use super::plan::{Items, Part, StreamPlan};
 use crate::arrow::gather::gather;
 use crate::error::{Error, Result};
 use crate::guard::{to_usize, try_vec};

@@ -1,12 +1,8 @@
 //! Physical and alias columns (specification, "Column Description", "Alias columns").
 
-use super::FieldId;
 use super::column_rules::of_leaf;
+use super::{ColumnId, FieldId};
 use crate::rntuple::encoding::ColumnType;
-
-/// Index of a column in [`super::Schema::columns`]; the on-disk physical column id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ColumnId(pub u32);
 
 /// A physical column record.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,6 @@
 //! A field of the schema tree (specification, "Field Description").
 
-use super::ColumnId;
-
-/// Index of a field in [`super::Schema::fields`]; the on-disk field id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FieldId(pub u32);
+use super::{ColumnId, FieldId};
 
 /// The structural role of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields};
 
+use super::types::BASKET_MAX;
 use super::{Branch, CountSource, Element, Plain, Shape, Streamed};
-
-/// The most bytes that a basket's object size can say.
-pub(crate) const BASKET_MAX: u64 = i32::MAX as u64;
 
 /// The bytes of an entry.
 #[derive(Clone, Debug)]

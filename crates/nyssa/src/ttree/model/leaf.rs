@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::layout::BASKET_MAX;
+use super::types::BASKET_MAX;
 use super::{CountSource, Element, Leaf, Plain};
 use crate::error::Result;
 use crate::rootfile::View;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 
-use super::layout::BASKET_MAX;
 use crate::rootfile::object::Basic;
 use crate::streamer::ObjectLayout;
 
@@ -201,6 +200,9 @@ pub struct Basket {
     /// the key and uncompressed payload. `None` for baskets on disk.
     pub embedded: Option<Arc<[u8]>>,
 }
+
+/// The most bytes that a basket's object size can say.
+pub(crate) const BASKET_MAX: u64 = i32::MAX as u64;
 
 /// No algorithm makes more of a byte: a zstd block of four bytes holds 128 KiB of one value.
 const MOST_RATIO: u64 = 1 << 15;
