@@ -80,18 +80,17 @@ class Builder:
     ) -> Content:
         """Return a union whose alternatives keep their types: ints and floats are not merged.
 
-        A variant that holds nothing is a missing value of its first alternative.
+        A variant that holds nothing is a missing value of its first alternative. Where a variant
+        may hold nothing all alternatives are options, so that the type says the same of all data.
         """
-        nothing = children[0][1] if children[0][0] == "nothing" else None
-        contents = [self.content(child) for child in children[0 if nothing is None else 1 :]]
+        nothing = children[0][0] == "nothing"
+        contents = [self.content(child) for child in children[1 if nothing else 0 :]]
         if nothing:
             first = contents[0]
             entries = np.append(np.arange(first.length), -1)
             contents[0] = IndexedOptionArray.simplified(Index64(entries), first)
             index = np.where(tags == 0, first.length, index)
             tags = np.maximum(tags - 1, 0).astype(np.int8)
-        elif nothing is not None:
-            tags = tags - np.int8(1)
         if len(contents) == 1:
             return contents[0]._carry(Index64(index.astype(np.int64)), True)
         if any(content.is_union for content in contents):

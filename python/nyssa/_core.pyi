@@ -79,6 +79,16 @@ class Dataset:
     def item(self, name: str) -> tuple[str, str, str | None, str | None] | None: ...
     def fields(self) -> list[tuple[int | None, str, str, int, list[str]]]: ...
     def clusters(self) -> list[tuple[int, int]]: ...
+    def partitions(
+        self,
+        names: Sequence[str],
+        start: int,
+        stop: int,
+        *,
+        entries: int | None = None,
+        memory: int | None = None,
+        threads: int | None = None,
+    ) -> list[tuple[int, int]]: ...
     def read(
         self,
         names: Sequence[str],

@@ -44,19 +44,13 @@ def _content(column: _core.Array) -> Content:
 def record(
     dataset: _core.Dataset, names: Sequence[str], start: int, stop: int, threads: int | None
 ) -> ak.Array:
-    """Return columns of entries ``start..stop`` as one awkward array of records, unread.
-
-    The form of a variant depends on its values: such columns are read at once.
-    """
+    """Return columns of entries ``start..stop`` as one awkward array of records, unread."""
 
     def read(name: str) -> Content:
         return _content(dataset.read([name], start, stop, threads)[0])
 
     contents = []
     for name, empty in zip(names, dataset.read(names, start, start, threads), strict=True):
-        if "Union(" in empty.type:
-            contents.append(read(name))
-        else:
-            column = _Column(name, _content(empty), stop - start, partial(read, name))
-            contents.append(column.content)
+        column = _Column(name, _content(empty), stop - start, partial(read, name))
+        contents.append(column.content)
     return ak.Array(RecordArray(contents, list(names), length=stop - start))

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
+import awkward as ak
 from typing_extensions import Self
 
-from nyssa import _core, _lazy, _library, _spare
+from nyssa import _awkward, _core, _lazy, _library, _spare
 from nyssa._filter import NameFilter, choose, deep, matcher, not_found, nothing_left
 from nyssa._mapping import Choosable
 from nyssa._read_steps import each
@@ -244,7 +245,7 @@ class Dataset(Choosable[Column]):
             (jagged columns hold NumPy arrays as objects); ``"polars"`` a ``polars.DataFrame``.
         lazy
             Make an awkward array now and read each column when its values are first needed, then
-            all of it and once. Columns with variants are read at once.
+            all of it and once.
         rules
             Members to compute from others; see `ReadRules`.
         skip_unreadable
@@ -365,6 +366,67 @@ class Dataset(Choosable[Column]):
             yield from each(found, library, chosen, show)
 
         return steps()
+
+    def partitions(
+        self,
+        names: Names = None,
+        *,
+        step_size: int | str = DEFAULT_STEP,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        threads: int | None = None,
+    ) -> list[tuple[int, int]]:
+        """Return ranges ``(start, stop)`` of entries to read one by one, as in other processes.
+
+        >>> with ProcessPoolExecutor() as pool:
+        ...     jobs = [pool.submit(work, events, *one) for one in events.partitions()]
+
+        They cover the entries from `entry_start` to `entry_stop` in order, and end with clusters
+        where clusters fit. A cluster that is too large is divided into equal parts.
+
+        Parameters
+        ----------
+        step_size
+            A number of entries that a range has at most; ``"cluster"`` for one range per cluster;
+            or memory such as ``"100 MB"`` that the arrays of a range take, which is estimated from
+            a few entries of the columns.
+        names, filter_name, filter_typename, entry_start, entry_stop, threads
+            As in `arrays`. The columns matter only where `step_size` is memory.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for a wrong `step_size`, and the errors of `arrays`.
+        """
+        start, stop = entry_range(entry_start, entry_stop, self.num_entries)
+        size = size_of(step_size)
+        by_memory = "memory" in size
+        chosen = self._choose(names, filter_name, filter_typename) if by_memory else []
+        return self._core.partitions(chosen, start, stop, threads=threads, **size)
+
+    def form(
+        self,
+        names: Names = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        rules: ReadRules | None = None,
+        skip_unreadable: bool = False,
+    ) -> ak.forms.RecordForm:
+        """Return the awkward form of what `arrays` gives for these columns, without reading data.
+
+        The parameters and errors are those of `arrays`. With `skip_unreadable` the form lacks what
+        is known to be unreadable before values are read.
+        """
+        source = self.with_rules(rules) if rules else self
+        chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
+        if skip_unreadable:
+            _, chosen, columns, _ = source._core.read_sparing(chosen, 0, 0)
+        else:
+            columns = source._core.read(chosen, 0, 0)
+        return _awkward.record(chosen, columns, 0).layout.form
 
     def __arrow_c_schema__(self) -> object:
         """Return the Arrow schema of all columns (Arrow PyCapsule interface)."""

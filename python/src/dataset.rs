@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
-use nyssa::dataset::steps::{Part, StepSize, Steps};
+use nyssa::dataset::steps::{Part, StepSize, Steps, partitions};
 use nyssa::dataset::{AnyDataset, Format, Item, LeftOut, Sparing, fields};
 use nyssa::{Context, Error};
 use pyo3::prelude::*;
@@ -16,6 +16,7 @@ use crate::array::{Array, batch, export_schema};
 use crate::capsule;
 use crate::door::{self, Door};
 use crate::errors;
+use crate::steps::{bools, step_size};
 
 /// An open TTree or RNTuple.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -138,6 +139,34 @@ impl Dataset {
     /// Entry ranges that are cheap to read on their own.
     fn clusters(&self) -> Vec<(u64, u64)> {
         self.0.clusters().into_iter().map(|range| (range.start, range.end)).collect()
+    }
+
+    /// Ranges of the entries from `start` to `stop` that are read one by one: of at most so many
+    /// `entries`, or whose arrays take so much `memory` in bytes; else those of the clusters.
+    #[pyo3(signature = (names, start, stop, *, entries=None, memory=None, threads=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn partitions(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        start: u64,
+        stop: u64,
+        entries: Option<u64>,
+        memory: Option<u64>,
+        threads: Option<usize>,
+    ) -> PyResult<Vec<(u64, u64)>> {
+        let dataset = Arc::clone(&self.0);
+        let size = step_size(entries, memory);
+        Door::new(threads).abandonable().run(py, move |context| {
+            let refs: Vec<&str> = names.iter().map(String::as_str).collect();
+            let measure = |arrays: &[ArrayRef]| {
+                // Bits become bytes.
+                nyssa::arrow::memory(arrays) + arrays.iter().map(bools).sum::<u64>() * 7 / 8
+            };
+            let dataset = dataset.as_ref();
+            let ranges = partitions(dataset, &refs, start..stop, size, measure, context)?;
+            Ok(ranges.into_iter().map(|range| (range.start, range.end)).collect())
+        })
     }
 
     /// Reads columns for the entries from `start` to `stop`; with a `layout` their trees of buffers

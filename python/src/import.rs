@@ -35,6 +35,9 @@ pub fn from_layout(name: &str, tree: &Bound<'_, PyTuple>) -> PyResult<(ArrayRef,
         }
         "list" => {
             let (items, item) = from_layout("item", tree.get_item(2)?.cast()?)?;
+            // What a variant does not hold counts as a null of its union.
+            let variant = matches!(item.data_type(), DataType::Union(..));
+            let item = if variant { item.with_nullable(true) } else { item };
             let offsets = offsets(&tree.get_item(1)?)?;
             let array = LargeListArray::try_new(Arc::new(item), offsets, items, None);
             Arc::new(array.map_err(arrow_error)?)

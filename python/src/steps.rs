@@ -63,11 +63,7 @@ impl Steps {
     ) -> PyResult<Self> {
         // Fails now for a wrong number of threads.
         door::context(threads).map_err(|error| errors::to_python(py, &error))?;
-        let size = match (entries, memory) {
-            (Some(entries), _) => StepSize::Entries(entries),
-            (None, Some(memory)) => StepSize::Memory(memory),
-            (None, None) => StepSize::Cluster,
-        };
+        let size = step_size(entries, memory);
         let dataset = Arc::new(Whole { dataset: dataset.inner(), without: Mutex::default() });
         let (links, options) = match (links, options) {
             (Some(links), Some(options)) => {
@@ -180,8 +176,17 @@ fn open(
     Ok(Part { dataset: Arc::new(chain), entries, origin: 0, file })
 }
 
-/// Bytes that the bits of `array` take as bytes.
-fn bools(array: &ArrayRef) -> u64 {
+/// The size of steps: so many `entries`, so much `memory` in bytes, or one cluster.
+pub fn step_size(entries: Option<u64>, memory: Option<u64>) -> StepSize {
+    match (entries, memory) {
+        (Some(entries), _) => StepSize::Entries(entries),
+        (None, Some(memory)) => StepSize::Memory(memory),
+        (None, None) => StepSize::Cluster,
+    }
+}
+
+/// Bytes that the bits of `array` take as bytes, as NumPy and awkward have them.
+pub fn bools(array: &ArrayRef) -> u64 {
     match array.data_type() {
         DataType::Boolean => array.len() as u64,
         DataType::LargeList(_) => bools(array.as_list::<i64>().values()),

@@ -4,6 +4,7 @@
 //! once, wherever steps end, if there is memory to keep it. Small steps are cut out of larger windows that are read at once.
 
 mod ahead;
+mod partition;
 mod size;
 mod source;
 
@@ -17,6 +18,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 
 use self::ahead::Ahead;
+pub use self::partition::partitions;
 pub use self::size::StepSize;
 use self::size::{Room, Taken};
 use self::source::{Columns, Open};
