@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import nyssa
+from support.data import TESTDATA
 from support.root import Root
 
-STREAMED = Path(__file__).with_name("streamed")
+STREAMED = TESTDATA / "streamed"
 
 
 def diff(a: Path, b: Path) -> tuple[int, str]:

@@ -26,22 +26,18 @@ from nyssa.objects import (
     SparseHistogram,
     Text,
 )
+from support.data import TESTDATA, object_values
 from support.root import Root
 
-SOURCE = (Path(__file__).parent / "objects.cxx").read_text()
 #: Bits that only matter in memory, what ROOT computes, and what its JSON gives other names.
 LEFT_OUT = {"fBits", "fAllParametersSetted", "_blob", "fLineStyles"}
 MODES = ("", "s", "i", "g")
 
 
 @pytest.fixture(scope="module")
-def made(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made() -> Path:
     """Return a folder of files that ROOT wrote."""
-    folder = tmp_path_factory.mktemp("objects")
-    for index, name in enumerate(("histograms", "graphs", "others")):
-        call = f'nyssa_objects::{name}("{folder}/{name}.root");'
-        root.call("cpp", SOURCE if index == 0 else "", call)
-    return folder
+    return TESTDATA / "objects"
 
 
 def _in_order_of_root(cells: Any) -> Any:
@@ -78,9 +74,9 @@ def _check(file: Any, expected: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["histograms", "graphs"])
-def test_what_root_made(name: str, made: Path, root: Root) -> None:
+def test_what_root_made(name: str, made: Path) -> None:
     path = made / f"{name}.root"
-    expected = root.call("histograms", str(path))
+    expected = object_values("histograms")[name]
     assert len(expected) > 7
     _check(nyssa.open(path), expected)
 
@@ -183,7 +179,7 @@ def _differences(ours: Any, theirs: Any, place: str) -> list[Any]:
     return [] if ours == theirs else [(place, ours, theirs)]
 
 
-def test_all_members_equal_root(made: Path, root: Root) -> None:
+def test_all_members_equal_root(made: Path) -> None:
     for stem in ("others", "histograms", "graphs"):
         file = nyssa.open(made / f"{stem}.root")
         names = [
@@ -191,7 +187,7 @@ def test_all_members_equal_root(made: Path, root: Root) -> None:
             for name, class_name in file.classnames(cycle=False).items()
             if class_name.startswith("T") and "TDirectory" not in class_name
         ]
-        expected = root.call("as_json", str(made / f"{stem}.root"), names)
+        expected = object_values("members")[stem]
         differences = [d for name in names for d in _differences(file[name], expected[name], name)]
         assert not differences, differences[:20]
 
@@ -368,19 +364,9 @@ def test_a_class_that_the_file_does_not_describe(data: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def stored(root: Root, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def stored(made: Path) -> bytes:
     """Return a file of an uncompressed histogram."""
-    path = tmp_path_factory.mktemp("stored") / "h.root"
-    code = """void nyssa_stored(const char *path) {
-        TFile file(path, "RECREATE", "", 0);
-        TH1D h("h", "the title", 3, 0, 3);
-        h.GetListOfFunctions()->Add(new TF1("f", "[0]+[1]*x", 0, 1));
-        h.Sumw2();
-        h.Fill(1);
-        h.Write();
-    }"""
-    root.call("cpp", code, f'nyssa_stored("{path}");')
-    return path.read_bytes()
+    return (made / "stored.root").read_bytes()
 
 
 def _damaged(stored: bytes, path: Path, at: int, new: bytes) -> Any:
@@ -427,25 +413,28 @@ def test_any_damage_is_an_error_or_another_histogram(stored: bytes, tmp_path: Pa
 
 
 @pytest.fixture(scope="module")
-def many(made: Path, root: Root) -> Path:
+def many(made: Path) -> Path:
     """Return a file of objects of more dimensions, which ROOT wrote."""
-    path = made / "dimensions.root"
-    root.call("cpp", "", f'nyssa_objects::dimensions("{path}");')
-    return path
+    return made / "dimensions.root"
+
+
+def _bins(name: str) -> dict[tuple[int, ...], tuple[float, float]]:
+    """Return content and variance of the filled bins of a histogram of many dimensions."""
+    return {tuple(place): (value, square) for place, value, square in object_values("sparse")[name]}
 
 
 @pytest.mark.parametrize("name", ["sparse", "many"])
-def test_sparse_histograms(name: str, many: Path, root: Root) -> None:
+def test_sparse_histograms(name: str, many: Path) -> None:
     ours = nyssa.open(many)[name]
     assert isinstance(ours, SparseHistogram)
     columns = ours.values().astype(float).tolist(), ours.variances().tolist()
     places = map(tuple, ours.coordinates().tolist())
-    theirs = root.call("sparse", str(many), name)
+    theirs = _bins(name)
     assert dict(zip(places, zip(*columns, strict=True), strict=True)) == theirs
     assert len(ours) == len(theirs) > 4
 
 
-def test_dense_histograms(many: Path, root: Root) -> None:
+def test_dense_histograms(many: Path) -> None:
     ours = nyssa.open(many)["dense"]
     assert isinstance(ours, DenseHistogram)
     assert ours.values().shape == tuple(map(len, ours.axes)) == (4, 3)
@@ -454,14 +443,14 @@ def test_dense_histograms(many: Path, root: Root) -> None:
         tuple(place): (float(cells[tuple(place)]), float(squares[tuple(place)]))
         for place in np.argwhere(cells).tolist()
     }
-    assert filled == root.call("sparse", str(many), "dense")
+    assert filled == _bins("dense")
 
 
-def test_efficiencies(many: Path, root: Root) -> None:
+def test_efficiencies(many: Path) -> None:
     ours = nyssa.open(many)["efficiency"]
     assert isinstance(ours, Efficiency)
     assert ours.total.values(flow=True).sum() == 12
-    theirs = root.call("efficiency", str(many), "efficiency")
+    theirs = object_values("efficiency")
     assert _in_order_of_root(ours.values(flow=True)).tolist() == theirs
     assert 0 < ours.values().max() < 1
 

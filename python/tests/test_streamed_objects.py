@@ -1,6 +1,7 @@
 """Streamer fields read to the values that ROOT reads.
 
-The files in `streamed` were written by ROOT 6.40 with `objects.cxx` and `kinds.cxx` there, which
+The files in `testdata/streamed` were written by ROOT 6.40 with `objects.cxx` and `kinds.cxx` of
+`testdata/cpp/streamed`, which
 also wrote what ROOT reads back as JSON, one entry a line.
 """
 
@@ -8,18 +9,18 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import nyssa
 from nyssa.objects.date import dates
+from support.data import TESTDATA
 from support.root_json import differences, flat
 
 pa = pytest.importorskip("pyarrow")
 
-FOLDER = Path(__file__).parent / "streamed"
+FOLDER = TESTDATA / "streamed"
 
 
 def _read(name: str) -> tuple[list[Any], list[Any]]:

@@ -18,6 +18,12 @@ TUPLE = ak.Array([(1, 2.5), (3, 4.5), (5, 6.5)])
 PAIRS = [[["a", 1.5]], [], [["b", 2.5], ["c", -1.0]]]
 MAP = ak.Array([[("a", 1.5)], [], [("b", 2.5), ("c", -1.0)]])
 
+
+def variant(index: int, value: Any) -> Any:
+    """Return what `show.hxx` makes of a variant."""
+    return {"variant": [index, value]}
+
+
 # C++ type as given; name as ROOT has it; three entries; what ROOT shows, where that differs.
 CASES: list[tuple[str, str, Any, Any]] = [
     ("int", "std::int32_t", [1, -2, 3], None),
@@ -50,7 +56,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
         "variant<int,string>",
         "std::variant<std::int32_t,std::string>",
         ak.Array([1, "two", 3]),
-        [[0, 1], [1, "two"], [0, 3]],
+        [variant(0, 1), variant(1, "two"), variant(0, 3)],
     ),
     (
         "int[2][3]",
@@ -268,8 +274,8 @@ def test_variants_find_their_alternatives(tmp_path: Path, root: Root) -> None:
         writer.extend({"v": ak.Array([3]), "w": np.array([1.5], np.float32)})
         writer.extend({"v": ak.Array(["b"]), "w": ak.Array([7])})
     views = root.call("typed_views", str(path), "Events", list(types.items()))
-    assert views["v"] == [[1, "a"], [0, 1], [0, 3], [1, "b"]]
-    assert views["w"] == [[1, 2**40], [1, 2], [0, 1.5], [1, 7]]
+    assert views["v"] == [variant(1, "a"), variant(0, 1), variant(0, 3), variant(1, "b")]
+    assert views["w"] == [variant(1, 2**40), variant(1, 2), variant(0, 1.5), variant(1, 7)]
 
 
 def test_members_of_optional_values_are_not_optional(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """`nyssa verify` takes the objects of streamer fields apart.
 
-The files in `streamed` were written by ROOT 6.40.
+The files in `testdata/streamed` were written by ROOT 6.40.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import nyssa
+from support.data import TESTDATA
 
 pa = pytest.importorskip("pyarrow")
 
-FOLDER = Path(__file__).parent / "streamed"
+FOLDER = TESTDATA / "streamed"
 OTHERWISE = (
     "; or Root, or a class in it, has a streamer of its own in its library, so that the streamer "
     'info does not describe its bytes: streamer="raw" where the file is opened gives them as they '

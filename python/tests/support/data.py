@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 #: Files that ROOT 6.40 wrote, and the values that it reads of them. They are in every clone.
 TESTDATA = Path(__file__).resolve().parents[3] / "testdata"
@@ -16,3 +20,33 @@ DATA = Path(
 def data_files(folder: str, recursive: bool = True) -> list[Path]:
     """Return the ROOT files in a folder of the test data; none when there are no data."""
     return sorted((DATA / folder).glob("**/*.root" if recursive else "*.root"))
+
+
+@functools.cache
+def _values(folder: str) -> list[dict[str, Any]]:
+    lines = (TESTDATA / folder / "values.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def tree_values(file: str, tree: str) -> dict[str, dict[str, Any]]:
+    """Return what ROOT reads of the top-level branches of a tree of the repository, by branch.
+
+    That is the `class` and the `entries`, as `dump.hxx` shows them.
+    """
+    return {
+        branch: copy.deepcopy({"class": one["class"], "entries": one["entries"]})
+        for one in _values("ttree")
+        for of, name, branch in one["at"]
+        if (of, name) == (file, tree)
+    }
+
+
+def rntuple_values() -> list[dict[str, Any]]:
+    """Return what ROOT reads of the RNTuples of the repository, as `show.hxx` shows it."""
+    return _values("rntuple")
+
+
+def object_values(what: str) -> Any:
+    """Return what ROOT says of objects of the repository."""
+    [found] = [one[what] for one in _values("objects") if what in one]
+    return copy.deepcopy(found)

@@ -153,91 +153,41 @@ def described(path: str, name: str) -> list[tuple[Any, ...]]:
     return out
 
 
-_SHOW = """
-#include <atomic>
-#include <bitset>
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <sstream>
-#include <tuple>
-#include <variant>
-namespace nyssa_test {
-template <typename T> void show(std::ostream &out, const T &value);
-template <std::size_t N> void show(std::ostream &out, const std::bitset<N> &bits) {
-   out << '[';
-   for (std::size_t i = 0; i < N; ++i) out << (i ? "," : "") << (bits[i] ? "true" : "false");
-   out << ']';
-}
-template <typename T> void show(std::ostream &out, const std::atomic<T> &v) { out << v.load(); }
-template <typename T> void show_pointer(std::ostream &out, const T &value) {
-   if (value) show(out, *value); else out << "null";
-}
-template <typename T> void show(std::ostream &out, const std::optional<T> &value) {
-   show_pointer(out, value);
-}
-template <typename T> void show(std::ostream &out, const std::unique_ptr<T> &value) {
-   show_pointer(out, value);
-}
-template <typename A, typename B> void show(std::ostream &out, const std::pair<A, B> &pair) {
-   out << '['; show(out, pair.first); out << ','; show(out, pair.second); out << ']';
-}
-template <typename A, typename B> void show(std::ostream &out, const std::tuple<A, B> &pair) {
-   out << '['; show(out, std::get<0>(pair)); out << ','; show(out, std::get<1>(pair)); out << ']';
-}
-template <typename... Ts> void show(std::ostream &out, const std::variant<Ts...> &variant) {
-   out << '[' << int(variant.index()) << ',';
-   if (variant.valueless_by_exception()) out << "null";
-   else std::visit([&](auto &value) { show(out, value); }, variant);
-   out << ']';
-}
-template <typename T> void show(std::ostream &out, const T &value) {
-   if constexpr (std::is_same_v<T, std::byte>) out << int(value);
-   else if constexpr (std::is_same_v<T, bool>) out << (value ? "true" : "false");
-   else if constexpr (std::is_same_v<T, std::string>) out << '"' << value << '"';
-   else if constexpr (std::is_arithmetic_v<T>) out << +value;
-   else {
-      out << '[';
-      bool first = true;
-      for (const typename T::value_type &item : value) {
-         if (!first) out << ',';
-         first = false;
-         show(out, item);
-      }
-      out << ']';
-   }
-}
-template <typename T>
-std::vector<std::string> views(const char *name, const char *path, const char *field) {
-   std::vector<std::string> all;
-   auto reader = ROOT::RNTupleReader::Open(name, path);
-   auto view = reader->GetView<T>(field);
-   for (auto entry : *reader) {
-      std::ostringstream out;
-      out.precision(17);
-      show(out, view(entry));
-      all.push_back(out.str());
-   }
-   return all;
-}
-}
-"""
-
-
 def typed_views(path: str, name: str, types: list[tuple[str, str]]) -> dict[str, list[Any]]:
     """Return the entries of fields read through views of C++ types.
 
-    Optional values are the value or `None`, maps lists of pairs, variants pairs of index and value.
+    `show.hxx` says in which form.
     """
     import ROOT
 
-    if not hasattr(ROOT, "nyssa_test"):
-        ROOT.gInterpreter.Declare(_SHOW)
+    ROOT.gInterpreter.Declare(f'#include "{Path(__file__).with_name("show.hxx")}"')
     found = {}
     for field, type_name in types:
         views = ROOT.nyssa_test.views[type_name](name, path, field)
-        found[field] = [json.loads(str(text)) for text in views]
+        found[field] = [json.loads(strict(str(text))) for text in views]
     return found
+
+
+def viewed(path: str, name: str) -> list[tuple[str, str]]:
+    """Return fields that have a C++ type, and the types: of untyped records the members.
+
+    Of untyped collections there are none: their projected fields show the values.
+    """
+    import ROOT
+
+    descriptor = ROOT.RNTupleReader.Open(name, path).GetDescriptor()
+    out = []
+
+    def walk(parent: int, prefix: str) -> None:
+        for field in descriptor.GetFieldIterable(parent):
+            known = prefix + str(field.GetFieldName())
+            if str(field.GetTypeName()):
+                out.append((known, str(field.GetTypeName())))
+            elif field.GetStructure() == ROOT.ENTupleStructure.kRecord:
+                walk(field.GetId(), known + ".")
+
+    walk(descriptor.GetFieldZeroId(), "")
+    return out
 
 
 def numpy(path: str, name: str, columns: list[str]) -> dict[str, Any]:
@@ -548,6 +498,26 @@ def contents(path: str) -> dict[str, tuple[str, str, str]]:
                 read = key.ReadObj()
                 members = str(ROOT.TBufferJSON.ConvertToJSON(read)) if read else "not read"
             found[f"{name};{key.GetCycle()}"] = (classname, str(key.GetTitle()), members)
+
+    with ROOT.TFile.Open(path) as file:
+        walk(file, "")
+    return found
+
+
+def keys(path: str) -> dict[str, str]:
+    """Return the class of each object with a key, by path; of several cycles the last."""
+    import ROOT
+
+    ROOT.gErrorIgnoreLevel = ROOT.kFatal
+    found: dict[str, str] = {}
+
+    def walk(directory: Any, prefix: str) -> None:
+        for key in directory.GetListOfKeys():
+            name = f"{prefix}{key.GetName()}"
+            if str(key.GetClassName()).startswith("TDirectory"):
+                walk(directory.GetDirectory(key.GetName()), f"{name}/")
+            else:
+                found[name] = str(key.GetClassName())
 
     with ROOT.TFile.Open(path) as file:
         walk(file, "")

@@ -162,3 +162,58 @@ COLUMNS = [
     ],
     Column("Switch", "std::variant<std::int32_t,std::string>", ("3", '"x"'), (3, "x")),
 ]
+
+TYPES = FUNDAMENTAL + COMPOUND
+_ROOT = "RNTupleModel RNTupleReader RNTupleWriter RNTupleWriteOptions RField RVec RNTupleDescriptor"
+#: ROOT reads collections other than vectors through dictionaries, made with these headers.
+DICTIONARIES = [t.cpp for t in TYPES if "set<std::int32" in t.cpp or "map<" in t.cpp]
+HEADERS = ["map", "set", "unordered_map", "unordered_set", "string"]
+
+
+def code() -> str:
+    """Return C++ that writes every type and column, and compares what it reads."""
+    lines = [f"#include <ROOT/{header}.hxx>" for header in _ROOT.split()]
+    lines += [f"#include <{header}>" for header in ("map", "set", "unordered_map")]
+    lines += ["#include <unordered_set>", "namespace support {"]
+    for k, row in enumerate([*TYPES, *COLUMNS]):
+        lines.append(f"using T{k} = {row.cpp};")
+        lines += [f"T{k} value{k}_{e}() {{ return {row.literals[e]}; }}" for e in (0, 1)]
+    lines.append("void write(const char *path) {")
+    lines.append("  auto model = ROOT::RNTupleModel::Create();")
+    lines += [f'  auto f{k} = model->MakeField<T{k}>("f{k}");' for k in range(len(TYPES))]
+    lines += _made(len(TYPES))
+    lines.append('  auto w = ROOT::RNTupleWriter::Recreate(std::move(model), "n", path);')
+    for e in (0, 1):
+        for k, row in enumerate([*TYPES, *COLUMNS]):
+            assigned = getattr(row, "assigned", "{}").format(f"value{k}_{e}()")
+            lines.append(f"  *f{k} = {assigned};")
+        lines.append("  w->Fill();")
+    lines.append("}")
+    lines.append("void check(const char *path) {")
+    lines.append('  auto r = ROOT::RNTupleReader::Open("n", path); std::string wrong;')
+    for k, row in enumerate([*TYPES, *COLUMNS]):
+        equal = getattr(row, "equal", "({0}) == ({1})")
+        test = " && ".join(f"({equal.format(f'v({e})', f'w{e}')})" for e in (0, 1))
+        lines.append(
+            f'  {{ auto v = r->GetView<T{k}>("f{k}"); T{k} w0 = value{k}_0(), w1 = value{k}_1(); '
+            f'if (!({test})) wrong += " f{k}"; }}'
+        )
+    lines.append("  if (!wrong.empty()) throw std::runtime_error(wrong);")
+    lines.append("}\n}")
+    return "\n".join(lines)
+
+
+def _made(first: int) -> list[str]:
+    """Return C++ that adds the fields of `COLUMNS`, each with its column type."""
+    lines = []
+    for k, column in enumerate(COLUMNS, first):
+        setup = column.setup or (
+            ""
+            if column.name == "Switch"
+            else f"SetColumnRepresentatives({{{{E::k{column.name}}}}})"
+        )
+        lines.append(f'  {{ auto f = std::make_unique<ROOT::RField<T{k}>>("f{k}");')
+        lines.append("    using E = ROOT::ENTupleColumnType;")
+        lines.append(f"    {f'f->{setup};' if setup else ''} model->AddField(std::move(f)); }}")
+        lines.append(f'  auto f{k} = model->GetDefaultEntry().GetPtr<T{k}>("f{k}");')
+    return lines

@@ -32,7 +32,7 @@ struct Streamed {
 }
 
 fn file(name: &str) -> RootFile {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/tests/streamed");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/streamed");
     let path = Path::new(folder).join(format!("{name}.root"));
     RootFile::open(Arc::new(nyssa_io::LocalSource::open(path).unwrap())).unwrap()
 }

@@ -13,7 +13,7 @@ use nyssa::rootfile::RootFile;
 use nyssa::streamer::ObjectLayout;
 
 fn open(name: &str) -> RootFile {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/tests/streamed");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/streamed");
     let path = Path::new(folder).join(format!("{name}.root"));
     RootFile::open(Arc::new(nyssa_io::LocalSource::open(path).unwrap())).unwrap()
 }

@@ -243,4 +243,14 @@ void others(const char *path) {
    TH1::AddDirectory(true);
 }
 
+/// A histogram without compression, to be damaged.
+void stored(const char *path) {
+   TFile file(path, "RECREATE", "", 0);
+   TH1D h("h", "the title", 3, 0, 3);
+   h.GetListOfFunctions()->Add(new TF1("f", "[0]+[1]*x", 0, 1));
+   h.Sumw2();
+   h.Fill(1);
+   h.Write();
+}
+
 }
