@@ -8,13 +8,11 @@
 //! | `"Hit": {":streamed": "file.root"}` | a class whose objects are bytes, with its streamer infos |
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use nyssa::Error;
 use nyssa::rntuple::format::{CONTENT_STREAMER_INFO, ExtraType};
 use nyssa::rntuple::schema::{Class, Classes, Definition};
 use nyssa::rootfile::{RootFile, StreamerList};
-use nyssa_io::LocalSource;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -56,7 +54,7 @@ fn given_list(bytes: &[u8]) -> nyssa::Result<StreamerList> {
 }
 
 fn list_of(path: PathBuf) -> nyssa::Result<StreamerList> {
-    RootFile::open(Arc::new(LocalSource::open(path)?))?.streamer_list()
+    RootFile::open(nyssa_io::open(path)?)?.streamer_list()
 }
 
 fn definition(name: &str, entries: &Bound<'_, PyDict>) -> PyResult<Definition> {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use nyssa::rntuple::read::{Options, StreamerForm};
 use nyssa::rootfile::{ClassInfo, Element, KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::ObjectReader;
-use nyssa_io::{LocalSource, Source};
 use pyo3::prelude::*;
 
 use crate::array::Array;
@@ -41,10 +40,9 @@ pub fn open(py: Python<'_>, path: String, raw: bool) -> PyResult<File> {
     })
 }
 
-/// Opens a local file.
+/// Opens the file of a path or URL.
 pub fn open_file(path: &str) -> nyssa::Result<RootFile> {
-    let source: Arc<dyn Source> = Arc::new(LocalSource::open(path)?);
-    RootFile::open(source)
+    RootFile::open(nyssa_io::open(path)?)
 }
 
 /// `"file.root:Events"` as the file and the path inside it, if any.

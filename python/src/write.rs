@@ -10,7 +10,6 @@ use nyssa::rntuple::write::{AttributeSetWriter, Options, Order, SharedFile, Tabl
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::update::Update;
 use nyssa::{Context, Error, Result};
-use nyssa_io::LocalSink;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -101,10 +100,10 @@ impl Writer {
         let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
         let state = Door::new(threads).run(py, move |_| {
             options.validate()?;
-            let sink = LocalSink::create(&path, force)?;
+            let sink = nyssa_io::create(&path, force)?;
             let compression = options.compression;
             let file_options = FileOptions { compression, ..FileOptions::default() };
-            let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options)?);
+            let file = SharedFile::new(RootFileWriter::create(sink, file_options)?);
             Ok(State { file, update: None, options, context, order, tables: Vec::new() })
         })?;
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel, process: Process::this() })

@@ -2,7 +2,6 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::Arc;
 
 use nyssa::dataset::{Dataset, Filter, Format};
 use nyssa::open;
@@ -135,8 +134,8 @@ pub fn names(dataset: &dyn Dataset) -> Vec<&str> {
 pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
     let (path, object) = open::split_path(argument);
     check_input(path)?;
-    let source = nyssa_io::LocalSource::open(path).map_err(|error| not_one_file(path, error))?;
-    Ok((RootFile::open(Arc::new(source))?, object))
+    let source = nyssa_io::open(path).map_err(|error| not_one_file(path, error))?;
+    Ok((RootFile::open(source)?, object))
 }
 
 /// The error of a file that cannot be opened, with a hint where several were named.

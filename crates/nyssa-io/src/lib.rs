@@ -1,20 +1,27 @@
 //! Byte ranges in, bytes out.
 //!
-//! A [`Source`] answers vectored reads; a [`Sink`] takes bytes at offsets. Nothing here knows what a
-//! page or a basket is. The face is blocking; a runtime, where one is needed, hides inside.
+//! [`open`], [`create`], [`stage`] and [`update`] lead from a path or URL to bytes. A [`Source`] answers
+//! vectored reads; a [`Sink`] takes bytes at offsets. Between the plan of a read and a source stands the
+//! [fetcher](fetch). Nothing here knows what a page or a basket is. The face is blocking; a runtime,
+//! where one is needed, hides inside.
 
-mod coalesce;
+mod door;
 mod error;
+pub mod fetch;
+mod limits;
 mod local;
 mod memory;
 mod recording;
 mod sink;
 mod source;
+#[cfg(feature = "testing")]
+pub mod testing;
 
-pub use coalesce::{Merged, coalesce};
+pub use door::{OpenOptions, Update, beside, create, is_same, open, open_with, stage, update};
 pub use error::{Error, Result};
+pub use limits::{Cost, Limits};
 pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Staging};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;
-pub use source::{Limits, Source};
+pub use source::Source;

@@ -33,7 +33,7 @@ impl Source for MemorySource {
     }
 
     fn limits(&self) -> Limits {
-        Limits { max_ranges: usize::MAX, max_range_bytes: u64::MAX, coalesce_gap: 0 }
+        Limits::NONE
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

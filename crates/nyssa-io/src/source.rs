@@ -5,18 +5,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::{Error, Result};
-
-/// What a source can do in one request and what a request costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Most ranges in one vectored request.
-    pub max_ranges: usize,
-    /// Most bytes in one range.
-    pub max_range_bytes: u64,
-    /// A gap between two ranges up to this many bytes is cheaper to read over than to skip.
-    pub coalesce_gap: u64,
-}
+use crate::{Error, Limits, Result};
 
 /// A readable resource of known size. Implementations are safe to call from many threads.
 pub trait Source: Send + Sync {
@@ -26,11 +15,12 @@ pub trait Source: Send + Sync {
     /// Size of the resource in bytes.
     fn size(&self) -> u64;
 
-    /// What one request may ask.
+    /// What one request may ask, and what it costs. The cost may change while the source is read.
     fn limits(&self) -> Limits;
 
-    /// Reads every range, in the order given. A range beyond the end is an error
-    /// (`UnexpectedEof`), never a short buffer.
+    /// Reads every range, in the order given, by one request. A range beyond the end is an error
+    /// (`UnexpectedEof`), never a short buffer. Who asks keeps to the limits: the
+    /// [fetcher](crate::fetch) does.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
     /// Lets go of what it holds of the system, such as an open file; nothing can be read any more. For

@@ -199,13 +199,13 @@ fn a_staged_file_is_readable_before_it_has_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     let (mut sink, staging) = LocalSink::staged(&path, false).unwrap();
-    assert!(staging.path().is_none(), "nothing is there before the commit");
+    assert!(staging.open().is_err(), "nothing is there before the commit");
     sink.write_at(0, b"content").unwrap();
     Box::new(sink).commit().unwrap();
     assert!(!path.exists());
-    assert_eq!(std::fs::read(staging.path().unwrap()).unwrap(), b"content");
+    assert_eq!(staging.open().unwrap().read_range(0..7).unwrap(), "content");
     staging.publish().unwrap();
-    assert!(staging.path().is_none());
+    assert!(staging.open().is_err());
     assert_eq!(std::fs::read(&path).unwrap(), b"content");
 }
 

@@ -13,7 +13,7 @@ use nyssa::rntuple::encoding::Encoding;
 use nyssa::rntuple::read;
 use nyssa::rootfile::RootFile;
 use nyssa::ttree::{self, Branch};
-use nyssa_io::{LocalSource, Source};
+use nyssa_io::Source;
 
 /// Name of both datasets.
 const NAME: &str = "Events";
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Seconds to decompress, and to compress with zstd 1, every page.
 fn pages(path: &str) -> Result<(Duration, Duration), Box<dyn Error>> {
-    let file = RootFile::open(Arc::new(LocalSource::open(path)?))?;
+    let file = RootFile::open(nyssa_io::open(path)?)?;
     let reader = read::Reader::open(&file, NAME)?;
     let mut compressor = Compressor::with_codec(&Codec::zstd(1))?;
     let (mut unpacking, mut packing) = (Duration::ZERO, Duration::ZERO);
@@ -65,7 +65,7 @@ fn pages(path: &str) -> Result<(Duration, Duration), Box<dyn Error>> {
 
 /// Seconds to decompress every basket.
 fn baskets(path: &str) -> Result<Duration, Box<dyn Error>> {
-    let source: Arc<dyn Source> = Arc::new(LocalSource::open(path)?);
+    let source: Arc<dyn Source> = nyssa_io::open(path)?;
     let file = RootFile::open(source.clone())?;
     let tree = ttree::load(&file, &file.find(NAME)?)?;
     let mut seconds = Duration::ZERO;

@@ -1,9 +1,8 @@
 //! The output file of a job that reads other files: where it may go, and when it appears.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use nyssa_io::{LocalSink, LocalSource, Staging};
+use nyssa_io::Staging;
 
 use crate::compression::Compression;
 use crate::error::{Error, Result};
@@ -42,13 +41,13 @@ impl Output {
     pub fn create(inputs: &[&str], path: &Path, settings: Settings) -> Result<Self> {
         let name = path.display().to_string();
         check_other(inputs, path)?;
-        let (sink, staging) = LocalSink::staged(path, settings.force)?;
+        let (sink, staging) = nyssa_io::stage(path, settings.force)?;
         let mut file = FileOptions { compression: settings.compression, ..FileOptions::default() };
         if settings.reproducible {
             file.uuid = Some(REPRODUCIBLE_UUID);
             file.time = Some(REPRODUCIBLE_TIME);
         }
-        let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file)?);
+        let file = SharedFile::new(RootFileWriter::create(sink, file)?);
         Ok(Self { file, name, staging })
     }
 
@@ -58,7 +57,7 @@ impl Output {
     /// Those of [`Output::create`].
     pub fn check(inputs: &[&str], path: &Path, force: bool) -> Result<()> {
         check_other(inputs, path)?;
-        LocalSink::create(path, force).map(drop).map_err(Error::from)
+        nyssa_io::create(path, force).map(drop).map_err(Error::from)
     }
 
     /// Completes the file, still without its name; its size in bytes.
@@ -72,13 +71,9 @@ impl Output {
     /// Opens the finished file for reading.
     ///
     /// # Errors
-    /// Those of opening; `InvalidArgument` before [`Output::finish`].
+    /// Those of opening; `NotFound` before [`Output::finish`].
     pub fn open(&self) -> Result<RootFile> {
-        let path = self
-            .staging
-            .path()
-            .ok_or_else(|| Error::invalid_argument("the output is not finished"))?;
-        RootFile::open(Arc::new(LocalSource::open(path)?))
+        RootFile::open(self.staging.open()?)
     }
 
     /// Gives the file its name.
@@ -97,31 +92,11 @@ impl Output {
 
 /// Refuses an output that is one of the inputs.
 fn check_other(inputs: &[&str], path: &Path) -> Result<()> {
-    if inputs.iter().any(|input| same_file(Path::new(input), path)) {
+    if inputs.iter().any(|input| nyssa_io::is_same(input, path)) {
         let message =
             "the output is the input file: choose another name, the input is never overwritten";
         return Err(Error::invalid_argument(message)
             .at(|place| place.file = Some(path.display().to_string())));
     }
     Ok(())
-}
-
-/// Do both paths lead to the same file, also by links?
-fn same_file(a: &Path, b: &Path) -> bool {
-    let (Ok(left), Ok(right)) = (a.canonicalize(), b.canonicalize()) else { return false };
-    left == right || same_inode(&left, &right)
-}
-
-#[cfg(unix)]
-fn same_inode(a: &Path, b: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (a.metadata(), b.metadata()) {
-        (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn same_inode(_: &Path, _: &Path) -> bool {
-    false
 }

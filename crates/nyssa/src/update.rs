@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nyssa_io::{LocalUpdate, Sink, Source};
+use nyssa_io::Sink;
 
 use crate::Context;
 use crate::dataset::Dataset;
@@ -30,11 +30,10 @@ impl Update {
     /// # Errors
     /// `Io` when it cannot be written or another program writes to it; as [`RootFileWriter::update`].
     pub fn open(path: &Path, options: FileOptions) -> Result<Self> {
-        let sink = LocalUpdate::open(path)?;
-        let source = Arc::new(sink.source()?);
-        let old = RootFile::open(Arc::clone(&source) as Arc<dyn Source>)?;
+        let update = nyssa_io::update(path)?;
+        let old = RootFile::open(Arc::clone(&update.source))?;
         let end = old.header().end;
-        Self::over(old, Box::new(sink.keep(end)), options)
+        Self::over(old, update.into_sink(end), options)
     }
 
     /// Goes on with `old`, which `sink` changes in place.

@@ -3,15 +3,12 @@
 
 mod convert_support;
 
-use std::sync::Arc;
-
 use nyssa::dataset::Format;
 use nyssa::open::{datasets, format_of};
 use nyssa::rntuple::read;
 use nyssa::rootfile::RootFile;
 use nyssa::ttree;
 use nyssa::tune::inspect::{inspect_ntuple, inspect_tree};
-use nyssa_io::LocalSource;
 
 use convert_support::data;
 
@@ -29,7 +26,7 @@ fn what_is_stored_is_in_the_file() {
         if path.extension().is_none_or(|extension| extension != "root") {
             continue;
         }
-        let source = Arc::new(LocalSource::open(&path).unwrap());
+        let source = nyssa_io::open(&path).unwrap();
         let Ok(file) = RootFile::open(source) else { continue };
         let mut stored = 0;
         for key in datasets(&file).unwrap() {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, LargeListArray, UInt32Array};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Schema};
-use bytes::Bytes;
 use nyssa::Context;
 use nyssa::arrow::{field, memory};
 use nyssa::dataset::steps::{Part, StepSize, Steps};
@@ -19,34 +18,13 @@ use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::ttree::{Element, Reader};
-use nyssa_io::{Limits, MemorySink, MemorySource, RecordingSource, Source};
+use nyssa_io::{MemorySink, MemorySource, RecordingSource};
 use ttree_support::*;
 
 const ENTRIES: u64 = 1000;
 
-/// A source that is asked for nothing but what is needed.
-struct Exact(MemorySource);
-
-impl Source for Exact {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.0.size()
-    }
-
-    fn limits(&self) -> Limits {
-        Limits { coalesce_gap: 0, ..self.0.limits() }
-    }
-
-    fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
-        self.0.read_ranges(ranges)
-    }
-}
-
 fn recorded(bytes: Vec<u8>) -> Arc<RecordingSource> {
-    Arc::new(RecordingSource::new(Arc::new(Exact(MemorySource::new("test.root", bytes)))))
+    Arc::new(RecordingSource::new(Arc::new(MemorySource::new("test.root", bytes))))
 }
 
 fn counts() -> Vec<i32> {

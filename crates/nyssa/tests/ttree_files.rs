@@ -13,7 +13,7 @@ use arrow_schema::DataType;
 use nyssa::rootfile::RootFile;
 use nyssa::ttree::Reader;
 use nyssa::{Context, Dataset};
-use nyssa_io::{LocalSource, RecordingSource, Source};
+use nyssa_io::{RecordingSource, Source};
 
 type Digest = (u64, u64, u64, u64);
 
@@ -31,7 +31,7 @@ fn data(path: &str) -> Option<PathBuf> {
 }
 
 fn source(path: &str) -> Option<Arc<dyn Source>> {
-    Some(Arc::new(LocalSource::open(data(path)?).unwrap()))
+    Some(nyssa_io::open(data(path)?).unwrap())
 }
 
 fn open(path: &str, tree: &str) -> Option<Reader> {

@@ -10,7 +10,7 @@ use nyssa::convert::{
 use nyssa::dataset::Format;
 use nyssa::rntuple::write::CompressionChoice;
 use nyssa::{Error, Kind};
-use nyssa_io::{LocalSink, Sink};
+use nyssa_io::Sink;
 
 use crate::app::App;
 use crate::cmd::{columns, field_options};
@@ -175,7 +175,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
 }
 
 /// The file of `--report`, begun before the work so that it is known to be writable.
-struct ReportFile(Box<LocalSink>);
+struct ReportFile(Box<dyn Sink>);
 
 impl ReportFile {
     fn create(path: &Path, args: &Convert, input: &str) -> Result<Self> {
@@ -192,7 +192,7 @@ impl ReportFile {
                 Some("choose another name for the report".to_owned()),
             ));
         }
-        Ok(Self(Box::new(LocalSink::create(path, args.force).map_err(Error::from)?)))
+        Ok(Self(nyssa_io::create(path, args.force).map_err(Error::from)?))
     }
 
     fn write(mut self, reports: &[Report], all: bool) -> Result<()> {

@@ -132,13 +132,13 @@ fn awkward_inputs() {
         (
             "https://some.where/a.root",
             &all,
-            "error: cannot open https://some.where/a.root: files are read from this machine, not by \
-             https; copy it first",
+            "error: cannot open https://some.where/a.root: this build of nyssa knows paths and \
+             file:// URLs, not https://; copy the file first",
         ),
         (
             "file:///none.root",
             &all,
-            "error: cannot open file:///none.root: name it without file://, as /none.root",
+            "error: cannot open file:///none.root: No such file or directory (os error 2)",
         ),
         ("{in}/folder", &one, in_folder.as_str()),
         ("{in}/folder", &many, "error: no file matches {in}/folder/*.root"),

@@ -5,21 +5,19 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::buffers::Buffer;
 use super::position::read_exact_at;
-use crate::coalesce::coalesce;
 use crate::source::check_range;
-use crate::{Error, Limits, Result, Source};
+use crate::{Cost, Error, Limits, Result, Source};
 
-/// Reading over a gap of this many bytes costs about as much as another system call.
-const COALESCE_GAP: u64 = 16 << 10;
-
-/// Most bytes that are merged into one read: the ranges of one read share a buffer, which lives as
-/// long as any of them.
-const MERGED_BYTES: u64 = 8 << 20;
+/// A disk whose bytes are mostly in the system's cache: a read costs a system call, in whose time about
+/// 16 KiB are copied.
+const COST: Cost =
+    Cost { latency: Duration::ZERO, range: Duration::from_micros(4), bandwidth: 4_096_000_000 };
 
 /// A local file, opened once and read at offsets from any thread. Its size is that at opening.
 #[derive(Debug)]
@@ -42,16 +40,7 @@ fn missing(path: &Path, error: io::Error) -> io::Error {
         let why = format!("it is a link to {}, which is not there", target.display());
         return io::Error::new(error.kind(), why);
     }
-    match path.to_str().and_then(|text| text.split_once("://")) {
-        Some(("file", local)) => {
-            io::Error::new(error.kind(), format!("name it without file://, as {local}"))
-        }
-        Some((scheme, _)) if scheme.chars().all(|c| c.is_ascii_alphanumeric()) => {
-            let why = format!("files are read from this machine, not by {scheme}; copy it first");
-            io::Error::new(io::ErrorKind::Unsupported, why)
-        }
-        _ => error,
-    }
+    error
 }
 
 /// Refuses what is no regular file.
@@ -70,11 +59,15 @@ impl LocalSource {
     /// Opens `path`.
     ///
     /// # Errors
-    /// The system's, `IsADirectory`, `InvalidInput` for another thing that is no regular file, and
-    /// `Unsupported` for a URL.
+    /// The system's, `IsADirectory`, and `InvalidInput` for another thing that is no regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let name = path.as_ref().display().to_string();
+        Self::open_as(name, path)
+    }
+
+    /// Opens `path`, which messages call `name`.
+    pub(crate) fn open_as(name: String, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let name = path.display().to_string();
         let failed = |error| Error::new(&name, "open", error);
         // Before opening: that would wait forever on a pipe without a writer.
         check_file(path).map_err(|error| failed(missing(path, error)))?;
@@ -118,7 +111,7 @@ impl Source for LocalSource {
     }
 
     fn limits(&self) -> Limits {
-        Limits { max_ranges: usize::MAX, max_range_bytes: u64::MAX, coalesce_gap: COALESCE_GAP }
+        Limits { cost: COST, ..Limits::NONE }
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -126,18 +119,7 @@ impl Source for LocalSource {
             check_range(&self.name, self.size, range)?;
         }
         let file = self.file()?;
-        let mut out = vec![Bytes::new(); ranges.len()];
-        for merged in coalesce(ranges, COALESCE_GAP, MERGED_BYTES) {
-            let bytes = self.read(&file, &merged.range)?;
-            let base = merged.range.start;
-            for index in merged.members {
-                let range = &ranges[index];
-                // Within `bytes`, whose length is a `usize`.
-                out[index] =
-                    bytes.slice((range.start - base) as usize..(range.end - base) as usize);
-            }
-        }
-        Ok(out)
+        ranges.iter().map(|range| self.read(&file, range)).collect()
     }
 
     fn close(&self) {

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use crate::{Error, Result};
+use super::source::LocalSource;
+use crate::{Error, Result, Source};
 
 /// Where a staged [`super::LocalSink`] leaves its file on commit: readable, not visible under its
 /// name before [`Staging::publish`]. Removed when the last handle goes without that.
@@ -28,10 +29,17 @@ impl Staging {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(finished);
     }
 
-    /// Path of the complete file for reading; `None` before the commit and after publishing.
-    pub fn path(&self) -> Option<PathBuf> {
+    /// Opens the complete file for reading.
+    ///
+    /// # Errors
+    /// `NotFound` before the commit and after publishing; the system's.
+    pub fn open(&self) -> Result<Arc<dyn Source>> {
         let finished = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        finished.as_ref().map(|finished| finished.temporary.path().to_owned())
+        let Some(finished) = finished.as_ref() else {
+            let error = io::Error::new(io::ErrorKind::NotFound, "it is not finished");
+            return Err(Error::new("the output", "open", error));
+        };
+        Ok(Arc::new(LocalSource::open(finished.temporary.path())?))
     }
 
     /// Makes the file durable and visible under its name; nothing when there is none.

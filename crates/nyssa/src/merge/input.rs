@@ -1,9 +1,5 @@
 //! Opening the inputs.
 
-use std::sync::Arc;
-
-use nyssa_io::LocalSource;
-
 use crate::error::{Error, Result, ResultExt};
 use crate::open::split_path;
 use crate::rntuple::read::{CLASS, Reader};
@@ -27,7 +23,7 @@ impl Input {
     /// there are several; whatever is wrong with the file.
     pub fn open(argument: &str, usual: Option<&str>) -> Result<Self> {
         let (name, object) = split_path(argument);
-        let file = RootFile::open(Arc::new(LocalSource::open(name)?))?;
+        let file = RootFile::open(nyssa_io::open(name)?)?;
         let keys = file.walk()?;
         let key = match object {
             Some(object) => file.find(object)?,

@@ -2,9 +2,7 @@
 //! equal schemas are kept once.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use nyssa_io::LocalSource;
 use rayon::prelude::*;
 
 use super::input::Input;
@@ -186,7 +184,7 @@ fn look(input: &Input) -> Look {
 /// `Io` when it has changed; those of opening.
 pub(super) fn open(input: &Surveyed, options: read::Options) -> Result<(RootFile, Reader)> {
     let report = &input.report;
-    let file = RootFile::open(Arc::new(LocalSource::open(&report.file)?))?;
+    let file = RootFile::open(nyssa_io::open(&report.file)?)?;
     let reader = Reader::open_with(&file, &report.ntuple, options)?;
     if identity(&reader) != input.identity {
         return Err(Error::new(Kind::Io, "the input has changed while it was merged"))

@@ -1,9 +1,7 @@
 //! A tree with the columns of its friends.
 
-use std::path::Path;
+use std::io::ErrorKind;
 use std::sync::Arc;
-
-use nyssa_io::LocalSource;
 
 use super::open_dataset;
 use crate::Context;
@@ -76,13 +74,13 @@ fn add(
 
 /// The file of a friend: as it is named, or beside that of the tree.
 fn open(file: &RootFile, name: &str) -> Result<RootFile> {
-    let name = name.strip_prefix("file:").unwrap_or(name);
-    let beside = Path::new(file.name()).parent().map(|folder| folder.join(name));
-    let path = match beside {
-        Some(beside) if !Path::new(name).exists() && beside.exists() => beside,
-        _ => Path::new(name).to_owned(),
+    let is_missing = |error: &nyssa_io::Error| error.source.kind() == ErrorKind::NotFound;
+    let source = match nyssa_io::open(name) {
+        Err(error) if is_missing(&error) => nyssa_io::open(nyssa_io::beside(file.name(), name))
+            .map_err(|other| if is_missing(&other) { error } else { other })?,
+        source => source?,
     };
-    RootFile::open(Arc::new(LocalSource::open(path)?))
+    RootFile::open(source)
 }
 
 fn about(friend: &Friend, error: Error) -> Error {

@@ -69,14 +69,13 @@ pub fn open_dataset_with(
     }
 }
 
-/// Opens the dataset at `file.root:Events`, or the only one of a local file.
+/// Opens the dataset at `file.root:Events`, or the only one of a file, named by a path or a URL.
 ///
 /// # Errors
 /// Those of opening the file and of [`open_dataset`].
 pub fn open_path(path: &str) -> Result<AnyDataset> {
     let (file, object) = split_path(path);
-    let source: Arc<dyn nyssa_io::Source> = Arc::new(nyssa_io::LocalSource::open(file)?);
-    open_dataset(&RootFile::open(source)?, object)
+    open_dataset(&RootFile::open(nyssa_io::open(file)?)?, object)
 }
 
 /// The dataset at `file.root:Events`, or the only one of a file, as a part of a chain.

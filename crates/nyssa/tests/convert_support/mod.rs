@@ -2,13 +2,11 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use nyssa::convert::{Options, Report, convert};
 use nyssa::rntuple::read;
 use nyssa::rootfile::RootFile;
 use nyssa::{Context, Result};
-use nyssa_io::LocalSource;
 
 /// The folder of test data, or `None`, said on stderr, when it is absent.
 pub fn data(path: &str) -> Option<PathBuf> {
@@ -25,7 +23,7 @@ pub fn data(path: &str) -> Option<PathBuf> {
 }
 
 pub fn open(path: &Path) -> RootFile {
-    RootFile::open(Arc::new(LocalSource::open(path).unwrap())).unwrap()
+    RootFile::open(nyssa_io::open(path).unwrap()).unwrap()
 }
 
 pub fn threads(count: usize) -> Context {

@@ -29,8 +29,8 @@ pub fn context() -> Context {
 
 pub fn open(file: &str) -> Option<RootFile> {
     let path = data()?.join(file);
-    let source = nyssa_io::LocalSource::open(path).unwrap();
-    Some(RootFile::open(Arc::new(source)).unwrap())
+    let source = nyssa_io::open(path).unwrap();
+    Some(RootFile::open(source).unwrap())
 }
 
 pub fn memory(bytes: Vec<u8>) -> nyssa::Result<RootFile> {

@@ -34,7 +34,7 @@ struct Streamed {
 fn file(name: &str) -> RootFile {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/streamed");
     let path = Path::new(folder).join(format!("{name}.root"));
-    RootFile::open(Arc::new(nyssa_io::LocalSource::open(path).unwrap())).unwrap()
+    RootFile::open(nyssa_io::open(path).unwrap()).unwrap()
 }
 
 fn open(class: &str) -> Streamed {

@@ -2,7 +2,6 @@
 //! Python.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -15,7 +14,7 @@ use nyssa::streamer::ObjectLayout;
 fn open(name: &str) -> RootFile {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/streamed");
     let path = Path::new(folder).join(format!("{name}.root"));
-    RootFile::open(Arc::new(nyssa_io::LocalSource::open(path).unwrap())).unwrap()
+    RootFile::open(nyssa_io::open(path).unwrap()).unwrap()
 }
 
 /// Every byte of an object, changed in two ways: an error or values, never a panic, and

@@ -6,11 +6,11 @@ use crate::common::{context, data, readable};
 use nyssa::Dataset;
 use nyssa::rntuple::read::Reader;
 use nyssa::rootfile::RootFile;
-use nyssa_io::{Counters, LocalSource, RecordingSource};
+use nyssa_io::{Counters, RecordingSource};
 
 fn recorded(file: &str) -> Option<(Arc<RecordingSource>, RootFile)> {
-    let source = LocalSource::open(data()?.join(file)).unwrap();
-    let source = Arc::new(RecordingSource::new(Arc::new(source)));
+    let source = nyssa_io::open(data()?.join(file)).unwrap();
+    let source = Arc::new(RecordingSource::new(source));
     let file = RootFile::open(source.clone()).unwrap();
     Some((source, file))
 }

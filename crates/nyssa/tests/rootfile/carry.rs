@@ -127,8 +127,8 @@ fn references_move_with_the_size_of_the_key() {
         let file = open(&data.join(name)).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("far.root");
-        let sink = nyssa_io::LocalSink::create(&path, true).unwrap();
-        let mut out = RootFileWriter::create(Box::new(sink), options()).unwrap();
+        let sink = nyssa_io::create(&path, true).unwrap();
+        let mut out = RootFileWriter::create(sink, options()).unwrap();
         for _ in 0..2 {
             out.reserve_blob(1 << 30).unwrap();
         }
@@ -136,7 +136,7 @@ fn references_move_with_the_size_of_the_key() {
         let tree = |refused: &Refused| ["TTree", "TNtuple"].contains(&&*refused.class);
         assert!(refused.iter().all(tree), "{name}: {refused:?}");
         out.finish().unwrap();
-        let out = RootFile::open(std::sync::Arc::new(nyssa_io::LocalSource::open(&path).unwrap()));
+        let out = RootFile::open(nyssa_io::open(&path).unwrap());
         let out = out.unwrap();
         let mut seen = 0;
         for key in out.walk().unwrap().iter().filter(|key| !key.is_directory()) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nyssa::Kind;
 use nyssa::rootfile::RootFile;
-use nyssa_io::{LocalSource, RecordingSource};
+use nyssa_io::RecordingSource;
 
 use crate::support::{data, hash, open, root_files};
 
@@ -119,7 +119,7 @@ fn every_object_reads() {
 fn requests_are_few() {
     let Some(folder) = data() else { return };
     let path = folder.join("nanoAOD_2015_CMS_Open_Data_ttbar.root");
-    let source = Arc::new(RecordingSource::new(Arc::new(LocalSource::open(path).unwrap())));
+    let source = Arc::new(RecordingSource::new(nyssa_io::open(path).unwrap()));
     let file = RootFile::open(source.clone()).unwrap();
     assert_eq!(source.counters().requests, 2);
     let key = file.find("Events").unwrap();

@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use bytes::Bytes;
 use nyssa::ttree::{Basket, Branch, CountSource, Element, Leaf, Plain, Reader, Shape, Tree};
 use nyssa::{Context, Dataset};
-use nyssa_io::{Limits, Source};
+use nyssa_io::{Cost, Limits, Source};
 
 /// Bytes in memory with the limits of a slow, picky source.
 pub struct Memory(pub Vec<u8>);
@@ -23,7 +23,9 @@ impl Source for Memory {
     }
 
     fn limits(&self) -> Limits {
-        Limits { max_ranges: 3, max_range_bytes: 200, coalesce_gap: 16 }
+        let range = std::time::Duration::from_micros(16);
+        let cost = Cost { range, bandwidth: 1_000_000, ..Cost::NOTHING };
+        Limits { max_ranges: 3, max_range_bytes: 200, cost, ..Limits::NONE }
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {

@@ -9,7 +9,6 @@ use nyssa::rntuple::read::Reader;
 use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa_io::{LocalSink, LocalSource};
 
 use crate::common::{arrow_schema, context, read};
 
@@ -22,9 +21,9 @@ fn pages_over_several_keys() {
         .into_iter()
         .map(|max_key_size| {
             let path = folder.path().join(format!("{max_key_size}.root"));
-            let sink = LocalSink::create(&path, false).unwrap();
+            let sink = nyssa_io::create(&path, false).unwrap();
             let options = FileOptions { max_key_size, ..FileOptions::default() };
-            let file = SharedFile::new(RootFileWriter::create(Box::new(sink), options).unwrap());
+            let file = SharedFile::new(RootFileWriter::create(sink, options).unwrap());
             let schema = arrow_schema(&columns);
             let mut table =
                 TableWriter::create(&file, "n", &schema, Options::default(), &context(1)).unwrap();
@@ -37,7 +36,7 @@ fn pages_over_several_keys() {
     let output = folder.path().join("merged.root");
     let report = merge(&paths, &output, &MergeOptions::default(), &context(2)).unwrap();
     assert_eq!(report.entries, 40_000);
-    let file = RootFile::open(Arc::new(LocalSource::open(&output).unwrap())).unwrap();
+    let file = RootFile::open(nyssa_io::open(&output).unwrap()).unwrap();
     let reader = Reader::open(&file, "n").unwrap();
     let arrays = read(&reader);
     let found = arrays[0].as_any().downcast_ref::<Int64Array>().unwrap();

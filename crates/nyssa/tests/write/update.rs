@@ -8,7 +8,7 @@ use nyssa::rntuple::write::{Options, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::Options as FileOptions;
 use nyssa::update::Update;
-use nyssa_io::{LocalUpdate, Result, Sink};
+use nyssa_io::{Result, Sink};
 
 use crate::common::{arrow_schema, context, open, read, reader};
 
@@ -283,12 +283,6 @@ fn local_files() {
     append(&update, "Other", 1100);
     let end = update.finish().unwrap();
     let bytes = std::fs::read(&path).unwrap();
-    assert_eq!(
-        RootFile::open(Arc::new(LocalUpdate::open(&path).unwrap().source().unwrap()))
-            .unwrap()
-            .header()
-            .end,
-        end
-    );
+    assert_eq!(RootFile::open(nyssa_io::update(&path).unwrap().source).unwrap().header().end, end);
     assert_eq!(numbers(bytes, "Other").len(), 150);
 }

@@ -141,7 +141,7 @@ impl Plan {
             let joined = fetch.ranges.last().map(|last| last.start..last.end.max(bytes.end));
             let joined = joined.filter(|joined| {
                 let last = fetch.ranges.last().map_or(0, |last| last.end);
-                let near = bytes.start <= last.saturating_add(limits.coalesce_gap);
+                let near = bytes.start <= last.saturating_add(limits.coalesce_gap());
                 bytes.is_empty()
                     || bytes.end <= last
                     || near && joined.end - joined.start <= limits.max_range_bytes
@@ -182,7 +182,7 @@ const FETCH_BYTES: Range<u64> = 256 << 10..16 << 20;
 
 /// Bytes that a request to a source brings.
 pub(super) fn fetch_bytes(limits: nyssa_io::Limits) -> u64 {
-    limits.coalesce_gap.saturating_mul(16).clamp(FETCH_BYTES.start, FETCH_BYTES.end)
+    limits.coalesce_gap().saturating_mul(16).clamp(FETCH_BYTES.start, FETCH_BYTES.end)
 }
 
 impl fmt::Display for Plan {

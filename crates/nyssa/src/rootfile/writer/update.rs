@@ -38,7 +38,7 @@ pub(super) struct Existing {
 }
 
 impl RootFileWriter {
-    /// Goes on with `file`, which `sink` changes in place; see [`nyssa_io::LocalUpdate`]. What is
+    /// Goes on with `file`, which `sink` changes in place; see [`nyssa_io::Update`]. What is
     /// written becomes part of the file with [`RootFileWriter::finish`], and a crash at any moment
     /// leaves it as it was or as it will be. Of the `options` only compression, key size and time
     /// are used.

@@ -3,11 +3,10 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use nyssa_io::{Limits, LocalSource, Source};
+use nyssa_io::{Limits, Source};
 
 /// Most files that the baskets of one tree may be in; each stays open.
 const MOST_FILES: usize = 256;
@@ -56,16 +55,12 @@ impl Files {
         if self.parts.len() >= MOST_FILES {
             return Err(format!("the baskets of the tree are in more than {MOST_FILES} files"));
         }
-        let path = name.strip_prefix("file:").unwrap_or(name);
-        if path.contains("://") {
-            return Err("only local files can be opened".to_owned());
-        }
         let own = self.parts.first().ok_or("only the tree was asked for")?.source.name();
-        let folder = Path::new(own).parent().unwrap_or(Path::new(""));
-        let source = LocalSource::open(folder.join(path)).map_err(|error| error.to_string())?;
+        let source =
+            nyssa_io::open(nyssa_io::beside(own, name)).map_err(|error| error.to_string())?;
         let end = |part: &Part| part.start.checked_add(part.source.size());
         let start = self.parts.last().and_then(end).ok_or("the files are too large")?;
-        self.parts.push(Part { source: Arc::new(source), start });
+        self.parts.push(Part { source, start });
         Ok(start)
     }
 
@@ -111,13 +106,7 @@ impl Source for Joined {
 
     fn limits(&self) -> Limits {
         let limits = self.parts.iter().map(|part| part.source.limits());
-        let least = |a: Limits, b: Limits| Limits {
-            max_ranges: a.max_ranges.min(b.max_ranges),
-            max_range_bytes: a.max_range_bytes.min(b.max_range_bytes),
-            coalesce_gap: a.coalesce_gap.min(b.coalesce_gap),
-        };
-        let one = Limits { max_ranges: 1, max_range_bytes: 1 << 20, coalesce_gap: 0 };
-        limits.reduce(least).unwrap_or(one)
+        limits.reduce(Limits::stricter).unwrap_or(Limits::NONE)
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {

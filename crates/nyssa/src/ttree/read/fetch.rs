@@ -24,7 +24,7 @@ pub(crate) fn fetch(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<By
         .at(|at| at.offset = Some(place)));
     }
     let limits = source.limits();
-    let spans = merge(ranges, limits.coalesce_gap, limits.max_range_bytes.max(1));
+    let spans = merge(ranges, limits.coalesce_gap(), limits.max_range_bytes.max(1));
     let pieces: Vec<Range<u64>> =
         spans.iter().flat_map(|span| pieces(span, limits.max_range_bytes.max(1))).collect();
     let mut parts = Vec::with_capacity(pieces.len());

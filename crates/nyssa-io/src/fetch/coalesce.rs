@@ -1,8 +1,8 @@
-//! Merging ranges that lie close together, so that they travel in one read.
+//! Merging ranges that lie close together, so that they travel as one.
 
 use std::ops::Range;
 
-/// One read that serves several ranges.
+/// One range that serves several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// Bytes to read.
@@ -11,8 +11,8 @@ pub struct Merged {
     pub members: Vec<usize>,
 }
 
-/// Merges ranges with at most `gap` bytes between them into reads of at most `max_bytes`, by start.
-/// A single range above `max_bytes` stays one read; empty ranges need none and are left out.
+/// Merges ranges with at most `gap` bytes between them into ranges of at most `max_bytes`, by start.
+/// A single range above `max_bytes` stays one; empty ranges need none and are left out.
 pub fn coalesce(ranges: &[Range<u64>], gap: u64, max_bytes: u64) -> Vec<Merged> {
     let mut order: Vec<usize> = (0..ranges.len()).filter(|&i| !ranges[i].is_empty()).collect();
     order.sort_by_key(|&index| (ranges[index].start, ranges[index].end));
@@ -22,7 +22,7 @@ pub fn coalesce(ranges: &[Range<u64>], gap: u64, max_bytes: u64) -> Vec<Merged> 
         if let Some(last) = merged.last_mut() {
             let end = last.range.end.max(range.end);
             let near = range.start.saturating_sub(last.range.end) <= gap;
-            // A range that adds no bytes joins a read of any size.
+            // A range that adds no bytes joins one of any size.
             if near && (end == last.range.end || end - last.range.start <= max_bytes) {
                 last.range.end = end;
                 last.members.push(index);

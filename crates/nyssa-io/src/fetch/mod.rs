@@ -1,0 +1,149 @@
+//! The fetcher: between the plan of a read and a source.
+//!
+//! A plan is a list of units of work in the order of their use, each a list of byte ranges. The fetcher
+//! makes requests of them within the [`Limits`](crate::Limits) of the source: near ranges are merged, long
+//! ones split, and as many as may be travel in one request. From a source with latency, several requests
+//! are in flight while units that have come are decoded, up to a number of bytes. From a near source, the
+//! thread that asks for a unit reads it.
+
+mod ahead;
+mod coalesce;
+mod ends;
+mod near;
+mod requests;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::source::check_range;
+use crate::{Error, Result, Source};
+use ahead::Ahead;
+pub use coalesce::{Merged, coalesce};
+pub use ends::with_ends;
+use near::Near;
+
+/// Most bytes that are fetched and not yet decoded, unless something else is said.
+pub const AHEAD_BYTES: u64 = 64 << 20;
+
+/// Fetches the units of one plan. Shared between threads by reference.
+pub struct Fetcher(Mode);
+
+enum Mode {
+    Near(Near),
+    Ahead(Arc<Ahead>),
+}
+
+/// The bytes of one unit. They count as fetched and not yet decoded until this is dropped.
+pub struct Fetched {
+    /// Index of the unit in the plan.
+    pub unit: usize,
+    /// Bytes of each of its ranges.
+    pub bytes: Vec<Bytes>,
+    /// Gives the room back that the bytes take.
+    _held: Option<ahead::Held>,
+}
+
+/// A unit that could not be fetched.
+#[derive(Debug)]
+pub struct Failed {
+    /// Index of the unit in the plan.
+    pub unit: usize,
+    /// The error, with the bytes that were asked for.
+    pub error: Error,
+}
+
+impl Fetcher {
+    /// Begins to fetch `units`, of which at most `ahead_bytes` are fetched and not yet decoded. A unit that
+    /// is larger is fetched alone.
+    pub fn new(source: &Arc<dyn Source>, units: Vec<Vec<Range<u64>>>, ahead_bytes: u64) -> Self {
+        let limits = source.limits();
+        if limits.is_near() {
+            return Self(Mode::Near(Near::new(Arc::clone(source), limits, units)));
+        }
+        Self(Mode::Ahead(Ahead::start(Arc::clone(source), limits, &units, ahead_bytes)))
+    }
+
+    /// The next unit that nobody has taken, mostly in the order of the plan; waits for it. `None` after the
+    /// last unit, after [`Fetcher::stop`], and when `stopped` says so, which is asked while this waits.
+    ///
+    /// # Errors
+    /// Those of the source; no more units come after one.
+    pub fn next(&self, stopped: &dyn Fn() -> bool) -> Option<std::result::Result<Fetched, Failed>> {
+        match &self.0 {
+            Mode::Near(near) => near.next(),
+            Mode::Ahead(ahead) => ahead.take(None, stopped),
+        }
+    }
+
+    /// The unit number `unit`; waits for it. Units are to be taken about in the order of the plan. `None`
+    /// where it was taken before, after [`Fetcher::stop`], and when `stopped` says so.
+    ///
+    /// # Errors
+    /// As [`Fetcher::next`].
+    pub fn take(
+        &self,
+        unit: usize,
+        stopped: &dyn Fn() -> bool,
+    ) -> Option<std::result::Result<Fetched, Failed>> {
+        match &self.0 {
+            Mode::Near(near) => near.take(unit),
+            Mode::Ahead(ahead) => ahead.take(Some(unit), stopped),
+        }
+    }
+
+    /// Ends all fetching: what was not taken is dropped, and who waits gets nothing.
+    pub fn stop(&self) {
+        match &self.0 {
+            Mode::Near(near) => near.stop(),
+            Mode::Ahead(ahead) => ahead.stop(),
+        }
+    }
+}
+
+impl Drop for Fetcher {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Reads all of `ranges`, in few requests that are in flight together.
+///
+/// # Errors
+/// Those of the source; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
+/// before it starts.
+pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    if let [range] = ranges
+        && range.end.saturating_sub(range.start) <= source.limits().max_range_bytes
+    {
+        return Ok(vec![source.read_range(range.clone())?]);
+    }
+    let fetcher = Fetcher::new(source, vec![ranges.to_vec()], u64::MAX);
+    match fetcher.take(0, &|| false) {
+        Some(Ok(fetched)) => Ok(fetched.bytes),
+        Some(Err(failed)) => Err(failed.error),
+        None => Err(too_few(source.name())),
+    }
+}
+
+/// The first range of a unit that the source cannot have.
+fn check_unit(source: &dyn Source, unit: &[Range<u64>]) -> Result<()> {
+    unit.iter().try_for_each(|range| check_range(source.name(), source.size(), range))
+}
+
+/// The answers to a request, which must be what was asked for.
+fn request(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    let answers = source.read_ranges(ranges)?;
+    let fits =
+        |(range, bytes): (&Range<u64>, &Bytes)| range.end - range.start == bytes.len() as u64;
+    if answers.len() == ranges.len() && ranges.iter().zip(&answers).all(fits) {
+        return Ok(answers);
+    }
+    Err(too_few(source.name()))
+}
+
+fn too_few(name: &str) -> Error {
+    let reason = "it answered with fewer bytes than were asked for";
+    Error::new(name, "read", std::io::Error::new(std::io::ErrorKind::InvalidData, reason))
+}

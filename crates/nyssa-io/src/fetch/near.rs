@@ -1,0 +1,60 @@
+//! Units of a near source: the thread that asks for one reads it.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use bytes::Bytes;
+
+use super::requests::Requests;
+use super::{Failed, Fetched, check_unit, request, too_few};
+use crate::{Limits, Result, Source};
+
+/// Reads units when they are asked for.
+pub(super) struct Near {
+    source: Arc<dyn Source>,
+    limits: Limits,
+    units: Vec<Vec<Range<u64>>>,
+    next: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+impl Near {
+    pub fn new(source: Arc<dyn Source>, limits: Limits, units: Vec<Vec<Range<u64>>>) -> Self {
+        let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Self { source, limits, units, next, stopped }
+    }
+
+    pub fn next(&self) -> Option<std::result::Result<Fetched, Failed>> {
+        self.take(self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub fn take(&self, unit: usize) -> Option<std::result::Result<Fetched, Failed>> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return None;
+        }
+        let read = self.read(self.units.get(unit)?);
+        Some(match read {
+            Ok(bytes) => Ok(Fetched { unit, bytes, _held: None }),
+            Err(error) => {
+                self.stop();
+                Err(Failed { unit, error })
+            }
+        })
+    }
+
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn read(&self, unit: &Vec<Range<u64>>) -> Result<Vec<Bytes>> {
+        check_unit(self.source.as_ref(), unit)?;
+        let plan = Requests::of(std::slice::from_ref(unit), &self.limits, u64::MAX, u64::MAX);
+        let mut answers = Vec::with_capacity(plan.requests.len());
+        for one in &plan.requests {
+            answers.push(request(self.source.as_ref(), &one.ranges)?);
+        }
+        let bytes = plan.bytes(0, |request| answers.get(request).map(Vec::as_slice));
+        bytes.ok_or_else(|| too_few(self.source.name()))
+    }
+}

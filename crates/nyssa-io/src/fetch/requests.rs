@@ -1,0 +1,228 @@
+//! From the ranges of units to requests within the limits of a source. No I/O.
+
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+
+use super::coalesce::coalesce;
+use crate::Limits;
+
+/// One vectored request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Request {
+    pub ranges: Vec<Range<u64>>,
+    pub bytes: u64,
+    /// The units that need it, in order.
+    pub units: Vec<usize>,
+}
+
+/// The requests that bring the bytes of units, and where in them these are.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    pub requests: Vec<Request>,
+    pub units: Vec<Needs>,
+    /// The ranges of all requests.
+    parts: Vec<Part>,
+}
+
+/// What a unit needs.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    /// The requests, in order.
+    pub requests: Vec<usize>,
+    /// Where the bytes of each of its ranges are.
+    places: Vec<Place>,
+}
+
+/// One range of a request.
+#[derive(Debug)]
+struct Part {
+    request: usize,
+    index: usize,
+    range: Range<u64>,
+}
+
+/// Where the bytes of one range are: in some parts that follow each other.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    parts: Range<usize>,
+    range: Range<u64>,
+}
+
+impl Requests {
+    /// Plans the requests for units that are used in this order. Near ranges of units that together have
+    /// `window` bytes are merged, whatever their order.
+    pub fn of(units: &[Vec<Range<u64>>], limits: &Limits, request: u64, window: u64) -> Self {
+        let mut plan = Self::default();
+        let mut rest = units;
+        while !rest.is_empty() {
+            let mut bytes = 0_u64;
+            let fits = |unit: &&Vec<Range<u64>>| {
+                bytes = bytes.saturating_add(unit.iter().map(length).sum());
+                bytes <= window
+            };
+            let count = rest.iter().take_while(fits).count().max(1);
+            let (now, later) = rest.split_at(count);
+            plan.add(now, limits, request);
+            rest = later;
+        }
+        plan
+    }
+
+    fn add(&mut self, units: &[Vec<Range<u64>>], limits: &Limits, request_bytes: u64) {
+        let ranges: Vec<Range<u64>> = units.iter().flatten().cloned().collect();
+        let first = self.requests.len();
+        let most = limits.merged_bytes().min(request_bytes);
+        let mut places = vec![Place::default(); ranges.len()];
+        for merged in coalesce(&ranges, limits.coalesce_gap(), most) {
+            let start = self.parts.len();
+            self.split(merged.range, limits, request_bytes, first);
+            for index in merged.members {
+                let range = ranges[index].clone();
+                let all = &self.parts[start..];
+                let from = all.partition_point(|part| part.range.end <= range.start);
+                let to = all.partition_point(|part| part.range.start < range.end);
+                places[index] = Place { parts: start + from..start + to, range };
+            }
+        }
+        let mut places = places.into_iter();
+        for unit in units {
+            let number = self.units.len();
+            let places: Vec<Place> = places.by_ref().take(unit.len()).collect();
+            let parts = places.iter().flat_map(|place| place.parts.clone());
+            let mut requests: Vec<usize> = parts.map(|part| self.parts[part].request).collect();
+            requests.sort_unstable();
+            requests.dedup();
+            requests.iter().for_each(|&request| self.requests[request].units.push(number));
+            self.units.push(Needs { requests, places });
+        }
+    }
+
+    /// Adds a range in as many parts as the source wants.
+    fn split(&mut self, range: Range<u64>, limits: &Limits, request_bytes: u64, first: usize) {
+        let mut start = range.start;
+        while start < range.end {
+            let end = range.end.min(start.saturating_add(limits.max_range_bytes.max(1)));
+            let fits = |request: &Request| {
+                request.ranges.len() < limits.max_ranges.max(1)
+                    && request.bytes.saturating_add(end - start) <= request_bytes
+            };
+            if self.requests.len() == first || !self.requests.last().is_some_and(fits) {
+                self.requests.push(Request::default());
+            }
+            let number = self.requests.len() - 1;
+            let request = &mut self.requests[number];
+            let part = Part { request: number, index: request.ranges.len(), range: start..end };
+            request.ranges.push(start..end);
+            request.bytes += end - start;
+            self.parts.push(part);
+            start = end;
+        }
+    }
+
+    /// The bytes of the ranges of a unit, out of the answers to requests. Bytes inside one part are not
+    /// copied. `None` where an answer is missing.
+    pub fn bytes<'a>(
+        &self,
+        unit: usize,
+        answer: impl Fn(usize) -> Option<&'a [Bytes]>,
+    ) -> Option<Vec<Bytes>> {
+        let piece = |part: &Part, range: &Range<u64>| {
+            let bytes = answer(part.request)?.get(part.index)?;
+            let from = range.start.max(part.range.start) - part.range.start;
+            let to = range.end.min(part.range.end) - part.range.start;
+            let (from, to) = (usize::try_from(from).ok()?, usize::try_from(to).ok()?);
+            (to <= bytes.len()).then(|| bytes.slice(from..to))
+        };
+        let whole = |place: &Place| match &self.parts[place.parts.clone()] {
+            [] => Some(Bytes::new()),
+            [part] => piece(part, &place.range),
+            parts => {
+                let mut whole = BytesMut::new();
+                for part in parts {
+                    whole.extend_from_slice(&piece(part, &place.range)?);
+                }
+                Some(whole.freeze())
+            }
+        };
+        self.units.get(unit)?.places.iter().map(whole).collect()
+    }
+}
+
+fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+#[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)]
+mod tests {
+    use super::*;
+    use crate::Cost;
+
+    fn ranges(plan: &Requests) -> Vec<Vec<Range<u64>>> {
+        plan.requests.iter().map(|request| request.ranges.clone()).collect()
+    }
+
+    #[test]
+    fn requests_keep_to_their_limits() {
+        let units = [vec![0..10, 20..25], vec![10..20, 100..130], vec![200..205]];
+        let limits = Limits { max_ranges: 2, max_range_bytes: 20, ..Limits::NONE };
+        let plan = Requests::of(&units, &limits, 1000, 1000);
+        // Ranges of several units become one; one that is too long becomes two.
+        assert_eq!(
+            ranges(&plan),
+            [[0..20, 20..25], [100..120, 120..130], [200..205, 0..0]]
+                .map(|pair| pair.into_iter().filter(|range| !range.is_empty()).collect::<Vec<_>>())
+        );
+        assert_eq!(plan.units[1].requests, [0, 1]);
+        assert_eq!(plan.requests[0].units, [0, 1]);
+        assert_eq!(plan.requests[0].bytes, 25);
+    }
+
+    #[test]
+    fn bytes_come_from_all_parts() {
+        let data: Vec<u8> = (0..=255).collect();
+        let units = [vec![3..50, 5..5, 40..41], vec![100..102]];
+        let limits = Limits { max_ranges: 2, max_range_bytes: 10, ..Limits::NONE };
+        let plan = Requests::of(&units, &limits, 1000, 1000);
+        let answers: Vec<Vec<Bytes>> = plan
+            .requests
+            .iter()
+            .map(|request| {
+                let ranges = request.ranges.iter();
+                ranges
+                    .map(|r| Bytes::copy_from_slice(&data[r.start as usize..r.end as usize]))
+                    .collect()
+            })
+            .collect();
+        let answer = |request: usize| answers.get(request).map(Vec::as_slice);
+        let bytes = plan.bytes(0, answer).unwrap();
+        assert_eq!(bytes[0][..], data[3..50]);
+        assert_eq!((bytes[1].len(), &bytes[2][..]), (0, &data[40..41]));
+        assert_eq!(plan.bytes(1, answer).unwrap(), [&data[100..102]]);
+        assert!(plan.bytes(0, |request| answer(request).filter(|_| request > 0)).is_none());
+    }
+
+    #[test]
+    fn windows_keep_the_order_of_use() {
+        let units = [vec![500..510], vec![0..10], vec![10..20], vec![510..520]];
+        let plan = Requests::of(&units, &Limits::NONE, 1000, 20);
+        assert_eq!(ranges(&plan), [vec![0..10, 500..510], vec![10..20, 510..520]]);
+        let plan = Requests::of(&units, &Limits::NONE, 1000, 1000);
+        assert_eq!(ranges(&plan), [vec![0..20, 500..520]]);
+        let plan = Requests::of(&units, &Limits::NONE, 15, 1000);
+        assert_eq!(ranges(&plan), [vec![0..10], vec![10..20], vec![500..510], vec![510..520]]);
+    }
+
+    #[test]
+    fn gaps_are_read_over_where_that_is_cheaper() {
+        let cost = Cost {
+            range: std::time::Duration::from_micros(1),
+            bandwidth: 50_000_000,
+            ..Cost::NOTHING
+        };
+        let limits = Limits { cost, ..Limits::NONE };
+        let plan = Requests::of(&[vec![0..10, 60..70, 121..130]], &limits, 1000, 1000);
+        assert_eq!(ranges(&plan), [vec![0..70, 121..130]]);
+    }
+}

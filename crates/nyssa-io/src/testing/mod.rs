@@ -1,0 +1,9 @@
+//! A kit of tests for sources: what every new source must pass, and a source that is slow.
+//!
+//! The functions panic where a source does not keep what [`Source`](crate::Source) promises.
+
+mod conformance;
+mod slow;
+
+pub use conformance::{check_closed, check_source, content};
+pub use slow::{Observed, SlowSource};

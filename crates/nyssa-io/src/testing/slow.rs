@@ -1,0 +1,104 @@
+//! A source that is far away.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+
+use crate::{Limits, Result, Source};
+
+/// Any source, with the limits and the latency of another one: each request sleeps. It refuses requests
+/// beyond its limits by a panic, and counts.
+pub struct SlowSource {
+    inner: Arc<dyn Source>,
+    limits: Limits,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    observed: Observed,
+    in_flight: usize,
+    /// Longest chain among requests that have ended.
+    ended: usize,
+}
+
+/// What was asked of a [`SlowSource`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Requests.
+    pub requests: usize,
+    /// Bytes that were asked for.
+    pub bytes: u64,
+    /// Most requests in flight at the same time.
+    pub in_flight: usize,
+    /// Length of the longest chain of requests of which each began after the one before had ended: the
+    /// round trips that one has to wait for.
+    pub round_trips: usize,
+}
+
+impl SlowSource {
+    /// `inner` with other limits: a request takes their latency.
+    pub fn new(inner: Arc<dyn Source>, limits: Limits) -> Self {
+        Self { inner, limits, seen: Mutex::default() }
+    }
+
+    /// What was asked since the start, or since the last [`SlowSource::reset`].
+    pub fn observed(&self) -> Observed {
+        self.seen().observed
+    }
+
+    /// Forgets what was asked.
+    pub fn reset(&self) {
+        *self.seen() = Seen::default();
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Source for SlowSource {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.inner.size()
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        assert!(ranges.len() <= self.limits.max_ranges, "{} ranges in a request", ranges.len());
+        let lengths = || ranges.iter().map(|range| range.end.saturating_sub(range.start));
+        let longest = lengths().max().unwrap_or_default();
+        assert!(longest <= self.limits.max_range_bytes, "a range of {longest} bytes");
+        let mut seen = self.seen();
+        seen.in_flight += 1;
+        let chain = seen.ended + 1;
+        let in_flight = seen.in_flight;
+        let observed = &mut seen.observed;
+        observed.requests += 1;
+        observed.bytes += lengths().sum::<u64>();
+        observed.in_flight = observed.in_flight.max(in_flight);
+        observed.round_trips = observed.round_trips.max(chain);
+        drop(seen);
+        std::thread::sleep(self.limits.cost.latency);
+        let answer = self.inner.read_ranges(ranges);
+        let mut seen = self.seen();
+        seen.in_flight = seen.in_flight.saturating_sub(1);
+        seen.ended = seen.ended.max(chain);
+        answer
+    }
+
+    fn close(&self) {
+        self.inner.close();
+    }
+
+    fn check_open(&self) -> Result<()> {
+        self.inner.check_open()
+    }
+}

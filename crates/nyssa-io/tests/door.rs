@@ -1,0 +1,96 @@
+//! The door: from paths and URLs to bytes.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::ErrorKind;
+
+use nyssa_io::{beside, create, is_same, open, stage, update};
+
+#[test]
+fn paths_and_urls_of_files_lead_to_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a file%.root");
+    fs::write(&path, "bytes").unwrap();
+    let text = path.to_str().unwrap();
+    let escaped = text.replace('%', "%25").replace(' ', "%20");
+    for location in [
+        text.to_owned(),
+        format!("file://{text}"),
+        format!("file://localhost{text}"),
+        format!("file:{text}"),
+        format!("FILE://{escaped}"),
+    ] {
+        let source = open(&location).unwrap();
+        assert_eq!(source.name(), location);
+        assert_eq!(source.read_range(0..5).unwrap(), "bytes");
+        assert!(is_same(&location, &path), "{location}");
+    }
+    assert!(!is_same(&path, folder.path().join("other")));
+}
+
+#[test]
+fn what_is_not_built_in_is_refused() {
+    let why = "this build of nyssa knows paths and file:// URLs, not root://; copy the file first";
+    let location = "root://some.where//a.root";
+    for (error, action) in [
+        (open(location).err(), "open"),
+        (create(location, true).err(), "create"),
+        (stage(location, true).err(), "create"),
+        (update(location).err(), "open for writing"),
+    ] {
+        let error = error.unwrap();
+        assert_eq!(error.source.kind(), ErrorKind::Unsupported);
+        assert_eq!(error.to_string(), format!("cannot {action} {location}: {why}"));
+    }
+    let error = open("file://other.host/a.root").err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "cannot open file://other.host/a.root: a file:// URL names a file of this machine, not of \
+         other.host"
+    );
+    // No URL, whatever it looks like.
+    let error = open("run:3://a.root").err().unwrap();
+    assert_eq!(error.source.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn files_are_made_and_changed_by_url() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.root");
+    let url = format!("file://{}", path.display());
+    let mut sink = create(&url, false).unwrap();
+    sink.write_at(0, b"one").unwrap();
+    sink.commit().unwrap();
+    assert_eq!(create(&url, false).err().unwrap().source.kind(), ErrorKind::AlreadyExists);
+
+    let (mut sink, staging) = stage(&url, true).unwrap();
+    assert!(staging.open().is_err(), "nothing is there before the commit");
+    sink.write_at(0, b"two").unwrap();
+    sink.commit().unwrap();
+    assert_eq!(staging.open().unwrap().read_range(0..3).unwrap(), "two");
+    assert_eq!(fs::read(&path).unwrap(), b"one");
+    staging.publish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"two");
+
+    let opened = update(&url).unwrap();
+    assert_eq!(opened.source.read_range(0..3).unwrap(), "two");
+    let mut sink = opened.into_sink(3);
+    sink.write_at(3, b" more").unwrap();
+    sink.commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"two more");
+}
+
+#[test]
+fn names_in_files_count_from_their_folder() {
+    for (location, name, expected) in [
+        ("/data/a.root", "b.root", "/data/b.root"),
+        ("a.root", "b.root", "b.root"),
+        ("/data/a.root", "/other/b.root", "/other/b.root"),
+        ("/data/a.root", "file:b.root", "/data/b.root"),
+        ("root://host//store/a.root", "b.root", "root://host//store/b.root"),
+        ("/data/a.root", "root://host//store/b.root", "root://host//store/b.root"),
+    ] {
+        assert_eq!(beside(location, name).to_str(), Some(expected));
+    }
+}

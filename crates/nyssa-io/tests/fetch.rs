@@ -1,0 +1,253 @@
+//! The fetcher: what it asks of sources, and when.
+
+#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, coalesce, read_all, with_ends};
+use nyssa_io::testing::{SlowSource, content};
+use nyssa_io::{Cost, Limits, MemorySource, RecordingSource, Result, Source};
+use proptest::prelude::*;
+
+/// 20 ms a request, 8 requests at the same time, and so few bytes a second that no gap is read over.
+fn far() -> Limits {
+    let latency = Duration::from_millis(20);
+    let cost = Cost { latency, range: Duration::ZERO, bandwidth: 1_000 };
+    Limits { max_ranges: 1024, max_range_bytes: 1 << 30, concurrency: 8, cost }
+}
+
+fn slow(limits: Limits) -> (Arc<SlowSource>, Arc<dyn Source>) {
+    let memory = Arc::new(MemorySource::new("memory", content()));
+    let slow = Arc::new(SlowSource::new(memory, limits));
+    (Arc::clone(&slow), slow)
+}
+
+/// Units of four ranges each, which lie far from each other.
+fn units(count: u64) -> Vec<Vec<Range<u64>>> {
+    let range = |unit: u64, i: u64| {
+        let start = i * 300_000 + unit * 1_000;
+        start..start + 500
+    };
+    (0..count).map(|unit| (0..4).map(|i| range(unit, i)).collect()).collect()
+}
+
+fn never() -> bool {
+    false
+}
+
+#[test]
+fn requests_are_in_flight_together() {
+    let (slow, source) = slow(Limits { max_ranges: 10, ..far() });
+    // 800 ranges too far apart to be merged, in 80 requests.
+    let units = units(200);
+    let fetcher = Fetcher::new(&source, units.clone(), AHEAD_BYTES);
+    let mut order = Vec::new();
+    while let Some(fetched) = fetcher.next(&never) {
+        order.push(fetched.unwrap().unit);
+    }
+    assert_eq!(order.len(), units.len());
+    let seen = slow.observed();
+    assert_eq!((seen.requests, seen.in_flight, seen.bytes), (80, 8, 800 * 500));
+    assert!(seen.round_trips <= 12, "{seen:?}");
+}
+
+#[test]
+fn one_request_is_enough_where_it_may_have_all_ranges() {
+    let (slow, source) = slow(far());
+    let fetcher = Fetcher::new(&source, units(200), AHEAD_BYTES);
+    assert_eq!(std::iter::from_fn(|| fetcher.next(&never)).count(), 200);
+    assert_eq!((slow.observed().requests, slow.observed().round_trips), (1, 1));
+}
+
+#[test]
+fn no_more_is_fetched_than_may_wait() {
+    let (slow, source) = slow(Limits { max_ranges: 1, ..far() });
+    let units: Vec<_> = (0..20_u64).map(|i| vec![i * 50_000..i * 50_000 + 1_000]).collect();
+    let fetcher = Fetcher::new(&source, units, 4_000);
+    let first = fetcher.take(0, &never).unwrap().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    // The first is not decoded yet.
+    assert_eq!(slow.observed().bytes, 4_000);
+    drop(first);
+    let second = fetcher.take(1, &never).unwrap().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(slow.observed().bytes, 5_000);
+    drop(fetcher);
+    drop(second);
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(slow.observed().bytes, 5_000, "nothing is fetched once nobody wants it");
+}
+
+#[test]
+fn a_unit_that_is_larger_than_the_room_comes_alone() {
+    let (_, source) = slow(far());
+    let units = vec![vec![0..600_000], vec![600_000..1_200_000], vec![5..5]];
+    let fetcher = Fetcher::new(&source, units, 1_000);
+    // Both are held at once: who waits gets what it waits for.
+    let all: Vec<_> = std::iter::from_fn(|| fetcher.next(&never)).map(|one| one.unwrap()).collect();
+    let mut found: Vec<_> = all.iter().map(|one| (one.unit, one.bytes[0].len())).collect();
+    found.sort_unstable();
+    assert_eq!(found, [(0, 600_000), (1, 600_000), (2, 0)]);
+}
+
+#[test]
+fn bytes_of_one_request_are_not_copied() {
+    let data = Bytes::from(content());
+    let memory: Arc<dyn Source> = Arc::new(MemorySource::new("memory", data.clone()));
+    let far: Arc<dyn Source> = Arc::new(SlowSource::new(Arc::clone(&memory), far()));
+    for source in [memory, far] {
+        let bytes = read_all(&source, &[100..200, 150..160, 200..300]).unwrap();
+        let place = data.as_ptr() as usize;
+        let places = bytes.iter().map(|bytes| bytes.as_ptr() as usize - place);
+        assert_eq!(places.collect::<Vec<_>>(), [100, 150, 200]);
+    }
+}
+
+/// A source with a hole.
+struct Broken(MemorySource);
+
+impl Source for Broken {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { max_ranges: 1, ..far() }
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let hit = |at: u64| ranges.iter().any(|range| range.contains(&at));
+        if hit(500_000) {
+            let lost = std::io::Error::other("the connection is lost");
+            return Err(nyssa_io::Error::new("memory", "read bytes of", lost));
+        }
+        assert!(!hit(700_000), "a source that dies");
+        let mut answers = self.0.read_ranges(ranges)?;
+        if hit(900_000) {
+            answers.pop();
+        }
+        Ok(answers)
+    }
+}
+
+#[test]
+fn the_unit_that_fails_is_named() {
+    let source: Arc<dyn Source> = Arc::new(Broken(MemorySource::new("memory", content())));
+    for (at, reason) in [
+        (500_000, "cannot read bytes of memory: the connection is lost"),
+        (700_000, "cannot read memory: the thread that reads has died"),
+        (900_000, "cannot read memory: it answered with fewer bytes than were asked for"),
+        (1_300_000, "cannot read bytes 1300000 to 1300010 of memory: it has only 1200000 bytes"),
+    ] {
+        let units = vec![vec![0..10], vec![100_000..100_010, at..at + 10], vec![300_000..300_010]];
+        let fetcher = Fetcher::new(&source, units, AHEAD_BYTES);
+        let found: Vec<_> = std::iter::from_fn(|| fetcher.next(&never)).collect();
+        let failed: Vec<_> = found.into_iter().filter_map(std::result::Result::err).collect();
+        assert_eq!(failed.len(), 1);
+        assert_eq!((failed[0].unit, failed[0].error.to_string()), (1, reason.to_owned()));
+        assert!(fetcher.next(&never).is_none(), "nothing comes after an error");
+    }
+}
+
+#[test]
+fn waiting_ends_when_it_is_stopped() {
+    let slowly = Cost { latency: Duration::from_secs(3), ..far().cost };
+    let (_, source) = slow(Limits { cost: slowly, ..far() });
+    let start = std::time::Instant::now();
+    let fetcher = Fetcher::new(&source, units(10), AHEAD_BYTES);
+    let asked = AtomicBool::new(false);
+    assert!(fetcher.next(&|| asked.swap(true, Ordering::Relaxed)).is_none());
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| fetcher.next(&never).is_none());
+        std::thread::sleep(Duration::from_millis(20));
+        fetcher.stop();
+        assert!(waiting.join().unwrap());
+    });
+    drop(fetcher);
+    assert!(start.elapsed() < Duration::from_secs(2), "nobody waits for a request in flight");
+}
+
+#[test]
+fn a_near_source_is_read_by_who_asks() {
+    let source = Arc::new(RecordingSource::new(Arc::new(MemorySource::new("memory", content()))));
+    let shared: Arc<dyn Source> = source.clone();
+    let fetcher = Fetcher::new(&shared, vec![vec![20..30, 0..10, 10..20], vec![50..60]], 1);
+    assert_eq!(source.counters().requests, 0);
+    assert_eq!(fetcher.next(&never).unwrap().unwrap().unit, 0);
+    assert_eq!(source.trace(), [vec![0..30]]);
+    assert_eq!(fetcher.next(&never).unwrap().unwrap().bytes, [&content()[50..60]]);
+    assert!(fetcher.next(&never).is_none());
+    let error = fetcher.take(2, &never);
+    assert!(error.is_none());
+}
+
+#[test]
+fn the_ends_of_a_far_file_come_at_once() {
+    let (slow, source) = slow(far());
+    let ends = with_ends(source).unwrap();
+    let data = content();
+    let last = data.len() as u64;
+    let ranges = [0..10, last - 100..last, 5_000..6_000, 3..3];
+    for (range, bytes) in ranges.iter().zip(read_all(&ends, &ranges).unwrap()) {
+        assert_eq!(bytes[..], data[range.start as usize..range.end as usize]);
+    }
+    assert_eq!(slow.observed().requests, 1);
+    let bytes = read_all(&ends, &[600_000..600_010, 0..10]).unwrap();
+    assert_eq!((&bytes[0][..], &bytes[1][..]), (&data[600_000..600_010], &data[..10]));
+    assert_eq!(slow.observed().requests, 2);
+    let error = ends.read_range(last - 1..last + 1).unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
+    // A near source is left as it is.
+    let memory: Arc<dyn Source> = Arc::new(MemorySource::new("memory", data));
+    assert!(Arc::ptr_eq(&memory, &with_ends(Arc::clone(&memory)).unwrap()));
+}
+
+#[test]
+fn near_ranges_merge() {
+    let merged = |gap, max| -> Vec<_> {
+        let ranges = [40..50, 0..10, 12..20, 13..15, 60..60, 100..300];
+        coalesce(&ranges, gap, max).into_iter().map(|m| (m.range, m.members)).collect()
+    };
+    assert_eq!(
+        merged(0, 100),
+        [(0..10, vec![1]), (12..20, vec![2, 3]), (40..50, vec![0]), (100..300, vec![5]),]
+    );
+    assert_eq!(merged(20, 100), [(0..50, vec![1, 2, 3, 0]), (100..300, vec![5])]);
+    assert_eq!(merged(20, 20), [(0..20, vec![1, 2, 3]), (40..50, vec![0]), (100..300, vec![5])]);
+}
+
+proptest! {
+    /// Every range is served once, by a read that covers it, and reads never exceed their limits.
+    #[test]
+    fn merged_reads_cover_their_ranges(
+        ranges in prop::collection::vec((0u64..2_000, 0u64..200), 0..40),
+        gap in 0u64..100,
+        max in 1u64..500,
+    ) {
+        let ranges: Vec<_> = ranges.into_iter().map(|(start, len)| start..start + len).collect();
+        let merged = coalesce(&ranges, gap, max);
+        let mut served = vec![0; ranges.len()];
+        for read in &merged {
+            let longest = read.members.iter().map(|&i| ranges[i].end - ranges[i].start).max();
+            prop_assert!(read.range.end - read.range.start <= max.max(longest.unwrap()));
+            for &member in &read.members {
+                served[member] += 1;
+                prop_assert!(read.range.start <= ranges[member].start);
+                prop_assert!(ranges[member].end <= read.range.end);
+            }
+        }
+        for (range, served) in ranges.iter().zip(served) {
+            prop_assert_eq!(served, usize::from(!range.is_empty()));
+        }
+        prop_assert!(merged.is_sorted_by_key(|read| read.range.start));
+    }
+}
