@@ -19,6 +19,7 @@
 //! rntuple::read | rntuple::write | ttree::read     (blind to each other)
 //! cut                                    the language of selections
 //! dataset                                the trait `Dataset`, and what a column is
+//! rntuple::choose                        which encoding, codec and effort, by looking at samples
 //! rntuple::page                          sealed page <-> elements
 //! rntuple::format                        anchor, envelope, frame, page list
 //! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets

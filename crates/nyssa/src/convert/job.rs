@@ -10,14 +10,15 @@ use super::classes::Classes;
 use super::clusters::Sizes;
 use super::digests::Digests;
 use super::map::{Checked, FieldMap, Input, Map, Rules, Source, Unit, check, map};
-use super::options::{self, Options};
+use super::options::Options;
 use super::others::{Others, ntuple_options};
 use super::pipeline::{Pipeline, Stop, Written};
 use super::report::{FieldReport, Report, Skipped};
+use super::samples::Samples;
 use super::streamer::Products;
 use super::trouble::{Troubles, spared};
 use super::unit::Units;
-use super::{clusters, effort, trouble, verify};
+use super::{clusters, trouble, verify};
 use crate::Context;
 use crate::compare::digest;
 use crate::dataset::{Dataset, Filter, LeftOut};
@@ -25,10 +26,11 @@ use crate::error::{Error, Kind, Result, ResultExt};
 use crate::memory::peak_memory;
 use crate::open::TREE_CLASSES;
 use crate::output::{self, Output};
+use crate::rntuple::choose::Chooser;
 use crate::rntuple::read;
 use crate::rntuple::write::loss::{check_exact, losses};
 use crate::rntuple::write::{
-    self, DEFAULT_INITIAL_UNZIPPED_PAGE, Encodings, FieldOptions, SealSettings, Writer,
+    self, DEFAULT_INITIAL_UNZIPPED_PAGE, FieldOptions, SealSettings, Writer,
 };
 use crate::rootfile::{NOT_CLOSED, RootFile};
 use crate::ttree::{Reader, Relations};
@@ -346,23 +348,19 @@ impl<'a> Job<'a> {
             check_exact(&self.map.schema, &settings)?;
         }
         self.map.notes.extend(losses(&self.map.schema, &settings));
-        let effort = effort::Effort {
+        let samples = Samples {
             reader: self.reader,
             inputs: &self.inputs,
             products: &self.products,
             units: &self.map.units,
             entries: &self.entries,
             first: &first,
-            compression: self.options.compression,
             context: self.context,
         };
-        let (schema, effort_options) = (&mut self.map.schema, self.options.effort);
-        let chosen = match (self.options.encodings, effort_options) {
-            (Encodings::Auto, _) => {
-                effort.choose_encodings(effort_options, schema, &mut settings)?
-            }
-            (Encodings::Default, options::Effort::Auto) => effort.choose(schema, &mut settings)?,
-            (Encodings::Default, options::Effort::Full) => Vec::new(),
+        let Options { compression, effort, encodings, .. } = *self.options;
+        let chosen = match Chooser::of(compression, effort, encodings) {
+            Some(chooser) => samples.choose(&chooser, &mut self.map.schema, &mut settings)?,
+            None => Vec::new(),
         };
         let (schema, units) = (&self.map.schema, &self.map.units);
         let units = Units::new(self.reader, &self.inputs, &self.products, schema, units);
@@ -386,7 +384,7 @@ impl<'a> Job<'a> {
         };
         let (written, cutter) = pipeline.run(cutter, &mut writer)?;
         let columns =
-            write::chosen::reports(units.schema, &settings, &chosen, &written.column_bytes);
+            write::column_report::reports(units.schema, &settings, &chosen, &written.column_bytes);
         let notes = cutter.notes(self.options.memory_budget);
         self.map.notes.extend(notes);
         let totals = writer.finish()?;

@@ -265,7 +265,8 @@ impl<'a> Job<'a> {
         };
         let written = batches.run(&mut cutter, &mut writer)?;
         notes.extend(cutter.notes(budget));
-        let columns = write::chosen::reports(&schema, &settings, &chosen, &written.column_bytes);
+        let columns =
+            write::column_report::reports(&schema, &settings, &chosen, &written.column_bytes);
         let sets =
             attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
         notes.extend(sets);

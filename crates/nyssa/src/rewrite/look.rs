@@ -8,20 +8,14 @@ use super::sizes::Sizes;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::Result;
+use crate::rntuple::choose::{Chooser, Chosen, sample};
 use crate::rntuple::schema::{FieldId, Schema};
-use crate::rntuple::write::auto::Chooser;
-use crate::rntuple::write::chosen::Chosen;
-use crate::rntuple::write::effort::Codecs;
-use crate::rntuple::write::{Effort, Encodings, Scratch, SealSettings, seal_field};
+use crate::rntuple::write::choosing::{apply, choose_field};
+use crate::rntuple::write::{Scratch, SealSettings, seal_field};
 
-/// Decoded bytes of a field, with all that is below it, that are looked at for types and effort,
-const SAMPLE_BYTES: u64 = 4 << 20;
-/// and for effort alone.
-const EFFORT_SAMPLE_BYTES: u64 = 128 << 10;
-
-/// The same for what fields take on storage,
+/// To see what a field takes on storage, at most so many of its decoded bytes are sealed,
 const RATIO_SAMPLE_BYTES: u64 = 512 << 10;
-/// at least.
+/// and at least so many.
 const LEAST_SAMPLE_BYTES: u64 = 4 << 10;
 
 /// Values of a field and what they take decoded.
@@ -40,7 +34,7 @@ pub(super) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Chooses codecs of all columns, and their types if the options say so; what is chosen for each.
+    /// Chooses codec and encoding of every column, as the options say; for reports, what is chosen for each.
     ///
     /// # Errors
     /// Those of reading, `Cancelled`.
@@ -50,38 +44,15 @@ impl Look<'_> {
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
-        let mut chosen = vec![None; schema.columns.len()];
+        let Options { compression, effort, encodings, .. } = *options;
+        let Some(chooser) = Chooser::of(compression, effort, encodings) else {
+            return Ok(Vec::new());
+        };
         let (known, sealed) = (&*schema, &*settings);
-        if options.encodings == Encodings::Auto {
-            let Some(chooser) = Chooser::of(options.compression, options.effort) else {
-                return Ok(chosen);
-            };
-            let choices = self.each(SAMPLE_BYTES, |field, sample, scratch| {
-                chooser.choose_field(known, field, sample.array, sealed, scratch)
-            })?;
-            for (column, choice) in choices.into_iter().flatten() {
-                choice.apply(column, schema, settings);
-                if let Some(chosen) = chosen.get_mut(column.0 as usize) {
-                    *chosen = Some(choice.chosen);
-                }
-            }
-        } else if options.effort == Effort::Auto {
-            let Some(codecs) = Codecs::of(options.compression) else { return Ok(chosen) };
-            let choices = self.each(EFFORT_SAMPLE_BYTES, |field, sample, scratch| {
-                codecs.choose_field(known, field, sample.array, sealed, scratch)
-            })?;
-            for (column, choice) in choices.into_iter().flatten() {
-                let index = column.0 as usize;
-                let column = settings.columns.get_mut(index);
-                if let Some(column) = column.filter(|column| !column.own_codec) {
-                    column.codec = choice.codec;
-                }
-                if let Some(chosen) = chosen.get_mut(index) {
-                    *chosen = Some(choice.chosen);
-                }
-            }
-        }
-        Ok(chosen)
+        let choices = self.each(sample::of_field(chooser.goal()), |field, sample, scratch| {
+            choose_field(&chooser, known, field, sample.array, sealed, scratch)
+        })?;
+        Ok(apply(choices.into_iter().flatten(), schema, settings))
     }
 
     /// Stored bytes of each field for each decoded byte, by a sample; `cluster_bytes` is what clusters

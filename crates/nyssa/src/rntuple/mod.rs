@@ -4,12 +4,14 @@
 //!
 //! ```text
 //! read | write
+//! choose       which encoding, codec and effort: candidates, samples, price
 //! page         sealed page <-> elements
 //! schema       fields, columns, projections
 //! format       anchor, envelope, frame, locator, page list
 //! encoding     column types: elements <-> bits
 //! ```
 
+pub(crate) mod choose;
 pub mod encoding;
 pub mod format;
 pub mod page;

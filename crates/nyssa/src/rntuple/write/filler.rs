@@ -12,17 +12,16 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 
-use super::auto::{Chooser, default_type};
 use super::budget::Budget;
 use super::column_data::ColumnData;
-use super::effort::Codecs;
 use super::lanes::Lanes;
 use super::outlet::{Outlet, Page, SealedCluster, WaitingColumn};
 use super::seal::ColumnPlan;
 use super::shred::{Shred, shred};
-use super::{Effort, Encodings, Options, SealSettings, cluster_of};
+use super::{Options, SealSettings, cluster_of};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::choose::{Chooser, Goal, default_type};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
 /// Fills one cluster after the other.
@@ -33,7 +32,6 @@ pub(super) struct Filler {
     fields: Vec<FieldId>,
     budget: Budget,
     lanes: Lanes,
-    codecs: Option<Codecs>,
     chooser: Option<Chooser>,
     columns: Vec<Column>,
     /// Clusters given away, and how many of them ended early for want of memory.
@@ -124,9 +122,8 @@ impl Filler {
             .map(|(id, _)| id)
             .collect();
         let columns = schema.columns.iter().map(|_| Column::default()).collect();
-        let auto = options.encodings == Encodings::Auto;
-        let chooser = Chooser::of(options.compression, options.effort).filter(|_| auto);
-        if chooser.is_some() {
+        let chooser = Chooser::of(options.compression, options.effort, options.encodings);
+        if chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size) {
             let columns = &mut Arc::make_mut(&mut schema).columns;
             for (column, _) in
                 columns.iter_mut().zip(&settings.columns).filter(|(_, s)| !s.own_type)
@@ -138,8 +135,6 @@ impl Filler {
                 }
             }
         }
-        let codecs = Codecs::of(options.compression)
-            .filter(|_| options.effort == Effort::Auto && chooser.is_none());
         Ok(Self {
             schema,
             settings,
@@ -147,7 +142,6 @@ impl Filler {
             fields,
             budget,
             lanes: Lanes::new(context.clone(), budget.lanes, pooled),
-            codecs,
             chooser,
             columns,
             clusters: 0,
@@ -172,7 +166,7 @@ impl Filler {
     pub(super) fn following(mut self, old: &Self) -> Self {
         for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
             (column.codec, column.setting) = (Arc::clone(&old.codec), old.setting);
-            column.guard.clone_from(&old.guard);
+            column.root.clone_from(&old.root);
         }
         let columns = &mut Arc::make_mut(&mut self.schema).columns;
         for (column, old) in columns.iter_mut().zip(&old.schema.columns) {
@@ -331,7 +325,8 @@ impl Filler {
         }
         self.clusters += 1;
         // Less often where only codecs are chosen: that data change so much is rare, and costs little.
-        let often = self.chooser.is_some() || self.clusters.trailing_zeros() % 4 == 2;
+        let types = self.chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size);
+        let often = types || self.clusters.trailing_zeros() % 4 == 2;
         if self.clusters.is_power_of_two() && often {
             self.columns.iter_mut().for_each(|column| column.chosen = false);
         }

@@ -12,15 +12,14 @@
 //! from many threads at once.
 
 mod attributes;
-pub(crate) mod auto;
 mod blocks;
 mod budget;
-pub(crate) mod chosen;
+pub(crate) mod choosing;
 mod classes;
 mod column_choice;
 mod column_data;
+pub(crate) mod column_report;
 pub(crate) mod cutting;
-pub(crate) mod effort;
 mod elements;
 mod estimate;
 mod extension;
@@ -45,18 +44,15 @@ mod shred;
 #[cfg(test)]
 mod shred_tests;
 mod table;
-#[cfg(test)]
-pub(crate) mod testing;
 mod variant;
 mod waiting;
 mod writer;
 
+pub use crate::rntuple::choose::{CompressionChoice, Effort, Encodings, Trial};
 pub use attributes::{AttributeSetWriter, FinishedSet};
-pub use auto::Encodings;
-pub use chosen::{ColumnReport, Trial};
 pub use column_choice::ColumnChoice;
 pub(crate) use column_choice::choose_columns;
-pub use effort::{CompressionChoice, Effort};
+pub use column_report::ColumnReport;
 pub use estimate::{MemoryEstimate, estimate};
 pub use field_options::FieldOptions;
 pub use options::{

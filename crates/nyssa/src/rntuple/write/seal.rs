@@ -56,22 +56,6 @@ pub fn seal_offsets(
     seal_column(schema, shred, settings, scratch)
 }
 
-/// What `choose` says of each column of `field`, and all below it, from `sample`: some of its values.
-pub(super) fn choose_each<T>(
-    schema: &Schema,
-    field: FieldId,
-    sample: &ArrayRef,
-    settings: &SealSettings,
-    mut choose: impl FnMut(&ColumnPlan, &ColumnData) -> Result<T>,
-) -> Result<Vec<(ColumnId, T)>> {
-    let shreds = shred(schema, field, sample, settings)?;
-    let choice = |shred: Shred| {
-        let plan = ColumnPlan::new(schema, shred.column, settings)?;
-        Ok((shred.column, choose(&plan, &ColumnData::from(shred.elements))?))
-    };
-    shreds.into_iter().map(choice).collect()
-}
-
 fn seal_column(
     schema: &Schema,
     shred: Shred,
@@ -111,7 +95,7 @@ impl<'a> ColumnPlan<'a> {
             Error::unsupported(format!("columns of type {type_code:#x} cannot be written"))
         })?;
         let encoding = Encoding::of(column_type, bits, value_range)?;
-        let other = settings.guard.as_ref().map(|guard| guard.column_type);
+        let other = settings.root.as_ref().map(|root| root.column_type);
         let other = other.filter(|&other| other != column_type);
         let other = other.map(|other| Encoding::of(other, bits, None)).transpose()?;
         Ok(Self { column, encoding, settings, other })
@@ -165,11 +149,11 @@ impl<'a> ColumnPlan<'a> {
         scratch: &mut Scratch,
     ) -> Result<SealedPage> {
         let page = self.seal_with(&self.settings.codec, data, range.clone(), scratch)?;
-        let Some(guard) = self.settings.guard.as_ref().filter(|_| self.other.is_none()) else {
+        let Some(root) = self.settings.root.as_ref().filter(|_| self.other.is_none()) else {
             return Ok(page);
         };
-        let root = self.seal_with(&guard.codec, data, range, scratch)?;
-        Ok(if root.bytes.len() < page.bytes.len() { root } else { page })
+        let other = self.seal_with(&root.codec, data, range, scratch)?;
+        Ok(if other.bytes.len() < page.bytes.len() { other } else { page })
     }
 
     /// Seals one page in ROOT's own type, where that is another.
@@ -179,14 +163,14 @@ impl<'a> ColumnPlan<'a> {
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<Option<SealedPage>> {
-        let (Some(encoding), Some(guard)) = (&self.other, &self.settings.guard) else {
+        let (Some(encoding), Some(root)) = (&self.other, &self.settings.root) else {
             return Ok(None);
         };
-        self.seal_as(encoding, &guard.codec, data, range, scratch).map(Some)
+        self.seal_as(encoding, &root.codec, data, range, scratch).map(Some)
     }
 
     /// Seals one page with another codec.
-    pub(super) fn seal_with(
+    fn seal_with(
         &self,
         codec: &Arc<Codec>,
         data: &ColumnData,
@@ -196,7 +180,8 @@ impl<'a> ColumnPlan<'a> {
         self.seal_as(&self.encoding, codec, data, range, scratch)
     }
 
-    fn seal_as(
+    /// Seals one page with another encoding and codec.
+    pub(super) fn seal_as(
         &self,
         encoding: &Encoding,
         codec: &Arc<Codec>,
@@ -224,11 +209,6 @@ impl<'a> ColumnPlan<'a> {
     /// The encoding.
     pub(super) fn encoding(&self) -> Encoding {
         self.encoding
-    }
-
-    /// Are the elements stored as byte planes?
-    pub(super) fn is_split(&self) -> bool {
-        self.encoding.column_type.is_split()
     }
 
     /// The column of its pages.

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use crate::compression::{Codec, Compressor};
 use crate::error::Result;
+use crate::rntuple::choose::Chooser;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-use super::auto::Chooser;
-use super::effort::Codecs;
 use super::field_options::settle;
-use super::{Effort, Encodings, Options, Writer};
+use super::{Options, Writer};
 
 /// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
@@ -30,15 +29,15 @@ pub struct ColumnSettings {
     pub own_codec: bool,
     /// So was the type.
     pub own_type: bool,
-    /// What pages are compared with.
-    pub(crate) guard: Option<Guard>,
+    /// What pages are compared with, where the storage was chosen for size.
+    pub(super) root: Option<RootStorage>,
 }
 
 /// ROOT's own way to store a column that is stored in another: the smaller pages are kept.
 #[derive(Clone, Debug)]
-pub(crate) struct Guard {
-    pub(crate) column_type: ColumnType,
-    pub(crate) codec: Arc<Codec>,
+pub(super) struct RootStorage {
+    pub(super) column_type: ColumnType,
+    pub(super) codec: Arc<Codec>,
 }
 
 /// How the columns of a schema are sealed; index is [`ColumnId`].
@@ -61,7 +60,7 @@ impl SealSettings {
             page_bytes: options.max_unzipped_page,
             own_codec: false,
             own_type: false,
-            guard: None,
+            root: None,
         };
         let mut columns = vec![column; schema.columns.len()];
         settle(schema, &options.fields, &mut columns);
@@ -90,15 +89,10 @@ impl SealSettings {
 
     /// The codecs that a thread may need.
     pub(super) fn codecs(&self, options: &Options) -> Vec<Arc<Codec>> {
-        let chooser = Chooser::of(options.compression, options.effort);
-        let chooser = chooser.filter(|_| options.encodings == Encodings::Auto);
-        let auto = Codecs::of(options.compression).filter(|_| options.effort == Effort::Auto);
-        let (mut known, looked) = match (chooser, auto) {
-            (Some(chooser), _) => (chooser.codecs().cloned().collect(), true),
-            (None, Some(codecs)) => (codecs.into_codecs(), true),
-            (None, None) => (Vec::new(), false),
-        };
-        for column in self.columns.iter().filter(|column| column.own_codec || !looked) {
+        let chooser = Chooser::of(options.compression, options.effort, options.encodings);
+        let mut known: Vec<_> = chooser.iter().flat_map(Chooser::codecs).cloned().collect();
+        let asked = |column: &&ColumnSettings| column.own_codec || chooser.is_none();
+        for column in self.columns.iter().filter(asked) {
             if !known.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
                 known.push(Arc::clone(&column.codec));
             }

@@ -4,25 +4,27 @@ use std::sync::Arc;
 
 use super::{Filler, Task, plans};
 use crate::error::Result;
+use crate::rntuple::choose::{Goal, sample};
 use crate::rntuple::schema::ColumnId;
+use crate::rntuple::write::choosing::choose_column;
 
-/// One part in so many of each column is looked at.
-const LOOK_SHARE: usize = 4;
+/// One element in so many of each open page is sealed to see how small the page becomes.
+const LOOK_DIVISOR: usize = 4;
 
 impl Filler {
-    /// Chooses how columns are sealed whose first pages these are, of all or (with encodings chosen by
-    /// looking) of this cluster.
+    /// Chooses how the columns are sealed whose first pages `tasks` are.
     pub(super) fn choose(&mut self, tasks: &[Task]) -> Result<()> {
-        if self.codecs.is_none() && self.chooser.is_none() {
-            return Ok(());
-        }
+        let Some(chooser) = self.chooser.clone() else { return Ok(()) };
+        let types = chooser.goal() == Goal::Size;
         let mut first = Vec::new();
         for (index, task) in tasks.iter().enumerate() {
             let column = &mut self.columns[task.column];
             let chosen = std::mem::replace(&mut column.chosen, true);
-            let own = self.settings.columns.get(task.column).is_none_or(|settings| {
-                settings.own_codec && (settings.own_type || self.chooser.is_none())
-            });
+            let own = self
+                .settings
+                .columns
+                .get(task.column)
+                .is_none_or(|settings| settings.own_codec && (settings.own_type || !types));
             if !chosen && !own {
                 first.push(index);
             }
@@ -30,10 +32,27 @@ impl Filler {
         if first.is_empty() {
             return Ok(());
         }
-        if self.chooser.is_some() {
-            return self.choose_encodings(&first, tasks);
+        let plans = plans(&self.schema, &self.settings)?;
+        let columns = &self.columns;
+        let choices = self.lanes.map(&first, |&index, scratch| {
+            let (task, plan) = (&tasks[index], &plans[tasks[index].column]);
+            let elements = columns[task.column].range(task).len();
+            let width = plan.encoding().native_size();
+            let sample = sample::of_column(chooser.goal(), elements, width);
+            choose_column(&chooser, plan, &columns[task.column].data, sample, scratch)
+        })?;
+        drop(plans);
+        for (&index, choice) in first.iter().zip(&choices) {
+            let column = ColumnId(tasks[index].column as u32);
+            // The schema here says what is sealed; the writer decides with each cluster what is stored, and
+            // how the file's schema shows it.
+            if choice.changes_type(column, &self.schema) {
+                choice.apply(column, Arc::make_mut(&mut self.schema), &mut self.settings);
+            } else {
+                choice.apply_codec(column, &mut self.settings);
+            }
         }
-        self.choose_codecs(&first, tasks)
+        Ok(())
     }
 
     /// Looks how small open pages become, before the first cluster ends: it is as large as it is to be.
@@ -54,7 +73,7 @@ impl Filler {
         let columns = &self.columns;
         let sizes = self.lanes.map(&tasks, |task, scratch| {
             let range = columns[task.column].range(task);
-            let length = range.len().div_ceil(LOOK_SHARE);
+            let length = range.len().div_ceil(LOOK_DIVISOR);
             let start = range.start + (range.len() - length) / 2;
             let data = &columns[task.column].data;
             let page = plans[task.column].seal(data, start..start + length, scratch)?;
@@ -66,45 +85,5 @@ impl Filler {
         let all = sizes.iter().fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
         self.guess = Some((self.totals.0 + all.0, (self.totals.1 + all.1).max(1)));
         Ok(true)
-    }
-
-    fn choose_codecs(&mut self, first: &[usize], tasks: &[Task]) -> Result<()> {
-        let Some(codecs) = self.codecs.clone() else { return Ok(()) };
-        let plans = plans(&self.schema, &self.settings)?;
-        let columns = &self.columns;
-        let chosen = self.lanes.map(first, |&index, scratch| {
-            let task = &tasks[index];
-            let data = &columns[task.column].data;
-            let elements = columns[task.column].range(task).len();
-            let plan = &plans[task.column];
-            Ok(Arc::clone(&codecs.choose(plan, data, elements, scratch)?.codec))
-        })?;
-        drop(plans);
-        for (&index, codec) in first.iter().zip(chosen) {
-            if let Some(settings) = self.settings.columns.get_mut(tasks[index].column) {
-                settings.codec = codec;
-            }
-        }
-        Ok(())
-    }
-
-    /// Chooses types and codecs by looking. The schema here says what is sealed; the writer decides
-    /// with each cluster what is stored, and how the file's schema shows it.
-    fn choose_encodings(&mut self, first: &[usize], tasks: &[Task]) -> Result<()> {
-        let Some(chooser) = self.chooser.clone() else { return Ok(()) };
-        let plans = plans(&self.schema, &self.settings)?;
-        let columns = &self.columns;
-        let choices = self.lanes.map(first, |&index, scratch| {
-            let task = &tasks[index];
-            let data = &columns[task.column].data;
-            let elements = columns[task.column].range(task).len();
-            chooser.choose_column(&plans[task.column], data, elements, scratch)
-        })?;
-        drop(plans);
-        let schema = Arc::make_mut(&mut self.schema);
-        for (&index, choice) in first.iter().zip(&choices) {
-            choice.apply(ColumnId(tasks[index].column as u32), schema, &mut self.settings);
-        }
-        Ok(())
     }
 }

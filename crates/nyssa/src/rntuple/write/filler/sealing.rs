@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Filler, Task, plans};
 use crate::error::Result;
 use crate::rntuple::schema::ColumnId;
-use crate::rntuple::write::auto::Choice;
+use crate::rntuple::write::choosing::ColumnStorage;
 use crate::rntuple::write::outlet::{Outlet, Page};
 use crate::rntuple::write::seal::ColumnPlan;
 
@@ -136,10 +136,10 @@ impl Filler {
         for (id, column) in (0u32..).map(ColumnId).zip(&mut self.columns) {
             // Not stored twice: the rest of the cluster is in ROOT's own type too.
             if !column.others.is_empty()
-                && let Some(guard) = self.settings.column(id).and_then(|all| all.guard.clone())
+                && let Some(root) = self.settings.column(id).and_then(|all| all.root.clone())
             {
                 column.pages = std::mem::take(&mut column.others);
-                Choice::root(guard).apply(id, schema, &mut self.settings);
+                ColumnStorage::plain(root).apply(id, schema, &mut self.settings);
             }
             let pages = std::mem::take(&mut column.pages);
             column.pages = outlet.store_waiting(pages)?;

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Writer;
 use crate::error::{Error, Kind, Result};
+use crate::rntuple::choose::default_type;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{Column, ColumnId};
-use crate::rntuple::write::auto::default_type;
 use crate::rntuple::write::outlet::{Page, WaitingColumn};
 
 /// A new representation in another type than ROOT's has to save one part in so many of a cluster's

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::SealSettings;
 use crate::compression::Codec;
+use crate::rntuple::choose::{Chosen, Trial, level};
 use crate::rntuple::schema::{ColumnId, Schema};
 
 /// How one column is stored.
@@ -32,32 +33,7 @@ pub struct ColumnReport {
     pub compressed_bytes: u64,
 }
 
-/// A way to store a sample.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Trial {
-    /// `split` or `unsplit`; empty for types that have no such forms.
-    pub form: &'static str,
-    /// The effort.
-    pub effort: String,
-    /// Bytes after compression.
-    pub bytes: u64,
-}
-
-/// What was chosen for a column by looking at a sample.
-#[derive(Clone, Debug)]
-pub(crate) struct Chosen {
-    pub(crate) effort: String,
-    pub(crate) reason: &'static str,
-    pub(crate) tried: Vec<Trial>,
-}
-
-/// By looking at time and size.
-pub(crate) const BY_PRICE: &str = "the best of size and time on a sample";
-/// By looking at size, with a price on time.
-pub(crate) const BY_SIZE: &str = "the smallest on a sample, with a price on time";
-/// There was nothing to look at.
-pub(crate) const TOO_SMALL: &str = "too little data to choose";
-/// As the options say.
+/// The reason where the options say how.
 const ASKED: &str = "asked for";
 
 /// Reports of all columns; `chosen` and `bytes` (before and after compression) are by [`ColumnId`].
@@ -93,11 +69,6 @@ pub(crate) fn reports(
         }
     };
     (0u32..).map(ColumnId).zip(&schema.columns).map(report).collect()
-}
-
-/// The effort of a level in ROOT's numbers; empty where nothing is compressed.
-pub(crate) fn level(setting: u32) -> String {
-    if setting == 0 { String::new() } else { format!("level {}", setting % 100) }
 }
 
 impl Codec {

@@ -1,0 +1,125 @@
+//! What users ask for: how much effort compression makes, and who decides the column types.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::compression::Compression;
+use crate::error::{Error, Result};
+
+/// How much CPU time goes into compression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// Chooses codec effort per column from a sample: more only where it pays, and never more than that
+    /// of the level.
+    #[default]
+    Auto,
+    /// The exact compression level for every column.
+    Full,
+}
+
+impl FromStr for Effort {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "full" => Ok(Self::Full),
+            _ => Err(Error::invalid_argument(format!(
+                "effort {text:?} is not known: use auto or full"
+            ))),
+        }
+    }
+}
+
+/// How the column types of a writer are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encodings {
+    /// Those of the schema, by default ROOT's: split when compressed, unsplit when not.
+    #[default]
+    Default,
+    /// For each column what is smallest on a sample of its data, split or unsplit; with
+    /// [`Effort::Auto`] the compression effort is chosen with it, for size more than for time.
+    Auto,
+}
+
+impl FromStr for Encodings {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "default" => Ok(Self::Default),
+            "auto" => Ok(Self::Auto),
+            _ => Err(Error::invalid_argument(format!(
+                "encoding {text:?} is not known: use default or auto"
+            ))),
+        }
+    }
+}
+
+/// A compression as it is asked for: an algorithm, with a level or without.
+///
+/// A level that is named is used exactly. Without one, effort is chosen for each column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompressionChoice {
+    /// Algorithm and level; where no level is named, the default of the algorithm.
+    pub compression: Compression,
+    /// Whether the level is named.
+    pub level_named: bool,
+}
+
+impl CompressionChoice {
+    /// The effort, unless another one is asked for.
+    pub fn effort(self, asked: Option<Effort>) -> Effort {
+        asked.unwrap_or(if self.level_named { Effort::Full } else { Effort::Auto })
+    }
+}
+
+impl Default for CompressionChoice {
+    fn default() -> Self {
+        Self { compression: Compression::DEFAULT, level_named: false }
+    }
+}
+
+impl FromStr for CompressionChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let name = text.trim();
+        let level_named = name.contains(':') || name.len() == 3;
+        Ok(Self { compression: text.parse()?, level_named })
+    }
+}
+
+impl fmt::Display for CompressionChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.compression.to_string();
+        f.write_str(if self.level_named { &text } else { text.split(':').next().unwrap_or(&text) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_that_is_named_is_used() {
+        for (text, shown, effort) in [
+            ("zstd", "zstd", Effort::Auto),
+            ("zstd:5", "zstd:5", Effort::Full),
+            ("505", "zstd:5", Effort::Full),
+            ("lzma", "lzma", Effort::Auto),
+            ("none", "none", Effort::Auto),
+            ("5", "zstd", Effort::Auto),
+        ] {
+            let choice: CompressionChoice = text.parse().unwrap();
+            assert_eq!(
+                (choice.to_string().as_str(), choice.effort(None)),
+                (shown, effort),
+                "{text}"
+            );
+            assert_eq!(choice.effort(Some(Effort::Auto)), Effort::Auto);
+        }
+        assert_eq!(CompressionChoice::default(), "zstd".parse().unwrap());
+        assert!("gzip".parse::<CompressionChoice>().is_err());
+    }
+}

@@ -1,0 +1,143 @@
+//! The codecs to choose from, and what they cost.
+
+use std::sync::Arc;
+
+use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, strong, without_short_matches};
+use super::{Effort, level};
+use crate::compression::{Algorithm, Codec, Compression};
+
+/// ROOT's lowest level whose effort is not less than that of the strong codec.
+const STRONG_FROM: u8 = 3;
+
+/// A codec and its cost: nominal seconds of one core for each byte before compression.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) codec: Arc<Codec>,
+    /// Its name in reports.
+    pub(crate) name: String,
+    /// The cost for elements stored as byte planes.
+    split: f64,
+    /// The cost for other elements.
+    unsplit: f64,
+    /// What this codec is best for is noise, in which those that search more find next to nothing.
+    pub(super) for_noise: bool,
+}
+
+impl Candidate {
+    fn new(codec: Codec, name: &str, split: f64, unsplit: f64) -> Self {
+        let name = name.to_owned();
+        Self { codec: Arc::new(codec), name, split, unsplit, for_noise: false }
+    }
+
+    /// The codec that the options name for a column: the only candidate.
+    pub(super) fn asked_for(codec: &Arc<Codec>) -> Self {
+        let (codec, name) = (Arc::clone(codec), "asked for".to_owned());
+        Self { codec, name, split: 8.0e-9, unsplit: 8.0e-9, for_noise: false }
+    }
+
+    /// The nominal seconds for each byte, split or not.
+    pub(super) fn seconds(&self, split: bool) -> f64 {
+        if split { self.split } else { self.unsplit }
+    }
+}
+
+/// The candidates where time is worth more than size: that which is taken where nothing is known, and others.
+/// Only zstd knows effort: with another algorithm there is nothing to choose.
+pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
+    if compression.algorithm != Algorithm::Zstd || compression.level == 0 {
+        return None;
+    }
+    let name = match compression.level {
+        high if high > STRONG_LEVEL => level(compression.setting()),
+        _ => "strong".to_owned(),
+    };
+    let entropy = Candidate::new(entropy(), "entropy", 0.75e-9, 0.9e-9);
+    let mut others = vec![Candidate { for_noise: true, ..entropy }];
+    if compression.level >= STRONG_FROM {
+        others.push(Candidate::new(strong(compression), &name, 3.1e-9, 6.2e-9));
+    }
+    Some((Candidate::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
+}
+
+/// The candidates where size is worth more than time: ROOT's own codec, and others. `None` where nothing is
+/// compressed.
+pub(super) fn for_size(
+    compression: Compression,
+    effort: Effort,
+) -> Option<(Candidate, Vec<Candidate>)> {
+    if compression.setting() == 0 {
+        return None;
+    }
+    let candidate = |codec, name: &str, cost| Candidate::new(codec, name, cost, cost);
+    let named = level(compression.setting());
+    let mut others = Vec::new();
+    if compression.algorithm == Algorithm::Zstd && effort == Effort::Auto {
+        let Codec::Zstd { level, .. } = Codec::from(compression) else { return None };
+        let long = format!("{named}, long matches");
+        others.push(candidate(entropy(), "entropy", 0.8e-9));
+        others.push(candidate(fast(), "fast", 1.5e-9));
+        others.push(candidate(without_short_matches(level), &long, 7.0e-9));
+        others.push(candidate(optimal(), "optimal parsing", 40.0e-9));
+    }
+    Some((candidate(Codec::from(compression), &named, 8.0e-9), others))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compression::Compressor;
+    use crate::rntuple::choose::testing::noise;
+
+    /// All candidates.
+    fn all(of: Option<(Candidate, Vec<Candidate>)>) -> Vec<Candidate> {
+        of.into_iter().flat_map(|(first, others)| std::iter::once(first).chain(others)).collect()
+    }
+
+    /// Sizes of some bytes with the codecs for time: fast, entropy, strong.
+    fn sizes(bytes: &[u8]) -> Vec<usize> {
+        let candidates = all(for_time(Compression::DEFAULT));
+        let size = |candidate: Candidate| {
+            let mut out = Vec::new();
+            let mut compressor = Compressor::with_codec(&candidate.codec).unwrap();
+            compressor.compress(bytes, &mut out).unwrap();
+            out.len()
+        };
+        candidates.into_iter().map(size).collect()
+    }
+
+    #[test]
+    fn noise_is_for_entropy_coding_alone() {
+        // Four values at random: 2 bits each, and many matches by chance.
+        let bytes: Vec<u8> = noise().take(100_000).map(|bits| (bits >> 7 & 3) as u8).collect();
+        let [fast, entropy, strong] = sizes(&bytes).try_into().unwrap();
+        assert!(entropy < fast && entropy < strong, "{entropy} {fast} {strong}");
+        assert!((25_000..25_500).contains(&entropy), "{entropy}");
+        // One value only takes next to nothing with any.
+        assert!(sizes(&[7; 100_000]).iter().all(|size| *size < 100));
+    }
+
+    /// The memory budget counts on it.
+    #[test]
+    fn codecs_take_no_more_memory_than_they_say() {
+        let bytes: Vec<u8> = noise().take(1 << 20).map(|bits| (bits >> 7 & 15) as u8).collect();
+        for Candidate { codec, .. } in all(for_time(Compression::DEFAULT)) {
+            let mut compressor = Compressor::with_codec(&codec).unwrap();
+            compressor.compress(&bytes, &mut Vec::new()).unwrap();
+            let (took, said) = (compressor.allocated() as u64, codec.memory(bytes.len()));
+            assert!(took <= said && took > said / 3, "{codec:?}: {took} of {said} bytes");
+        }
+    }
+
+    #[test]
+    fn the_level_bounds_the_effort() {
+        let names = |level| {
+            let candidates = all(for_time(Compression { algorithm: Algorithm::Zstd, level }));
+            candidates.into_iter().map(|candidate| candidate.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(1), ["fast", "entropy"]);
+        assert_eq!(names(3), ["fast", "entropy", "strong"]);
+        assert_eq!(names(6), names(3));
+        assert_eq!(names(7), ["fast", "entropy", "level 7"]);
+        assert!(for_time(Compression::NONE).is_none());
+    }
+}
