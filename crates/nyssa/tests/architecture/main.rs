@@ -18,6 +18,7 @@ const ROOMS: &[&[&str]] = &[
     &["rntuple::schema", "ttree::model"],
     &["rntuple::format"],
     &["rntuple::page"],
+    &["rntuple::choose"],
     &["dataset"],
     &["cut"],
     &["rntuple::read", "rntuple::write", "ttree::read"],
