@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from nyssa._merge import merge
     from nyssa._precision import Precision, column_precision
     from nyssa._rewrite import rewrite
+    from nyssa._verify import diff, inspect, verify
     from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
     from nyssa.file import Directory, File, open
     from nyssa.rules import ReadRules
@@ -73,6 +74,9 @@ _HOMES = {
     "WritableFile": "writing",
     "chain": "_chain",
     "column_precision": "_precision",
+    "diff": "_verify",
+    "inspect": "_verify",
+    "verify": "_verify",
     "concatenate": "_iterate",
     "convert": "_convert",
     "digest": "_digest",
@@ -115,9 +119,11 @@ __all__ = [
     "column_precision",
     "concatenate",
     "convert",
+    "diff",
     "digest",
     "errors",
     "estimate_write_memory",
+    "inspect",
     "iterate",
     "join",
     "merge",
@@ -125,6 +131,7 @@ __all__ = [
     "recreate",
     "rewrite",
     "update",
+    "verify",
 ]
 
 

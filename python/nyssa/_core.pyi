@@ -253,6 +253,21 @@ def digest(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> str: ...
+def verify(
+    path: str,
+    object: str | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> str: ...
+def diff(
+    a: Dataset,
+    b: Dataset,
+    named: Sequence[str] | None = None,
+    only_common: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> str: ...
+def inspect(path: str, object: str | None = None) -> str: ...
 def column_precision(column: str, double: bool) -> tuple[float, float, float, float]: ...
 def estimate_write_memory(columns: Sequence[Array], options: Mapping[str, Any]) -> str: ...
 def merge(

@@ -258,7 +258,7 @@ def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
     if streamer not in ("decoded", "raw"):
         raise ArgumentError(f'streamer is "decoded" or "raw", not {streamer!r}')
     raw = streamer == "raw"
-    name, inner = _split(path)
+    name, inner = split(path)
     file = File(_core.open(name, raw))
     return file[inner] if inner else file
 
@@ -267,7 +267,7 @@ def open_dataset(source: str | os.PathLike[str] | Dataset) -> Dataset:
     """Return the dataset at ``"file.root:Events"``, or the only one in a file."""
     if isinstance(source, Dataset):
         return source
-    name, inner = _split(source)
+    name, inner = split(source)
     return _open_dataset(name, False, inner)
 
 
@@ -281,7 +281,7 @@ def _open_directory(name: str, raw: bool, path: str) -> Directory:
     return Directory(file._core, path, file) if path else file
 
 
-def _split(path: str | os.PathLike[str]) -> tuple[str, str | None]:
+def split(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     """Return the name of a file and the path in it; a `pathlib.Path` names a file only."""
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):

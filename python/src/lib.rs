@@ -32,6 +32,7 @@ mod rows;
 mod rules;
 mod shape;
 mod steps;
+mod verify;
 mod write;
 
 use pyo3::prelude::*;
@@ -59,6 +60,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
+    module.add_function(wrap_pyfunction!(verify::diff, module)?)?;
+    module.add_function(wrap_pyfunction!(verify::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
     module.add_function(wrap_pyfunction!(fill::column_precision, module)?)?;
     module.add_function(wrap_pyfunction!(fill::estimate_write_memory, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;

@@ -4,12 +4,28 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use clap::Args;
 use nyssa::Context;
 use serde::Serialize;
 
-use crate::args::Global;
 use crate::failure::Result;
+use crate::printable::printable;
 use crate::progress::Bar;
+use crate::units::parse_threads;
+
+/// Options of every command.
+#[derive(Args, Clone, Debug)]
+pub struct Global {
+    /// Print one JSON document instead of tables
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print nothing but data and errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Worker threads [default: $NYSSA_NUM_THREADS, else all cores]
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
+    pub threads: Option<usize>,
+}
 
 /// What kind of terminal the outputs are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +97,7 @@ impl<'a> App<'a> {
 
     /// Says what is wrong, however quiet it is to be.
     pub fn complain(&mut self, text: &str) {
-        let _ = writeln!(self.err, "{}", crate::output::printable(text));
+        let _ = writeln!(self.err, "{}", printable(text));
     }
 
     /// Prints a JSON document.

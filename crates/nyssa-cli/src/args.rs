@@ -1,9 +1,9 @@
 //! The arguments of the command line.
 
-use clap::{Args, Parser, Subcommand};
+use clap::Parser;
 
-use crate::cmd;
-use crate::units::parse_threads;
+use crate::app::Global;
+use crate::cmd::Command;
 
 /// Read, check and convert CERN's TTree and RNTuple data, without ROOT.
 #[derive(Debug, Parser)]
@@ -21,33 +21,4 @@ pub struct Cli {
     pub global: Global,
     #[command(subcommand)]
     pub command: Command,
-}
-
-/// Options of every command.
-#[derive(Args, Clone, Debug)]
-pub struct Global {
-    /// Print one JSON document instead of tables
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Print nothing but data and errors
-    #[arg(long, short, global = true)]
-    pub quiet: bool,
-    /// Worker threads [default: $NYSSA_NUM_THREADS, else all cores]
-    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
-    pub threads: Option<usize>,
-}
-
-/// What to do.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    Ls(cmd::ls::Ls),
-    Schema(cmd::schema::Schema),
-    Cat(cmd::cat::Cat),
-    Inspect(cmd::inspect::Inspect),
-    Convert(Box<cmd::convert::Convert>),
-    Merge(Box<cmd::merge::Merge>),
-    Rewrite(Box<cmd::rewrite::Rewrite>),
-    Verify(cmd::verify::Verify),
-    Digest(cmd::digest::Digest),
-    Diff(cmd::diff::Diff),
 }

@@ -2,58 +2,45 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 
 use nyssa::dataset::{Dataset, Filter, Format};
-use nyssa::open;
-use nyssa::rntuple::read;
+use nyssa::open::{self, Opened, format_of};
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::view::{Chain, ChainOptions};
-use nyssa::{Context, Error, ttree};
+use nyssa::{Context, Error};
+use nyssa_io::Source;
 
 use crate::failure::{Failure, Result};
 
-/// An open dataset of either kind.
-pub enum Data {
-    Tree(Box<ttree::Reader>),
-    NTuple(Box<read::Reader>),
+pub use nyssa::open::path_of;
+
+/// Opens the dataset of a key.
+pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Opened> {
+    Opened::of_key(file, key).map_err(|error| match format_of(key) {
+        None => {
+            let hint = format!("`nyssa ls {}` shows what the file holds", file.name());
+            Failure::from(not_data(file, key)).hint(hint)
+        }
+        Some(_) => error.into(),
+    })
 }
 
-impl Data {
-    /// The face that both have.
-    pub fn dataset(&self) -> &dyn Dataset {
-        match self {
-            Self::Tree(reader) => reader.as_ref(),
-            Self::NTuple(reader) => reader.as_ref(),
-        }
-    }
-
-    /// Opens the dataset of a key.
-    pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
-        let path = path_of(file, key);
-        match open::format_of(key) {
-            Some(Format::TTree) => Ok(Self::Tree(Box::new(ttree::Reader::open(file, &path)?))),
-            Some(Format::RNTuple) => Ok(Self::NTuple(Box::new(read::Reader::open(file, &path)?))),
-            None => Err(Failure::from(not_data(file, key))
-                .hint(format!("`nyssa ls {}` shows what the file holds", file.name()))),
-        }
-    }
-
-    /// Opens the dataset that an argument names.
-    pub fn open(argument: &str) -> Result<Self> {
-        let (file, path) = open_file(argument)?;
-        let key = match path {
-            Some(path) => find(&file, path)?,
-            None => only(&file, |_| true)?,
-        };
-        Self::of_key(&file, &key)
-    }
+/// Opens the dataset that an argument names.
+pub fn open_dataset(argument: &str) -> Result<Opened> {
+    let (file, path) = open_file(argument)?;
+    let key = match path {
+        Some(path) => find(&file, path)?,
+        None => only(&file, |_| true)?,
+    };
+    of_key(&file, &key)
 }
 
 /// The entries of one dataset, or of several one after the other.
 pub enum Entries {
-    One(Data),
+    One(Opened),
     /// The chain, and its first dataset.
-    Many(Box<Chain>, Data),
+    Many(Box<Chain>, Opened),
 }
 
 impl Entries {
@@ -61,9 +48,9 @@ impl Entries {
     pub fn open(arguments: &[String], options: &ChainOptions, context: &Context) -> Result<Self> {
         let files = files(arguments)?;
         match &files[..] {
-            [only] => Ok(Self::One(Data::open(only)?)),
+            [only] => Ok(Self::One(open_dataset(only)?)),
             files => {
-                let first = files.first().map(|first| Data::open(first)).transpose()?;
+                let first = files.first().map(|first| open_dataset(first)).transpose()?;
                 let links = files.iter().map(nyssa::open::link).collect();
                 let chain = Chain::new(links, options, context)?;
                 let first = first.ok_or_else(|| Error::not_found("no files are named"))?;
@@ -81,7 +68,7 @@ impl Entries {
     }
 
     /// The first dataset, or the only one.
-    pub fn first(&self) -> &Data {
+    pub fn first(&self) -> &Opened {
         match self {
             Self::One(data) | Self::Many(_, data) => data,
         }
@@ -132,10 +119,16 @@ pub fn names(dataset: &dyn Dataset) -> Vec<&str> {
 
 /// Opens the file of an argument; the path in it, if there is one.
 pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
+    let (source, object) = open_source(argument)?;
+    Ok((RootFile::open(source)?, object))
+}
+
+/// The bytes of the file of an argument; the path in it, if there is one.
+pub fn open_source(argument: &str) -> Result<(Arc<dyn Source>, Option<&str>)> {
     let (path, object) = open::split_path(argument);
     check_input(path)?;
     let source = nyssa_io::open(path).map_err(|error| not_one_file(path, error))?;
-    Ok((RootFile::open(source)?, object))
+    Ok((source, object))
 }
 
 /// The error of a file that cannot be opened, with a hint where several were named.
@@ -167,18 +160,10 @@ pub fn find(file: &RootFile, path: &str) -> Result<KeyEntry> {
     })
 }
 
-/// The path that finds a key again: with its cycle when there is a newer one.
-pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
-    match file.find(&key.path) {
-        Ok(newest) if newest.cycle == key.cycle => key.path.clone(),
-        _ => format!("{};{}", key.path, key.cycle),
-    }
-}
-
 /// The only dataset of a file, among those that `takes` takes.
 pub fn only(file: &RootFile, takes: impl Fn(Format) -> bool) -> Result<KeyEntry> {
     let keys = open::datasets(file)?;
-    let takes = |key: &KeyEntry| open::format_of(key).is_some_and(&takes);
+    let takes = |key: &KeyEntry| format_of(key).is_some_and(&takes);
     let mut keys: Vec<_> = keys.into_iter().filter(takes).collect();
     match keys.len() {
         0 => Err(Failure::Usage(

@@ -10,6 +10,7 @@ mod data;
 mod failure;
 mod json_value;
 mod output;
+mod printable;
 mod progress;
 mod signals;
 mod units;

@@ -6,6 +6,8 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::units::{count, size};
 
+pub use crate::printable::printable;
+
 /// So many names of a long list are told.
 const NAMED: usize = 5;
 
@@ -50,17 +52,6 @@ impl Columns {
         }
         Ok(())
     }
-}
-
-/// The text on one line.
-pub fn printable(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            let (plain, escaped) =
-                if c.is_control() { (None, Some(c.escape_default())) } else { (Some(c), None) };
-            plain.into_iter().chain(escaped.into_iter().flatten())
-        })
-        .collect()
 }
 
 /// The last line about a job: size of the file, threads, memory, and whether it was read back.

@@ -13,6 +13,7 @@
 //! ```text
 //! update | merge | convert | rewrite     jobs: files to files
 //! tune                                   what files and columns take
+//! verify                                 is everything in a file sound?
 //! compare                                do two datasets hold the same values?
 //! open                                   path -> file, dataset: the one place that knows all formats
 //! view                                   datasets made of datasets: chain, join, rules, selection, slice
@@ -56,9 +57,10 @@ pub mod ttree;
 pub mod tune;
 pub mod type_name;
 pub mod update;
+pub mod verify;
 pub mod view;
 
 pub use context::Context;
 pub use dataset::Dataset;
 pub use error::{Error, Kind, Result};
-pub use problem::Problem;
+pub use problem::{Problem, VerifyReport};

@@ -38,3 +38,23 @@ impl From<&Error> for Problem {
         Self { kind, message, object, field, column, cluster, page, basket, entry, offset }
     }
 }
+
+/// What a full check of a dataset has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VerifyReport {
+    /// Number of entries.
+    pub entries: u64,
+    /// Pages or baskets that were read.
+    pub parts: u64,
+    /// Pages or baskets that were decoded into values.
+    pub decoded: u64,
+    /// Pages or baskets that have a checksum.
+    pub checksummed: u64,
+    /// Bytes of pages or baskets on storage.
+    pub bytes: u64,
+    /// Fields or branches that nyssa cannot read as values, with the reason, and fields of which it cannot
+    /// take all objects apart. Their bytes were checked.
+    pub unreadable: Vec<String>,
+    /// What is wrong, in order of the clusters of an RNTuple or the branches of a TTree.
+    pub problems: Vec<Problem>,
+}

@@ -11,7 +11,7 @@ use clap::Args;
 use nyssa::cut::Cut;
 use nyssa::dataset::{AnyDataset, Dataset, Filter, Item, Sparing};
 use nyssa::error::ResultExt;
-use nyssa::open;
+use nyssa::open::{self, Opened};
 use nyssa::ttree::Relations;
 use nyssa::view;
 use nyssa::view::{ChainOptions, Selected};
@@ -19,7 +19,7 @@ use nyssa::{Context, Error};
 
 use crate::FINE;
 use crate::app::App;
-use crate::data::{self, Data};
+use crate::data;
 use crate::failure::{Failure, Result};
 use crate::json_value::{self, Form, Notation};
 use crate::units::Entries;
@@ -122,7 +122,7 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
         write!(app.out, "[")?;
     }
     print(dataset, entries.clone(), args.skip_unreadable, &context, &mut printer, app)?;
-    if let (true, Data::NTuple(reader)) = (args.attributes, data.first()) {
+    if let (true, Opened::NTuple(reader)) = (args.attributes, data.first()) {
         attributes::print(reader, &entries, &context, &mut printer, app)?;
     }
     if app.json {
@@ -142,7 +142,7 @@ fn with_friends(
     context: &Context,
 ) -> Result<AnyDataset> {
     match (arguments, data) {
-        ([argument], data::Entries::One(Data::Tree(tree))) => {
+        ([argument], data::Entries::One(Opened::Tree(tree))) => {
             let (file, _) = data::open_file(argument)?;
             Ok(open::open_with_friends(&file, tree.name(), context)?)
         }
@@ -153,17 +153,17 @@ fn with_friends(
 /// The entries that a cut takes.
 fn select<'a>(
     dataset: &'a dyn Dataset,
-    first: &Data,
+    first: &Opened,
     cut: &Cut,
     entries: Option<Entries>,
     context: &Context,
 ) -> Result<Selected<'a>> {
     let formulas = match first {
-        Data::Tree(tree) => {
+        Opened::Tree(tree) => {
             let (file, _) = data::open_file(tree.file())?;
             Relations::load(&file, &file.find(tree.name())?)?.formulas()
         }
-        Data::NTuple(_) => Vec::new(),
+        Opened::NTuple(_) => Vec::new(),
     };
     let cut = cut.clone().with_aliases(dataset.items(), &formulas)?;
     let total = dataset.num_entries();
@@ -198,7 +198,7 @@ struct Column {
 /// The readable columns that the filter takes; says which cannot be read.
 fn columns(
     dataset: &dyn Dataset,
-    first: &Data,
+    first: &Opened,
     patterns: &[String],
     app: &mut App<'_>,
 ) -> Result<Vec<Column>> {
@@ -216,8 +216,8 @@ fn columns(
             Ok(field) => columns.push(Column {
                 name: item.name.clone(),
                 notation: match first {
-                    Data::Tree(_) => Notation::of_arrow(field),
-                    Data::NTuple(reader) => reader
+                    Opened::Tree(_) => Notation::of_arrow(field),
+                    Opened::NTuple(reader) => reader
                         .schema()
                         .find(&item.name)
                         .map(|id| Notation::of_field(reader.schema(), id, field))

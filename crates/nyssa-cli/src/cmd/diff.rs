@@ -1,6 +1,7 @@
 //! `nyssa diff`: value-by-value comparison.
 
 use clap::Args;
+use nyssa::Kind;
 use nyssa::compare::diff::{self, Options, Report};
 use nyssa::dataset::Filter;
 use nyssa::view::evolve::{self, Missing};
@@ -59,19 +60,14 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     let (a, b) = (a.dataset(), b.dataset());
     data::check_filter(&filter, &[data::names(a), data::names(b)].concat(), &args.a)?;
     let (bar, context) = app.progress(&context, "comparing");
-    let mut report = diff::diff(a, b, &Options { filter, ..Options::default() }, &context)?;
-    drop(bar);
-    if args.only_common {
-        if report.compared.is_empty() && report.incomparable.is_empty() {
-            return Err(Failure::Usage(
-                format!("{} and {} have no column in common: nothing was compared", args.a, args.b),
-                Some("`nyssa schema` lists the columns of each".to_owned()),
-            ));
+    let options = Options { filter, only_common: args.only_common, ..Options::default() };
+    let report = diff::diff(a, b, &options, &context).map_err(|error| match error.kind() {
+        Kind::InvalidArgument if args.only_common => {
+            Failure::from(error).hint("`nyssa schema` lists the columns of each")
         }
-        report.equal = report.entries_a == report.entries_b
-            && report.incomparable.is_empty()
-            && report.different().next().is_none();
-    }
+        _ => error.into(),
+    })?;
+    drop(bar);
     if app.json {
         app.print_json(&Document { a: &args.a, b: &args.b, report: &report })?;
     } else {

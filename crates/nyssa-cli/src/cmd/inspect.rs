@@ -1,11 +1,11 @@
 //! `nyssa inspect`: where the bytes are.
 
 use clap::Args;
-use nyssa::tune::inspect::{Distribution, Inspection, Part, inspect_ntuple, inspect_tree};
+use nyssa::tune::inspect::{Distribution, Inspection, Part, inspect};
 
 use crate::FINE;
 use crate::app::App;
-use crate::data::Data;
+use crate::data::open_dataset;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, ratio, share, size};
@@ -34,10 +34,7 @@ pub struct Inspect {
 }
 
 pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
-    let found = match Data::open(&args.data)? {
-        Data::Tree(reader) => inspect_tree(&reader)?,
-        Data::NTuple(reader) => inspect_ntuple(&reader)?,
-    };
+    let found = inspect(&open_dataset(&args.data)?)?;
     if app.json {
         app.print_json(&found)?;
         return Ok(FINE);

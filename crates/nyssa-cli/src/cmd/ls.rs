@@ -1,7 +1,7 @@
 //! `nyssa ls`: what a file holds.
 
 use clap::Args;
-use nyssa::open;
+use nyssa::open::{self, Opened};
 use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::ttree::Branch;
 use nyssa::tune::inspect::Layout;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::FINE;
 use crate::app::App;
-use crate::data::{Data, open_file};
+use crate::data::{of_key, open_file};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, size};
@@ -108,11 +108,11 @@ fn row(file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Row {
         layout: None,
     };
     if open::format_of(key).is_some() {
-        match Data::of_key(file, key) {
+        match of_key(file, key) {
             Ok(data) => {
                 row.entries = Some(data.dataset().num_entries());
                 row.bytes = row.bytes.saturating_add(stored(&data));
-                if let Data::NTuple(reader) = &data {
+                if let Opened::NTuple(reader) = &data {
                     row.layout = Some(Layout::of(reader));
                 }
             }
@@ -123,10 +123,10 @@ fn row(file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Row {
 }
 
 /// Bytes of all data of a dataset on storage.
-fn stored(data: &Data) -> u64 {
+fn stored(data: &Opened) -> u64 {
     match data {
-        Data::Tree(reader) => baskets(&reader.tree().branches),
-        Data::NTuple(reader) => {
+        Opened::Tree(reader) => baskets(&reader.tree().branches),
+        Opened::NTuple(reader) => {
             let clusters = reader.clusters_info().iter();
             let columns = clusters.flat_map(|cluster| &cluster.columns);
             let pages: u64 =

@@ -13,9 +13,25 @@ pub mod rewrite;
 pub mod schema;
 pub mod verify;
 
+use clap::Subcommand;
+
 use crate::app::App;
-use crate::args::Command;
 use crate::failure::Result;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Ls(ls::Ls),
+    Schema(schema::Schema),
+    Cat(cat::Cat),
+    Inspect(inspect::Inspect),
+    Convert(Box<convert::Convert>),
+    Merge(Box<merge::Merge>),
+    Rewrite(Box<rewrite::Rewrite>),
+    Verify(verify::Verify),
+    Digest(digest::Digest),
+    Diff(diff::Diff),
+}
 
 /// Runs a command; the exit code.
 pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {

@@ -5,11 +5,12 @@ mod tree;
 
 use clap::Args;
 use nyssa::dataset::Filter;
+use nyssa::open::Opened;
 use serde::Serialize;
 
 use crate::FINE;
 use crate::app::App;
-use crate::data::Data;
+use crate::data::open_dataset;
 use crate::failure::Result;
 
 /// Show fields or branches with their types
@@ -44,9 +45,9 @@ struct Document<T> {
 
 pub fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
-    match Data::open(&args.data)? {
-        Data::Tree(reader) => tree::show(&reader, &filter, args.verbose, app)?,
-        Data::NTuple(reader) => ntuple::show(&reader, &filter, args.verbose, app)?,
+    match open_dataset(&args.data)? {
+        Opened::Tree(reader) => tree::show(&reader, &filter, args.verbose, app)?,
+        Opened::NTuple(reader) => ntuple::show(&reader, &filter, args.verbose, app)?,
     }
     Ok(FINE)
 }

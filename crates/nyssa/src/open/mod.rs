@@ -2,6 +2,7 @@
 
 mod files;
 mod friends;
+mod opened;
 mod path;
 
 use std::sync::Arc;
@@ -10,11 +11,11 @@ use crate::dataset::{AnyDataset, Format};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read;
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::ttree;
 use crate::view::Link;
 
 pub use files::files;
 pub use friends::open_with_friends;
+pub use opened::{Opened, path_of};
 pub use path::split_path;
 
 /// Class names of the keys of TTrees that nyssa reads.
@@ -49,24 +50,13 @@ pub fn open_dataset_with(
     path: Option<&str>,
     options: read::Options,
 ) -> Result<AnyDataset> {
-    let key = match path {
-        Some(path) => file.find(path)?,
-        None => only_dataset(file).in_file(file.name())?,
-    };
+    let key = find_dataset(file, path)?;
     // Name and cycle: the path alone would be another cycle's.
     let path = format!("{};{}", key.path, key.cycle);
-    match format_of(&key) {
-        Some(Format::RNTuple) => Ok(Arc::new(read::Reader::open_with(file, &path, options)?)),
-        Some(Format::TTree) => {
-            let raw = options.streamer == read::StreamerForm::Raw;
-            Ok(Arc::new(ttree::Reader::open_with(file, &path, raw)?))
-        }
-        None => Err(Error::invalid_argument(format!(
-            "{} is a {}, neither a TTree nor an RNTuple",
-            key.path, key.class
-        )))
-        .in_file(file.name()),
-    }
+    Ok(match Opened::new(file, &key, &path, options)? {
+        Opened::Tree(reader) => Arc::new(*reader),
+        Opened::NTuple(reader) => Arc::new(*reader),
+    })
 }
 
 /// Opens the dataset at `file.root:Events`, or the only one of a file, named by a path or a URL.
@@ -100,6 +90,18 @@ pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
         }
     }
     Ok(newest)
+}
+
+/// The key of the dataset at `path`; without a path that of the only one of the file.
+///
+/// # Errors
+/// `NotFound` with the nearest names or when the file has no dataset; `InvalidArgument` naming the candidates
+/// when there are several and no path.
+pub fn find_dataset(file: &RootFile, path: Option<&str>) -> Result<KeyEntry> {
+    match path {
+        Some(path) => file.find(path),
+        None => only_dataset(file).in_file(file.name()),
+    }
 }
 
 fn only_dataset(file: &RootFile) -> Result<KeyEntry> {

@@ -9,9 +9,23 @@ mod tree;
 
 use serde::Serialize;
 
+use crate::error::Result;
+use crate::open::Opened;
+
 pub use layout::Layout;
 pub use ntuple::inspect as inspect_ntuple;
 pub use tree::inspect as inspect_tree;
+
+/// The statistics of a dataset of either format.
+///
+/// # Errors
+/// Those of [`inspect_tree`] and [`inspect_ntuple`].
+pub fn inspect(dataset: &Opened) -> Result<Inspection> {
+    match dataset {
+        Opened::Tree(reader) => inspect_tree(reader),
+        Opened::NTuple(reader) => inspect_ntuple(reader),
+    }
+}
 
 /// Tags of compressed data.
 const TAGS: [(&[u8], &str); 5] =

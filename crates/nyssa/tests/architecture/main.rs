@@ -25,6 +25,7 @@ const ROOMS: &[&[&str]] = &[
     &["view"],
     &["open"],
     &["compare"],
+    &["verify"],
     &["tune"],
     &["output"],
     &["rewrite"],

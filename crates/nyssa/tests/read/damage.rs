@@ -132,7 +132,7 @@ fn a_flipped_byte_in_a_page_is_a_checksum_error() {
                     let reader = Reader::open(&damaged, "ntpl").unwrap();
                     let report = verify(&reader, &context()).unwrap();
                     assert!(report.problems.iter().all(|problem| problem.kind == "Checksum"));
-                    assert!(!report.is_sound());
+                    assert_ne!(report.problems, []);
                     pages += 1;
                 }
             }

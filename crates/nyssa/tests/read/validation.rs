@@ -63,7 +63,7 @@ fn check(file: &str, reader: &Reader, expected: &Value, context: &Context) -> us
     }
     let report = verify(reader, context).unwrap();
     assert_eq!(report.problems, [], "{file}");
-    assert_eq!(report.pages, report.checksummed_pages, "{file}");
+    assert_eq!(report.parts, report.checksummed, "{file}");
     names.len()
 }
 

@@ -1,6 +1,7 @@
 //! Value-by-value comparison of any two datasets, in parallel and in bounded memory.
 
 mod compare;
+mod options;
 mod report;
 mod shape;
 mod show;
@@ -13,51 +14,22 @@ use rayon::prelude::*;
 
 pub use compare::{Relation, differences, relation, same};
 pub(super) use compare::{alternatives, lists};
+pub use options::{MEMORY_BUDGET, Options};
 pub use report::{Compared, Difference, Incomparable, Report};
 
 use crate::Context;
 use crate::arrow::brief;
 use crate::dataset::batches::{self, Measured};
-use crate::dataset::{Dataset, Filter, Item};
+use crate::dataset::{Dataset, Item};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::FieldNames;
-
-/// Bytes of arrays in memory at once.
-pub const MEMORY_BUDGET: u64 = 256 << 20;
-
-/// What is compared, and how.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Which names are compared; names of b as they are in b.
-    pub filter: Filter,
-    /// Entry range; `None` compares all.
-    pub entries: Option<Range<u64>>,
-    /// Integers of other widths are compared by value instead of being incomparable.
-    pub integers_by_value: bool,
-    /// Arrays of fixed size and lists, dimensions kept as one, and strings and lists of characters are
-    /// compared by value instead of being incomparable.
-    pub shapes_by_value: bool,
-    /// Bytes of arrays in memory at once, approximately.
-    pub memory_budget: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            filter: Filter::default(),
-            entries: None,
-            integers_by_value: true,
-            shapes_by_value: true,
-            memory_budget: MEMORY_BUDGET,
-        }
-    }
-}
 
 /// Compares all columns that both datasets have: those of equal names, and a branch with the field that
 /// a conversion makes of it, where RNTuple does not allow its name.
 ///
 /// # Errors
-/// `InvalidArgument` for an entry range beyond both, `Cancelled`, and whatever is wrong with a file.
+/// `InvalidArgument` for an entry range beyond both, and with `only_common` where there is no common
+/// column; `Cancelled`, and whatever is wrong with a file.
 pub fn diff(
     a: &dyn Dataset,
     b: &dyn Dataset,
@@ -65,7 +37,7 @@ pub fn diff(
     context: &Context,
 ) -> Result<Report> {
     let mut report = Report::default();
-    let takes = |item: &&Item| options.filter.takes(&item.name);
+    let takes = |item: &&Item| options.takes(&item.name);
     let mut rest: HashMap<&str, &Item> =
         b.items().iter().map(|item| (item.name.as_str(), item)).collect();
     fn fields(dataset: &dyn Dataset) -> HashMap<&str, String> {
@@ -94,6 +66,13 @@ pub fn diff(
         .filter(|item| rest.contains_key(item.name.as_str()) && takes(item))
         .map(|item| item.name.clone())
         .collect();
+    if options.only_common && pairs.is_empty() {
+        return Err(Error::invalid_argument(format!(
+            "{} and {} have no column in common: nothing was compared",
+            a.file(),
+            b.file()
+        )));
+    }
     compare_pairs(a, b, &pairs, options, context, report)
 }
 
@@ -177,7 +156,7 @@ fn compare_pairs(
     batches::each(b, &mut pairs, entries.clone(), options.memory_budget, context, read)?;
     report.compared_entries = entries.end - entries.start;
     report.compared = pairs.into_iter().map(|pair| pair.result).collect();
-    report.conclude(options.entries.is_none());
+    report.conclude(options);
     Ok(report)
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::options::Options;
 use crate::error::{Error, Result};
 
 /// Differences named in an error.
@@ -110,11 +111,11 @@ impl Report {
         )))
     }
 
-    /// Sets [`Report::equal`] from the rest; `all` entries were asked for, not a range.
-    pub(super) fn conclude(&mut self, all: bool) {
-        self.equal = (!all || self.entries_a == self.entries_b)
-            && self.only_in_a.is_empty()
-            && self.only_in_b.is_empty()
+    /// Sets [`Report::equal`] from the rest: as many entries, unless a range was asked for, and columns
+    /// of one dataset alone only where they do not matter.
+    pub(super) fn conclude(&mut self, options: &Options) {
+        self.equal = (options.entries.is_some() || self.entries_a == self.entries_b)
+            && (options.only_common || self.only_in_a.is_empty() && self.only_in_b.is_empty())
             && self.incomparable.is_empty()
             && self.different().next().is_none();
     }

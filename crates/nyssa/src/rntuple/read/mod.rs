@@ -38,4 +38,4 @@ pub use options::{Options, StreamerForm};
 pub use plan::Plan;
 pub use reader::{CLASS, Reader};
 pub(crate) use subfield::item;
-pub use verify::{VerifyReport, verify};
+pub use verify::verify;

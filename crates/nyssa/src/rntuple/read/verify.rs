@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use serde::Serialize;
 
 use self::objects::Objects;
 use super::blob::read_all;
@@ -20,44 +19,13 @@ use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result, ResultExt};
 use crate::guard::try_vec;
-use crate::problem::Problem;
+use crate::problem::{Problem, VerifyReport};
 use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::rntuple::page;
 use crate::rntuple::schema::{ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 
 /// Most bytes of one column that are in memory at a time, unless one page is larger.
 const CHUNK_BYTES: u64 = 8 << 20;
-
-/// What was checked and what is wrong.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct VerifyReport {
-    /// Number of entries.
-    pub entries: u64,
-    /// Number of clusters.
-    pub clusters: u64,
-    /// Number of physical columns.
-    pub columns: u64,
-    /// Number of pages read.
-    pub pages: u64,
-    /// Pages decoded into the elements of their columns.
-    pub decoded_pages: u64,
-    /// Pages that have a checksum.
-    pub checksummed_pages: u64,
-    /// Sealed bytes read.
-    pub bytes: u64,
-    /// Top-level fields that nyssa cannot read, with the reason, and those of which it cannot take all objects
-    /// apart. Their pages were checked.
-    pub unreadable: Vec<String>,
-    /// What is wrong, in order of clusters; empty for a sound file.
-    pub problems: Vec<Problem>,
-}
-
-impl VerifyReport {
-    /// Whether nothing is wrong.
-    pub fn is_sound(&self) -> bool {
-        self.problems.is_empty()
-    }
-}
 
 /// Reads and checks all pages and all rules between columns, and takes streamed objects apart. Envelopes
 /// were checked when `reader` was opened.
@@ -66,12 +34,7 @@ impl VerifyReport {
 /// Only `Io` and `Cancelled`: what is wrong with the file is in the report.
 pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     let layout = reader.layout();
-    let mut report = VerifyReport {
-        entries: reader.num_entries(),
-        clusters: layout.clusters.len() as u64,
-        columns: layout.schema.columns.len() as u64,
-        ..VerifyReport::default()
-    };
+    let mut report = VerifyReport { entries: reader.num_entries(), ..VerifyReport::default() };
     let nodes = reader.top_level().iter().map(|&id| Node::new(layout.schema, id));
     let nodes: Vec<Node> = nodes.filter_map(std::result::Result::ok).collect();
     let reasons = reader.every_item().filter_map(|item| item.field.as_ref().err());
@@ -89,11 +52,10 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         })?;
         let mut ends = HashMap::new();
         for (index, (range, column)) in cluster.columns.iter().zip(columns).enumerate() {
-            report.pages += range.pages.len() as u64;
-            report.checksummed_pages +=
-                range.pages.iter().filter(|page| page.checksummed).count() as u64;
+            report.parts += range.pages.len() as u64;
+            report.checksummed += range.pages.iter().filter(|page| page.checksummed).count() as u64;
             report.bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
-            report.decoded_pages += column.decoded;
+            report.decoded += column.decoded;
             report.problems.extend(column.problems);
             if let Some(end) = column.ends {
                 ends.insert(ColumnId(index as u32), end);

@@ -18,4 +18,4 @@ mod without;
 pub(crate) use array::items;
 pub use options::{DEFAULT_FETCH_BYTES, Options};
 pub use reader::Reader;
-pub use verify::{VerifyReport, verify};
+pub use verify::verify;

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::basket::{Contents, Expected, Header};
 use super::{Reader, fetch};
@@ -13,30 +12,9 @@ use crate::compression::has_checksum;
 use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::problem::Problem;
+use crate::problem::{Problem, VerifyReport};
 use crate::rootfile::KeyEntry;
 use crate::ttree::model::{Basket, Branch, is_elsewhere};
-
-/// What was checked and what is wrong.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct VerifyReport {
-    /// Number of entries.
-    pub entries: u64,
-    /// Branches that hold data.
-    pub branches: u64,
-    /// Baskets read and decompressed.
-    pub baskets: u64,
-    /// Baskets decoded into the values of their branches.
-    pub decoded: u64,
-    /// Baskets whose compressed data have a checksum.
-    pub checksummed: u64,
-    /// Bytes of baskets on storage.
-    pub bytes: u64,
-    /// Branches that nyssa cannot read, with the reason. Their baskets were decompressed.
-    pub unreadable: Vec<String>,
-    /// What is wrong, in the order of branches.
-    pub problems: Vec<Problem>,
-}
 
 /// Reads every basket of every branch: its key, its compressed data, and, where nyssa can read the
 /// branch, its entries against its entry offsets and its counter.
@@ -52,7 +30,6 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
             // Its data are in its sub-branches.
             continue;
         }
-        report.branches += 1;
         if let Err(reason) = &item.field {
             report.unreadable.push(format!("{}: {reason}", item.name));
         }
@@ -63,7 +40,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         let baskets = branch.baskets.iter().enumerate();
         jobs.extend(baskets.map(|(index, basket)| (&item.name, branch, index, basket)));
     }
-    report.baskets = jobs.len() as u64;
+    report.parts = jobs.len() as u64;
     report.bytes = jobs.iter().fold(0, |sum, job| sum.saturating_add(job.3.bytes));
     let total = report.bytes;
     let (decoded, checksummed) = (AtomicU64::new(0), AtomicU64::new(0));

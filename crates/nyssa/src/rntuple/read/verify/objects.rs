@@ -1,10 +1,9 @@
 //! Streamer fields: their bytes are sound only where the objects can be taken apart.
 
-use super::VerifyReport;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result};
-use crate::problem::Problem;
+use crate::problem::{Problem, VerifyReport};
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, Structure};
 

@@ -1,0 +1,12 @@
+//! Text that does not move the cursor.
+
+/// The text on one line.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            let (plain, escaped) =
+                if c.is_control() { (None, Some(c.escape_default())) } else { (Some(c), None) };
+            plain.into_iter().chain(escaped.into_iter().flatten())
+        })
+        .collect()
+}

@@ -1,0 +1,69 @@
+//! An open dataset of a format that is known.
+
+use super::format_of;
+use crate::dataset::{Dataset, Format};
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::read;
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::ttree;
+
+/// The path that finds a key again: with its cycle when there is a newer one.
+pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
+    match file.find(&key.path) {
+        Ok(newest) if newest.cycle == key.cycle => key.path.clone(),
+        _ => format!("{};{}", key.path, key.cycle),
+    }
+}
+
+/// An open dataset, for what depends on its format.
+pub enum Opened {
+    /// A TTree.
+    Tree(Box<ttree::Reader>),
+    /// An RNTuple.
+    NTuple(Box<read::Reader>),
+}
+
+impl Opened {
+    /// Opens the dataset of a key, which `path` finds; of a TTree only the form of streamed objects counts
+    /// among the options.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a key of something else, and whatever is wrong with the file.
+    pub fn new(
+        file: &RootFile,
+        key: &KeyEntry,
+        path: &str,
+        options: read::Options,
+    ) -> Result<Self> {
+        match format_of(key) {
+            Some(Format::RNTuple) => {
+                Ok(Self::NTuple(Box::new(read::Reader::open_with(file, path, options)?)))
+            }
+            Some(Format::TTree) => {
+                let raw = options.streamer == read::StreamerForm::Raw;
+                Ok(Self::Tree(Box::new(ttree::Reader::open_with(file, path, raw)?)))
+            }
+            None => Err(Error::invalid_argument(format!(
+                "{} is a {}, neither a TTree nor an RNTuple",
+                key.path, key.class
+            )))
+            .in_file(file.name()),
+        }
+    }
+
+    /// Opens the dataset of a key under its [`path`](path_of).
+    ///
+    /// # Errors
+    /// Those of [`Opened::new`].
+    pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        Self::new(file, key, &path_of(file, key), read::Options::default())
+    }
+
+    /// What both formats have.
+    pub fn dataset(&self) -> &dyn Dataset {
+        match self {
+            Self::Tree(reader) => reader.as_ref(),
+            Self::NTuple(reader) => reader.as_ref(),
+        }
+    }
+}

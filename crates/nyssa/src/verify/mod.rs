@@ -1,0 +1,102 @@
+//! Whether everything in a file is sound: records of keys, objects, and the data of all datasets.
+
+mod report;
+
+use std::sync::Arc;
+
+use nyssa_io::Source;
+
+pub use report::{Checksums, DatasetReport, Objects, Report};
+
+use crate::Context;
+use crate::error::Result;
+use crate::open::{Opened, format_of};
+use crate::rntuple::read;
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::ObjectReader;
+use crate::ttree;
+
+/// Checks all of a file, or one object at a path in it.
+///
+/// Every page and basket is read, checked and decoded, every other object is taken apart, and all problems
+/// are collected. Progress is that of one dataset after the other.
+///
+/// # Errors
+/// `NotFound` for a path that is not there, `Io` and `Cancelled`: what is wrong with the file is in the
+/// report.
+pub fn verify(source: Arc<dyn Source>, path: Option<&str>, context: &Context) -> Result<Report> {
+    let mut check = Check { report: Report::new(source.name()), context };
+    match RootFile::open(source) {
+        Ok(file) => check.file(&file, path)?,
+        Err(error) => check.report.damage(None, error)?,
+    }
+    Ok(check.report.concluded())
+}
+
+/// A check that is going on.
+struct Check<'a> {
+    report: Report,
+    context: &'a Context,
+}
+
+impl Check<'_> {
+    fn file(&mut self, file: &RootFile, path: Option<&str>) -> Result<()> {
+        let keys = match path {
+            Some(path) => vec![file.find(path)?],
+            None => {
+                self.report.record(None, file.streamer_infos().map(drop))?;
+                self.report.record(None, file.free_segments().map(drop))?;
+                match file.walk() {
+                    Ok(keys) => keys,
+                    Err(error) => return self.report.record(None, Err(error)),
+                }
+            }
+        };
+        let objects = ObjectReader::new(file.clone());
+        keys.iter().try_for_each(|key| self.key(file, &objects, key))
+    }
+
+    fn key(&mut self, file: &RootFile, objects: &ObjectReader, key: &KeyEntry) -> Result<()> {
+        self.context.check()?;
+        self.report.keys += 1;
+        if key.is_directory() {
+            // Its list of keys has been read.
+            return Ok(());
+        }
+        let before = self.report.problems.len();
+        self.report.record(Some(key), file.payload(key).map(drop))?;
+        if self.report.problems.len() > before {
+            return Ok(());
+        }
+        if format_of(key).is_none() {
+            return self.report.object(key, objects.read(key).map(drop));
+        }
+        match Opened::of_key(file, key) {
+            Ok(Opened::Tree(reader)) => {
+                let found = ttree::verify(&reader, self.context)?;
+                self.report.dataset(key.path.clone(), key, found);
+                Ok(())
+            }
+            Ok(Opened::NTuple(reader)) => self.ntuple(&reader, key),
+            Err(error) => self.report.record(Some(key), Err(error)),
+        }
+    }
+
+    /// Checks an RNTuple and its attribute sets, which no directory lists.
+    fn ntuple(&mut self, reader: &read::Reader, key: &KeyEntry) -> Result<()> {
+        let found = read::verify(reader, self.context)?;
+        self.report.dataset(key.path.clone(), key, found);
+        for link in reader.attribute_links() {
+            match reader.open_attribute_set(&link.name) {
+                Ok(set) => {
+                    let path = format!("{}, attribute set {}", key.path, link.name);
+                    let found = read::verify(&set, self.context)?;
+                    self.report.dataset(path, key, found);
+                    self.report.record(Some(key), set.attribute_ranges(self.context).map(drop))?;
+                }
+                Err(error) => self.report.record(Some(key), Err(error))?,
+            }
+        }
+        Ok(())
+    }
+}

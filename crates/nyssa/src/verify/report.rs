@@ -1,0 +1,149 @@
+//! What was checked, and what is wrong.
+
+use serde::Serialize;
+
+use crate::error::{Error, Kind, Result};
+use crate::problem::{Problem, VerifyReport};
+use crate::rootfile::KeyEntry;
+
+/// What was checked in a file, and what is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Name of the file.
+    pub file: String,
+    /// Nothing is wrong, everything was checked, and all pages and baskets have checksums; `None` where
+    /// only checksums are lacking.
+    pub sound: Option<bool>,
+    /// Keys whose records were checked.
+    pub keys: usize,
+    /// Objects that are no datasets.
+    pub objects: Objects,
+    /// How many pages and baskets have a checksum.
+    pub checksums: Checksums,
+    /// The datasets that were checked.
+    pub datasets: Vec<DatasetReport>,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+    /// What could not be checked, and why.
+    pub unchecked: Vec<String>,
+}
+
+/// Objects that are no datasets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Objects {
+    /// Number of objects that were decoded, with all their members.
+    pub decoded: usize,
+    /// Objects whose bytes were checked but not decoded, and why.
+    pub undecoded: Vec<String>,
+}
+
+/// How many pages and baskets have a checksum, and how many have none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Checksums {
+    /// Pages and baskets with a checksum.
+    pub present: u64,
+    /// Pages and baskets without one.
+    pub absent: u64,
+}
+
+/// A dataset that was checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DatasetReport {
+    /// Path in the file; an attribute set is named behind that of its RNTuple.
+    pub path: String,
+    /// Cycle of the key.
+    pub cycle: u16,
+    /// Class of the key.
+    pub class: String,
+    /// Number of entries.
+    pub entries: u64,
+    /// Pages or baskets.
+    pub parts: u64,
+    /// Pages or baskets that were decoded into values.
+    pub decoded: u64,
+    /// Pages or baskets that have a checksum.
+    pub checksummed: u64,
+    /// Bytes of pages or baskets on storage.
+    pub bytes: u64,
+    /// What nyssa cannot read as values; its bytes were checked.
+    pub unreadable: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(file: &str) -> Self {
+        Self { file: file.to_owned(), ..Self::default() }
+    }
+
+    /// Takes note of what the check of a dataset at `path` has found.
+    pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, found: VerifyReport) {
+        let attribute_set = path != key.path;
+        let object = if attribute_set { path.clone() } else { name(key) };
+        let problem = |it| Problem { object: Some(object.clone()), ..it };
+        self.problems.extend(found.problems.into_iter().map(problem));
+        self.checksums.present += found.checksummed;
+        self.checksums.absent += found.parts.saturating_sub(found.checksummed);
+        self.datasets.push(DatasetReport {
+            path,
+            cycle: key.cycle,
+            class: key.class.clone(),
+            entries: found.entries,
+            parts: found.parts,
+            decoded: found.decoded,
+            checksummed: found.checksummed,
+            bytes: found.bytes,
+            unreadable: found.unreadable,
+        });
+    }
+
+    /// Takes note of an object that was decoded, or why it was not.
+    pub(super) fn object(&mut self, key: &KeyEntry, result: Result<()>) -> Result<()> {
+        match result {
+            Err(error) if error.kind() == Kind::Unsupported => {
+                self.objects.undecoded.push(format!("{}: {}", name(key), error.message()));
+                Ok(())
+            }
+            Ok(()) => {
+                self.objects.decoded += 1;
+                Ok(())
+            }
+            damaged => self.record(Some(key), damaged),
+        }
+    }
+
+    /// Takes note of damage, and of what is not supported; passes on what is not the file's fault.
+    pub(super) fn record(&mut self, key: Option<&KeyEntry>, result: Result<()>) -> Result<()> {
+        let Err(error) = result else { return Ok(()) };
+        if error.kind() == Kind::Unsupported {
+            let object = key.map(|key| format!("{}: ", name(key))).unwrap_or_default();
+            self.unchecked.push(format!("{object}{}", error.message()));
+            return Ok(());
+        }
+        self.damage(key, error)
+    }
+
+    /// Takes note of damage; passes on what is not.
+    pub(super) fn damage(&mut self, key: Option<&KeyEntry>, error: Error) -> Result<()> {
+        let kinds = [Kind::OutOfSpecification, Kind::Checksum, Kind::LimitExceeded];
+        if !kinds.contains(&error.kind()) {
+            return Err(error);
+        }
+        let problem = Problem::from(&error);
+        let object = key.map(name).or_else(|| problem.object.clone());
+        self.problems.push(Problem { object, ..problem });
+        Ok(())
+    }
+
+    /// Says whether the file is sound.
+    pub(super) fn concluded(mut self) -> Self {
+        self.sound = match (&self.problems[..], &self.unchecked[..]) {
+            ([], []) => (self.checksums.absent == 0).then_some(true),
+            _ => Some(false),
+        };
+        self
+    }
+}
+
+/// Path and cycle.
+fn name(key: &KeyEntry) -> String {
+    format!("{};{}", key.path, key.cycle)
+}

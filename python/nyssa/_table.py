@@ -1,0 +1,84 @@
+"""Tables for people: text and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+__all__ = ["Table", "count", "html", "ratio", "share", "size", "text"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a line above it; a ``>`` before a name aligns its column to the right."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def text(self) -> str:
+        """Return the table as lines of text."""
+        names = [name.removeprefix(">") for name in self.header]
+        widths = [max(map(len, column)) for column in zip(names, *self.rows, strict=True)]
+        lines = []
+        for row in (names, *self.rows):
+            cells = zip(self.header, row, widths, strict=True)
+            padded = [c.rjust(w) if n.startswith(">") else c.ljust(w) for n, c, w in cells]
+            lines.append("  ".join(padded).rstrip())
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """Return the table as HTML."""
+        align = ["right" if name.startswith(">") else "left" for name in self.header]
+        names = [name.removeprefix(">") for name in self.header]
+
+        def line(tag: str, cells: Sequence[str]) -> str:
+            pairs = zip(align, cells, strict=True)
+            inner = (f'<{tag} style="text-align: {to}">{escape(one)}</{tag}>' for to, one in pairs)
+            return f"<tr>{''.join(inner)}</tr>"
+
+        rows = "".join(line("td", row) for row in self.rows)
+        return f"<table><thead>{line('th', names)}</thead><tbody>{rows}</tbody></table>"
+
+
+def text(parts: Iterable[str | Table]) -> str:
+    """Return lines and tables as text; a table without rows is left out."""
+    shown = [one if isinstance(one, str) else one.text() for one in _filled(parts)]
+    return "\n".join(shown)
+
+
+def html(parts: Iterable[str | Table]) -> str:
+    """Return lines and tables as HTML; a table without rows is left out."""
+    shown = (f"<div>{escape(p)}</div>" if isinstance(p, str) else p.html() for p in _filled(parts))
+    return "".join(shown)
+
+
+def _filled(parts: Iterable[str | Table]) -> list[str | Table]:
+    return [one for one in parts if isinstance(one, str) or one.rows]
+
+
+def count(number: int) -> str:
+    """Return ``1,234,567``."""
+    return f"{number:,}"
+
+
+def size(number: int) -> str:
+    """Return a size in bytes as ``1.23 MB``, in decimal units."""
+    if number < 1000:
+        return f"{number} B"
+    value, unit = number / 1e3, 0
+    units = ["kB", "MB", "GB", "TB", "PB", "EB"]
+    while value >= 999.5 and unit + 1 < len(units):
+        value, unit = value / 1e3, unit + 1
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:.{digits}f} {units[unit]}"
+
+
+def share(part: int, total: int) -> str:
+    """Return the percentage that a part is of the total."""
+    return f"{100 * part / total:.1f}%" if total else "-"
+
+
+def ratio(uncompressed: int, stored: int) -> str:
+    """Return how many times smaller data are on storage."""
+    return f"{uncompressed / stored:.2f}" if stored else "-"

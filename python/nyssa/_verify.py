@@ -1,0 +1,149 @@
+"""Checks of files, comparisons of datasets, and where their bytes are."""
+
+from __future__ import annotations
+
+import os
+
+from nyssa import _core, _job
+from nyssa._chain import Files, chain, expand
+from nyssa._filter import NameFilter
+from nyssa._steps import threads_of
+from nyssa.dataset import Dataset, RNTuple, TTree
+from nyssa.errors import ArgumentError, NotFoundError
+from nyssa.file import open_dataset, split
+from nyssa.reports import DiffReport, InspectReport, VerifyReport
+
+__all__ = ["diff", "inspect", "verify"]
+
+
+def verify(
+    source: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    progress: _job.Progress | bool = False,
+) -> VerifyReport:
+    """Check every checksum and every rule of a file.
+
+    Every page of every RNTuple, every basket of every TTree and every other object is read and
+    decoded. All problems are in the report, with their places; damage is not an exception.
+
+    >>> report = nyssa.verify("run3.root")
+    >>> if not report.sound:
+    ...     print(report)
+
+    Parameters
+    ----------
+    source
+        A file, or ``"file.root:Events"`` for one object.
+    threads
+        As in `Dataset.arrays`.
+    progress
+        `True` shows a line on stderr; a function is called with what is done and the total, for one
+        dataset after the other.
+
+    Raises
+    ------
+    nyssa.errors.FileMissingError
+        (a `FileNotFoundError`) when there is no such file.
+    nyssa.NotFoundError
+        (a `KeyError`) when the object is not in the file.
+    """
+    path, inner = split(source)
+    workers = threads_of(threads)
+    found = _job.run(lambda show: _core.verify(path, inner, workers, show), progress, "verified")
+    return VerifyReport._of(found)
+
+
+def diff(
+    a: Files,
+    b: Files,
+    *,
+    filter_name: NameFilter = None,
+    only_common: bool = False,
+    threads: int | None = None,
+    progress: _job.Progress | bool = False,
+) -> DiffReport:
+    """Compare two datasets value by value, TTrees or RNTuples.
+
+    Columns are matched by name; those of a converted file with the branches that they were made of.
+    Floats are compared bit by bit. Several files are compared as one dataset, with the columns of
+    all files, of which those that a file lacks are zero or empty in it.
+
+    >>> nyssa.diff("tree.root:Events", "ntuple.root:Events").equal
+    True
+
+    Parameters
+    ----------
+    a, b
+        A dataset, or files as for `chain`.
+    filter_name
+        Which columns are compared, as in `Dataset.arrays`.
+    only_common
+        Whether columns that only one of them has are no difference.
+    threads, progress
+        As in `verify`.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) when `filter_name` takes none of the columns.
+    nyssa.ArgumentError
+        (a `ValueError`) when, with `only_common`, there is no column to compare.
+    """
+    workers = threads_of(threads)
+    left, right = _one(a, workers), _one(b, workers)
+    named = None
+    if filter_name is not None:
+        pairs = [*left.keys(filter_name=filter_name), *right.keys(filter_name=filter_name)]
+        named = list(dict.fromkeys(pairs))
+        if not named:
+            columns = len(left) + len(right)
+            raise NotFoundError(
+                f"filter_name takes none of the {columns} columns of {left!r} and {right!r}"
+            )
+    found = _job.run(
+        lambda show: _core.diff(left._core, right._core, named, only_common, workers, show),
+        progress,
+        "compared",
+    )
+    return DiffReport._of({"a": _name(a, left), "b": _name(b, right), **found})
+
+
+def _one(files: Files, threads: int | None) -> Dataset:
+    sources = expand(files)
+    if len(sources) == 1:
+        return open_dataset(sources[0])
+    return chain(sources, schema="union", missing="default", threads=threads)
+
+
+def _name(files: Files, dataset: Dataset) -> str:
+    if isinstance(files, (str, os.PathLike)):
+        return os.fspath(files)
+    return f"{dataset.file_path}:{dataset.object_path}"
+
+
+def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
+    """Return where the bytes of a TTree or RNTuple are, on storage and before compression.
+
+    By field or branch, by encoding and by compression. Nothing is decompressed; of each page or
+    basket the first bytes are read.
+
+    >>> nyssa.inspect("run3.root:Events").stored_bytes
+    1048576
+
+    Parameters
+    ----------
+    source
+        A dataset of one file, a file with one, or ``"file.root:Events"``.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) when a file has several datasets and none is named.
+    """
+    if isinstance(source, Dataset):
+        if not isinstance(source, (TTree, RNTuple)):
+            raise ArgumentError(f"inspect takes a dataset of one file, not {source!r}")
+        source = f"{source.file_path}:{source._core.name}"
+    path, inner = split(source)
+    return InspectReport._of(_job.run(lambda _: _core.inspect(path, inner), False, "inspected"))

@@ -1,0 +1,479 @@
+"""What `nyssa.verify`, `nyssa.diff` and `nyssa.inspect` report.
+
+A report is a dataclass. It prints as a table, and `Report.to_dict` gives what the command line
+prints with ``--json``.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from nyssa._table import Table, count, html, ratio, share, size, text
+
+__all__ = [
+    "Checksums",
+    "ColumnPart",
+    "ComparedColumn",
+    "DiffReport",
+    "Difference",
+    "Distribution",
+    "Incomparable",
+    "InspectReport",
+    "Part",
+    "Problem",
+    "Report",
+    "VerifiedDataset",
+    "VerifiedObjects",
+    "VerifyReport",
+]
+
+R = TypeVar("R", bound="Report")
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What reports have in common."""
+
+    # The values are those of JSON: `Any`.
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as the command line prints it with ``--json``."""
+        return asdict(self)
+
+    # Of JSON, which has no other type: `Any`.
+    @classmethod
+    def _of(cls: type[R], values: Mapping[str, Any]) -> R:
+        """Return the report of values that the core gives."""
+        report: R = _made(cls, values)
+        return report
+
+    def _parts(self) -> Iterator[str | Table]:
+        """Return the lines and tables that people see."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return lines and tables."""
+        return text(self._parts())
+
+    def __repr__(self) -> str:
+        """Return lines and tables, as notebooks and shells show them."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """Return lines and tables as HTML, for notebooks."""
+        return html(self._parts())
+
+
+def _made(kind: Any, value: Any) -> Any:
+    """Return a value of JSON as `kind`, the type of a field of a report."""
+    if value is not None and isinstance(kind, types.UnionType):
+        kind = next(one for one in get_args(kind) if one is not types.NoneType)
+    if get_origin(kind) is list:
+        (item,) = get_args(kind)
+        return [_made(item, one) for one in value]
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = _hints(kind)
+        named = {one.name: _made(hints[one.name], value.get(one.name)) for one in fields(kind)}
+        return kind(**named)
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One broken rule, with its place as far as it is known."""
+
+    kind: str
+    """Kind of the error, such as ``"Checksum"``."""
+    message: str
+    """What is wrong."""
+    object: str | None
+    """Path and cycle in the file."""
+    field: str | None
+    """Path of the field, or name of the branch."""
+    column: int | None
+    """Number of the physical column."""
+    cluster: int | None
+    """Number of the cluster."""
+    page: int | None
+    """Number of the page in its column and cluster."""
+    basket: int | None
+    """Number of the basket of its branch."""
+    entry: int | None
+    """Number of the entry."""
+    offset: int | None
+    """Offset in the file, in bytes."""
+
+    @property
+    def place(self) -> str:
+        """The place in words."""
+        numbers = {
+            "column": self.column,
+            "cluster": self.cluster,
+            "page": self.page,
+            "basket": self.basket,
+            "entry": self.entry,
+            "byte": self.offset,
+        }
+        known = [f"{name} {number}" for name, number in numbers.items() if number is not None]
+        return ", ".join([one for one in (self.object, self.field) if one] + known)
+
+
+@dataclass(frozen=True)
+class VerifiedObjects:
+    """The objects of a file that are no datasets."""
+
+    decoded: int
+    """Number of objects that were decoded, with all their members."""
+    undecoded: list[str]
+    """Objects whose bytes were checked but not decoded, and why."""
+
+
+@dataclass(frozen=True)
+class Checksums:
+    """How many pages and baskets have a checksum."""
+
+    present: int
+    """Pages and baskets with a checksum."""
+    absent: int
+    """Pages and baskets without one: a changed value in them may go unseen."""
+
+
+@dataclass(frozen=True)
+class VerifiedDataset:
+    """A TTree or RNTuple that was checked."""
+
+    path: str
+    """Path in the file; an attribute set is named behind that of its RNTuple."""
+    cycle: int
+    """Cycle of the key."""
+    # Not `class`, which is no name in Python; see `VerifyReport.to_dict`.
+    class_name: str
+    """C++ class of the object."""
+    entries: int
+    """Number of entries."""
+    parts: int
+    """Number of pages or baskets."""
+    decoded: int
+    """Pages or baskets that were decoded into values."""
+    checksummed: int
+    """Pages or baskets that have a checksum."""
+    bytes: int
+    """Bytes of pages or baskets on storage."""
+    unreadable: list[str]
+    """What nyssa cannot read as values; its bytes were checked."""
+
+
+@dataclass(frozen=True, repr=False)
+class VerifyReport(Report):
+    """What `nyssa.verify` has checked, and what is wrong."""
+
+    file: str
+    """Path or URL of the file."""
+    sound: bool | None
+    """`True` when nothing is wrong, everything was checked, and all pages and baskets have
+    checksums; `None` where only checksums are lacking."""
+    keys: int
+    """Number of keys whose records were checked."""
+    objects: VerifiedObjects
+    """Objects that are no datasets."""
+    checksums: Checksums
+    """How many pages and baskets have a checksum."""
+    datasets: list[VerifiedDataset]
+    """The datasets that were checked."""
+    problems: list[Problem]
+    """What is wrong."""
+    unchecked: list[str]
+    """What could not be checked, and why."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as ``nyssa verify --json`` prints it."""
+        values = asdict(self)
+        for one in values["datasets"]:
+            one["class"] = one.pop("class_name")
+        return values
+
+    @classmethod
+    def _of(cls, values: Mapping[str, Any]) -> VerifyReport:
+        datasets = [{**one, "class_name": one["class"]} for one in values["datasets"]]
+        return super()._of({**values, "datasets": datasets})
+
+    def _parts(self) -> Iterator[str | Table]:
+        numbers = [">entries", ">parts", ">decoded", ">checksums", ">size", ">unreadable"]
+        rows = [
+            (
+                f"{one.path};{one.cycle}",
+                one.class_name,
+                *map(count, (one.entries, one.parts, one.decoded, one.checksummed)),
+                size(one.bytes),
+                count(len(one.unreadable)),
+            )
+            for one in self.datasets
+        ]
+        yield Table(["name", "class", *numbers], rows)
+        for problem in self.problems:
+            place = f" ({problem.place})" if problem.place else ""
+            yield f"problem: {problem.message}{place}"
+        yield from (f"not checked: {one}" for one in self.unchecked)
+        yield from (f"not decoded: {one}" for one in self.objects.undecoded)
+        keys = _counted(self.keys, "key")
+        if self.problems:
+            yield f"damaged: {_counted(len(self.problems), 'problem')} in {keys} of {self.file}"
+        elif self.unchecked:
+            yield f"no problem found in what was checked: {keys}"
+        elif self.checksums.absent:
+            absent, parts = self.checksums.absent, self.checksums.absent + self.checksums.present
+            yield f"no problem found: {keys} checked"
+            yield (
+                f"note: {count(absent)} of {count(parts)} pages and baskets have no checksum: a "
+                "changed value in them may go unseen"
+            )
+        else:
+            yield f"sound: {keys} checked"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first value of a column that differs."""
+
+    entry: int
+    """Number of the entry."""
+    item: str
+    """Which item of a nested entry, such as ``"[3]"``; empty for the entry itself."""
+    a: str
+    """Value in a."""
+    b: str
+    """Value in b."""
+
+
+@dataclass(frozen=True)
+class ComparedColumn:
+    """A column that was compared."""
+
+    name: str
+    """Name in a."""
+    name_b: str
+    """Name in b."""
+    type_a: str
+    """Arrow type in a."""
+    type_b: str
+    """Arrow type in b; where it has integers of another width, the values are compared."""
+    different_entries: int
+    """Number of entries that differ."""
+    first: Difference | None
+    """The first of them."""
+
+
+@dataclass(frozen=True)
+class Incomparable:
+    """A column that both datasets have, but that cannot be compared."""
+
+    name: str
+    """Name in a."""
+    reason: str
+    """Why."""
+
+
+@dataclass(frozen=True, repr=False)
+class DiffReport(Report):
+    """How two datasets, called a and b, differ; see `nyssa.diff`."""
+
+    a: str
+    """What a is."""
+    b: str
+    """What b is."""
+    equal: bool
+    """Whether nothing is different and everything asked for was compared."""
+    entries_a: int
+    """Number of entries of a."""
+    entries_b: int
+    """Number of entries of b."""
+    compared_entries: int
+    """Number of entries that were compared."""
+    only_in_a: list[str]
+    """Columns that only a has."""
+    only_in_b: list[str]
+    """Columns that only b has."""
+    incomparable: list[Incomparable]
+    """Columns that both have and that cannot be compared."""
+    compared: list[ComparedColumn]
+    """Columns that were compared."""
+
+    @property
+    def different(self) -> list[ComparedColumn]:
+        """The columns whose values differ."""
+        return [one for one in self.compared if one.different_entries]
+
+    def _parts(self) -> Iterator[str | Table]:
+        if self.entries_a != self.entries_b:
+            yield f"entries: {count(self.entries_a)} in a, {count(self.entries_b)} in b"
+        for side, names in (("a", self.only_in_a), ("b", self.only_in_b)):
+            if names:
+                yield f"only in {side}: {', '.join(names)}"
+        yield from (f"cannot compare {one.name}: {one.reason}" for one in self.incomparable)
+        rows = [
+            (
+                one.name,
+                count(one.different_entries),
+                str(one.first.entry),
+                one.first.item,
+                one.first.a,
+                one.first.b,
+            )
+            for one in self.different
+            if one.first is not None
+        ]
+        yield Table(["column", ">different", ">first", "item", "in a", "in b"], rows)
+        columns = _counted(len(self.compared), "column")
+        word = "equal:" if self.equal else f"different: {count(len(self.different))} of"
+        yield f"{word} {columns}, {count(self.compared_entries)} entries compared"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the data of a dataset."""
+
+    name: str
+    """What it is: a field, a branch, a column type, or a compression."""
+    type_name: str
+    """C++ type of a field or branch; empty for others."""
+    pages: int
+    """Number of pages or baskets."""
+    elements: int
+    """Number of elements; of a branch, of entries."""
+    stored_bytes: int
+    """Bytes on storage."""
+    uncompressed_bytes: int
+    """Bytes before compression."""
+
+
+@dataclass(frozen=True)
+class ColumnPart:
+    """A physical column of an RNTuple."""
+
+    id: int
+    """Number of the column."""
+    field: str
+    """Path of its field."""
+    column_type: str
+    """Type of the column, such as ``"SplitReal32"``."""
+    bits: int
+    """Bits of an element before compression."""
+    codecs: list[str]
+    """Algorithms that compress its pages."""
+    part: Part
+    """Its sizes."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How some numbers are distributed."""
+
+    count: int
+    """How many there are."""
+    total: int
+    """Their sum."""
+    min: int
+    """The smallest; 0 when there are none."""
+    median: int
+    """The one in the middle, the lower of two."""
+    max: int
+    """The largest."""
+
+
+@dataclass(frozen=True, repr=False)
+class InspectReport(Report):
+    """Where the bytes of a dataset are; see `nyssa.inspect`."""
+
+    file: str
+    """Path or URL of the file."""
+    name: str
+    """Path of the dataset in the file."""
+    format: str
+    """``"TTree"`` or ``"RNTuple"``."""
+    entries: int
+    """Number of entries."""
+    file_bytes: int
+    """Bytes of the whole file."""
+    stored_bytes: int
+    """Bytes of pages (with checksums) or baskets (with keys) on storage."""
+    uncompressed_bytes: int
+    """Bytes of the same before compression."""
+    metadata_bytes: int
+    """Bytes of the metadata of an RNTuple on storage: header, footer, page lists."""
+    cluster_groups: int | None
+    """Number of cluster groups; `None` for a TTree."""
+    attribute_sets: list[str] | None
+    """Names of the attribute sets; `None` for a TTree."""
+    late_fields: list[str] | None
+    """Paths of fields that were added after entries were written; `None` for a TTree."""
+    fields: list[Part]
+    """Fields or branches, in the order of the schema."""
+    columns: list[ColumnPart]
+    """Physical columns of an RNTuple."""
+    encodings: list[Part]
+    """Sums by column type of an RNTuple, largest first."""
+    compressions: list[Part]
+    """Sums by the algorithm that the data themselves show, largest first."""
+    settings: list[Part]
+    """Sums by the setting that the writer of an RNTuple noted, largest first."""
+    pages: Distribution
+    """Stored sizes of pages or baskets."""
+    clusters: Distribution
+    """Stored sizes of clusters."""
+    cluster_entries: Distribution
+    """Numbers of entries of clusters."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as ``nyssa inspect --json`` prints it."""
+        values = asdict(self)
+        if self.cluster_groups is None:
+            for name in ("cluster_groups", "attribute_sets", "late_fields"):
+                del values[name]
+        return values
+
+    def _parts(self) -> Iterator[str | Table]:
+        stored, before = self.stored_bytes, self.uncompressed_bytes
+        yield (
+            f"{self.format} {self.name}, {count(self.entries)} entries, {size(stored)} on storage, "
+            f"{size(before)} uncompressed, ratio {ratio(before, stored)}"
+        )
+        ntuple = self.format == "RNTuple"
+        name = "field" if ntuple else "branch"
+        numbers = [
+            *([">pages", ">elements"] if ntuple else [">baskets", ">entries"]),
+            *(">stored", ">share", ">uncompressed", ">ratio"),
+        ]
+        largest = sorted(self.fields, key=lambda part: -part.stored_bytes)
+        rows = [(one.name, one.type_name, *self._numbers(one)) for one in largest]
+        yield Table([name, "type", *numbers], rows)
+        groups = {
+            "encoding": self.encodings,
+            "compression": self.compressions,
+            "noted by the writer": self.settings,
+        }
+        for what, parts in groups.items():
+            if parts:
+                yield ""
+                yield Table([what, *numbers], [(one.name, *self._numbers(one)) for one in parts])
+
+    def _numbers(self, part: Part) -> tuple[str, ...]:
+        return (
+            count(part.pages),
+            count(part.elements),
+            size(part.stored_bytes),
+            share(part.stored_bytes, self.stored_bytes),
+            size(part.uncompressed_bytes),
+            ratio(part.uncompressed_bytes, part.stored_bytes),
+        )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"

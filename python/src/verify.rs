@@ -1,0 +1,60 @@
+//! Checks of files, comparisons of datasets, and where their bytes are: functions that report.
+
+use std::sync::Arc;
+
+use nyssa::compare::diff::{self as compare, Options};
+use nyssa::open::{Opened, find_dataset};
+use nyssa::tune::inspect as tune;
+use pyo3::prelude::*;
+
+use crate::dataset::Dataset;
+use crate::door::Door;
+use crate::file::open_file;
+use crate::report::json;
+
+/// Checks a file, or one object in it, and returns the report as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, object=None, threads=None, progress=None))]
+pub fn verify<'py>(
+    py: Python<'py>,
+    path: String,
+    object: Option<String>,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    Door::new(threads).abandonable().progress(progress).run(py, move |context| {
+        let source = nyssa_io::open(&path)?;
+        json(&nyssa::verify::verify(source, object.as_deref(), context)?)
+    })
+}
+
+/// Compares the columns of two datasets, or those that are `named`, and returns the report as JSON.
+#[pyfunction]
+#[pyo3(signature = (a, b, named=None, only_common=false, threads=None, progress=None))]
+pub fn diff<'py>(
+    py: Python<'py>,
+    a: &Dataset,
+    b: &Dataset,
+    named: Option<Vec<String>>,
+    only_common: bool,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    let (a, b) = (a.inner(), b.inner());
+    Door::new(threads).abandonable().progress(progress).run(py, move |context| {
+        let only = named.map(|names| names.into_iter().collect());
+        let options = Options { only, only_common, ..Options::default() };
+        json(&compare::diff(Arc::as_ref(&a), Arc::as_ref(&b), &options, context)?)
+    })
+}
+
+/// The statistics of a dataset of a file as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, object=None))]
+pub fn inspect(py: Python<'_>, path: String, object: Option<String>) -> PyResult<String> {
+    Door::new(None).abandonable().run(py, move |_| {
+        let file = open_file(&path)?;
+        let key = find_dataset(&file, object.as_deref())?;
+        json(&tune::inspect(&Opened::of_key(&file, &key)?)?)
+    })
+}
