@@ -115,7 +115,15 @@ def _is_pattern(name: str) -> bool:
 
 def not_found(name: str, available: Sequence[str], where: str) -> NotFoundError:
     """Return the error for a `name` that is not among the `available` ones."""
-    return NotFoundError(f"no {name!r} in {where}{_core.did_you_mean(name, list(available))}")
+    return missing(f"no {name!r} in {where}", name, available)
+
+
+def missing(message: str, name: str, known: Sequence[str]) -> NotFoundError:
+    """Return the error for a `name` that is not there; it suggests the nearest of `known`."""
+    suggestions, text = _core.did_you_mean(name, list(known))
+    error = NotFoundError(message + text)
+    error.suggestions = tuple(suggestions)
+    return error
 
 
 def nothing_left(option: str, asked: Sequence[str], where: str) -> NotFoundError:

@@ -246,7 +246,7 @@ def _members(value: Any, shape: Shape, known: set[str], index: int, path: str) -
         raise _Misfit(index, path, f"{short(value)} where a dict belongs")
     for name in value:
         if name not in known:
-            near = _core.did_you_mean(str(name), sorted(known))
+            _, near = _core.did_you_mean(str(name), sorted(known))
             raise _Misfit(index, path, f"the record has no member {short(name)}{near}")
     parts = []
     for name, member in zip(shape[1], shape[2], strict=True):

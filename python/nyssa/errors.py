@@ -1,8 +1,8 @@
 """What can go wrong. Every error derives from the builtin one would catch.
 
-Each has the attribute `place`: a dict saying where, of the keys ``file``, ``object``, ``field``,
-``column``, ``cluster``, ``page``, ``basket``, ``entry`` and ``byte`` (offset in the file) those
-that are known.
+Each has two attributes. `place` is a dict that says where, of the keys ``file``, ``object``,
+``field``, ``column``, ``cluster``, ``page``, ``basket``, ``entry`` and ``byte`` (offset in the
+file) those that are known. `suggestions` are the names that may have been meant, the most likely first.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class NyssaError(Exception):
     """Base of all errors of nyssa, besides the interruption by the user."""
 
     place: dict[str, str | int] | None = None
+    suggestions: tuple[str, ...] = ()
 
 
 class NotFoundError(NyssaError, KeyError):

@@ -6,11 +6,14 @@ use std::io;
 use nyssa::error::{Error, Kind, Place};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 /// The exception for a core error: its message intact, its place as the attribute `place`.
 pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     let raised = raise(py, class_name(error), &error.to_string(), Some(error.place()));
+    if let Ok(suggestions) = PyTuple::new(py, error.suggestions()) {
+        let _ = raised.value(py).setattr("suggestions", suggestions);
+    }
     if let Some(cause) = system_error(error) {
         let value = raised.value(py);
         // Only for those that derive from OSError; for others these would be new attributes.
@@ -52,6 +55,7 @@ fn class_name(error: &Error) -> &'static str {
         (_, Some(io::ErrorKind::IsADirectory)) => "FolderError",
         (Kind::NotFound, _) => "NotFoundError",
         (Kind::InvalidArgument, _) => "ArgumentError",
+        (Kind::AlreadyExists, _) => "OutputExistsError",
         (Kind::OutOfSpecification, _) => "FormatError",
         (Kind::Unsupported, _) => "UnsupportedError",
         (Kind::Checksum, _) => "ChecksumError",

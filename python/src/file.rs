@@ -52,10 +52,16 @@ pub fn split_path(path: &str) -> (String, Option<String>) {
     (file.to_owned(), object.map(str::to_owned))
 }
 
-/// How a message about a missing name goes on: with the nearest candidates, if any.
+/// Those of `known` that are most like `name`, and how a message about them goes on.
 #[pyfunction]
-pub fn did_you_mean(name: &str, candidates: Vec<String>) -> String {
-    nyssa::guard::did_you_mean(name, candidates.iter().map(String::as_str))
+pub fn did_you_mean(name: &str, known: Vec<String>) -> (Vec<String>, String) {
+    let near = nyssa::names::nearest(name, known.iter().map(String::as_str));
+    let near: Vec<String> = near.into_iter().map(str::to_owned).collect();
+    let text = match near.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", nyssa::error::alternatives(&near)),
+    };
+    (near, text)
 }
 
 #[pymethods]

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use nyssa::error::alternatives;
 use nyssa::{Error, Kind};
 
 /// Result of a command.
@@ -17,9 +18,6 @@ pub enum Failure {
     /// The output cannot be written.
     Output(io::Error),
 }
-
-/// Starts the names in the messages of the core.
-const SUGGESTION: &str = "; did you mean ";
 
 impl Failure {
     /// Adds a hint to an error of the core.
@@ -69,10 +67,13 @@ impl Failure {
     fn lines(&self) -> (String, Vec<String>) {
         match self {
             Self::Core(error, hints) => {
-                let (message, mut all) = split_suggestion(error);
+                let mut all = Vec::new();
+                if !error.suggestions().is_empty() {
+                    all.push(format!("did you mean {}?", alternatives(error.suggestions())));
+                }
                 all.extend(hints.iter().cloned());
                 all.extend(general(error).map(str::to_owned));
-                (message, all)
+                (error.statement(), all)
             }
             Self::Usage(message, hint) => (message.clone(), hint.iter().cloned().collect()),
             Self::Output(error) => (format!("cannot write the output: {error}"), Vec::new()),
@@ -80,23 +81,11 @@ impl Failure {
     }
 }
 
-/// The message with its place; the names it suggests are a hint of their own.
-fn split_suggestion(error: &Error) -> (String, Vec<String>) {
-    let full = error.to_string();
-    let Some((message, names)) = error.message().split_once(SUGGESTION) else {
-        return (full, Vec::new());
-    };
-    let place = full.strip_prefix(error.message()).unwrap_or_default();
-    // A piece of an expression, and where in it, belong to the message.
-    let (names, shown) = names.split_at(names.find('\n').unwrap_or(names.len()));
-    (format!("{message}{place}{shown}"), vec![format!("did you mean {names}")])
-}
-
 /// What helps with every error of a kind.
 fn general(error: &Error) -> Option<&'static str> {
     match error.kind() {
         Kind::Checksum => Some("`nyssa verify` lists everything that is wrong with a file"),
-        _ if error.message().contains("it exists already") => Some("--force replaces it"),
+        Kind::AlreadyExists => Some("--force replaces it"),
         _ => None,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::names::nearest;
+
 /// Whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -9,6 +11,8 @@ pub enum Kind {
     NotFound,
     /// The caller asked for something that cannot be.
     InvalidArgument,
+    /// The output is there already and is not to be replaced.
+    AlreadyExists,
     /// The file breaks its format's specification.
     OutOfSpecification,
     /// The file is fine, nyssa cannot read this part of it.
@@ -54,6 +58,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: Kind,
     message: String,
+    suggestions: Vec<String>,
+    excerpt: Option<String>,
     place: Place,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -67,6 +73,8 @@ impl Error {
         Self(Box::new(Inner {
             kind,
             message: message.into(),
+            suggestions: Vec::new(),
+            excerpt: None,
             place: Place::default(),
             source: None,
         }))
@@ -114,14 +122,55 @@ impl Error {
         self
     }
 
+    /// Suggests those of the names that are there, `known`, which are most like `name`.
+    #[must_use]
+    pub fn suggest<'a>(mut self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        self.0.suggestions = nearest(name, known).into_iter().map(str::to_owned).collect();
+        self
+    }
+
+    /// Shows a piece of the user's text, on lines of its own.
+    #[must_use]
+    pub(crate) fn with_excerpt(mut self, excerpt: impl Into<String>) -> Self {
+        self.0.excerpt = Some(excerpt.into());
+        self
+    }
+
+    /// Changes the message and keeps everything else.
+    #[must_use]
+    pub(crate) fn map_message(mut self, change: impl FnOnce(&str) -> String) -> Self {
+        self.0.message = change(&self.0.message);
+        self
+    }
+
     /// Whose fault.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
-    /// The message without the place.
+    /// The message without suggestions, excerpt and place.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Names that the user may have meant, the most likely first.
+    pub fn suggestions(&self) -> &[String] {
+        &self.0.suggestions
+    }
+
+    /// A piece of the user's text with a mark where it is wrong.
+    pub fn excerpt(&self) -> Option<&str> {
+        self.0.excerpt.as_deref()
+    }
+
+    /// The message with its place and excerpt, without suggestions: for faces that show these apart.
+    pub fn statement(&self) -> String {
+        let place = match self.place().to_string() {
+            place if place.is_empty() => place,
+            place => format!(" ({place})"),
+        };
+        let excerpt = self.excerpt().map_or(String::new(), |excerpt| format!("\n{excerpt}"));
+        format!("{}{place}{excerpt}", self.message())
     }
 
     /// The message, and where in the dataset.
@@ -204,6 +253,15 @@ impl<T> ResultExt<T> for Result<T> {
     }
 }
 
+/// Names in quotes: `"a"`, `"a" or "b"`.
+pub fn alternatives(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    match quoted.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
@@ -229,6 +287,12 @@ impl fmt::Display for Place {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)?;
+        if !self.0.suggestions.is_empty() {
+            write!(f, "; did you mean {}?", alternatives(&self.0.suggestions))?;
+        }
+        if let Some(excerpt) = &self.0.excerpt {
+            write!(f, "\n{excerpt}")?;
+        }
         if self.0.place != Place::default() {
             write!(f, " ({})", self.0.place)?;
         }
@@ -246,9 +310,10 @@ impl From<nyssa_io::Error> for Error {
     fn from(error: nyssa_io::Error) -> Self {
         let kind = match error.source.kind() {
             std::io::ErrorKind::NotFound => Kind::NotFound,
-            std::io::ErrorKind::AlreadyExists
-            | std::io::ErrorKind::InvalidInput
-            | std::io::ErrorKind::IsADirectory => Kind::InvalidArgument,
+            std::io::ErrorKind::AlreadyExists => Kind::AlreadyExists,
+            std::io::ErrorKind::InvalidInput | std::io::ErrorKind::IsADirectory => {
+                Kind::InvalidArgument
+            }
             std::io::ErrorKind::UnexpectedEof => Kind::OutOfSpecification,
             std::io::ErrorKind::Unsupported => Kind::Unsupported,
             _ => Kind::Io,

@@ -28,7 +28,7 @@
 //! streamer                               objects <-> arrays, by streamer info
 //! rootfile                               the container: keys, directories, free segments
 //! type_name · arrow · compression
-//! error · guard · cursor · arena · context · distinct · leftovers · memory · problem
+//! error · guard · cursor · arena · context · distinct · leftovers · memory · names · problem
 //! ```
 
 mod arena;
@@ -46,6 +46,7 @@ pub mod guard;
 mod leftovers;
 mod memory;
 pub mod merge;
+pub mod names;
 pub mod open;
 mod output;
 mod problem;

@@ -37,7 +37,7 @@ impl Output {
     /// Begins the file `path`; nothing is visible under that name before [`Output::publish`].
     ///
     /// # Errors
-    /// `InvalidArgument` when it is one of the files `inputs`, or exists and is not to be replaced.
+    /// `InvalidArgument` when it is one of the files `inputs`, `AlreadyExists` when it is not to be replaced.
     pub fn create(inputs: &[&str], path: &Path, settings: Settings) -> Result<Self> {
         let name = path.display().to_string();
         check_other(inputs, path)?;
@@ -79,7 +79,7 @@ impl Output {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// `InvalidArgument` when a file of that name has appeared meanwhile.
+    /// `AlreadyExists` when a file of that name has appeared meanwhile.
     pub fn publish(&self) -> Result<()> {
         Ok(self.staging.publish()?)
     }

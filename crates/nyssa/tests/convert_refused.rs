@@ -17,7 +17,7 @@ fn an_existing_output_is_replaced_only_by_force() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("out.root"), "precious").unwrap();
     let error = run(&input, "tree", folder.path(), &verified()).unwrap_err();
-    assert_eq!(error.kind(), Kind::InvalidArgument);
+    assert_eq!(error.kind(), Kind::AlreadyExists);
     assert!(error.to_string().contains("it exists already"), "{error}");
     assert_eq!(std::fs::read(folder.path().join("out.root")).unwrap(), b"precious");
     run(&input, "tree", folder.path(), &Options { force: true, ..verified() }).unwrap();

@@ -290,7 +290,8 @@ fn unknown_names_and_ranges() {
     );
     let error = read(&reader, "muon_pz", 0..1).unwrap_err();
     assert_eq!(error.kind(), nyssa::Kind::NotFound);
-    assert_eq!(error.message(), "there is no branch \"muon_pz\"; did you mean \"muon_pt\"?");
+    assert_eq!(error.message(), "there is no branch \"muon_pz\"");
+    assert_eq!(error.suggestions(), ["muon_pt"]);
 }
 
 #[test]

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nyssa import _core
-from nyssa.errors import NotFoundError
+from nyssa._filter import missing
 
 __all__ = ["Object"]
 
@@ -82,8 +81,8 @@ class Object:
         try:
             return self._members[name]
         except KeyError:
-            near = _core.did_you_mean(name, list(self._members))
-            raise NotFoundError(f"class {self._class_name} has no member {name!r}{near}") from None
+            message = f"class {self._class_name} has no member {name!r}"
+            raise missing(message, name, list(self._members)) from None
 
     @property
     def name(self) -> str:

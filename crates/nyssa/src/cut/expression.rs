@@ -94,7 +94,7 @@ impl Expression {
                 });
                 let (array, members) =
                     field.ok_or_else(|| fault("a field was not read".to_owned()))?;
-                load::load(array, members).map_err(fault)
+                load::load(array, members).map_err(|error| Fault { at: self.at, error })
             }
             Kind::Item(list, index) => {
                 let (list, at) = (of(list)?, of(index)?);
@@ -102,8 +102,10 @@ impl Expression {
             }
             Kind::Negate(inner) => negate(of(inner)?).map_err(fault),
             Kind::Not(inner) => not(of(inner)?).map_err(fault),
-            Kind::Alias(name, inner) => of(inner)
-                .map_err(|inner| fault(format!("the alias {name:?}: {}", inner.error.message()))),
+            Kind::Alias(name, inner) => of(inner).map_err(|inner| {
+                let named = |message: &str| format!("the alias {name:?}: {message}");
+                Fault { at: self.at, error: inner.error.map_message(named) }
+            }),
             Kind::Call(function, inner) => function.apply(of(inner)?).map_err(fault),
             Kind::Binary(operator, left, right) => {
                 binary(*operator, of(left)?, of(right)?).map_err(fault)

@@ -9,14 +9,14 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use super::value::{Data, Outcome, Value};
-use crate::guard::did_you_mean;
+use super::value::{Data, Value};
+use crate::error::{Error, Result};
 
 /// The name of the items of a collection, which may be left out.
 const ITEM: &str = "_0";
 
 /// The values of a field or of members below it.
-pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Outcome<Value> {
+pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Result<Value> {
     let mut array = ArrayRef::clone(array);
     let mut levels = Vec::new();
     let mut valid: Option<Vec<bool>> = None;
@@ -50,13 +50,14 @@ pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Outcome<Value> {
                 let record = array.as_struct();
                 let names = || record.column_names().into_iter();
                 let Some((name, rest)) = path.split_first() else {
-                    return Err(format!(
-                        "a record has no value of its own: name a member, {}",
-                        names().collect::<Vec<_>>().join(", ")
-                    ));
+                    let names = names().collect::<Vec<_>>().join(", ");
+                    return Err(Error::invalid_argument(format!(
+                        "a record has no value of its own: name a member, {names}"
+                    )));
                 };
                 let member = record.column_by_name(name).ok_or_else(|| {
-                    format!("there is no member {name:?}{}", did_you_mean(name, names()))
+                    let message = format!("there is no member {name:?}");
+                    Error::invalid_argument(message).suggest(name, names())
                 })?;
                 path = rest;
                 ArrayRef::clone(member)
@@ -66,7 +67,8 @@ pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Outcome<Value> {
         path = past_item(path, array.data_type());
     }
     if let Some(name) = path.first() {
-        return Err(format!("there is no member {name:?}: the field has none"));
+        let message = format!("there is no member {name:?}: the field has none");
+        return Err(Error::invalid_argument(message));
     }
     Ok(Value { levels, data: data(&array)?, valid, constant: false })
 }
@@ -81,7 +83,7 @@ fn past_item<'a>(path: &'a [String], items: &DataType) -> &'a [String] {
     }
 }
 
-fn data(array: &ArrayRef) -> Outcome<Data> {
+fn data(array: &ArrayRef) -> Result<Data> {
     fn integers<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &ArrayRef) -> Data {
         let values = array.as_primitive::<T>().values();
         Data::Integer(values.iter().map(|&value| value.into()).collect())
@@ -103,17 +105,22 @@ fn data(array: &ArrayRef) -> Outcome<Data> {
             let values = array.as_primitive::<UInt64Type>().values();
             let small = |&value: &u64| {
                 i64::try_from(value).map_err(|_| {
-                    format!("the value {value} is too large: cuts have 64 bits signed")
+                    Error::invalid_argument(format!(
+                        "the value {value} is too large: cuts have 64 bits signed"
+                    ))
                 })
             };
-            Data::Integer(values.iter().map(small).collect::<Outcome<_>>()?)
+            Data::Integer(values.iter().map(small).collect::<Result<_>>()?)
         }
         DataType::Float16 => reals::<Float16Type>(array),
         DataType::Float32 => reals::<Float32Type>(array),
         DataType::Float64 => reals::<Float64Type>(array),
         DataType::LargeBinary | DataType::Binary | DataType::Utf8 | DataType::LargeUtf8 => {
-            return Err("text has no number: cuts cannot use it".to_owned());
+            return Err(Error::invalid_argument("text has no number: cuts cannot use it"));
         }
-        other => return Err(format!("cuts cannot use values of type {other}")),
+        other => {
+            let message = format!("cuts cannot use values of type {other}");
+            return Err(Error::invalid_argument(message));
+        }
     })
 }

@@ -39,7 +39,6 @@ use arrow_buffer::BooleanBuffer;
 
 use crate::dataset::Item;
 use crate::error::{Error, Result};
-use crate::guard::did_you_mean;
 use expression::Expression;
 use value::Data;
 
@@ -70,8 +69,7 @@ impl Fault {
         let before = text.get(..self.at).unwrap_or(text).chars().count();
         // One line, so that the mark is where it should be.
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let message = format!("{}\n  {line}\n  {:before$}^", self.error.message(), "");
-        Error::new(self.error.kind(), message)
+        self.error.with_excerpt(format!("  {line}\n  {:before$}^", ""))
     }
 }
 
@@ -105,8 +103,8 @@ impl Cut {
                 Some(Ok(field)) => Ok(field),
                 Some(Err(reason)) => Err(Error::unsupported(format!("a cut needs {reason}"))),
                 None => {
-                    let hint = did_you_mean(name, items.iter().map(|item| item.name.as_str()));
-                    Err(Error::not_found(format!("there is no field {name:?}{hint}")))
+                    let error = Error::not_found(format!("there is no field {name:?}"));
+                    Err(error.suggest(name, items.iter().map(|item| item.name.as_str())))
                 }
             };
             let at = self.expression.position(name).unwrap_or(0);

@@ -6,7 +6,7 @@ use super::functions::Function;
 use super::operators::Operator;
 use super::token::{self, Kind as Word, Token};
 use super::{Checked, Fault};
-use crate::guard::did_you_mean;
+use crate::error::Error;
 
 /// Deepest nesting of brackets and signs.
 const MAX_DEPTH: usize = 100;
@@ -213,8 +213,8 @@ impl Parser {
 
     fn call(&mut self, at: usize, name: &str) -> Checked<Expression> {
         let function = Function::of(name).ok_or_else(|| {
-            let hint = did_you_mean(name, Function::ALL.iter().map(|(name, _)| *name));
-            Fault::new(at, format!("there is no function {name}{hint}"))
+            let error = Error::invalid_argument(format!("there is no function {name}"));
+            Fault { at, error: error.suggest(name, Function::ALL.iter().map(|(name, _)| *name)) }
         })?;
         let open = self.peek().at;
         self.next += 1;

@@ -8,7 +8,6 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::split_path;
 use crate::error::{Error, Result};
-use crate::guard::did_you_mean;
 
 /// Folders in folders that `**` looks into, at most.
 const MAX_DEPTH: usize = 32;
@@ -44,7 +43,7 @@ fn one(argument: &str) -> Result<Vec<String>> {
     };
     let found = matching(&pattern)?;
     if found.is_empty() {
-        return Err(Error::not_found(format!("no file matches {pattern}{}", near(&pattern))));
+        return Err(nothing_matches(&pattern));
     }
     let name = |file: String| match object {
         Some(object) => format!("{file}:{object}"),
@@ -53,13 +52,14 @@ fn one(argument: &str) -> Result<Vec<String>> {
     Ok(found.into_iter().map(name).collect())
 }
 
-/// Names beside a glob that are like it.
-fn near(pattern: &str) -> String {
+/// No file matches a glob; suggests files beside it whose names are like it.
+fn nothing_matches(pattern: &str) -> Error {
     let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let names: Vec<_> = names.filter(|name| name.ends_with(".root")).collect();
-    did_you_mean(name, names.iter().map(String::as_str))
+    let error = Error::not_found(format!("no file matches {pattern}"));
+    error.suggest(name, names.iter().map(String::as_str))
 }
 
 fn matching(pattern: &str) -> Result<Vec<String>> {

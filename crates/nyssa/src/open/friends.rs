@@ -84,7 +84,5 @@ fn open(file: &RootFile, name: &str) -> Result<RootFile> {
 }
 
 fn about(friend: &Friend, error: Error) -> Error {
-    let message = format!("the friend {:?}: {}", friend.name, error.message());
-    let place = error.place().clone();
-    Error::new(error.kind(), message).at(|at| *at = place)
+    error.map_message(|message| format!("the friend {:?}: {message}", friend.name))
 }

@@ -11,7 +11,6 @@
 use globset::{Glob, GlobMatcher};
 
 use crate::error::{Error, Result};
-use crate::guard::did_you_mean;
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 
 /// The fields that stay, by [`FieldId`].
@@ -181,8 +180,8 @@ impl Paths {
             }
             if !any {
                 let names = self.paths.iter().map(|(full, _)| full.as_str());
-                let hint = did_you_mean(text, names);
-                return Err(Error::not_found(format!("no field matches {text:?}{hint}")));
+                let error = Error::not_found(format!("no field matches {text:?}"));
+                return Err(error.suggest(text, names));
             }
         }
         Ok(matched)

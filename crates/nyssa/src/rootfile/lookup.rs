@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::guard;
 use crate::rootfile::directory::{self, Directory};
 use crate::rootfile::file::{RootFile, has_keys, keys_range};
 use crate::rootfile::key::KeyEntry;
@@ -173,18 +172,22 @@ impl RootFile {
         let keys = self.list_all().map_or_else(|_| self.0.keys.clone(), |(keys, _)| keys);
         let cycles: Vec<String> =
             keys.iter().filter(|key| key.path == path).map(|key| key.cycle.to_string()).collect();
-        let message = match cycle {
+        let error = match cycle {
             Some(cycle) if !cycles.is_empty() => {
-                format!("{path:?} has no cycle {cycle}, only {}", cycles.join(", "))
+                let cycles = cycles.join(", ");
+                Error::not_found(format!("{path:?} has no cycle {cycle}, only {cycles}"))
             }
             _ => {
                 let names: Vec<&str> = keys.iter().map(|key| key.path.as_str()).collect();
-                let near = guard::did_you_mean(path, names.iter().copied());
-                let hint = if near.is_empty() { contents(&names) } else { near };
-                format!("no {path:?} in this file{hint}")
+                let message = format!("no {path:?} in this file");
+                let error = Error::not_found(&*message).suggest(path, names.iter().copied());
+                match error.suggestions() {
+                    [] => Error::not_found(message + &contents(&names)),
+                    _ => error,
+                }
             }
         };
-        Error::not_found(message).at(|place| place.file = Some(self.name().to_owned()))
+        error.at(|place| place.file = Some(self.name().to_owned()))
     }
 }
 

@@ -12,7 +12,7 @@ use super::evolve::{Aliases, Conversion, Options, default_array, evolve};
 use crate::Context;
 use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
 use crate::error::{Error, Result, ResultExt};
-use crate::guard::{did_you_mean, to_usize};
+use crate::guard::to_usize;
 
 /// How the columns of one file become those of a target schema. Files of one schema share it.
 #[derive(Debug)]
@@ -113,8 +113,8 @@ impl Evolved {
     fn origin(&self, name: &str) -> Result<&Origin> {
         let place = |name: &str| self.items.iter().position(|item| item.name == name);
         let index = place(name).or_else(|| place(&self.item(name)?.name)).ok_or_else(|| {
-            let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
-            Error::not_found(format!("there is no field {name:?}{hint}"))
+            Error::not_found(format!("there is no field {name:?}"))
+                .suggest(name, self.items.iter().map(|item| item.name.as_str()))
         })?;
         let origin = self.mapping.0.get(index).ok_or_else(|| Error::not_found("no such field"))?;
         origin.as_ref().map_err(|reason| Error::unsupported(reason.clone())).in_field(name)

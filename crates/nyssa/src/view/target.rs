@@ -85,8 +85,8 @@ fn stated_somewhere(items: &[Item], files: &[File<'_>]) -> Result<()> {
         Some(item) => {
             let names = files.iter().flat_map(|file| file.own.iter().chain(file.below));
             let names = names.map(|item| item.name.as_str());
-            let hint = crate::guard::did_you_mean(&item.name, names);
-            Err(Error::not_found(format!("no file has the field {:?}{hint}", item.name)))
+            let error = Error::not_found(format!("no file has the field {:?}", item.name));
+            Err(error.suggest(&item.name, names))
         }
     }
 }

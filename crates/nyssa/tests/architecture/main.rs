@@ -10,7 +10,18 @@ use imports::{Module, circles, imports};
 
 /// Rooms from the bottom up, those that do not know each other in one line.
 const ROOMS: &[&[&str]] = &[
-    &["error", "guard", "cursor", "arena", "context", "distinct", "leftovers", "memory", "problem"],
+    &[
+        "error",
+        "guard",
+        "cursor",
+        "arena",
+        "context",
+        "distinct",
+        "leftovers",
+        "memory",
+        "names",
+        "problem",
+    ],
     &["type_name", "arrow", "compression"],
     &["rootfile"],
     &["streamer"],

@@ -33,7 +33,7 @@ fn several_datasets_are_named() {
     }
     let error = open_dataset(&root, Some("EventDat")).err().unwrap();
     assert_eq!(error.kind(), Kind::NotFound);
-    assert!(error.message().contains("EventData"), "{error}");
+    assert!(error.suggestions().contains(&"EventData".to_owned()), "{error}");
 }
 
 #[test]

@@ -37,8 +37,8 @@ impl Reader {
             Some(link) => self.open_link(link),
             None => {
                 let names = self.attribute_links().iter().map(|link| link.name.as_str());
-                let hint = crate::guard::did_you_mean(name, names);
-                Err(Error::not_found(format!("there is no attribute set {name:?}{hint}")))
+                let error = Error::not_found(format!("there is no attribute set {name:?}"));
+                Err(error.suggest(name, names))
             }
         };
         opened

@@ -44,7 +44,7 @@ fn envelopes(
 ) -> Result<Vec<Vec<u8>>> {
     let blob = |position: &EnvelopePosition| {
         Blob::new(position.seek, position.nbytes, source.size(), max_key_size)
-            .map_err(|error| Error::new(error.kind(), format!("an envelope: {}", error.message())))
+            .map_err(|error| error.map_message(|message| format!("an envelope: {message}")))
     };
     let blobs = positions.iter().map(blob).collect::<Result<Vec<_>>>()?;
     let read = read_blobs(source, &blobs)?;

@@ -355,7 +355,7 @@ impl Layout<'_> {
         // A locator leaves room for the checksum.
         let size = locator.size + if page.checksummed { 8 } else { 0 };
         let blob = Blob::new(locator.offset, size, self.file_size, self.max_key_size)
-            .map_err(|error| Error::new(error.kind(), format!("the page: {}", error.message())))?;
+            .map_err(|error| error.map_message(|message| format!("the page: {message}")))?;
         let bits = u64::from(page.elements) * u64::from(self.schema.column(id).bits);
         // A compressed chunk has a header of 9 bytes and at most 2^24 - 1 bytes of content.
         let most = (locator.size / 9 + 1).saturating_mul(1 << 24);

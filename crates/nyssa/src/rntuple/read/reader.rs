@@ -21,7 +21,7 @@ use super::subfield;
 use crate::Context;
 use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
 use crate::error::{Error, Result, ResultExt};
-use crate::guard::{did_you_mean, to_usize};
+use crate::guard::to_usize;
 use crate::leftovers::Leftovers;
 use crate::rntuple::format::{Anchor, Footer, Header};
 use crate::rntuple::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema, is_cardinality};
@@ -275,8 +275,8 @@ impl Reader {
 
     fn missing(&self, name: &str) -> Error {
         let all = self.items.iter().chain(self.below());
-        let hint = did_you_mean(name, all.map(|item| item.name.as_str()));
-        Error::not_found(format!("there is no field {name:?}{hint}"))
+        Error::not_found(format!("there is no field {name:?}"))
+            .suggest(name, all.map(|item| item.name.as_str()))
     }
 
     fn spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {

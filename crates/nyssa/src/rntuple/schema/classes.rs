@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::error::{Error, Result, ResultExt};
-use crate::guard::did_you_mean;
 use crate::type_name::{Argument, TypeName};
 
 /// Deepest nesting of types; a class that contains itself is found by it.
@@ -188,13 +187,16 @@ impl Builder<'_> {
         }
         let own = self.0.0.keys().map(String::as_str);
         let fundamental = Leaf::ALL.iter().map(|leaf| leaf.type_name());
-        let near = did_you_mean(template, own.chain(KNOWN_TEMPLATES).chain(fundamental));
-        if template.starts_with("std::") || template == "void" || template == "long double" {
-            return Error::unsupported(format!("{text} is not a type that RNTuple has{near}"));
-        }
-        Error::invalid_argument(format!(
-            "type {text} is not known, and no class of that name is defined{near}"
-        ))
+        let known = own.chain(KNOWN_TEMPLATES).chain(fundamental);
+        let error =
+            if template.starts_with("std::") || template == "void" || template == "long double" {
+                Error::unsupported(format!("{text} is not a type that RNTuple has"))
+            } else {
+                Error::invalid_argument(format!(
+                    "type {text} is not known, and no class of that name is defined"
+                ))
+            };
+        error.suggest(template, known)
     }
 }
 

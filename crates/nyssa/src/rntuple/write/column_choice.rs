@@ -14,7 +14,6 @@ use std::str::FromStr;
 use super::FieldOptions;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
-use crate::guard::did_you_mean;
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, Schema};
 
@@ -64,8 +63,8 @@ impl FromStr for ColumnChoice {
         let names = || ColumnType::ALL.iter().map(|known| known.name());
         let known = ColumnType::ALL.iter().find(|known| known.name() == name);
         let column_type = *known.ok_or_else(|| {
-            let near = did_you_mean(name, names().chain(["split", "unsplit"]));
-            Error::invalid_argument(format!("{text:?} is not a column type{near}"))
+            Error::invalid_argument(format!("{text:?} is not a column type"))
+                .suggest(name, names().chain(["split", "unsplit"]))
         })?;
         let wrong = || {
             Error::invalid_argument(format!(

@@ -7,7 +7,6 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::{ColumnChoice, ColumnSettings, MAX_UNZIPPED_PAGE, MIN_UNZIPPED_PAGE};
 use crate::compression::{Codec, Compression};
 use crate::error::{Error, Result};
-use crate::guard::did_you_mean;
 use crate::rntuple::schema::{FieldId, Schema};
 
 /// How the fields that a glob matches are stored, and all that is below them. For projected fields that
@@ -127,8 +126,8 @@ impl FieldOptions {
         }
         let ids = (0..schema.fields.len() as u32).map(FieldId);
         let paths: Vec<String> = ids.map(|id| schema.path(id)).collect();
-        let near = did_you_mean(self.glob(), paths.iter().map(String::as_str));
-        Err(Error::invalid_argument(format!("no field matches {:?}{near}", self.glob())))
+        let error = Error::invalid_argument(format!("no field matches {:?}", self.glob()));
+        Err(error.suggest(self.glob(), paths.iter().map(String::as_str)))
     }
 }
 

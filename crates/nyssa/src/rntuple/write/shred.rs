@@ -28,7 +28,6 @@ use super::lists::{byte_lists, fixed, is_bytes, item_type, lists};
 use super::{SealSettings, numbers, variant};
 use crate::arrow::gather::{decoded, valid};
 use crate::error::{Error, Result, ResultExt};
-use crate::guard::did_you_mean;
 use crate::rntuple::encoding::{ColumnType, Native};
 use crate::rntuple::schema::{ColumnId, Field, FieldId, Schema, Structure};
 
@@ -220,10 +219,8 @@ impl<'a> Shredder<'a> {
         }
         let names = self.member_names(children);
         if let Some(unknown) = record.column_names().iter().find(|name| !names.contains(name)) {
-            let near = did_you_mean(unknown, names.iter().copied());
-            return Err(Error::invalid_argument(format!(
-                "the record has no member {unknown:?}{near}"
-            )));
+            let message = format!("the record has no member {unknown:?}");
+            return Err(Error::invalid_argument(message).suggest(unknown, names));
         }
         self.members(children, record)
     }

@@ -233,7 +233,7 @@ impl Reader {
 
     fn no_branch(&self, name: &str) -> Error {
         let names = self.items.iter().map(|item| item.name.as_str());
-        Error::not_found(format!("there is no branch {name:?}{}", guard::did_you_mean(name, names)))
+        Error::not_found(format!("there is no branch {name:?}")).suggest(name, names)
     }
 
     pub(super) fn place(&self, error: Error, branch: &Branch) -> Error {

@@ -89,8 +89,8 @@ pub fn key_type(name: &str, left: &dyn Dataset, right: &dyn Dataset) -> Result<D
         let of = |item: &Item| item.field.clone().map_err(Error::unsupported);
         let column = item.ok_or_else(|| {
             let names = dataset.items().iter().map(|item| item.name.as_str());
-            let hint = crate::guard::did_you_mean(name, names);
-            Error::not_found(format!("there is no field {name:?} to join on{hint}"))
+            let message = format!("there is no field {name:?} to join on");
+            Error::not_found(message).suggest(name, names)
         });
         let column = column.and_then(of).in_field(name).in_file(dataset.file())?;
         let integer = column.data_type().is_integer() || column.data_type() == &DataType::Boolean;

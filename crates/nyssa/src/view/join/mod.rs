@@ -23,7 +23,6 @@ use self::index::{Index, key_type, keys};
 use crate::Context;
 use crate::dataset::{AnyDataset, Dataset, Format, Item};
 use crate::error::{Error, Result, ResultExt};
-use crate::guard::did_you_mean;
 
 /// A dataset whose columns join those of another.
 pub struct Right {
@@ -185,8 +184,8 @@ impl Join {
 
     fn origin(&self, name: &str) -> Result<&(usize, String)> {
         let index = self.items.iter().position(|item| item.name == name).ok_or_else(|| {
-            let hint = did_you_mean(name, self.items.iter().map(|item| item.name.as_str()));
-            Error::not_found(format!("there is no field {name:?}{hint}"))
+            Error::not_found(format!("there is no field {name:?}"))
+                .suggest(name, self.items.iter().map(|item| item.name.as_str()))
         })?;
         if let Err(reason) = &self.items[index].field {
             return Err(Error::unsupported(reason.clone())).in_field(name);
