@@ -193,14 +193,14 @@ fn with_aliases(text: &str, formulas: &[(&str, &str)]) -> Result<Vec<bool>, Stri
     let pair = |(name, formula): &(&str, &str)| ((*name).to_owned(), (*formula).to_owned());
     let formulas: Vec<_> = formulas.iter().map(pair).collect();
     let cut = Cut::parse(text).unwrap().with_aliases(&items(), &formulas);
-    let cut = cut.map_err(|error| error.message().to_owned())?;
-    cut.check(&items()).map_err(|error| error.message().to_owned())?;
+    let cut = cut.map_err(|error| error.to_string())?;
+    cut.check(&items()).map_err(|error| error.to_string())?;
     let arrays: Vec<ArrayRef> = cut
         .fields()
         .iter()
         .map(|name| Arc::clone(&fields().iter().find(|field| field.0 == name).unwrap().1))
         .collect();
-    let mask = cut.mask(&arrays, 3).map_err(|error| error.message().to_owned())?;
+    let mask = cut.mask(&arrays, 3).map_err(|error| error.to_string())?;
     Ok(mask.iter().collect())
 }
 
