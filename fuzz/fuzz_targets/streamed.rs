@@ -4,8 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use nyssa::rntuple::format::ExtraType;
-use nyssa::rootfile::StreamerInfos;
-use nyssa::streamer::ObjectLayout;
+use nyssa::streamer::{ObjectLayout, StreamerInfos};
 use nyssa_fuzz as _;
 
 /// Classes tried for an object.

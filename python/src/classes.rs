@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use nyssa::Error;
 use nyssa::rntuple::format::{CONTENT_STREAMER_INFO, ExtraType};
 use nyssa::rntuple::schema::{Class, Classes, Definition};
-use nyssa::rootfile::{RootFile, StreamerList};
+use nyssa::rootfile::RootFile;
+use nyssa::streamer::StreamerList;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 

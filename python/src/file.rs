@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use nyssa::rntuple::read::{Options, StreamerForm};
-use nyssa::rootfile::{ClassInfo, Element, KeyEntry, NOT_CLOSED, RootFile};
-use nyssa::streamer::ObjectReader;
+use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
+use nyssa::streamer::{ClassInfo, Element, ObjectReader};
 use pyo3::prelude::*;
 
 use crate::array::Array;

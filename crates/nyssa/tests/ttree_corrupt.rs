@@ -4,8 +4,7 @@
 mod ttree_support;
 
 use arrow_array::cast::AsArray;
-use nyssa::rootfile::StreamerInfos;
-use nyssa::streamer::Layouts;
+use nyssa::streamer::{Layouts, StreamerInfos};
 use nyssa::ttree::{Element, Shape, Streamed};
 use ttree_support::*;
 

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use arrow_schema::DataType;
 
 use crate::rntuple::schema::{Class, FieldType, Leaf, SetKind, check_name};
-use crate::rootfile::object::Basic;
-use crate::rootfile::{ClassInfo, Element, StreamerInfos};
+use crate::streamer::Basic;
+use crate::streamer::info::{ClassInfo, Element, StreamerInfos};
 use crate::ttree::{Branch, Shape};
 use crate::type_name::{Argument, TypeName, normalize};
 

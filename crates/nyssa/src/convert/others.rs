@@ -10,7 +10,8 @@ use crate::error::{Kind, Result, ResultExt};
 use crate::open::{self, TREE_CLASSES};
 use crate::output::Output;
 use crate::rewrite;
-use crate::rootfile::{Carry, KeyEntry, Refused, RootFile};
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::{Carry, Refused};
 
 /// Why a tree stays behind that was not to be converted.
 const NOT_ASKED: &str = "it was not asked for; all trees of a file can be converted together";

@@ -17,7 +17,7 @@ use crate::memory::peak_memory;
 use crate::output::{self, Output};
 use crate::rntuple::read;
 use crate::rntuple::write::{self, Writer};
-use crate::rootfile::Carry;
+use crate::streamer::Carry;
 
 /// Merges RNTuples, each the file or `FILE:PATH` of an argument, into one in the new file `output`, which
 /// appears only when all of it is written. Entries keep the order of the inputs. The other objects of

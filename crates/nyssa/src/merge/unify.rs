@@ -9,7 +9,7 @@ use super::tree::{Node, gather};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::ExtraType;
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
-use crate::rootfile::StreamerList;
+use crate::streamer::info::StreamerList;
 
 /// The schema of the output and how the inputs map to it.
 pub(super) struct Unified {

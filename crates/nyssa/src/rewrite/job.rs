@@ -26,7 +26,8 @@ use crate::rntuple::read::{self, Reader, StreamerForm};
 use crate::rntuple::schema::{FieldId, Schema};
 use crate::rntuple::write::loss::{check_exact, losses};
 use crate::rntuple::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, SealSettings, Writer};
-use crate::rootfile::{Carry, NOT_CLOSED, Refused, RootFile};
+use crate::rootfile::{NOT_CLOSED, RootFile};
+use crate::streamer::{Carry, Refused};
 use crate::view::{Piece, Ruled, Selected};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file

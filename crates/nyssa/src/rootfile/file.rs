@@ -1,5 +1,6 @@
 //! An open ROOT file: finding keys and reading their objects' bytes.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -14,10 +15,7 @@ use crate::rootfile::directory::{self, Directory};
 use crate::rootfile::free_segments::{self, FreeSegment};
 use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
-use crate::rootfile::object::Object;
 use crate::rootfile::scan::{self, Scan};
-use crate::rootfile::streamer_info::StreamerInfos;
-use crate::rootfile::streamer_list::StreamerList;
 
 /// First read of a file: holds the header and nearly always the top directory record.
 const FIRST_READ: u64 = 1024;
@@ -37,7 +35,8 @@ pub(super) struct Inner {
     pub(super) keys: Vec<KeyEntry>,
     /// The streamer info record when it came with the first requests.
     eager_info: Option<Bytes>,
-    infos: OnceLock<Arc<StreamerInfos>>,
+    /// What was made of the streamer info record.
+    infos: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// What was found without lists of keys, once that was needed.
     scan: OnceLock<Arc<Scan>>,
     /// Whether the top directory has no list of keys.
@@ -191,57 +190,29 @@ impl RootFile {
             .in_file(self.name())
     }
 
-    /// What the classes of this file look like; parsed once.
+    /// What `make` makes of the streamer info record, once for all clones of this file.
     ///
     /// # Errors
-    /// `OutOfSpecification` when the list is damaged.
-    pub fn streamer_infos(&self) -> Result<Arc<StreamerInfos>> {
-        if let Some(infos) = self.0.infos.get() {
-            return Ok(infos.clone());
+    /// Those of [`RootFile::streamer_info`] and of `make`.
+    pub(crate) fn made_of_streamer_info<T: Any + Send + Sync>(
+        &self,
+        make: impl FnOnce(Option<(Vec<u8>, u16)>) -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let kept = self.0.infos.get().and_then(|kept| kept.clone().downcast().ok());
+        if let Some(kept) = kept {
+            return Ok(kept);
         }
-        let infos = self
-            .streamer_info_payload()
-            .and_then(|record| {
-                let record = record.as_ref().map(|(payload, keylen)| (&payload[..], *keylen));
-                StreamerInfos::parse(record)
-            })
-            .map(|infos| infos.for_file_version(self.0.header.version))
-            .in_file(self.name())
-            .in_object("StreamerInfo")?;
-        Ok(self.0.infos.get_or_init(|| Arc::new(infos)).clone())
-    }
-
-    /// The list of streamer infos as stored; empty when the file has none.
-    ///
-    /// # Errors
-    /// `OutOfSpecification` when the list is damaged, `Unsupported` when it is too old.
-    pub fn streamer_list(&self) -> Result<StreamerList> {
-        self.streamer_info_payload()
-            .and_then(|record| match record {
-                Some((payload, keylen)) => StreamerList::parse(&payload, keylen),
-                None => Ok(StreamerList::default()),
-            })
-            .in_file(self.name())
-            .in_object("StreamerInfo")
-    }
-
-    /// The object of a key, with all it points to.
-    ///
-    /// # Errors
-    /// As [`RootFile::payload`]; `Unsupported` when the file does not describe its class;
-    /// `OutOfSpecification` naming class, member and byte when the two disagree.
-    pub fn object(&self, entry: &KeyEntry) -> Result<Object> {
-        let infos = self.streamer_infos()?;
-        let payload = self.payload(entry)?;
-        infos
-            .object(&entry.class, &payload, entry.keylen)
-            .in_file(self.name())
-            .in_object(&entry.path)
+        let made = Arc::new(make(self.streamer_info()?)?);
+        let kept = self.0.infos.get_or_init(|| made.clone()).clone();
+        Ok(kept.downcast().unwrap_or(made))
     }
 
     /// The decompressed streamer info record, an object of class `TList`, and the size of its key;
     /// `None` when the file has none.
-    fn streamer_info_payload(&self) -> Result<Option<(Vec<u8>, u16)>> {
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the record is not where the header says, or is damaged.
+    pub(crate) fn streamer_info(&self) -> Result<Option<(Vec<u8>, u16)>> {
         let header = &self.0.header;
         if header.seek_info == 0 {
             return Ok(None);

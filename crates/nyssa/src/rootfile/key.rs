@@ -62,7 +62,7 @@ impl KeyEntry {
     }
 
     /// Parses a key whose sizes may not be set yet, as in a basket kept in memory.
-    pub(super) fn parse_fields(cursor: &mut Cursor<'_>) -> Result<Self> {
+    pub(crate) fn parse_fields(cursor: &mut Cursor<'_>) -> Result<Self> {
         let nbytes = cursor.be_u32()?;
         let version = cursor.be_u16()?;
         let objlen = cursor.be_u32()?;

@@ -15,7 +15,7 @@ use super::node::Node;
 use super::shape::Number;
 use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 
 /// A member of a class, by what a branch says of it.
 #[derive(Clone, Copy, Debug)]

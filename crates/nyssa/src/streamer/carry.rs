@@ -11,13 +11,7 @@ use std::ops::Range;
 use super::decode::Marks;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
-
-/// Class name follows (`kNewClassTag`).
-const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Mark of a class tag (`kClassMask`).
-const CLASS: u32 = 0x8000_0000;
-/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
-const TAG_OFFSET: usize = 2;
+use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// The bytes of an object that lies `origin` bytes behind the start of its buffer, as if it was alone in
 /// it; `version` is that of the header to give it, `marks` what is known of it.
@@ -108,7 +102,7 @@ impl<'a> Mover<'a> {
 
 /// The tag of what is at a place.
 fn tag(place: usize, origin: usize) -> Option<u32> {
-    u32::try_from(place + TAG_OFFSET + origin).ok().filter(|tag| tag & CLASS == 0)
+    u32::try_from(place + TAG_OFFSET as usize + origin).ok().filter(|tag| tag & CLASS == 0)
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {

@@ -6,7 +6,7 @@ use super::ObjectLayout;
 use super::branch::Member;
 use super::compile::Compiler;
 use crate::error::Result;
-use crate::rootfile::{ClassInfo, StreamerInfos, known};
+use crate::streamer::info::{ClassInfo, StreamerInfos, known};
 use crate::type_name;
 
 /// Layouts of the branches of one file.

@@ -38,19 +38,26 @@
 //!
 //! Objects that several pointers of one entry refer to are repeated in each place.
 
+mod basic;
 mod branch;
 mod carry;
 mod class;
 mod column;
 mod compile;
+mod container;
+mod copy;
 mod decode;
 mod encode;
+mod file;
+pub mod info;
 mod layouts;
 mod node;
 mod number;
 mod object;
 mod pointer;
 mod shape;
+pub mod values;
+mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -62,7 +69,6 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 
 use crate::error::Result;
-use crate::rootfile::{ClassInfo, StreamerInfos, StreamerList};
 use column::Column;
 use compile::Compiler;
 use decode::Decoder;
@@ -70,9 +76,13 @@ use encode::members::version_bytes;
 use node::{Carried, Node};
 use shape::Shape;
 
+pub(crate) use basic::Basic;
 pub use branch::{Counts, LeafNumbers, Member, Values};
+pub use copy::{Carry, Refused};
+pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
 pub use layouts::Layouts;
 pub use object::ObjectReader;
+pub use values::{Object, View};
 
 /// Where the places count from by which an object refers to what was streamed before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

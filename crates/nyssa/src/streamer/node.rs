@@ -6,7 +6,7 @@ use super::ObjectLayout;
 use super::class::Class;
 use super::pointer::Pointer;
 use super::shape::{Number, Shape};
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 
 /// How one member, item or object is streamed.
 #[derive(Debug)]

@@ -5,10 +5,9 @@ use std::ops::Range;
 use super::column::{Column, Numbers, mismatch};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::Result;
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
+use crate::streamer::wire::IS_REFERENCED;
 
-/// `TObject::kIsReferenced`: a process id follows the bits.
-const IS_REFERENCED: u32 = 1 << 4;
 /// Of the first byte of a version: a container that is streamed member by member.
 const MEMBER_WISE: u8 = 1 << 6;
 

@@ -10,7 +10,8 @@ use super::compile::{COLLECTIONS, T_ARRAYS};
 use super::{ObjectLayout, Origin};
 use crate::arrow::streamer_field;
 use crate::error::{Result, ResultExt};
-use crate::rootfile::{ClassInfo, KeyEntry, RootFile, StreamerInfos, known};
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::info::{ClassInfo, StreamerInfos, known};
 
 /// What stands before the name of a class that was not named before (`kNewClassTag`).
 const NEW_CLASS: [u8; 4] = [0xFF; 4];

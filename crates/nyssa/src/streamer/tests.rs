@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef};
 
 use super::{Counts, Layouts, Member, ObjectLayout, Origin};
 use crate::error::Kind;
-use crate::rootfile::{ClassInfo, Element, StreamerInfos};
+use crate::streamer::info::{ClassInfo, Element, StreamerInfos};
 
 fn basic(name: &str, type_name: &str, code: i32) -> Element {
     Element::of("TStreamerBasicType", name, type_name, code)

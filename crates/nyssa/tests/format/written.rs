@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use nyssa::compression::Compression;
 use nyssa::rntuple::encoding::ColumnType;
 use nyssa::rntuple::format::{
-    Anchor, ClusterGroup, EnvelopePosition, Footer, Header, PageList, SchemaDescription, checksum,
+    Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopePosition, Footer, Header, PageList,
+    SchemaDescription, checksum,
 };
 use nyssa::rntuple::schema::{Cluster, Column, ColumnRange, Field, PageInfo, Schema, Structure};
 use nyssa::rntuple::schema::{EnvelopeLink, Locator};
+use nyssa::rntuple::write;
 use nyssa::rootfile::writer::{Options, RootFileWriter};
 
 use crate::files;
@@ -79,6 +81,18 @@ pub fn write_ntuple(
     values: &[i32],
     compression: Compression,
 ) {
+    write_within(file, (dir, name), values, compression, DEFAULT_MAX_KEY_SIZE);
+}
+
+/// As [`write_ntuple`] with keys of another size.
+fn write_within(
+    file: &mut RootFileWriter,
+    (dir, name): (&str, &str),
+    values: &[i32],
+    compression: Compression,
+    max_key_size: u64,
+) {
+    file.add_streamer_infos(&Anchor::streamer_info().expect("class")).expect("list");
     let schema = int_schema("x");
     let mut header = Header {
         name: name.to_owned(),
@@ -87,12 +101,13 @@ pub fn write_ntuple(
         ..Header::default()
     };
     let bytes = header.serialize().expect("header");
-    let header_position = put_envelope(file, &bytes);
+    let header_position = put_envelope(file, &bytes, max_key_size);
     let mut footer = Footer { header_checksum: header.checksum, ..Footer::default() };
     if !values.is_empty() {
         let page: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let sum = checksum(&page).to_le_bytes();
-        let offset = file.write_blob(&[&page, &sum], page.len() as u64).expect("page");
+        let offset =
+            file.write_blob(&[&page, &sum], page.len() as u64, max_key_size).expect("page");
         let range = ColumnRange {
             elements: values.len() as u64,
             pages: vec![PageInfo {
@@ -107,7 +122,7 @@ pub fn write_ntuple(
             header_checksum: header.checksum,
             clusters: vec![Cluster { first_entry: 0, entries, columns: vec![range] }],
         };
-        let at = put_envelope(file, &list.serialize().expect("page list"));
+        let at = put_envelope(file, &list.serialize().expect("page list"), max_key_size);
         footer.cluster_groups.push(ClusterGroup {
             min_entry: 0,
             entry_span: entries,
@@ -119,20 +134,15 @@ pub fn write_ntuple(
         });
     }
     let version = footer.version();
-    let footer = put_envelope(file, &footer.serialize().expect("footer"));
-    let anchor = Anchor {
-        version,
-        header: header_position,
-        footer,
-        max_key_size: file.options().max_key_size,
-    };
+    let footer = put_envelope(file, &footer.serialize().expect("footer"), max_key_size);
+    let anchor = Anchor { version, header: header_position, footer, max_key_size };
     file.write_object(dir, "ROOT::RNTuple", name, "", &anchor.serialize(), compression)
         .expect("anchor");
 }
 
-fn put_envelope(file: &mut RootFileWriter, bytes: &[u8]) -> EnvelopePosition {
+fn put_envelope(file: &mut RootFileWriter, bytes: &[u8], max_key_size: u64) -> EnvelopePosition {
     let len = bytes.len() as u64;
-    let seek = file.write_blob(&[bytes], len).expect("envelope");
+    let seek = file.write_blob(&[bytes], len, max_key_size).expect("envelope");
     EnvelopePosition { seek, nbytes: len, len }
 }
 
@@ -205,12 +215,11 @@ fn equal_options_give_equal_bytes() {
 fn blobs_are_split_at_the_key_size() {
     let (dir, _guard) = out_dir();
     let path = dir.join("split.root");
-    let options = Options { max_key_size: 64, ..options() };
-    let mut file = RootFileWriter::create(FileSink::create(&path), options).expect("create");
+    let mut file = RootFileWriter::create(FileSink::create(&path), options()).expect("create");
     let values: Vec<i32> = (0..60).collect();
-    write_ntuple(&mut file, "", "split", &values, Compression::NONE);
+    write_within(&mut file, ("", "split"), &values, Compression::NONE, 64);
     let blob: Vec<u8> = (0..=199).collect();
-    let at = file.write_blob(&[&blob[..50], &blob[50..]], 200).expect("blob") as usize;
+    let at = file.write_blob(&[&blob[..50], &blob[50..]], 200, 64).expect("blob") as usize;
     file.finish().expect("finish");
     let bytes = std::fs::read(&path).expect("file");
     // 200 bytes in keys of 64: four keys carry 4 * 64 - 3 * 8 = 232 bytes.
@@ -229,9 +238,13 @@ fn blobs_are_split_at_the_key_size() {
 fn wrong_names_and_sizes_are_refused() {
     let dir = tempfile::tempdir().expect("folder");
     let path = dir.path().join("wrong.root");
-    let wrong = Options { max_key_size: 0, ..options() };
-    let error = RootFileWriter::create(FileSink::create(&path), wrong).err().expect("refused");
-    assert_eq!(error.kind(), nyssa::Kind::InvalidArgument);
+    for max_key_size in [0, (1 << 30) + 1] {
+        let wrong = write::Options { max_key_size, ..write::Options::default() };
+        assert_eq!(
+            wrong.validate().expect_err("refused").to_string(),
+            format!("the maximum key size is {max_key_size}, but has to be 1 to 1073741824 bytes")
+        );
+    }
     let mut file = RootFileWriter::create(FileSink::create(&path), options()).expect("create");
     for name in ["", "a/b"] {
         let error = file.write_object("", "C", name, "", b"x", Compression::NONE).err();

@@ -140,7 +140,7 @@ fn file(schema: &Schema, clusters: Vec<(u64, Vec<Pages>)>) -> RootFile {
 }
 
 fn place(writer: &mut RootFileWriter, bytes: &[u8]) -> EnvelopePosition {
-    let seek = writer.write_blob(&[bytes], bytes.len() as u64).unwrap();
+    let seek = writer.write_blob(&[bytes], bytes.len() as u64, DEFAULT_MAX_KEY_SIZE).unwrap();
     EnvelopePosition { seek, nbytes: bytes.len() as u64, len: bytes.len() as u64 }
 }
 
@@ -155,7 +155,7 @@ fn range(writer: &mut RootFileWriter, first: &mut u64, pages: Pages) -> ColumnRa
         elements,
         checksummed: false,
         locator: Locator {
-            offset: writer.write_blob(&[&bytes], bytes.len() as u64).unwrap(),
+            offset: writer.write_blob(&[&bytes], bytes.len() as u64, DEFAULT_MAX_KEY_SIZE).unwrap(),
             size: bytes.len() as u64,
         },
     };

@@ -1,9 +1,10 @@
 //! Carrying objects over: every object of the real files, and what is refused. That ROOT reads them
 //! is tested from Python.
 
-use nyssa::rootfile::object::Value;
 use nyssa::rootfile::writer::{Options, RootFileWriter};
-use nyssa::rootfile::{Carry, KeyEntry, Refused, RootFile, StreamerList, View};
+use nyssa::rootfile::{KeyEntry, RootFile};
+use nyssa::streamer::values::Value;
+use nyssa::streamer::{Carry, Refused, StreamerList, View};
 use nyssa_io::MemorySink;
 
 use crate::support::{data, open, open_bytes, root_files};

@@ -22,11 +22,11 @@ fn pages_over_several_keys() {
         .map(|max_key_size| {
             let path = folder.path().join(format!("{max_key_size}.root"));
             let sink = nyssa_io::create(&path, false).unwrap();
-            let options = FileOptions { max_key_size, ..FileOptions::default() };
+            let options = FileOptions::default();
             let file = SharedFile::new(RootFileWriter::create(sink, options).unwrap());
+            let options = Options { max_key_size, ..Options::default() };
             let schema = arrow_schema(&columns);
-            let mut table =
-                TableWriter::create(&file, "n", &schema, Options::default(), &context(1)).unwrap();
+            let mut table = TableWriter::create(&file, "n", &schema, options, &context(1)).unwrap();
             table.extend(&[Arc::clone(&columns[0].1)]).unwrap();
             table.finish().unwrap();
             file.finish().unwrap();

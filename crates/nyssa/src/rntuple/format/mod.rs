@@ -13,6 +13,7 @@
 //! from the start of the uncompressed envelope.
 
 mod anchor;
+mod anchor_class;
 mod attributes;
 mod blob;
 mod cluster_group;

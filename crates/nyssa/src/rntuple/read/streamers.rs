@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::rntuple::format::{ExtraType, Footer, Header};
 use crate::rntuple::schema::{Schema, Structure};
-use crate::rootfile::{RootFile, StreamerInfos};
+use crate::rootfile::RootFile;
 use crate::streamer::ObjectLayout;
+use crate::streamer::info::StreamerInfos;
 
 /// The layouts of the classes of all streamer fields, or why there is none.
 #[derive(Clone, Debug, Default)]

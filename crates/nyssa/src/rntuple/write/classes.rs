@@ -3,8 +3,8 @@
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::ExtraType;
 use crate::rntuple::schema::{Schema, Structure};
-use crate::rootfile::{ClassInfo, StreamerInfos, StreamerList};
 use crate::streamer::ObjectLayout;
+use crate::streamer::info::{ClassInfo, StreamerInfos, StreamerList};
 use crate::type_name;
 
 /// The class version that ROOT gives all standard containers.

@@ -12,6 +12,7 @@
 //! from many threads at once.
 
 mod attributes;
+mod blob;
 mod blocks;
 mod budget;
 pub(crate) mod choosing;

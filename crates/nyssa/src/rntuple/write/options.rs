@@ -1,9 +1,11 @@
 //! What a writer may choose, with ROOT's defaults by name.
 
+use super::blob::check_key_size;
 use super::{Effort, Encodings, FieldOptions};
 use crate::compression::Compression;
 use crate::error::{Error, Result};
-use crate::rootfile::StreamerList;
+use crate::rntuple::format::DEFAULT_MAX_KEY_SIZE;
+use crate::streamer::info::StreamerList;
 
 /// Compressed size that a cluster aims at, bytes (ROOT's approximate zipped cluster size).
 pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
@@ -88,6 +90,8 @@ pub struct Options {
     pub contexts: Option<usize>,
     /// Clusters per page list.
     pub clusters_per_group: usize,
+    /// Largest payload of one key, bytes; larger pages and envelopes are split.
+    pub max_key_size: u64,
     /// What the classes of streamed objects look like, for the extra type information and for the list
     /// of the file.
     pub streamer_infos: StreamerList,
@@ -116,6 +120,7 @@ impl Default for Options {
             memory: DEFAULT_MEMORY,
             contexts: None,
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,
+            max_key_size: DEFAULT_MAX_KEY_SIZE,
             streamer_infos: StreamerList::default(),
             description: String::new(),
             writer: concat!("nyssa ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -145,6 +150,7 @@ impl Options {
         if self.clusters_per_group == 0 {
             return wrong("a cluster group needs at least one cluster".to_owned());
         }
+        check_key_size(self.max_key_size)?;
         for page in [self.initial_unzipped_page, self.max_unzipped_page] {
             check_page(page)?;
         }

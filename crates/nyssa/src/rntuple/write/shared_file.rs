@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
+use crate::rntuple::format::Anchor;
 use crate::rootfile::writer::RootFileWriter;
-use crate::rootfile::{Carry, Refused, StreamerList};
+use crate::streamer::info::StreamerList;
+use crate::streamer::{Carry, Refused};
 
 /// A ROOT file open for writing that several writers share. Cheap to clone; every write is one short
 /// lock. Nothing is visible before [`SharedFile::finish`].
@@ -15,6 +17,8 @@ pub struct SharedFile(Arc<Mutex<State>>);
 struct State {
     /// `None` once finished.
     file: Option<RootFileWriter>,
+    /// Whether the file's list of streamer infos has that of the anchor.
+    described: bool,
     /// Paths of all objects begun.
     paths: HashSet<String>,
     /// Paths of those not finished yet.
@@ -31,7 +35,8 @@ impl State {
 impl SharedFile {
     /// Shares `file`.
     pub fn new(file: RootFileWriter) -> Self {
-        let state = State { file: Some(file), paths: HashSet::new(), open: HashSet::new() };
+        let (paths, open) = (HashSet::new(), HashSet::new());
+        let state = State { file: Some(file), described: false, paths, open };
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -63,18 +68,22 @@ impl SharedFile {
     /// # Errors
     /// `InvalidArgument` when the file is finished.
     pub fn add_streamer_infos(&self, infos: &StreamerList) -> Result<()> {
-        self.with(|file| {
-            file.add_streamer_infos(infos);
-            Ok(())
-        })
+        self.with(|file| file.add_streamer_infos(infos))
     }
 
-    /// Runs `write` on the file.
+    /// Runs `write` on the file, whose list of streamer infos begins with that of the anchor.
     pub(crate) fn with<T>(
         &self,
         write: impl FnOnce(&mut RootFileWriter) -> Result<T>,
     ) -> Result<T> {
-        self.locked(|state| write(state.file.as_mut().ok_or_else(finished)?))
+        self.locked(|state| {
+            let file = state.file.as_mut().ok_or_else(finished)?;
+            if !state.described {
+                file.add_streamer_infos(&Anchor::streamer_info()?)?;
+                state.described = true;
+            }
+            write(file)
+        })
     }
 
     /// Reserves a path for an RNTuple.

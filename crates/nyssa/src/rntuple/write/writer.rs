@@ -117,7 +117,7 @@ impl Writer {
             true => vec![classes::describe(&mut schema, infos)?],
             false => Vec::new(),
         };
-        let max_key_size = file.with(|file| Ok(file.options().max_key_size))?;
+        let max_key_size = options.max_key_size;
         let compressor = Compressor::new(options.compression)?;
         file.begin(&path)?;
         if described {
@@ -456,7 +456,7 @@ impl Writer {
         self.compressor.compress(bytes, &mut stored)?;
         let length = bytes.len() as u64;
         let offset =
-            self.file.with(|file| file.write_blob_within(&[&stored], length, self.max_key_size))?;
+            self.file.with(|file| file.write_blob(&[&stored], length, self.max_key_size))?;
         Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
     }
 }

@@ -2,24 +2,17 @@
 
 use nyssa_io::Sink;
 
-use super::blob::slices;
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory, RecordPlace};
 use super::header::{self, BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
-use super::streamer_info;
 use super::update::Existing;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
-use crate::rntuple::format::BlobChunks;
 use crate::rootfile::FreeSegment;
 use crate::rootfile::encode::{self, LARGE_FILE};
-use crate::rootfile::streamer_list::StreamerList;
-
-/// Class name of the keys that hold RNTuple's pages and envelopes.
-const BLOB_CLASS: &str = "RBlob";
 
 /// Writes a ROOT file front to back. Nothing is visible before [`RootFileWriter::finish`].
 pub struct RootFileWriter {
@@ -28,19 +21,30 @@ pub struct RootFileWriter {
     pub(super) datime: u32,
     /// The first is the top directory, the file itself.
     pub(super) directories: Vec<Directory>,
-    pub(super) infos: StreamerList,
+    pub(super) info: Option<InfoRecord>,
     /// The file that is changed in place, if it is.
     pub(super) existing: Option<Existing>,
 }
+
+/// The list of streamer infos.
+pub(super) struct InfoRecord {
+    /// The uncompressed object.
+    pub payload: Vec<u8>,
+    /// Size of its key, from which places in it count.
+    pub keylen: u16,
+    /// Whether it is not in the file yet.
+    pub changed: bool,
+}
+
+/// Class, name and title of the key of the list of streamer infos.
+const INFO_KEY: [&str; 3] = ["TList", "StreamerInfo", "Doubly linked list"];
 
 impl RootFileWriter {
     /// Starts a file on `sink`.
     ///
     /// # Errors
-    /// `InvalidArgument` for a maximum key size of 0 or above 1 GiB or an unusable time in the
-    /// environment; the sink's errors.
+    /// `InvalidArgument` for an unusable time in the environment; the sink's errors.
     pub fn create(sink: Box<dyn Sink>, options: Options) -> Result<Self> {
-        options.check()?;
         let name = match &options.name {
             Some(name) => name.clone(),
             None => sink.name().rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
@@ -48,10 +52,8 @@ impl RootFileWriter {
         let datime = datime(options.time)?;
         let uuid = options.uuid.unwrap_or_else(|| uuid::Uuid::new_v4().into_bytes());
         let out = Buffered::new(sink, 0);
-        let mut infos = StreamerList::default();
-        infos.push(streamer_info::of_rntuple()?);
-        let existing = None;
-        let mut file = Self { out, options, datime, directories: Vec::new(), infos, existing };
+        let (info, existing) = (None, None);
+        let mut file = Self { out, options, datime, directories: Vec::new(), info, existing };
         file.start(name, uuid).map_err(|error| file.blame(error))?;
         Ok(file)
     }
@@ -98,72 +100,28 @@ impl RootFileWriter {
         self.out.end()
     }
 
-    /// Writes the concatenated `parts` as the payload of an `RBlob` key, which is in no key list.
-    /// `objlen` is the uncompressed size, for information. A blob larger than
-    /// [`Options::max_key_size`] is split over several keys as RNTuple splits envelopes and
-    /// pages: then the parts have to be one envelope or one page. Returns the position of the
-    /// payload.
+    /// Writes the concatenated `parts` as the payload of a key of class `class` without a name, which
+    /// no directory lists. `objlen` is the uncompressed size, for information. Returns the position of
+    /// the payload.
     ///
     /// # Errors
-    /// `LimitExceeded` when the blob cannot be split; the sink's errors.
-    pub fn write_blob(&mut self, parts: &[&[u8]], objlen: u64) -> Result<u64> {
-        self.write_blob_within(parts, objlen, self.options.max_key_size)
-    }
-
-    /// As [`RootFileWriter::write_blob`] for keys of another size.
-    ///
-    /// # Errors
-    /// As [`RootFileWriter::write_blob`].
-    pub(crate) fn write_blob_within(
-        &mut self,
-        parts: &[&[u8]],
-        objlen: u64,
-        max_key_size: u64,
-    ) -> Result<u64> {
-        self.blob(parts, objlen, max_key_size).map_err(|error| self.blame(error))
-    }
-
-    fn blob(&mut self, parts: &[&[u8]], objlen: u64, max_key_size: u64) -> Result<u64> {
-        let size: u64 = parts.iter().map(|part| part.len() as u64).sum();
-        let chunks = BlobChunks::of(size, max_key_size)?;
-        if chunks.count == 1 {
-            return self.blob_key(parts, size, objlen);
-        }
-        let mut offsets = Vec::new();
-        let mut start = chunks.first;
-        while start < size {
-            let end = size.min(start + chunks.other);
-            let chunk: Vec<&[u8]> = slices(parts, start..end).collect();
-            let offset = self.blob_key(&chunk, end - start, end - start)?;
-            offsets.extend_from_slice(&offset.to_le_bytes());
-            start = end;
-        }
-        let mut first: Vec<&[u8]> = slices(parts, 0..chunks.first).collect();
-        first.push(&offsets);
-        self.blob_key(&first, max_key_size, max_key_size)
-    }
-
-    fn blob_key(&mut self, parts: &[&[u8]], stored: u64, objlen: u64) -> Result<u64> {
-        let mut key = self.key(BLOB_CLASS, "", "", BEGIN, 1, stored);
+    /// `LimitExceeded` beyond what a key can hold; the sink's errors.
+    pub fn write_key(&mut self, class: &str, parts: &[&[u8]], objlen: u64) -> Result<u64> {
+        let stored: u64 = parts.iter().map(|part| part.len() as u64).sum();
+        let mut key = self.key(class, "", "", BEGIN, 1, stored);
         // Only for information, so what a key cannot hold is replaced, as ROOT does.
         key.objlen = if objlen > u64::from(u32::MAX) { stored } else { objlen };
-        self.append(&key, parts)?;
+        self.append(&key, parts).map_err(|error| self.blame(error))?;
         Ok(key.payload())
     }
 
-    /// Appends an `RBlob` key whose payload of `size` bytes is left out: it reads as zeros. For
-    /// aligning data and for sparse files. Returns the position of the payload.
+    /// As [`RootFileWriter::write_key`] with a payload of `size` bytes that is left out: it reads as
+    /// zeros. For aligning data and for sparse files.
     ///
     /// # Errors
-    /// `LimitExceeded` above [`Options::max_key_size`]; the sink's errors.
-    pub fn reserve_blob(&mut self, size: u64) -> Result<u64> {
-        if size > self.options.max_key_size {
-            return Err(Error::limit(format!(
-                "a gap of {size} bytes exceeds the maximum key size {}",
-                self.options.max_key_size
-            )));
-        }
-        let key = self.key(BLOB_CLASS, "", "", BEGIN, 1, size);
+    /// As [`RootFileWriter::write_key`].
+    pub fn reserve_key(&mut self, class: &str, size: u64) -> Result<u64> {
+        let key = self.key(class, "", "", BEGIN, 1, size);
         self.append(&key, &[]).and_then(|()| self.out.skip(size)).map_err(|e| self.blame(e))?;
         Ok(key.payload())
     }
@@ -212,9 +170,23 @@ impl RootFileWriter {
         Ok(place)
     }
 
-    /// Adds to the file's list what classes look like; those already in it are left out.
-    pub fn add_streamer_infos(&mut self, infos: &StreamerList) {
-        self.infos.merge(infos);
+    /// The list of streamer infos that the file gets, an uncompressed object of class `TList`, and the
+    /// size of its key; `None` where there is none yet.
+    pub fn streamer_info(&self) -> Option<(&[u8], u16)> {
+        self.info.as_ref().map(|info| (&info.payload[..], info.keylen))
+    }
+
+    /// Size of the key of the list of streamer infos, bytes.
+    pub fn streamer_info_keylen() -> usize {
+        let [class, name, title] = INFO_KEY;
+        Key::size_for(class, name, title)
+    }
+
+    /// Gives the file another list of streamer infos, made for a key of
+    /// [`RootFileWriter::streamer_info_keylen`] bytes.
+    pub fn set_streamer_info(&mut self, payload: Vec<u8>) {
+        let keylen = Self::streamer_info_keylen() as u16;
+        self.info = Some(InfoRecord { payload, keylen, changed: true });
     }
 
     /// Writes an object that no directory lists, as it is: who needs it keeps its position. Returns
@@ -305,7 +277,7 @@ impl RootFileWriter {
         for index in 0..self.directories.len() {
             self.finish_directory(index)?;
         }
-        let info = self.streamer_info()?;
+        let info = self.write_streamer_info()?.unwrap_or((0, 0));
         let free = self.free_segments(&[])?;
         let end = self.out.end();
         let top = &self.directories[0];
@@ -347,15 +319,16 @@ impl RootFileWriter {
         Ok((key.seek, key.size() + payload.len()))
     }
 
-    pub(super) fn streamer_info(&mut self) -> Result<(u64, usize)> {
-        let (class, name, title) = ("TList", "StreamerInfo", "Doubly linked list");
-        let payload = self.infos.serialize(Key::size_for(class, name, title))?;
+    /// Writes the list of streamer infos where it changed; its position and size.
+    pub(super) fn write_streamer_info(&mut self) -> Result<Option<(u64, usize)>> {
+        let Some(info) = self.info.as_ref().filter(|info| info.changed) else { return Ok(None) };
+        let [class, name, title] = INFO_KEY;
         let mut stored = Vec::new();
-        Compressor::new(self.options.compression)?.compress(&payload, &mut stored)?;
+        Compressor::new(self.options.compression)?.compress(&info.payload, &mut stored)?;
         let mut key = self.key(class, name, title, BEGIN, 1, stored.len() as u64);
-        key.objlen = payload.len() as u64;
+        key.objlen = info.payload.len() as u64;
         self.append(&key, &[&stored])?;
-        Ok((key.seek, key.size() + stored.len()))
+        Ok(Some((key.seek, key.size() + stored.len())))
     }
 
     pub(super) fn free_segments(&mut self, gaps: &[FreeSegment]) -> Result<(u64, usize)> {

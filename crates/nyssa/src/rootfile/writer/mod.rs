@@ -1,10 +1,10 @@
-//! Writing ROOT files: blobs in keys of their own, objects in directories.
+//! Writing ROOT files: objects in directories, and keys that no directory lists.
 //!
 //! ```text
 //! header, TFile record          written last: they say where everything else is
-//! RBlob keys                    header, pages, page lists, footer of RNTuples; in no key list
+//! unlisted keys                 what is known by its position: the blobs of RNTuples
 //! TDirectory records            one per subdirectory, at its first use
-//! object keys                   RNTuple anchors
+//! object keys                   one per object
 //! key lists, streamer info, free segments      the tail, by `finish`
 //! ```
 //!
@@ -13,7 +13,6 @@
 //! All keys hold 64-bit positions (key version 1004), so nothing depends on where a file ends up
 //! relative to 2 GiB; header, directory records and free segments choose the small form below it.
 
-mod blob;
 mod buffered;
 mod datime;
 mod directory;
@@ -23,7 +22,6 @@ mod key;
 mod options;
 mod patch;
 mod stored;
-mod streamer_info;
 mod update;
 
 pub use file::RootFileWriter;

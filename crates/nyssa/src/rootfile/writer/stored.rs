@@ -8,7 +8,7 @@ use crate::rootfile::encode::LARGE_FILE;
 
 impl RootFileWriter {
     /// Makes the directory `path`, with title and time stamp for its last part when it is new.
-    pub(in crate::rootfile) fn make_titled_directory(
+    pub(crate) fn make_titled_directory(
         &mut self,
         path: &str,
         title: &str,
@@ -31,12 +31,12 @@ impl RootFileWriter {
     }
 
     /// Whether an object of another file keeps a key with 32-bit positions, written next.
-    pub(in crate::rootfile) fn keeps_small_key(&self, entry: &KeyEntry) -> bool {
+    pub(crate) fn keeps_small_key(&self, entry: &KeyEntry) -> bool {
         self.out.end() < LARGE_FILE && !entry.is_large
     }
 
     /// Size of the key that [`RootFileWriter::write_stored`] writes, bytes.
-    pub(in crate::rootfile) fn stored_keylen(entry: &KeyEntry, small: bool) -> usize {
+    pub(crate) fn stored_keylen(entry: &KeyEntry, small: bool) -> usize {
         let size = Key::size_for(&entry.class, &entry.name, &entry.title);
         if small { size - 8 } else { size }
     }
@@ -44,7 +44,7 @@ impl RootFileWriter {
     /// Writes the object of a key of another file into directory `dir`, its bytes as they are on
     /// storage, with the name, title, cycle and date of that key and `small`
     /// (32-bit) positions or large ones.
-    pub(in crate::rootfile) fn write_stored(
+    pub(crate) fn write_stored(
         &mut self,
         dir: &str,
         entry: &KeyEntry,

@@ -13,19 +13,18 @@
 
 use nyssa_io::Sink;
 
-use super::RootFileWriter;
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory};
+use super::file::{InfoRecord, RootFileWriter};
 use super::header::{BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
 use super::patch::Patch;
-use super::streamer_info;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::encode::LARGE_FILE;
-use crate::rootfile::{self, FreeSegment, KeyEntry, RootFile, StreamerList};
+use crate::rootfile::{self, FreeSegment, KeyEntry, RootFile};
 
 /// What an existing file says.
 pub(super) struct Existing {
@@ -33,15 +32,12 @@ pub(super) struct Existing {
     /// The first bytes of the file.
     start: Vec<u8>,
     free: Vec<FreeSegment>,
-    /// Number of streamer infos in its list.
-    infos: usize,
 }
 
 impl RootFileWriter {
     /// Goes on with `file`, which `sink` changes in place; see [`nyssa_io::Update`]. What is
     /// written becomes part of the file with [`RootFileWriter::finish`], and a crash at any moment
-    /// leaves it as it was or as it will be. Of the `options` only compression, key size and time
-    /// are used.
+    /// leaves it as it was or as it will be. Of the `options` only compression and time are used.
     ///
     /// # Errors
     /// `Unsupported` for files of a form that cannot be changed in place; whatever is wrong with
@@ -51,7 +47,6 @@ impl RootFileWriter {
     }
 
     fn update_file(sink: Box<dyn Sink>, file: &RootFile, options: Options) -> Result<Self> {
-        options.check()?;
         let header = file.header().clone();
         if file.was_recovered() {
             return Err(Error::unsupported(
@@ -65,16 +60,13 @@ impl RootFileWriter {
             )));
         }
         let start = file.source().read_range(0..BEGIN)?.to_vec();
-        let mut infos = file.streamer_list()?;
-        let known = infos.len();
-        let mut own = StreamerList::default();
-        own.push(streamer_info::of_rntuple()?);
-        infos.merge(&own);
+        let info = file.streamer_info().in_object("StreamerInfo")?;
+        let info = info.map(|(payload, keylen)| InfoRecord { payload, keylen, changed: false });
         let free = file.free_segments()?;
         let out = Buffered::new(sink, header.end);
         let datime = datime(options.time)?;
-        let existing = Some(Existing { header, start, free, infos: known });
-        let mut writer = Self { out, options, datime, directories: Vec::new(), infos, existing };
+        let existing = Some(Existing { header, start, free });
+        let mut writer = Self { out, options, datime, directories: Vec::new(), info, existing };
         writer.load(file)?;
         Ok(writer)
     }
@@ -175,10 +167,8 @@ impl RootFileWriter {
                 Some(_) => {}
             }
         }
-        let info = match self.infos.len() == existing.infos {
-            true => (existing.header.seek_info, existing.header.nbytes_info as usize),
-            false => self.streamer_info()?,
-        };
+        let old_info = (existing.header.seek_info, existing.header.nbytes_info as usize);
+        let info = self.write_streamer_info()?.unwrap_or(old_info);
         let gaps = existing.free.iter().filter(|gap| gap.last < existing.header.end);
         let gaps: Vec<FreeSegment> = gaps.copied().collect();
         let free = self.free_segments(&gaps)?;

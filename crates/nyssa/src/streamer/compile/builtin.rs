@@ -2,7 +2,7 @@
 
 use super::{Compiler, T_OBJECT, number};
 use crate::error::{Error, Result};
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 use crate::streamer::class::find;
 use crate::streamer::column::mismatch;
 use crate::streamer::node::{Collection, Node, Symmetric};

@@ -2,9 +2,10 @@
 
 use super::{ARRAY, Compiler, MAX_ARRAY, number, refused};
 use crate::error::{Error, Result};
-use crate::rootfile::Element;
-use crate::rootfile::object::{Basic, ClassId, Item};
+use crate::streamer::basic::Basic;
 use crate::streamer::class::{Class, Step, Version};
+use crate::streamer::container::Item;
+use crate::streamer::info::Element;
 use crate::streamer::node::{Node, Pair};
 use crate::type_name;
 
@@ -16,6 +17,9 @@ pub(super) const THIS: &str = "This";
 /// Items of a class in a container of a streamer info, as ROOT leaves it for enums without dictionary.
 const NO_CLASS: i32 = 0;
 
+/// What a type is, with the names of the classes in it.
+pub(super) type Type = Item<String>;
+
 impl Compiler<'_> {
     /// A standard container or string, or a pointer to one, as a member.
     pub(super) fn container(
@@ -23,24 +27,24 @@ impl Compiler<'_> {
         element: &Element,
         dimensions: Option<Vec<usize>>,
     ) -> Result<Node> {
-        let (mut item, mut names) = parse(element.type_name.trim_end_matches('*'));
+        let mut item = parse(element.type_name.trim_end_matches('*'));
         if element.name == THIS
             && matches!(item, Some(Item::Object(_)))
             && let Some(items) = items_of_collection(element)
         {
-            (item, names) = parse(&items);
+            item = parse(&items);
         }
-        if item.as_ref().is_some_and(|item| self.holds_itself(item, &names)) {
+        if item.as_ref().is_some_and(|item| self.holds_itself(item)) {
             return match dimensions {
-                None => Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names)))),
+                None => Ok(Node::Opaque(item.and_then(|item| only_class(&item)))),
                 Some(_) => Err(refused(element)),
             };
         }
-        let content = match self.content(item.as_ref(), &names) {
+        let content = match self.content(item.as_ref()) {
             Ok(content) => content,
             // Items that are collections of such items have no end as a type.
             Err(_) if element.name == THIS && dimensions.is_none() => {
-                return Ok(Node::Opaque(item.and_then(|item| only_class(&item, &names))));
+                return Ok(Node::Opaque(item.and_then(|item| only_class(&item))));
             }
             Err(error) => return Err(error),
         };
@@ -51,95 +55,86 @@ impl Compiler<'_> {
     }
 
     /// Whether a container has items of a class that is being compiled, which have no end as a type.
-    fn holds_itself(&self, item: &Item, names: &[String]) -> bool {
+    fn holds_itself(&self, item: &Type) -> bool {
         match item {
             Item::Object(class) => {
-                let name = names.get(class.0 as usize).and_then(|name| self.find(name));
-                name.is_some_and(|name| self.stack.iter().any(|outer| outer == name))
+                self.find(class).is_some_and(|name| self.stack.iter().any(|outer| outer == name))
             }
-            Item::Sequence(inner) => self.holds_itself(inner, names),
+            Item::Sequence(inner) => self.holds_itself(inner),
             Item::Pair(first, second) | Item::Map(first, second) => {
-                self.holds_itself(first, names) || self.holds_itself(second, names)
+                self.holds_itself(first) || self.holds_itself(second)
             }
             _ => false,
         }
     }
 
     /// What a member holds that is a container.
-    fn content(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
-        let Some(Item::Sequence(inner)) = item else { return self.item(item, names) };
-        match self.enum_code(inner, names) {
+    fn content(&mut self, item: Option<&Type>) -> Result<Node> {
+        let Some(Item::Sequence(inner)) = item else { return self.item(item) };
+        match self.enum_code(inner) {
             // Whatever their type, enums in a member's own container take 32 bits.
             Some(code) => {
                 let basic = if UNSIGNED.contains(&code) { Basic::U32 } else { Basic::I32 };
                 Ok(Node::Sequence(Box::new(Node::Number(basic, number(basic, 0)))))
             }
-            None => self.item(item, names),
+            None => self.item(item),
         }
     }
 
     /// The code of numbers of an enum's type; `None` for what is no enum.
-    fn enum_code(&self, item: &Item, names: &[String]) -> Option<i32> {
+    fn enum_code(&self, item: &Type) -> Option<i32> {
         let Item::Object(class) = item else { return None };
-        let name = names.get(class.0 as usize).filter(|name| !self.knows(name))?;
+        let name = Some(class).filter(|name| !self.knows(name))?;
         self.enums.get(&type_name::normalize(name)).copied()
     }
 
     /// Something in a container.
-    pub(super) fn item(&mut self, item: Option<&Item>, names: &[String]) -> Result<Node> {
+    pub(super) fn item(&mut self, item: Option<&Type>) -> Result<Node> {
         self.nodes += 1;
-        let name = |id: &ClassId| names.get(id.0 as usize).map_or("", String::as_str);
         Ok(match item {
             None => return Err(Error::unsupported("a container that nyssa does not know")),
             Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
             Some(Item::Text | Item::RootText) => Node::Text,
-            Some(item @ Item::Object(class)) if !self.knows(name(class)) => {
-                match self.enum_code(item, names).and_then(|code| Basic::from_code(code, "")) {
+            Some(item @ Item::Object(class)) if !self.knows(class) => {
+                match self.enum_code(item).and_then(|code| Basic::from_code(code, "")) {
                     Some(basic) => Node::Number(basic, number(basic, 0)),
                     // What is always empty has no streamer info.
-                    None => Node::Unknown(name(class).to_owned()),
+                    None => Node::Unknown(class.clone()),
                 }
             }
-            Some(Item::Object(class)) => self.class(name(class))?,
-            Some(Item::Pointer(class)) => self.pointer(name(class))?,
-            Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner), names)?)),
+            Some(Item::Object(class)) => self.class(class)?,
+            Some(Item::Pointer(class)) => self.pointer(class)?,
+            Some(Item::Sequence(inner)) => Node::Sequence(Box::new(self.item(Some(inner))?)),
             Some(Item::Bitset(size)) if *size <= MAX_ARRAY => Node::Bitset(*size),
             Some(Item::Bitset(size)) => {
                 return Err(Error::unsupported(format!("a bitset of {size} bits")));
             }
             Some(Item::Pair(first, second)) => {
-                Node::Object(Box::new(self.pair("pair", first, second, names)?))
+                Node::Object(Box::new(self.pair("pair", first, second)?))
             }
             Some(Item::Map(key, value)) => Node::Map(Box::new(Pair {
-                key: self.item(Some(key), names)?,
-                value: self.item(Some(value), names)?,
-                class: self.pair("pair", key, value, names)?,
+                key: self.item(Some(key))?,
+                value: self.item(Some(value))?,
+                class: self.pair("pair", key, value)?,
             })),
         })
     }
 
     /// The checksum of a pair, 0 where no streamer info says it.
-    fn pair_checksum(&self, first: &Item, second: &Item, names: &[String]) -> u32 {
+    fn pair_checksum(&self, first: &Type, second: &Type) -> u32 {
         let pairs = self.order.iter().filter(|name| name.starts_with("pair<"));
         let found = pairs.filter_map(|name| self.classes.get(name)?.first()).find(|info| {
-            let (item, others) = parse(&info.name);
-            matches!(item, Some(Item::Pair(one, two))
-                if same(first, names, &one, &others) && same(second, names, &two, &others))
+            matches!(parse(&info.name), Some(Item::Pair(one, two))
+                if same(first, &one) && same(second, &two))
         });
         found.map_or(0, |info| info.checksum)
     }
 
     /// A pair as a class.
-    pub(super) fn pair(
-        &mut self,
-        class: &str,
-        first: &Item,
-        second: &Item,
-        names: &[String],
-    ) -> Result<Class> {
+    pub(super) fn pair(&mut self, class: &str, first: &Type, second: &Type) -> Result<Class> {
         let mut steps = Vec::new();
         for (name, member, item) in [("_0", "first", first), ("_1", "second", second)] {
-            let node = self.content(Some(item), names)?;
+            let node = self.content(Some(item))?;
             let container =
                 matches!(item, Item::Text | Item::Sequence(_) | Item::Map(..) | Item::Bitset(_));
             let node = if container { Node::Container(Box::new(node), None) } else { node };
@@ -153,7 +148,7 @@ impl Compiler<'_> {
             });
         }
         let missing = Vec::new();
-        let checksum = self.pair_checksum(first, second, names);
+        let checksum = self.pair_checksum(first, second);
         let version = Version { version: 0, checksum, steps, missing, conflict: None };
         let mut class = Class { name: class.into(), versions: vec![version], fixed: true };
         class.align();
@@ -161,20 +156,15 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether two types are the same; each has its own class names.
-fn same(one: &Item, names: &[String], other: &Item, others: &[String]) -> bool {
+/// Whether two types are the same, however their classes are spelt.
+fn same(one: &Type, other: &Type) -> bool {
     match (one, other) {
         (Item::Object(one), Item::Object(other)) | (Item::Pointer(one), Item::Pointer(other)) => {
-            let [one, other] = [(one, names), (other, others)].map(|(class, names)| {
-                names.get(class.0 as usize).map(|name| type_name::normalize(name))
-            });
-            one == other
+            type_name::normalize(one) == type_name::normalize(other)
         }
-        (Item::Sequence(one), Item::Sequence(other)) => same(one, names, other, others),
+        (Item::Sequence(one), Item::Sequence(other)) => same(one, other),
         (Item::Pair(one, more), Item::Pair(other, rest))
-        | (Item::Map(one, more), Item::Map(other, rest)) => {
-            same(one, names, other, others) && same(more, names, rest, others)
-        }
+        | (Item::Map(one, more), Item::Map(other, rest)) => same(one, other) && same(more, rest),
         _ => one == other,
     }
 }
@@ -189,7 +179,7 @@ fn items_of_collection(this: &Element) -> Option<String> {
 /// The enum that a member is or has as items, with the code of numbers of its type: streamer infos
 /// give it a name that is no number's, and the code of one.
 pub(super) fn enumerated(element: &Element) -> Option<(String, i32)> {
-    let (item, names) = parse(&element.type_name);
+    let item = parse(&element.type_name);
     let (item, code) = match (element.class.as_str(), item?) {
         ("TStreamerBasicType", item) => (item, element.code % ARRAY),
         // ROOT takes what it does not know for an enum.
@@ -199,16 +189,16 @@ pub(super) fn enumerated(element: &Element) -> Option<(String, i32)> {
     };
     let Item::Object(class) = item else { return None };
     let number = Basic::from_code(code, "").is_some();
-    number.then_some((type_name::normalize(names.get(class.0 as usize)?), code))
+    number.then_some((type_name::normalize(&class), code))
 }
 
 /// The class of which alone there are objects in a container.
-fn only_class(item: &Item, names: &[String]) -> Option<String> {
+fn only_class(item: &Type) -> Option<String> {
     match item {
-        Item::Object(class) => names.get(class.0 as usize).cloned(),
-        Item::Sequence(inner) => only_class(inner, names),
+        Item::Object(class) => Some(class.clone()),
+        Item::Sequence(inner) => only_class(inner),
         Item::Map(first, second) if !matches!(**first, Item::Object(_) | Item::Pointer(_)) => {
-            only_class(second, names)
+            only_class(second)
         }
         _ => None,
     }
@@ -216,15 +206,10 @@ fn only_class(item: &Item, names: &[String]) -> Option<String> {
 
 /// Whether a type name is that of a standard container.
 pub(in crate::streamer) fn is_container(type_name: &str) -> bool {
-    matches!(parse(type_name).0, Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
+    matches!(parse(type_name), Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
 }
 
-/// The content of a type name, and the classes in it by their number.
-pub(super) fn parse(name: &str) -> (Option<Item>, Vec<String>) {
-    let mut names: Vec<String> = Vec::new();
-    let item = Item::parse(name, &mut |class| {
-        names.push(class.to_owned());
-        ClassId(u32::try_from(names.len() - 1).unwrap_or(u32::MAX))
-    });
-    (item, names)
+/// The content of a type name.
+pub(super) fn parse(name: &str) -> Option<Type> {
+    Item::parse(name, &mut |class| class.to_owned())
 }

@@ -1,7 +1,7 @@
 //! Leaves → nodes, where they are no plain elements.
 
 use super::{Compiler, number};
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 use crate::streamer::branch::LeafNumbers;
 use crate::streamer::class::{Class, Step, Version};
 use crate::streamer::node::{Counted, Node};

@@ -18,8 +18,9 @@ use super::class::{Class, Step, Version};
 use super::node::{Counted, Node};
 use super::shape::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::rootfile::object::{Basic, Item};
-use crate::rootfile::{ClassInfo, Element, StreamerInfos, known};
+use crate::streamer::basic::Basic;
+use crate::streamer::container::Item;
+use crate::streamer::info::{ClassInfo, Element, StreamerInfos, known};
 use crate::type_name;
 
 /// Added to a type code for arrays (`kOffsetL`).
@@ -147,8 +148,8 @@ impl<'a> Compiler<'a> {
         let known = names.iter().find(|name| self.find(name).is_some());
         let name = known.or(names.first()).copied().unwrap_or_default();
         if is_container(name) {
-            let (item, names) = parse(name);
-            return self.item(item.as_ref(), &names);
+            let item = parse(name);
+            return self.item(item.as_ref());
         }
         self.class(name)
     }
@@ -156,7 +157,7 @@ impl<'a> Compiler<'a> {
     /// What a branch holds as a whole: a class, in a given version without a header, a container or a
     /// string.
     pub fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<Node> {
-        let (item, names) = parse(type_name);
+        let item = parse(type_name);
         match &item {
             Some(Item::Text) => Ok(Node::Text),
             None | Some(Item::Object(_) | Item::Pair(..) | Item::RootText | Item::Pointer(_)) => {
@@ -165,7 +166,7 @@ impl<'a> Compiler<'a> {
                     (node, _) => Ok(node),
                 }
             }
-            Some(item) => Ok(Node::Container(Box::new(self.item(Some(item), &names)?), None)),
+            Some(item) => Ok(Node::Container(Box::new(self.item(Some(item))?), None)),
         }
     }
 
@@ -236,17 +237,16 @@ impl<'a> Compiler<'a> {
         if let Some(node) = self.builtin(name)? {
             return Ok(node);
         }
-        if name.starts_with("pair<") || name.starts_with("std::pair<") {
-            let (item, names) = parse(name);
-            if let Some(Item::Pair(first, second)) = item {
-                return Ok(Node::Object(Box::new(self.pair(name, &first, &second, &names)?)));
-            }
+        if (name.starts_with("pair<") || name.starts_with("std::pair<"))
+            && let Some(Item::Pair(first, second)) = parse(name)
+        {
+            return Ok(Node::Object(Box::new(self.pair(name, &first, &second)?)));
         }
         let Some(name) = self.find(name) else {
             // A container that is no member, or one of old, has no header.
             if is_container(name) {
-                let (item, names) = parse(name);
-                return self.item(item.as_ref(), &names);
+                let item = parse(name);
+                return self.item(item.as_ref());
             }
             let infos = known::by_heart(name);
             if infos.is_empty() {

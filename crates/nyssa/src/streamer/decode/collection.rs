@@ -4,14 +4,12 @@ use super::Decoder;
 use super::header::unknown_version;
 use super::pointer::objects;
 use crate::error::{Error, Result};
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 use crate::streamer::column::{Column, mismatch};
 use crate::streamer::node::{Collection, Node};
 use crate::streamer::number;
 use crate::streamer::pointer::Pointer;
-
-/// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
-const BYPASS_STREAMER: u32 = 1 << 12;
+use crate::streamer::wire::BYPASS_STREAMER;
 
 impl Decoder<'_> {
     /// A collection, with its items.

@@ -4,9 +4,7 @@ use super::{Decoder, innermost};
 use crate::error::Result;
 use crate::streamer::column::Column;
 use crate::streamer::node::Node;
-
-/// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
-const MEMBER_WISE: u16 = 1 << 14;
+use crate::streamer::wire::MEMBER_WISE;
 
 impl Decoder<'_> {
     /// The containers of `count` objects behind one version header.

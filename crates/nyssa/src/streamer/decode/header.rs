@@ -3,8 +3,8 @@
 use super::Decoder;
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Kind, Result};
-use crate::rootfile::known;
 use crate::streamer::class::{Class, Version};
+use crate::streamer::info::known;
 use crate::streamer::node::Node;
 
 /// Of all objects of ROOT (`TObject::Streamer`).

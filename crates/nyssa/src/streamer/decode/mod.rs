@@ -30,7 +30,7 @@ use super::node::{Node, Pair};
 use super::number;
 use crate::cursor::Cursor;
 use crate::error::{Error, Place, Result};
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 
 /// References may repeat so many bytes of objects per byte of input, and some.
 const REPEATED_PER_BYTE: usize = 16;

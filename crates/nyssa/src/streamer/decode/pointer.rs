@@ -9,13 +9,8 @@ use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 use crate::streamer::column::{Column, mismatch};
 use crate::streamer::pointer::{Form, Pointer};
+use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
-/// Class name follows (`kNewClassTag`).
-const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Mark of a class tag (`kClassMask`).
-const CLASS: u32 = 0x8000_0000;
-/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
-const TAG_OFFSET: u32 = 2;
 /// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
 const WHOLE: u32 = 1;
 /// References to references nested deeper than this are taken for a damaged file.

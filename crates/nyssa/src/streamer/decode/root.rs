@@ -2,15 +2,11 @@
 
 use super::Decoder;
 use crate::error::{Error, Result};
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 use crate::streamer::column::{Column, mismatch};
 use crate::streamer::node::Symmetric;
 use crate::streamer::number;
-
-/// `TObject::kIsReferenced`: a process id follows.
-const IS_REFERENCED: u32 = 1 << 4;
-/// `TObject::kHasUUID`: a `TRef` is followed by a string instead of a process id.
-const HAS_UUID: u32 = 1 << 5;
+use crate::streamer::wire::{HAS_UUID, IS_REFERENCED};
 
 impl Decoder<'_> {
     /// Reads a `TObject`; its bits.

@@ -6,13 +6,12 @@ use super::members::Rows;
 use super::source::Source;
 use super::{Encoder, misfit, number, span, text};
 use crate::error::{Error, Result};
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 use crate::streamer::class::Class;
 use crate::streamer::node::{Collection, Node};
 use crate::streamer::pointer::Pointer;
+use crate::streamer::wire::BYPASS_STREAMER;
 
-/// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
-const BYPASS_STREAMER: u32 = 1 << 12;
 /// The class that ROOT is told of an array without items when no name says it.
 const ANY: &str = "TObject;1";
 

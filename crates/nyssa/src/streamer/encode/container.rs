@@ -8,9 +8,8 @@ use super::{Encoder, innermost, misfit, span, text};
 use crate::error::{Error, Result};
 use crate::streamer::class::Class;
 use crate::streamer::node::Node;
+use crate::streamer::wire::MEMBER_WISE;
 
-/// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
-const MEMBER_WISE: u16 = 1 << 14;
 /// Bytes of a container without items: a version header and a count.
 const EMPTY: usize = 4 + 2 + 4;
 

@@ -21,12 +21,13 @@ use std::ops::Range;
 
 use arrow_array::Array;
 
+use super::basic::Basic;
 use super::class::Class;
 use super::node::{Node, Pair};
 use super::shape::Shape;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Place, Result};
-use crate::rootfile::StreamerList;
+use crate::streamer::info::StreamerList;
 use source::Source;
 
 /// Puts objects together, one after the other.
@@ -103,7 +104,7 @@ impl<'n> Encoder<'n> {
                 let (bits, rows) = innermost(source, &[*size], row)?;
                 let Source::Number(numbers) = bits else { return Err(misfit()) };
                 self.count(*size)?;
-                number::write(crate::rootfile::object::Basic::Bool, numbers, rows, &mut self.out)
+                number::write(Basic::Bool, numbers, rows, &mut self.out)
             }
             (Node::Map(pair), Source::List { offsets, item }) => {
                 self.map(pair, item, span(offsets, row)?)

@@ -5,10 +5,8 @@ use std::ops::Range;
 use super::misfit;
 use super::source::Numbers;
 use crate::error::Result;
-use crate::rootfile::object::Basic;
-
-/// `TObject::kIsReferenced`: a process id follows the bits.
-const IS_REFERENCED: u32 = 1 << 4;
+use crate::streamer::basic::Basic;
+use crate::streamer::wire::IS_REFERENCED;
 
 /// Appends the numbers in `rows`.
 pub(super) fn write(

@@ -5,13 +5,8 @@ use super::{Encoder, misfit, span};
 use crate::error::{Error, Result};
 use crate::streamer::node::Node;
 use crate::streamer::pointer::{Form, Pointer};
+use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
-/// Class name follows (`kNewClassTag`).
-const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Mark of a class tag (`kClassMask`).
-const CLASS: u32 = 0x8000_0000;
-/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
-const TAG_OFFSET: usize = 2;
 /// The tag of the object that holds all others.
 const WHOLE: [u8; 4] = [0, 0, 0, 1];
 
@@ -64,7 +59,7 @@ impl<'n> Encoder<'n> {
     ) -> Result<()> {
         let start = self.begin();
         let known = self.classes.iter().find(|(known, _)| *known == name);
-        match known.map(|(_, place)| u32::try_from(place + TAG_OFFSET)) {
+        match known.map(|(_, place)| u32::try_from(place + TAG_OFFSET as usize)) {
             Some(Ok(tag)) if tag & CLASS == 0 => {
                 self.out.extend_from_slice(&(tag | CLASS).to_be_bytes());
             }

@@ -3,7 +3,7 @@
 use super::source::{Numbers, Source};
 use super::{Encoder, misfit, number, span, text};
 use crate::error::{Error, Result};
-use crate::rootfile::object::Basic;
+use crate::streamer::basic::Basic;
 use crate::streamer::node::Symmetric;
 
 /// Class version of `TObject`.

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 
 use super::{basic, decode, info, new_object, versioned};
-use crate::rootfile::Element;
+use crate::streamer::info::Element;
 
 /// `TObject`: version, number, bits.
 const T_OBJECT: [u8; 10] = [0, 1, 0, 0, 0, 7, 3, 0, 0, 0];

@@ -7,8 +7,7 @@
 use super::Basket;
 use super::leaf::OrReason;
 use crate::error::{Error, Result};
-use crate::rootfile::View;
-use crate::rootfile::object::{Numbers, Value};
+use crate::streamer::values::{Numbers, Value, View};
 
 /// The baskets of a branch.
 pub(super) struct BasketTable {

@@ -11,10 +11,9 @@ use super::split::{Assembly, Child};
 use super::{Branch, CountSource, Shape, Streamed};
 use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
-use crate::rootfile::object::ObjectId;
-use crate::rootfile::{StreamerInfos, View};
-use crate::streamer::Layouts;
-use crate::streamer::{LeafNumbers, ObjectLayout};
+use crate::streamer::info::StreamerInfos;
+use crate::streamer::values::{ObjectId, View};
+use crate::streamer::{Layouts, LeafNumbers, ObjectLayout};
 
 /// Starts the reason why a branch with a file of its own, which is not open, cannot be read.
 const ELSEWHERE: &str = "its baskets are in another file";

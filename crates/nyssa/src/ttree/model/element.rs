@@ -7,8 +7,8 @@ use super::leaf::{self, LeafInfo, OrReason};
 use super::split::{class_of, info, newest};
 use super::{ClassName, CountSource, Element, Leaf, Plain, Shape, Streamed};
 use crate::error::{Error, Kind, Result};
-use crate::rootfile::View;
-use crate::rootfile::object::{Basic, ObjectId};
+use crate::streamer::Basic;
+use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Layouts, Member, ObjectLayout};
 
 /// What `TBranchElement::fType` says.

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use super::types::BASKET_MAX;
 use super::{CountSource, Element, Leaf, Plain};
 use crate::error::Result;
-use crate::rootfile::View;
-use crate::rootfile::object::ObjectId;
 use crate::streamer::LeafNumbers;
+use crate::streamer::values::{ObjectId, View};
 
 /// Something of a branch, or the reason why nyssa cannot read it.
 pub(super) type OrReason<T> = std::result::Result<T, String>;

@@ -3,7 +3,8 @@
 
 use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
-use crate::rootfile::{KeyEntry, RootFile, View};
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::values::View;
 
 /// What a tree says beside its branches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -16,8 +16,8 @@ use arrow_schema::{DataType, Field, Fields};
 
 use super::{Branch, ClassName, CountSource, Split, SplitMember};
 use crate::distinct::Distinct;
-use crate::rootfile::{ClassInfo, Element};
 use crate::streamer::Layouts;
+use crate::streamer::info::{ClassInfo, Element};
 use crate::type_name;
 
 /// Objects inside each other deeper than this are taken for a damaged file.

@@ -4,7 +4,9 @@ use super::branch::Branches;
 use super::files::Files;
 use super::{Branch, Tree};
 use crate::error::{Error, Result, ResultExt};
-use crate::rootfile::{KeyEntry, Object, RootFile, StreamerInfos, View};
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::info::StreamerInfos;
+use crate::streamer::values::{Object, View};
 
 /// Classes that are trees.
 const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];

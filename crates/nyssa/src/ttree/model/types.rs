@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 
-use crate::rootfile::object::Basic;
-use crate::streamer::ObjectLayout;
+use crate::streamer::{Basic, ObjectLayout};
 
 /// A TTree: its branches and entries.
 #[derive(Clone, Debug)]

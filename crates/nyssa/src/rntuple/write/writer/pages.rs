@@ -43,7 +43,7 @@ impl Writer {
     /// `InvalidArgument` when no cluster is open; whatever the sink says.
     pub(crate) fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
         self.open.as_ref().ok_or_else(no_cluster)?;
-        self.file.with(|file| file.write_blob_within(parts, uncompressed, self.max_key_size))
+        self.file.with(|file| file.write_blob(parts, uncompressed, self.max_key_size))
     }
 
     /// Stores the pages that are not in the file yet; the offsets of all of them.
@@ -106,7 +106,7 @@ impl Writer {
             }
         }
         let mut offset =
-            self.file.with(|file| file.write_blob_within(&parts, objlen, self.max_key_size))?;
+            self.file.with(|file| file.write_blob(&parts, objlen, self.max_key_size))?;
         for &index in &blob.pages {
             offsets[index] = offset;
             offset += self.stored_size(&pages[index]);

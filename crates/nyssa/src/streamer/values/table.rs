@@ -1,11 +1,11 @@
 //! The classes of a file: which are known by heart, and the plans of all the others.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use crate::rootfile::object::basic::Basic;
-use crate::rootfile::object::plan::{ClassId, Member, Plan, Step};
-use crate::rootfile::{known, streamer_info};
+use crate::streamer::basic::Basic;
+use crate::streamer::info::known;
+use crate::streamer::values::plan::{ClassId, Member, Plan, Step};
 
 /// A class whose streaming is fixed in ROOT's own code and not described by streamer info.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +56,7 @@ pub(crate) struct ClassTable {
     classes: Vec<Class>,
     ids: HashMap<Arc<str>, ClassId>,
     /// Whether there is nothing more that is known by heart.
-    is_complete: bool,
+    pub(super) is_complete: bool,
     /// Counted arrays that are null say so; in old files what they say means nothing.
     pub null_arrays_flagged: bool,
 }
@@ -152,15 +152,6 @@ impl ClassTable {
         table.add("TNamed", 1, vec![base("TObject", object), text("fName"), text("fTitle")]);
         table.add("TObjString", 1, vec![base("TObject", object), text("fString")]);
         table
-    }
-
-    /// The builtin classes and all that are known by heart.
-    pub fn by_heart() -> &'static Self {
-        static TABLE: OnceLock<ClassTable> = OnceLock::new();
-        TABLE.get_or_init(|| {
-            let infos: Vec<_> = known::names().flat_map(known::by_heart).cloned().collect();
-            Self { is_complete: true, ..streamer_info::table(Self::new(), &infos) }
-        })
     }
 
     /// Whether a class, or a version of one, is not here, but known by heart.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::rootfile::object::basic::Basic;
-use crate::rootfile::object::container::Item;
+use crate::streamer::basic::Basic;
+use crate::streamer::container::Item;
 
 /// Number of a class in the table of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(crate) enum Step {
     /// `char*`.
     CString,
     /// A standard container or string.
-    Container(Item),
+    Container(Item<ClassId>),
     /// Streamed by code nyssa does not know, behind a byte count.
     Opaque(Arc<str>),
 }

@@ -12,22 +12,26 @@ use std::sync::Arc;
 
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::rootfile::object::basic::Basic;
-use crate::rootfile::object::container::Item;
-use crate::rootfile::object::plan::{ClassId, Counter, Plan, Step};
-use crate::rootfile::object::pointer::Tag;
-use crate::rootfile::object::table::ClassTable;
-use crate::rootfile::object::value::{Numbers, ObjectId, Value};
-use crate::rootfile::object::{Instance, Object};
+use crate::streamer::basic::Basic;
+use crate::streamer::container::Item;
+use crate::streamer::values::plan::{ClassId, Counter, Plan, Step};
+use crate::streamer::values::table::ClassTable;
+use crate::streamer::values::value::{Numbers, ObjectId, Value};
+use crate::streamer::values::{Instance, Object};
+use crate::streamer::wire::MEMBER_WISE;
 
-/// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
-const MEMBER_WISE: u16 = 1 << 14;
 /// Objects nested deeper than this are taken for a damaged file.
 pub(super) const MAX_DEPTH: usize = 100;
 /// Values of an object beyond its size in bytes: every value takes at least a byte.
 const SPARE_VALUES: usize = 4096;
 /// Bytes per value of an ordinary TTree; only saves reallocation.
 const BYTES_PER_VALUE: usize = 24;
+
+/// What a tag stands for.
+pub(super) enum Tag {
+    Class(Arc<str>),
+    Object(ObjectId),
+}
 
 /// Reads the objects of one record.
 pub(super) struct Reader<'a> {
@@ -241,7 +245,7 @@ impl<'a> Reader<'a> {
         usize::try_from(count).map_err(|_| self.cursor.error(format!("an array of {count}")))
     }
 
-    fn container(&mut self, item: &Item) -> Result<Value> {
+    fn container(&mut self, item: &Item<ClassId>) -> Result<Value> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
         if header.version & MEMBER_WISE != 0 {
@@ -259,7 +263,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn item(&mut self, item: &Item) -> Result<Value> {
+    fn item(&mut self, item: &Item<ClassId>) -> Result<Value> {
         match item {
             Item::Basic(basic) => basic.read(&mut self.cursor),
             Item::Text | Item::RootText => self.text(),

@@ -1,8 +1,8 @@
 //! Moving an object behind a key of another size: references in it count from the start of its key.
 
 use crate::error::{Error, Result};
-use crate::rootfile::object::ClassTable;
-use crate::rootfile::object::reader::Reader;
+use crate::streamer::values::ClassTable;
+use crate::streamer::values::reader::Reader;
 
 /// Changes the references in the object of class `class` in `payload`, which lay behind a key of
 /// `from` bytes and will lie behind one of `to` bytes.

@@ -1,79 +1,13 @@
-//! Streamer info: what every class in a file looks like, in each version that the file holds.
+//! All streamer infos of a file, and the objects that are read by them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
+use super::bootstrap::bootstrap;
+use super::class::{ClassInfo, Element};
+use super::known;
 use crate::error::{Error, Result};
-use crate::rootfile::known;
-use crate::rootfile::object::{Basic, ClassTable, Member, Object, Step, View, compile};
-
-/// One version of a class (`TStreamerInfo`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassInfo {
-    /// Class name.
-    pub name: String,
-    /// Class version.
-    pub version: i32,
-    /// Checksum of the layout.
-    pub checksum: u32,
-    /// Base classes and members in the order they are streamed.
-    pub elements: Vec<Element>,
-}
-
-impl ClassInfo {
-    /// What tells two versions of classes apart.
-    fn identity(&self) -> (String, i32, u32) {
-        (self.name.clone(), self.version, self.checksum)
-    }
-}
-
-/// One member or base class (`TStreamerElement`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Element {
-    /// Class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
-    pub class: String,
-    /// Member name, or the base class's.
-    pub name: String,
-    /// Comment.
-    pub title: String,
-    /// Type code (`TVirtualStreamerInfo::EReadWrite`).
-    pub code: i32,
-    /// Number of elements of an array, 0 for none.
-    pub array_length: i32,
-    /// Sizes of an array's dimensions, outermost first.
-    pub dimensions: Vec<i32>,
-    /// Type code of what a standard container holds; 0 for other members.
-    pub item_code: i32,
-    /// Version of a base class; 0 for members.
-    pub base_version: i32,
-    /// C++ type name.
-    pub type_name: String,
-    /// Name of the member that counts a pointed-to array; empty for none.
-    pub count_name: String,
-}
-
-impl Element {
-    /// An element that is no array.
-    pub(crate) fn of(class: &str, name: &str, type_name: &str, code: i32) -> Self {
-        Self {
-            class: class.to_owned(),
-            name: name.to_owned(),
-            title: String::new(),
-            code,
-            array_length: 0,
-            dimensions: Vec::new(),
-            item_code: 0,
-            base_version: 0,
-            type_name: type_name.to_owned(),
-            count_name: String::new(),
-        }
-    }
-
-    /// Whether it is a base class that is a standard container: it is called as its type.
-    pub fn is_container_base(&self) -> bool {
-        self.class.starts_with("TStreamerSTL") && self.name == self.type_name
-    }
-}
+use crate::streamer::values::{ClassTable, Object, View};
 
 /// All streamer infos of a file.
 #[derive(Debug)]
@@ -136,7 +70,7 @@ impl StreamerInfos {
 
     /// Of these classes.
     pub(crate) fn new(classes: Vec<ClassInfo>) -> Self {
-        let table = table(ClassTable::new(), &classes);
+        let table = ClassTable::new().with(&classes);
         Self { classes, table, complete: OnceLock::new(), tagged_arrays: true }
     }
 
@@ -155,7 +89,7 @@ impl StreamerInfos {
     /// The classes of the file, and those known by heart that it leaves out.
     pub(crate) fn complete(&self) -> &ClassTable {
         self.complete.get_or_init(|| {
-            let mut complete = table(ClassTable::by_heart().clone(), &self.classes);
+            let mut complete = ClassTable::by_heart().clone().with(&self.classes);
             complete.null_arrays_flagged = self.table.null_arrays_flagged;
             complete
         })
@@ -228,15 +162,6 @@ impl StreamerInfos {
     }
 }
 
-/// Adds the plans of classes to a table.
-pub(super) fn table(mut table: ClassTable, classes: &[ClassInfo]) -> ClassTable {
-    for info in classes {
-        let plan = compile(info, &mut table);
-        table.insert(plan);
-    }
-    table
-}
-
 /// The streamer infos in a streamed list.
 fn classes(payload: &[u8], keylen: u16) -> Result<Vec<ClassInfo>> {
     let list = Object::read(&bootstrap(), "TList", payload, keylen)?;
@@ -283,73 +208,4 @@ fn element(view: View<'_>) -> Result<Element> {
         type_name: type_name.to_owned(),
         count_name: count_name.to_owned(),
     })
-}
-
-/// The classes of streamer info itself, known by heart (`TStreamerElement.cxx`, `Streamer`).
-fn bootstrap() -> ClassTable {
-    let mut table = ClassTable::new();
-    let base =
-        |table: &mut ClassTable, class: &str| Member::new(class, Step::Base(table.id(class)));
-    let text = |table: &mut ClassTable, name: &str| {
-        Member::new(name, Step::Embedded(table.id("TString"), None))
-    };
-    let int = |name: &str| Member::new(name, Step::Scalar(Basic::I32));
-    for version in 1..=10 {
-        let members = vec![
-            base(&mut table, "TNamed"),
-            Member::new("fCheckSum", Step::Scalar(Basic::U32)),
-            int("fClassVersion"),
-            Member::new("fElements", Step::Pointer(None)),
-        ];
-        table.add("TStreamerInfo", version, members);
-    }
-    for version in 1..=4 {
-        let max_index =
-            if version == 1 { Step::Prefixed(Basic::I32) } else { Step::Fixed(Basic::I32, 5) };
-        let mut members = vec![
-            base(&mut table, "TNamed"),
-            int("fType"),
-            int("fSize"),
-            int("fArrayLength"),
-            int("fArrayDim"),
-            Member::new("fMaxIndex", max_index),
-            text(&mut table, "fTypeName"),
-        ];
-        if version == 3 {
-            let double = |name: &str| Member::new(name, Step::Scalar(Basic::F64));
-            members.extend([double("fXmin"), double("fXmax"), double("fFactor")]);
-        }
-        table.add("TStreamerElement", version, members);
-        let mut members = vec![base(&mut table, "TStreamerElement")];
-        if version > 2 {
-            members.push(int("fBaseVersion"));
-        }
-        table.add("TStreamerBase", version, members);
-        for class in ["TStreamerBasicPointer", "TStreamerLoop"] {
-            let members = vec![
-                base(&mut table, "TStreamerElement"),
-                int("fCountVersion"),
-                text(&mut table, "fCountName"),
-                text(&mut table, "fCountClass"),
-            ];
-            table.add(class, version, members);
-        }
-        for class in [
-            "TStreamerBasicType",
-            "TStreamerObject",
-            "TStreamerObjectAny",
-            "TStreamerObjectPointer",
-            "TStreamerObjectAnyPointer",
-            "TStreamerString",
-            "TStreamerArtificial",
-        ] {
-            let members = vec![base(&mut table, "TStreamerElement")];
-            table.add(class, version, members);
-        }
-        let members = vec![base(&mut table, "TStreamerElement"), int("fSTLtype"), int("fCtype")];
-        table.add("TStreamerSTL", version, members);
-        let members = vec![base(&mut table, "TStreamerSTL")];
-        table.add("TStreamerSTLstring", version, members);
-    }
-    table
 }

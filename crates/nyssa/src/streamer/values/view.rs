@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::guard;
-use crate::rootfile::object::plan::Step;
-use crate::rootfile::object::table::ITEMS;
-use crate::rootfile::object::{Instance, Object, ObjectId, Value};
+use crate::streamer::values::plan::Step;
+use crate::streamer::values::table::ITEMS;
+use crate::streamer::values::{Instance, Object, ObjectId, Value};
 
 /// One object of a pool. Members of base classes are found as its own.
 #[derive(Clone, Copy, Debug)]

@@ -13,9 +13,10 @@ use bytes::Bytes;
 
 use crate::compression::Compressor;
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::rootfile::object::relocate;
 use crate::rootfile::writer::RootFileWriter;
-use crate::rootfile::{KeyEntry, RootFile, StreamerInfos};
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::info::StreamerInfos;
+use crate::streamer::values::relocate;
 
 /// Class names of RNTuples, now and before the format was final.
 const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
@@ -148,7 +149,7 @@ impl Carry {
                 refused.push(Refused::new(entry, reason));
             }
         }
-        out.add_streamer_infos(&self.file.streamer_list()?);
+        out.add_streamer_infos(&self.file.streamer_list()?)?;
         Ok(refused)
     }
 

@@ -15,21 +15,9 @@ use std::sync::Arc;
 
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Kind, Result};
-use crate::rootfile::object::reader::{MAX_DEPTH, Reader};
-use crate::rootfile::object::value::{ObjectId, Value};
-
-/// Tag of a new class (`kNewClassTag`).
-const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Mark of a class tag (`kClassMask`).
-const CLASS: u32 = 0x8000_0000;
-/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
-const TAG_OFFSET: u32 = 2;
-
-/// What a tag stands for.
-pub(super) enum Tag {
-    Class(Arc<str>),
-    Object(ObjectId),
-}
+use crate::streamer::values::reader::{MAX_DEPTH, Reader, Tag};
+use crate::streamer::values::value::Value;
+use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 impl Reader<'_> {
     /// A pointer: null, a new object, or one seen before.

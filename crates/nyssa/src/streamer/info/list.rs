@@ -16,19 +16,12 @@ use std::collections::HashMap;
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
+use crate::streamer::wire::{self, CLASS, IS_REFERENCED, NEW_CLASS, TAG_OFFSET};
 
-/// Class name in front of an object of a class that was not seen before in the record.
-const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Marks a reference to a class name seen before.
-const CLASS_FLAG: u32 = 0x8000_0000;
-/// References count from the start of the key, plus this (`TBufferFile::kMapOffset`).
-const MAP_OFFSET: usize = 2;
 /// Class version of `TList`.
 const LIST_VERSION: u16 = 5;
 /// Class version of `TObject`.
 const OBJECT_VERSION: u16 = 1;
-/// `TObject::kIsReferenced`: a process id follows the bits.
-const IS_REFERENCED: u32 = 1 << 4;
 
 /// A list of streamer infos, each entry as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -141,7 +134,7 @@ impl StreamerList {
     pub fn serialize(&self, keylen: usize) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         let mut classes = HashMap::new();
-        encode::versioned(&mut out, LIST_VERSION, |out| {
+        wire::versioned(&mut out, LIST_VERSION, |out| {
             out.extend_from_slice(&OBJECT_VERSION.to_be_bytes());
             out.extend_from_slice(&[0; 8]);
             encode::string(out, "")?;
@@ -163,18 +156,18 @@ impl Pointee {
         keylen: usize,
         classes: &mut HashMap<&'a str, u32>,
     ) -> Result<()> {
-        encode::counted(out, |out| {
+        wire::counted(out, |out| {
             match classes.get(&*self.class) {
                 Some(reference) => out.extend_from_slice(&reference.to_be_bytes()),
                 None => {
-                    let reference = CLASS_FLAG | (out.len() + keylen + MAP_OFFSET) as u32;
+                    let reference = CLASS | (out.len() + keylen + TAG_OFFSET as usize) as u32;
                     classes.insert(&self.class, reference);
                     out.extend_from_slice(&NEW_CLASS.to_be_bytes());
                     out.extend_from_slice(self.class.as_bytes());
                     out.push(0);
                 }
             }
-            encode::counted(out, |out| {
+            wire::counted(out, |out| {
                 self.parts.iter().try_for_each(|part| match part {
                     Part::Bytes(bytes) => {
                         out.extend_from_slice(bytes);
@@ -296,10 +289,10 @@ impl Parser {
             self.classes.insert(place, name.clone());
             name
         } else {
-            let place = (tag & !CLASS_FLAG) as usize;
+            let place = (tag & !CLASS) as usize;
             let known = place
-                .checked_sub(self.keylen + MAP_OFFSET)
-                .filter(|_| tag & CLASS_FLAG != 0)
+                .checked_sub(self.keylen + TAG_OFFSET as usize)
+                .filter(|_| tag & CLASS != 0)
                 .and_then(|place| self.classes.get(&place));
             known.cloned().ok_or_else(|| pointer.error(format!("class tag {tag:#x} is unknown")))?
         };

@@ -3,19 +3,14 @@
 
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
-use crate::rootfile::key::KeyEntry;
-use crate::rootfile::object::basic::Basic;
-use crate::rootfile::object::plan::ClassId;
-use crate::rootfile::object::reader::Reader;
-use crate::rootfile::object::table::{Builtin, ITEMS};
-use crate::rootfile::object::value::{Numbers, ObjectId, Value};
+use crate::rootfile::KeyEntry;
+use crate::streamer::basic::Basic;
+use crate::streamer::values::plan::ClassId;
+use crate::streamer::values::reader::Reader;
+use crate::streamer::values::table::{Builtin, ITEMS};
+use crate::streamer::values::value::{Numbers, ObjectId, Value};
+use crate::streamer::wire::{BYPASS_STREAMER, HAS_UUID, IS_REFERENCED};
 
-/// `TObject::kIsReferenced`: a process id follows.
-const IS_REFERENCED: u32 = 1 << 4;
-/// `TObject::kHasUUID`: a `TRef` is followed by a string instead of a process id.
-const HAS_UUID: u32 = 1 << 5;
-/// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
-const BYPASS_STREAMER: u32 = 1 << 12;
 /// Bytes of the numbers of entries and bytes, and of the offset, of a `TBranchClones` before ROOT 5.
 const OLD_BRANCH_SIZES: usize = 4 + 3 * 8 + 4;
 

@@ -4,10 +4,9 @@
 //! An [`Object`] is a pool: everything that was streamed in one record, objects referring to each
 //! other by [`ObjectId`]. A [`View`] looks at one of them by member names.
 
-mod basic;
 mod builtin;
 mod compile;
-mod container;
+mod number;
 mod plan;
 mod pointer;
 mod reader;
@@ -24,10 +23,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-pub(crate) use basic::Basic;
-pub(crate) use compile::compile;
-pub(crate) use container::Item;
-pub(crate) use plan::{ClassId, Member, Plan, Step};
+pub(crate) use plan::{Member, Step};
 pub(crate) use relocate::relocate;
 pub(crate) use table::ClassTable;
 pub use value::{Numbers, ObjectId, Value};
@@ -45,7 +41,7 @@ pub struct Object {
 /// One object of the pool.
 #[derive(Debug)]
 struct Instance {
-    plan: Arc<Plan>,
+    plan: Arc<plan::Plan>,
     version: i32,
     /// Index of its first value.
     first: usize,

@@ -1,10 +1,6 @@
 //! Fundamental types as streamed: big-endian, `long` always 8 bytes, `Float16_t` and `Double32_t`
 //! packed as their member's comment says (`TStreamerElement`, "GetRange").
 
-use crate::cursor::Cursor;
-use crate::error::Result;
-use crate::rootfile::object::value::{Numbers, Value};
-
 /// A fundamental type of a member.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
@@ -34,9 +30,6 @@ pub(crate) enum Basic {
         bits: u32,
     },
 }
-
-/// `TObject::kIsReferenced`.
-const IS_REFERENCED: u32 = 1 << 4;
 
 impl Basic {
     /// The type of a streamer element code (`TVirtualStreamerInfo::EReadWrite`, 1 to 19); `title`
@@ -98,58 +91,6 @@ impl Basic {
         }
     }
 
-    /// Reads one value.
-    pub fn read(self, cursor: &mut Cursor<'_>) -> Result<Value> {
-        Ok(match self {
-            Self::Bool => Value::Bool(cursor.u8()? != 0),
-            Self::I8 => Value::Int(i64::from(i8::from_be_bytes(cursor.array()?))),
-            Self::U8 => Value::UInt(cursor.u8()?.into()),
-            Self::I16 => Value::Int(cursor.be_i16()?.into()),
-            Self::U16 => Value::UInt(cursor.be_u16()?.into()),
-            Self::I32 => Value::Int(cursor.be_i32()?.into()),
-            Self::U32 => Value::UInt(cursor.be_u32()?.into()),
-            Self::I64 => Value::Int(cursor.be_i64()?),
-            Self::U64 => Value::UInt(cursor.be_u64()?),
-            Self::F32 | Self::Double32 => Value::Float(cursor.be_f32()?.into()),
-            Self::F64 => Value::Float(cursor.be_f64()?),
-            Self::Bits => {
-                let bits = cursor.be_u32()?;
-                if bits & IS_REFERENCED != 0 {
-                    cursor.skip(2)?;
-                }
-                Value::UInt(bits.into())
-            }
-            Self::Ranged { .. } | Self::Truncated { .. } => {
-                Value::Float(self.unpack(cursor.bytes(self.size())?))
-            }
-        })
-    }
-
-    /// Reads `count` values.
-    pub fn read_many(self, cursor: &mut Cursor<'_>, count: usize) -> Result<Numbers> {
-        let size = count
-            .checked_mul(self.size())
-            .ok_or_else(|| cursor.error(format!("an array of {count} numbers")))?;
-        let bytes = cursor.bytes(size)?;
-        Ok(match self {
-            Self::Bool => Numbers::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
-            Self::I8 => Numbers::I8(map(bytes, i8::from_be_bytes)),
-            Self::U8 => Numbers::U8(bytes.into()),
-            Self::I16 => Numbers::I16(map(bytes, i16::from_be_bytes)),
-            Self::U16 => Numbers::U16(map(bytes, u16::from_be_bytes)),
-            Self::I32 => Numbers::I32(map(bytes, i32::from_be_bytes)),
-            Self::U32 | Self::Bits => Numbers::U32(map(bytes, u32::from_be_bytes)),
-            Self::I64 => Numbers::I64(map(bytes, i64::from_be_bytes)),
-            Self::U64 => Numbers::U64(map(bytes, u64::from_be_bytes)),
-            Self::F32 => Numbers::F32(map(bytes, f32::from_be_bytes)),
-            Self::F64 => Numbers::F64(map(bytes, f64::from_be_bytes)),
-            Self::Double32 => Numbers::F64(map(bytes, |one| f32::from_be_bytes(one).into())),
-            Self::Ranged { .. } | Self::Truncated { .. } => {
-                Numbers::F64(bytes.chunks_exact(self.size()).map(|one| self.unpack(one)).collect())
-            }
-        })
-    }
-
     /// One packed floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
     pub fn unpack(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
@@ -191,10 +132,6 @@ impl Basic {
             _ => {}
         }
     }
-}
-
-fn map<T, const N: usize>(bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Box<[T]> {
-    bytes.as_chunks::<N>().0.iter().map(|&one| convert(one)).collect()
 }
 
 /// The packing that a member's comment asks for: `[min,max]`, `[min,max,bits]`, or `default` bits.
@@ -255,22 +192,21 @@ mod tests {
 
     use super::*;
 
-    fn read(code: i32, title: &str, bytes: &[u8]) -> Value {
-        Basic::from_code(code, title).unwrap().read(&mut Cursor::new(bytes, 0)).unwrap()
+    fn unpack(code: i32, title: &str, bytes: &[u8]) -> f64 {
+        Basic::from_code(code, title).unwrap().unpack(bytes)
     }
 
     /// By hand from `TBufferFile::ReadWithFactor` and `ReadWithNbits`.
     #[test]
     fn packed_numbers() {
         let (float16, double32) = (19, 9);
-        assert_eq!(read(double32, "[0,1,8] fraction", &[0, 0, 0, 128]), Value::Float(0.5));
-        assert_eq!(read(double32, "[n][-1,1,2]", &[0, 0, 0, 1]), Value::Float(-0.5));
-        assert_eq!(read(double32, "[0, 2pi, 4]", &[0, 0, 0, 8]), Value::Float(PI));
-        assert_eq!(read(double32, "no range", &1.25_f32.to_be_bytes()), Value::Float(1.25));
+        assert_eq!(unpack(double32, "[0,1,8] fraction", &[0, 0, 0, 128]), 0.5);
+        assert_eq!(unpack(double32, "[n][-1,1,2]", &[0, 0, 0, 1]), -0.5);
+        assert_eq!(unpack(double32, "[0, 2pi, 4]", &[0, 0, 0, 8]), PI);
         // 1.5: exponent 127, highest of 12 mantissa bits set; the sign lies above them.
-        assert_eq!(read(float16, "", &[127, 0x08, 0x00]), Value::Float(1.5));
-        assert_eq!(read(float16, "", &[127, 0x28, 0x00]), Value::Float(-1.5));
-        assert_eq!(read(double32, "[0,0,10]", &[127, 0x02, 0x00]), Value::Float(1.5));
+        assert_eq!(unpack(float16, "", &[127, 0x08, 0x00]), 1.5);
+        assert_eq!(unpack(float16, "", &[127, 0x28, 0x00]), -1.5);
+        assert_eq!(unpack(double32, "[0,0,10]", &[127, 0x02, 0x00]), 1.5);
     }
 
     /// By hand from `TBufferFile::WriteDouble32` and `WriteFloat16`.
@@ -290,18 +226,5 @@ mod tests {
         assert_eq!(pack(double32, "[0,0,10]", 1.5), [127, 0x02, 0x00]);
         // 1.9999: all bits of the mantissa, for the next would be 2.
         assert_eq!(pack(double32, "[0,0,2]", 1.9999), [127, 0x00, 0x03]);
-    }
-
-    #[test]
-    fn arrays_of_numbers() {
-        let bytes = [0xFF, 0xFE, 0x00, 0x03];
-        let many = |basic: Basic, count| basic.read_many(&mut Cursor::new(&bytes, 0), count);
-        assert_eq!(many(Basic::I16, 2).unwrap(), Numbers::I16([-2, 3].into()));
-        assert_eq!(many(Basic::U16, 2).unwrap().to_i64(), Some(vec![65534, 3]));
-        assert_eq!(many(Basic::U32, 1).unwrap(), Numbers::U32([0xFFFE_0003].into()));
-        let error = many(Basic::I64, 1).unwrap_err().to_string();
-        assert_eq!(error, "needs 8 bytes where 4 are left (byte 0)");
-        let error = many(Basic::I64, usize::MAX).unwrap_err().to_string();
-        assert_eq!(error, format!("an array of {} numbers (byte 0)", usize::MAX));
     }
 }

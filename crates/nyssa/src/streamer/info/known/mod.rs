@@ -16,7 +16,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::rootfile::streamer_info::{ClassInfo, Element};
+use crate::streamer::info::class::{ClassInfo, Element};
 
 const TABLES: [&str; 3] =
     [include_str!("trees.txt"), include_str!("histograms.txt"), include_str!("others.txt")];

@@ -1,8 +1,10 @@
 //! The object reader on records made by hand from the layouts in ROOT's `TBufferFile`.
 
 use crate::error::Kind;
-use crate::rootfile::object::plan::Counter;
-use crate::rootfile::object::{Basic, ClassTable, Member, Numbers, Object, Step, Value};
+use crate::streamer::basic::Basic;
+use crate::streamer::container::Item;
+use crate::streamer::values::plan::Counter;
+use crate::streamer::values::{ClassTable, Member, Numbers, Object, Step, Value};
 
 const KEYLEN: u16 = 30;
 
@@ -133,7 +135,6 @@ fn references_into_what_was_skipped() {
 
 #[test]
 fn counted_arrays_and_containers() {
-    use crate::rootfile::object::container::Item;
     let mut table = ClassTable::new();
     let sequence = |item| Item::Sequence(Box::new(item));
     table.add(

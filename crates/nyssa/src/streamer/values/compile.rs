@@ -1,20 +1,42 @@
 //! Streamer info to plans.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::rootfile::object::basic::Basic;
-use crate::rootfile::object::container::Item;
-use crate::rootfile::object::plan::{Counter, Member, Plan, Step};
-use crate::rootfile::object::table::ClassTable;
-use crate::rootfile::streamer_info::{ClassInfo, Element};
+use crate::streamer::basic::Basic;
+use crate::streamer::container::Item;
+use crate::streamer::info::{ClassInfo, Element, known};
+use crate::streamer::values::plan::{Counter, Member, Plan, Step};
+use crate::streamer::values::table::ClassTable;
 
 /// Added to a type code for arrays (`kOffsetL`).
 const ARRAY: i32 = 20;
 /// Added to a type code for counted pointers (`kOffsetP`).
 const COUNTED: i32 = 40;
 
+impl ClassTable {
+    /// The builtin classes and all that are known by heart.
+    pub fn by_heart() -> &'static Self {
+        static TABLE: OnceLock<ClassTable> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            let infos: Vec<_> = known::names().flat_map(known::by_heart).cloned().collect();
+            let mut table = Self::new().with(&infos);
+            table.is_complete = true;
+            table
+        })
+    }
+
+    /// This table with the plans of more classes.
+    pub fn with(mut self, classes: &[ClassInfo]) -> Self {
+        for info in classes {
+            let plan = compile(info, &mut self);
+            self.insert(plan);
+        }
+        self
+    }
+}
+
 /// The plan of one class version; classes it mentions are numbered in `table`.
-pub(crate) fn compile(info: &ClassInfo, table: &mut ClassTable) -> Plan {
+fn compile(info: &ClassInfo, table: &mut ClassTable) -> Plan {
     let mut members: Vec<Member> = Vec::with_capacity(info.elements.len());
     for element in &info.elements {
         let old_seeks = info.name == "TBranch"

@@ -1,11 +1,10 @@
 //! Standard containers by their C++ type name.
 
-use crate::rootfile::object::basic::Basic;
-use crate::rootfile::object::plan::ClassId;
+use crate::streamer::basic::Basic;
 
-/// What a container holds, or is.
+/// What a container holds, or is; `C` tells classes apart.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Item {
+pub(crate) enum Item<C> {
     /// Numbers.
     Basic(Basic),
     /// `std::string`.
@@ -13,15 +12,15 @@ pub(crate) enum Item {
     /// `TString`.
     RootText,
     /// Objects with their own version headers.
-    Object(ClassId),
+    Object(C),
     /// A tagged pointer to an object of this class or one derived from it.
-    Pointer(ClassId),
+    Pointer(C),
     /// A sequence or set.
-    Sequence(Box<Item>),
+    Sequence(Box<Self>),
     /// A map: keys and values in turn.
-    Map(Box<Item>, Box<Item>),
+    Map(Box<Self>, Box<Self>),
     /// `std::pair`, an object with a version header of its own.
-    Pair(Box<Item>, Box<Item>),
+    Pair(Box<Self>, Box<Self>),
     /// `std::bitset` of so many bits: a count, then a byte for each.
     Bitset(usize),
 }
@@ -29,18 +28,14 @@ pub(crate) enum Item {
 /// Deepest nesting of templates that is looked into.
 const MAX_DEPTH: usize = 16;
 
-impl Item {
-    /// Parses a type name such as `vector<vector<float> >`; `class` numbers the classes in it.
+impl<C> Item<C> {
+    /// Parses a type name such as `vector<vector<float> >`; `class` makes something of the names of classes in it.
     /// `None` when it is not made of containers nyssa knows.
-    pub fn parse(name: &str, class: &mut dyn FnMut(&str) -> ClassId) -> Option<Self> {
+    pub fn parse(name: &str, class: &mut dyn FnMut(&str) -> C) -> Option<Self> {
         Self::parse_nested(name, class, 0)
     }
 
-    fn parse_nested(
-        name: &str,
-        class: &mut dyn FnMut(&str) -> ClassId,
-        depth: usize,
-    ) -> Option<Self> {
+    fn parse_nested(name: &str, class: &mut dyn FnMut(&str) -> C, depth: usize) -> Option<Self> {
         let name = name.trim();
         let name = name.strip_prefix("const ").unwrap_or(name);
         let name = name.strip_prefix("std::").unwrap_or(name);
@@ -106,8 +101,8 @@ fn split_template(name: &str) -> (&str, Vec<&str>) {
 mod tests {
     use super::*;
 
-    fn parse(name: &str) -> Option<Item> {
-        Item::parse(name, &mut |class| ClassId(u32::try_from(class.len()).unwrap_or(0)))
+    fn parse(name: &str) -> Option<Item<String>> {
+        Item::parse(name, &mut |class| class.to_owned())
     }
 
     #[test]
@@ -123,12 +118,18 @@ mod tests {
                 "map<string,vector<float>>",
                 Some(Item::Map(Box::new(Item::Text), Box::new(Item::Sequence(float())))),
             ),
-            ("set<TObject*>", Some(Item::Sequence(Box::new(Item::Pointer(ClassId(7)))))),
-            ("vector<Hit>", Some(Item::Sequence(Box::new(Item::Object(ClassId(3)))))),
-            ("vector<My<float,int> >", Some(Item::Sequence(Box::new(Item::Object(ClassId(13)))))),
+            ("set<TObject*>", Some(Item::Sequence(Box::new(Item::Pointer("TObject".to_owned()))))),
+            ("vector<Hit>", Some(Item::Sequence(Box::new(Item::Object("Hit".to_owned()))))),
+            (
+                "vector<My<float,int> >",
+                Some(Item::Sequence(Box::new(Item::Object("My<float,int>".to_owned())))),
+            ),
             ("bitset<8>", Some(Item::Bitset(8))),
             ("pair<float,float>", Some(Item::Pair(float(), float()))),
-            ("vector<array<int,3> >", Some(Item::Sequence(Box::new(Item::Object(ClassId(12)))))),
+            (
+                "vector<array<int,3> >",
+                Some(Item::Sequence(Box::new(Item::Object("array<int,3>".to_owned())))),
+            ),
             ("vector", None),
         ] {
             assert_eq!(parse(name), expected, "{name}");

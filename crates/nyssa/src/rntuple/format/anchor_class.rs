@@ -1,0 +1,63 @@
+//! What the class `ROOT::RNTuple` looks like, so that every ROOT can read the anchor.
+
+use super::anchor::Anchor;
+use crate::error::Result;
+use crate::streamer::info::{NumberType, StreamerList};
+
+/// ROOT's checksum of the class `ROOT::RNTuple` of version 2.
+const CHECKSUM: u32 = 0x28e6_32ec;
+const VERSION: u32 = 2;
+
+/// Members of `ROOT::RNTuple` in order (specification, "Anchor schema").
+const MEMBERS: [(&str, NumberType); 11] = [
+    ("fVersionEpoch", NumberType::UShort),
+    ("fVersionMajor", NumberType::UShort),
+    ("fVersionMinor", NumberType::UShort),
+    ("fVersionPatch", NumberType::UShort),
+    ("fSeekHeader", NumberType::ULong),
+    ("fNBytesHeader", NumberType::ULong),
+    ("fLenHeader", NumberType::ULong),
+    ("fSeekFooter", NumberType::ULong),
+    ("fNBytesFooter", NumberType::ULong),
+    ("fLenFooter", NumberType::ULong),
+    ("fMaxKeySize", NumberType::ULong),
+];
+
+impl Anchor {
+    /// The streamer info of the anchor's class, for the list of the file.
+    ///
+    /// # Errors
+    /// None today: the list is small.
+    pub fn streamer_info() -> Result<StreamerList> {
+        StreamerList::of_class("ROOT::RNTuple", VERSION, CHECKSUM, &MEMBERS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::compression::decompress;
+    use crate::streamer::info::StreamerList;
+
+    /// This file has a key of 64 bytes in front of its compressed list.
+    #[test]
+    fn the_list_is_the_one_that_root_writes() {
+        let name = "rntuple/rntviewer-testfile-uncomp-single-rntuple-v1-0-0-0.root";
+        let data = std::env::var("NYSSA_TEST_DATA").unwrap_or_else(|_| {
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").to_owned()
+        });
+        let Ok(file) = std::fs::read(Path::new(&data).join(name)) else {
+            eprintln!("skipped: no {name} in {data} (set NYSSA_TEST_DATA)");
+            return;
+        };
+        let key = &file[2066..];
+        assert_eq!(key[..4], 397u32.to_be_bytes(), "nbytes");
+        assert_eq!(key[14..16], 64u16.to_be_bytes(), "keylen");
+        let mut expected = vec![0; 0x4e6];
+        decompress(&key[64..397], &mut expected).expect("streamer info");
+        let list = super::Anchor::streamer_info().expect("streamer info");
+        assert_eq!(list.serialize(64).expect("list"), expected);
+        assert_eq!(StreamerList::parse(&expected, 64).expect("list"), list);
+    }
+}

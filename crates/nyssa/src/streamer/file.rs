@@ -1,0 +1,78 @@
+//! What streamer info makes of a ROOT file: its classes, and the objects of its keys.
+
+use std::sync::Arc;
+
+use crate::error::{Result, ResultExt};
+use crate::rootfile::writer::RootFileWriter;
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::info::{StreamerInfos, StreamerList};
+use crate::streamer::values::Object;
+
+/// Name of the record of streamer infos, for messages.
+const RECORD: &str = "StreamerInfo";
+
+impl RootFile {
+    /// What the classes of this file look like; parsed once.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the list is damaged.
+    pub fn streamer_infos(&self) -> Result<Arc<StreamerInfos>> {
+        let version = self.header().version;
+        self.made_of_streamer_info(|record| {
+            let record = record.as_ref().map(|(payload, keylen)| (&payload[..], *keylen));
+            StreamerInfos::parse(record).map(|infos| infos.for_file_version(version))
+        })
+        .in_file(self.name())
+        .in_object(RECORD)
+    }
+
+    /// The list of streamer infos as stored; empty when the file has none.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the list is damaged, `Unsupported` when it is too old.
+    pub fn streamer_list(&self) -> Result<StreamerList> {
+        self.streamer_info()
+            .and_then(|record| match record {
+                Some((payload, keylen)) => StreamerList::parse(&payload, keylen),
+                None => Ok(StreamerList::default()),
+            })
+            .in_file(self.name())
+            .in_object(RECORD)
+    }
+
+    /// The object of a key, with all it points to.
+    ///
+    /// # Errors
+    /// As [`RootFile::payload`]; `Unsupported` when the file does not describe its class;
+    /// `OutOfSpecification` naming class, member and byte when the two disagree.
+    pub fn object(&self, entry: &KeyEntry) -> Result<Object> {
+        let infos = self.streamer_infos()?;
+        let payload = self.payload(entry)?;
+        infos
+            .object(&entry.class, &payload, entry.keylen)
+            .in_file(self.name())
+            .in_object(&entry.path)
+    }
+}
+
+impl RootFileWriter {
+    /// Adds to the file's list of streamer infos those that it does not have yet.
+    ///
+    /// # Errors
+    /// When the list of a file that is changed in place is damaged or too old; `LimitExceeded` beyond
+    /// 1 GiB.
+    pub fn add_streamer_infos(&mut self, infos: &StreamerList) -> Result<()> {
+        let known =
+            self.streamer_info().map(|(payload, keylen)| StreamerList::parse(payload, keylen));
+        let mut list = known
+            .unwrap_or_else(|| Ok(StreamerList::default()))
+            .in_file(self.name())
+            .in_object(RECORD)?;
+        let before = list.len();
+        list.merge(infos);
+        if list.len() > before {
+            self.set_streamer_info(list.serialize(Self::streamer_info_keylen())?);
+        }
+        Ok(())
+    }
+}
