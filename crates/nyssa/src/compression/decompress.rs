@@ -142,10 +142,3 @@ fn payload_into(
         },
     }
 }
-
-/// The error of a stream that decodes to another size than its header says.
-pub(super) fn wrong_size(method: &str, actual: u64, expected: usize) -> Error {
-    Error::out_of_spec(format!(
-        "{method} chunk holds {actual} bytes where its header says {expected}"
-    ))
-}

@@ -85,3 +85,10 @@ fn size_bytes(size: usize) -> Option<[u8; 3]> {
     let [b0, b1, b2, ..] = size.to_le_bytes();
     Some([b0, b1, b2])
 }
+
+/// The error of a stream that decodes to another size than its header says.
+pub(super) fn wrong_size(method: &str, actual: u64, expected: usize) -> Error {
+    Error::out_of_spec(format!(
+        "{method} chunk holds {actual} bytes where its header says {expected}"
+    ))
+}

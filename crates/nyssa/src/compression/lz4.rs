@@ -3,7 +3,7 @@
 use ::lz4::block::{CompressionMode, compress_bound, compress_to_buffer, decompress_to_buffer};
 use xxhash_rust::xxh64::xxh64;
 
-use super::decompress::wrong_size;
+use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
 const CHECKSUM_SIZE: usize = 8;

@@ -2,7 +2,7 @@
 
 use liblzma::stream::{Action, Check, Error as LzmaError, Filters, LzmaOptions, Status, Stream};
 
-use super::decompress::wrong_size;
+use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
 /// Most memory a decoder may take, in bytes. The largest preset needs 65 MiB; a stream that asks for

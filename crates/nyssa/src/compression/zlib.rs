@@ -2,7 +2,7 @@
 
 use libdeflater::{CompressionLvl, DecompressionError};
 
-use super::decompress::wrong_size;
+use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
 /// A reusable decoder.

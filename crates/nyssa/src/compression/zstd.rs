@@ -6,7 +6,7 @@ use ::zstd::zstd_safe::{
     self, CCtx, CParameter, CompressionLevel, DCtx, compress_bound, get_error_name,
 };
 
-use super::decompress::wrong_size;
+use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
 /// A reusable decoder.

@@ -11,39 +11,12 @@ use arrow_array::ArrayRef;
 use super::column::Column;
 use super::compile::Compiler;
 use super::decode::Decoder;
+use super::leaf::LeafNumbers;
 use super::node::Node;
 use super::shape::Number;
 use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
-
-/// A member of a class, by what a branch says of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Member<'a> {
-    /// Class that has the member.
-    pub class: &'a str,
-    /// Its version.
-    pub version: i32,
-    /// Its checksum, 0 where it is not known.
-    pub checksum: u32,
-    /// Index of the member in the streamer info.
-    pub index: usize,
-}
-
-/// One leaf of a branch: numbers, or a string.
-#[derive(Clone, Debug)]
-pub struct LeafNumbers {
-    /// Name.
-    pub name: String,
-    /// How a number is stored; `None` for a string.
-    pub(crate) basic: Option<Basic>,
-    /// Whether packed numbers read as `double`, not as `float`.
-    pub double: bool,
-    /// Fixed dimensions, outermost first.
-    pub dimensions: Vec<usize>,
-    /// The leaf of the same branch that says how many items there are.
-    pub counter: Option<String>,
-}
 
 /// How many values each entry has, where its bytes do not say.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::decode::Marks;
+use super::marks::Marks;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};

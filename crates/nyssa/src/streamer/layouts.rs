@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::ObjectLayout;
-use super::branch::Member;
 use super::compile::Compiler;
+use super::leaf::Member;
 use crate::error::Result;
 use crate::streamer::info::{ClassInfo, StreamerInfos, known};
 use crate::type_name;

@@ -41,7 +41,6 @@
 mod basic;
 mod branch;
 mod carry;
-mod class;
 mod column;
 mod compile;
 mod container;
@@ -51,10 +50,11 @@ mod encode;
 mod file;
 pub mod info;
 mod layouts;
+mod leaf;
+mod marks;
 mod node;
 mod number;
 mod object;
-mod pointer;
 mod shape;
 pub mod values;
 mod wire;
@@ -77,10 +77,11 @@ use node::{Carried, Node};
 use shape::Shape;
 
 pub(crate) use basic::Basic;
-pub use branch::{Counts, LeafNumbers, Member, Values};
+pub use branch::{Counts, Values};
 pub use copy::{Carry, Refused};
 pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
 pub use layouts::Layouts;
+pub use leaf::{LeafNumbers, Member};
 pub use object::ObjectReader;
 pub use values::{Object, View};
 

@@ -5,10 +5,10 @@ use nyssa_io::Sink;
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory, RecordPlace};
+use super::existing::{Existing, InfoRecord};
 use super::header::{self, BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
-use super::update::Existing;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::FreeSegment;
@@ -24,16 +24,6 @@ pub struct RootFileWriter {
     pub(super) info: Option<InfoRecord>,
     /// The file that is changed in place, if it is.
     pub(super) existing: Option<Existing>,
-}
-
-/// The list of streamer infos.
-pub(super) struct InfoRecord {
-    /// The uncompressed object.
-    pub payload: Vec<u8>,
-    /// Size of its key, from which places in it count.
-    pub keylen: u16,
-    /// Whether it is not in the file yet.
-    pub changed: bool,
 }
 
 /// Class, name and title of the key of the list of streamer infos.

@@ -16,6 +16,7 @@
 mod buffered;
 mod datime;
 mod directory;
+mod existing;
 mod file;
 mod header;
 mod key;

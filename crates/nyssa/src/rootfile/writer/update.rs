@@ -16,7 +16,8 @@ use nyssa_io::Sink;
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory};
-use super::file::{InfoRecord, RootFileWriter};
+use super::existing::{Existing, InfoRecord};
+use super::file::RootFileWriter;
 use super::header::{BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
@@ -24,15 +25,7 @@ use super::patch::Patch;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::encode::LARGE_FILE;
-use crate::rootfile::{self, FreeSegment, KeyEntry, RootFile};
-
-/// What an existing file says.
-pub(super) struct Existing {
-    header: rootfile::Header,
-    /// The first bytes of the file.
-    start: Vec<u8>,
-    free: Vec<FreeSegment>,
-}
+use crate::rootfile::{FreeSegment, KeyEntry, RootFile};
 
 impl RootFileWriter {
     /// Goes on with `file`, which `sink` changes in place; see [`nyssa_io::Update`]. What is

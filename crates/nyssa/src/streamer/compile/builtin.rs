@@ -3,10 +3,8 @@
 use super::{Compiler, T_OBJECT, number};
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
-use crate::streamer::class::find;
 use crate::streamer::column::mismatch;
-use crate::streamer::node::{Collection, Node, Symmetric};
-use crate::streamer::pointer::Pointer;
+use crate::streamer::node::{Collection, Node, Pointer, Symmetric, find};
 use crate::streamer::shape::{Number, Shape};
 
 /// Classes whose streaming is fixed in ROOT's own code, besides `TArrayC` to `TArrayD`.

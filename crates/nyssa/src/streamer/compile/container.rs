@@ -3,10 +3,9 @@
 use super::{ARRAY, Compiler, MAX_ARRAY, number, refused};
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
-use crate::streamer::class::{Class, Step, Version};
 use crate::streamer::container::Item;
 use crate::streamer::info::Element;
-use crate::streamer::node::{Node, Pair};
+use crate::streamer::node::{Class, Node, Pair, Step, Version};
 use crate::type_name;
 
 /// The code of `int`, and those of unsigned numbers.

@@ -1,14 +1,8 @@
 //! Leaves → nodes, where they are no plain elements.
 
 use super::{Compiler, number};
-use crate::streamer::basic::Basic;
-use crate::streamer::branch::LeafNumbers;
-use crate::streamer::class::{Class, Step, Version};
-use crate::streamer::node::{Counted, Node};
-
-/// Streamer codes of what `TLeafD32` and `TLeafF16` hold.
-const DOUBLE32: i32 = 9;
-const FLOAT16: i32 = 19;
+use crate::streamer::leaf::{DOUBLE32, FLOAT16, LeafNumbers};
+use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
 impl Compiler<'_> {
     /// One leaf: a number, or a fixed array of them.
@@ -55,13 +49,5 @@ impl Compiler<'_> {
         let mut class = Class { name: "leaf list".into(), versions: vec![version], fixed: true };
         class.align();
         Node::Members(Box::new(class), 0)
-    }
-}
-
-impl LeafNumbers {
-    /// Numbers packed as the title of a `TLeafD32` (`double`) or `TLeafF16` asks for.
-    pub(crate) fn packed(title: &str, double: bool) -> Option<Basic> {
-        let range = title.rfind('[').map_or("", |at| &title[at..]);
-        Basic::from_code(if double { DOUBLE32 } else { FLOAT16 }, range)
     }
 }

@@ -13,9 +13,8 @@ pub(super) use container::is_container;
 use container::{INT, THIS, enumerated, parse};
 pub(super) use pointer::T_ARRAYS;
 
-use super::branch::Member;
-use super::class::{Class, Step, Version};
-use super::node::{Counted, Node};
+use super::leaf::Member;
+use super::node::{Class, Counted, Node, Step, Version};
 use super::shape::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::streamer::basic::Basic;

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use super::{COLLECTIONS, Compiler, MAX_NODES, T_OBJECT};
 use crate::error::Result;
-use crate::streamer::node::Node;
-use crate::streamer::pointer::Pointer;
+use crate::streamer::node::{Node, Pointer};
 
 /// Classes that a union may have: its type ids have 8 bits, and more help nobody.
 const MAX_CLASSES: usize = 64;

@@ -6,27 +6,8 @@ use super::Decoder;
 use crate::error::{Error, Result};
 use crate::streamer::carry;
 use crate::streamer::column::Column;
+use crate::streamer::marks::Marks;
 use crate::streamer::node::Carried;
-
-/// Where things are in the bytes of an object.
-#[derive(Debug, Default)]
-pub(in crate::streamer) struct Marks {
-    /// References to objects and classes.
-    pub references: Vec<usize>,
-    /// The beginnings of objects behind pointers.
-    pub objects: Vec<usize>,
-    /// Bytes that were not looked into.
-    pub unknown: Vec<Range<usize>>,
-    /// Objects that are still to be looked into: class, and where they are.
-    pending: Vec<(String, Range<usize>)>,
-}
-
-impl Marks {
-    /// Takes note of an object that is not taken apart where it is.
-    pub fn later(&mut self, class: String, bytes: Range<usize>) {
-        self.pending.push((class, bytes));
-    }
-}
 
 impl Decoder<'_> {
     /// All of an entry, moved to where it is alone.

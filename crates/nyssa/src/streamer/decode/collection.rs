@@ -6,9 +6,8 @@ use super::pointer::objects;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::column::{Column, mismatch};
-use crate::streamer::node::{Collection, Node};
+use crate::streamer::node::{Collection, Node, Pointer};
 use crate::streamer::number;
-use crate::streamer::pointer::Pointer;
 use crate::streamer::wire::BYPASS_STREAMER;
 
 impl Decoder<'_> {

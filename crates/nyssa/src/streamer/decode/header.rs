@@ -3,9 +3,8 @@
 use super::Decoder;
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Kind, Result};
-use crate::streamer::class::{Class, Version};
 use crate::streamer::info::known;
-use crate::streamer::node::Node;
+use crate::streamer::node::{Class, Node, Version};
 
 /// Of all objects of ROOT (`TObject::Streamer`).
 const T_OBJECT_VERSION: u16 = 1;

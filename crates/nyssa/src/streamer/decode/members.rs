@@ -2,9 +2,8 @@
 
 use super::{Decoder, innermost};
 use crate::error::{Error, Result, ResultExt};
-use crate::streamer::class::{Class, Step, Version};
 use crate::streamer::column::{Column, mismatch};
-use crate::streamer::node::{Counted, Node};
+use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
 /// Most items without any members, which take no bytes, in a container: the bytes of the file say
 /// nothing against more.

@@ -21,13 +21,12 @@ mod root;
 
 use std::ops::Range;
 
-pub(super) use carried::Marks;
 use members::Rows;
 
-use super::Origin;
 use super::column::{Column, mismatch};
+use super::marks::Marks;
 use super::node::{Node, Pair};
-use super::number;
+use super::{Origin, number};
 use crate::cursor::Cursor;
 use crate::error::{Error, Place, Result};
 use crate::streamer::basic::Basic;

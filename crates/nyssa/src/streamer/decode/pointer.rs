@@ -8,7 +8,7 @@ use super::{Decoder, alternative};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 use crate::streamer::column::{Column, mismatch};
-use crate::streamer::pointer::{Form, Pointer};
+use crate::streamer::node::{Form, Pointer};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::streamer::class::{Class, Step};
-use crate::streamer::node::{Collection, Node};
+use crate::streamer::node::{Class, Collection, Node, Step};
 use crate::streamer::shape::Number;
 
 impl Class {

@@ -7,9 +7,7 @@ use super::source::Source;
 use super::{Encoder, misfit, number, span, text};
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
-use crate::streamer::class::Class;
-use crate::streamer::node::{Collection, Node};
-use crate::streamer::pointer::Pointer;
+use crate::streamer::node::{Class, Collection, Node, Pointer};
 use crate::streamer::wire::BYPASS_STREAMER;
 
 /// The class that ROOT is told of an array without items when no name says it.

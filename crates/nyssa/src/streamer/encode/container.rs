@@ -6,8 +6,7 @@ use super::members::{Rows, STREAMER_INFO};
 use super::source::Source;
 use super::{Encoder, innermost, misfit, span, text};
 use crate::error::{Error, Result};
-use crate::streamer::class::Class;
-use crate::streamer::node::Node;
+use crate::streamer::node::{Class, Node};
 use crate::streamer::wire::MEMBER_WISE;
 
 /// Bytes of a container without items: a version header and a count.

@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::source::Source;
 use super::{Encoder, innermost, misfit, span};
 use crate::error::{Error, Result, ResultExt};
-use crate::streamer::class::{Class, Step, Version};
-use crate::streamer::node::{Counted, Node};
+use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
 /// The version of ROOT's `TStreamerInfo`, with which it marks containers and arrays of objects.
 pub(super) const STREAMER_INFO: u16 = 10;

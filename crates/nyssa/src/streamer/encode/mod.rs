@@ -22,8 +22,7 @@ use std::ops::Range;
 use arrow_array::Array;
 
 use super::basic::Basic;
-use super::class::Class;
-use super::node::{Node, Pair};
+use super::node::{Class, Node, Pair};
 use super::shape::Shape;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Place, Result};

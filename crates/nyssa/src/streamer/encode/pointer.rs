@@ -3,8 +3,7 @@
 use super::source::Source;
 use super::{Encoder, misfit, span};
 use crate::error::{Error, Result};
-use crate::streamer::node::Node;
-use crate::streamer::pointer::{Form, Pointer};
+use crate::streamer::node::{Form, Node, Pointer};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// The tag of the object that holds all others.

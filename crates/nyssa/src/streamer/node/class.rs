@@ -1,52 +1,7 @@
-//! Classes: their members in each version that the file describes.
+//! Classes: the record that all their versions read as.
 
-use std::sync::Arc;
-
-use super::node::Node;
-use super::shape::Shape;
-
-/// A class that is streamed by streamer info.
-#[derive(Debug)]
-pub(super) struct Class {
-    /// Class name.
-    pub name: Arc<str>,
-    /// The version that gives the shape comes first.
-    pub versions: Vec<Version>,
-    /// Whether its layout follows from its name (pairs), so that no version has to match.
-    pub fixed: bool,
-}
-
-/// One version of a class.
-#[derive(Debug)]
-pub(super) struct Version {
-    /// Class version.
-    pub version: i32,
-    /// Checksum of the layout.
-    pub checksum: u32,
-    /// Members in the order they are streamed.
-    pub steps: Vec<Step>,
-    /// Members of the shape that this version lacks; they read as zero or empty.
-    pub missing: Vec<usize>,
-    /// A member whose type differs from that of the shape, so that the version cannot be read.
-    pub conflict: Option<String>,
-}
-
-/// One member.
-#[derive(Debug)]
-pub(super) struct Step {
-    /// `Class::member`, for messages.
-    pub place: String,
-    /// Name in the record.
-    pub name: String,
-    /// How it is streamed.
-    pub node: Node,
-    /// Whether it is a base class.
-    pub base: bool,
-    /// Version of the base class, by which it is streamed where it has no version header.
-    pub base_version: i32,
-    /// Its place in the record; `None` for a member that the shape lacks.
-    pub target: Option<usize>,
-}
+use super::{Class, Node, Version};
+use crate::streamer::shape::Shape;
 
 impl Class {
     /// The record it reads as.
@@ -111,7 +66,7 @@ impl Version {
 }
 
 /// Path of a member, or of one of a base class.
-pub(super) fn find(members: &[(String, Shape)], name: &str) -> Option<Vec<usize>> {
+pub(in crate::streamer) fn find(members: &[(String, Shape)], name: &str) -> Option<Vec<usize>> {
     let own = members.iter().position(|(member, _)| member == name);
     own.map(|index| vec![index]).or_else(|| {
         members.iter().enumerate().find_map(|(index, (member, shape))| match shape {

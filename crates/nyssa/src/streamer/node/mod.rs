@@ -1,12 +1,16 @@
 //! How values are streamed.
 
+mod class;
+mod pointer;
+
 use std::sync::Arc;
 
 use super::ObjectLayout;
-use super::class::Class;
-use super::pointer::Pointer;
 use super::shape::{Number, Shape};
 use crate::streamer::basic::Basic;
+
+pub(super) use class::find;
+pub(super) use pointer::Form;
 
 /// How one member, item or object is streamed.
 #[derive(Debug)]
@@ -114,6 +118,63 @@ pub(super) enum Collection {
     Map,
     /// `TClonesArray`.
     Clones,
+}
+
+/// A class that is streamed by streamer info.
+#[derive(Debug)]
+pub(super) struct Class {
+    /// Class name.
+    pub name: Arc<str>,
+    /// The version that gives the shape comes first.
+    pub versions: Vec<Version>,
+    /// Whether its layout follows from its name (pairs), so that no version has to match.
+    pub fixed: bool,
+}
+
+/// One version of a class.
+#[derive(Debug)]
+pub(super) struct Version {
+    /// Class version.
+    pub version: i32,
+    /// Checksum of the layout.
+    pub checksum: u32,
+    /// Members in the order they are streamed.
+    pub steps: Vec<Step>,
+    /// Members of the shape that this version lacks; they read as zero or empty.
+    pub missing: Vec<usize>,
+    /// A member whose type differs from that of the shape, so that the version cannot be read.
+    pub conflict: Option<String>,
+}
+
+/// One member.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// `Class::member`, for messages.
+    pub place: String,
+    /// Name in the record.
+    pub name: String,
+    /// How it is streamed.
+    pub node: Node,
+    /// Whether it is a base class.
+    pub base: bool,
+    /// Version of the base class, by which it is streamed where it has no version header.
+    pub base_version: i32,
+    /// Its place in the record; `None` for a member that the shape lacks.
+    pub target: Option<usize>,
+}
+
+/// Where a pointer may lead.
+#[derive(Debug)]
+pub(super) struct Pointer {
+    /// Class of the pointer.
+    pub declared: String,
+    /// Classes that objects are taken apart for.
+    pub classes: Vec<(String, Node)>,
+    /// Whether objects may be of a class that is not among them.
+    pub open: bool,
+    /// Whether there may be an object of its own class instead of a tag: in arrays of pointers that a
+    /// member counts, ROOT up to 5.15/08 streamed them so.
+    pub bare: bool,
 }
 
 impl Node {

@@ -1,27 +1,13 @@
-//! Pointers to objects, by the classes they may point to.
+//! How the values of pointers are laid out.
 
-use super::node::Node;
-use super::shape::Shape;
-
-/// Where a pointer may lead.
-#[derive(Debug)]
-pub(super) struct Pointer {
-    /// Class of the pointer.
-    pub declared: String,
-    /// Classes that objects are taken apart for.
-    pub classes: Vec<(String, Node)>,
-    /// Whether objects may be of a class that is not among them.
-    pub open: bool,
-    /// Whether there may be an object of its own class instead of a tag: in arrays of pointers that a
-    /// member counts, ROOT up to 5.15/08 streamed them so.
-    pub bare: bool,
-}
+use super::Pointer;
+use crate::streamer::shape::Shape;
 
 /// Name of the union's child for objects of other classes.
 const OTHER: &str = "other";
 
 /// How the values of a pointer are laid out.
-pub(super) enum Form {
+pub(in crate::streamer) enum Form {
     /// Bytes or null.
     Raw,
     /// An object of the only class, or null.
