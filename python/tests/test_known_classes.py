@@ -16,7 +16,7 @@ from support.data import data_files
 from support.root import Root
 
 FILES = {path.name: path for path in data_files("ttree")}
-TABLES = Path(__file__).parents[2] / "crates" / "nyssa" / "src" / "rootfile" / "known"
+TABLES = Path(__file__).parents[2] / "crates" / "nyssa" / "src" / "streamer" / "info" / "known"
 TREES = ("TTree", "TNtuple", "TNtupleD")
 #: Codes of types (`TVirtualStreamerInfo::EReadWrite`) that stand for the same bytes.
 SAME = {6: 3, 15: 13, 61: 62, 63: 62, 66: 62, 67: 62, 68: 62, 69: 64, 70: 64, 300: 500, 365: 500}
