@@ -37,8 +37,9 @@ mod write;
 
 use pyo3::prelude::*;
 
-/// The extension module.
-#[pymodule]
+/// The extension module. Its classes are frozen, and what changes inside them is behind locks, so that it
+/// needs no global lock of the interpreter.
+#[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<array::Array>()?;

@@ -113,8 +113,12 @@ impl Steps {
     fn prepare(&self, py: Python<'_>) -> PyResult<()> {
         let raise = |error| errors::to_python(py, &error);
         let context = door::context(self.threads).map_err(raise)?;
-        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        steps.as_mut().map_or(Ok(()), |steps| steps.prepare(&context)).map_err(raise)
+        // Another thread that has the lock may be waiting for Python.
+        let prepared = py.detach(|| {
+            let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+            steps.as_mut().map_or(Ok(()), |steps| steps.prepare(&context))
+        });
+        prepared.map_err(raise)
     }
 
     /// Stops reading.
