@@ -60,7 +60,7 @@ impl Context {
         })
     }
 
-    /// The same threads with another stop flag, set by whoever wants the work to end.
+    /// The same threads with another stop flag. Setting the flag stops the work.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
         self.cancel = cancel;
@@ -80,14 +80,14 @@ impl Context {
         Self { progress: None, ..self.clone() }
     }
 
-    /// The same threads for reads that share what reaches beyond their ends.
+    /// The same threads for reads that share decompressed pages and baskets.
     #[must_use]
     pub(crate) fn with_leftovers(mut self, leftovers: Arc<Leftovers>) -> Self {
         self.leftovers = Some(leftovers);
         self
     }
 
-    /// What the reads before have opened.
+    /// The pages and baskets that earlier reads have decompressed.
     pub(crate) fn leftovers(&self) -> Option<&Leftovers> {
         self.leftovers.as_deref()
     }

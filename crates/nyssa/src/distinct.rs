@@ -1,8 +1,8 @@
-//! Names that differ from one another.
+//! Makes names unique by numbers.
 
 use std::collections::{HashMap, HashSet};
 
-/// Gives out names, each once: whoever asks for one that another has gets it with a number.
+/// Gives each name once. A name that is taken gets a number.
 #[derive(Debug, Default)]
 pub(crate) struct Distinct {
     reserved: HashSet<String>,
@@ -12,13 +12,13 @@ pub(crate) struct Distinct {
 }
 
 impl Distinct {
-    /// `reserved` names are for those who own them, whoever asks first.
+    /// Keeps the names `reserved` for their owners.
     pub(crate) fn reserving(reserved: impl IntoIterator<Item = String>) -> Self {
         Self { reserved: reserved.into_iter().collect(), ..Self::default() }
     }
 
-    /// `name`, or `name_2`, `name_3`, ... where that is given or reserved. The first who `owns` it gets
-    /// it as it is.
+    /// Returns `name`, or `name_2`, `name_3`, ... if that name is taken or reserved. The first owner of a
+    /// name (`owns`) gets it unchanged.
     pub(crate) fn give(&mut self, name: &str, owns: bool) -> String {
         if (owns || !self.reserved.contains(name)) && self.given.insert(name.to_owned()) {
             return name.to_owned();
@@ -34,7 +34,7 @@ impl Distinct {
     }
 }
 
-/// A dot at the end, ROOT's mark of a split object, stays there.
+/// Puts a number behind a name. A dot at the end, ROOT's mark of a split object, stays at the end.
 fn numbered(name: &str, number: u32) -> String {
     let stem = name.trim_end_matches('.');
     let (stem, dots) = if stem.is_empty() { (name, "") } else { (stem, &name[stem.len()..]) };

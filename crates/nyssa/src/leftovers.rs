@@ -1,36 +1,35 @@
-//! What one read has opened and the next one needs again: pages and baskets that reach beyond the
-//! entries of a read.
+//! A small cache of decompressed pages and baskets that two reads have in common.
 //!
-//! Reads of neighbouring ranges share one [`Leftovers`] through their
-//! [`Context`](crate::Context). Each takes what it finds there and leaves what reaches beyond its end,
-//! so that every page and basket that fits is fetched, checked and decompressed once.
+//! A page may hold entries of two neighbouring reads. Such reads share one [`Leftovers`] through their
+//! [`Context`](crate::Context): the first read keeps the page and the second one finds it. Every page
+//! and basket that fits into memory is then fetched, checked and decompressed once.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a page or basket is: the reader that opened it, its column, its place in the file.
+/// Identifies a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// See [`Leftovers::new_owner`].
+    /// The reader that opened it, see [`Leftovers::new_owner`].
     pub owner: u64,
     /// Number of the column or branch.
     pub column: u64,
-    /// Its place among those of the column.
+    /// The place of the page or basket in its column.
     pub place: u64,
 }
 
-/// Whether something that was opened is needed once more.
+/// Says whether a page or basket holds entries that a later read needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// It ends with the entries that are read.
+    /// Its last entry is among the entries of this read.
     Ends,
-    /// Entries behind those that are read are in it, too.
+    /// It also holds entries that come after those of this read.
     Beyond,
 }
 
-/// Opened pages and baskets of some memory at most. Shared between threads by reference.
+/// Decompressed pages and baskets, up to a number of bytes. Threads share it by reference.
 pub struct Leftovers(Mutex<Inner>);
 
 struct Inner {
@@ -39,9 +38,9 @@ struct Inner {
     most: u64,
     all: bool,
     turn: u64,
-    /// Bytes of what found no room in this turn.
+    /// Bytes of the pages and baskets that did not fit in this turn.
     refused: u64,
-    /// Bytes of the largest that was opened so far.
+    /// Bytes of the largest page or basket that was opened so far.
     largest: u64,
 }
 
@@ -52,20 +51,20 @@ struct Kept {
 }
 
 impl Leftovers {
-    /// Nothing yet, and never more than `most` bytes.
+    /// An empty cache that will hold `most` bytes at most.
     pub fn new(most: u64) -> Self {
         let kept = HashMap::new();
         let (bytes, turn, refused, largest) = (0, 0, 0, 0);
         Self(Mutex::new(Inner { kept, bytes, most, all: false, turn, refused, largest }))
     }
 
-    /// A number for a reader, which no other one in this process has.
+    /// A number that no other reader of this process has.
     pub fn new_owner() -> u64 {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Bytes that are kept, and those that would be if there were room.
+    /// Bytes that are kept, plus the bytes that did not fit.
     pub fn wanted(&self) -> u64 {
         let inner = self.lock();
         inner.bytes.saturating_add(inner.refused)
@@ -76,8 +75,8 @@ impl Leftovers {
         self.lock().largest
     }
 
-    /// Keeps no more than `most` bytes from now on. If there is more, all of it goes: a part would save
-    /// little.
+    /// Sets the limit to `most` bytes. If more is kept now, everything is dropped: keeping a part would
+    /// save little.
     pub fn set_most(&self, most: u64) {
         let mut inner = self.lock();
         inner.most = most;
@@ -87,13 +86,13 @@ impl Leftovers {
         }
     }
 
-    /// Keeps everything that is opened from now on, or again only what reaches beyond: for a read whose
-    /// entries are read again.
+    /// With `all`, keeps every page and basket, because the same entries will be read again. Otherwise
+    /// keeps only those that hold later entries.
     pub fn keep_all(&self, all: bool) {
         self.lock().all = all;
     }
 
-    /// What is kept under `key`. It stays only when it is needed once more.
+    /// Finds the page or basket `key`. It is dropped from the cache unless a later read needs it.
     pub fn find<T: Any + Send + Sync>(&self, key: &Key, reach: Reach) -> Option<Arc<T>> {
         let mut inner = self.lock();
         let turn = inner.turn;
@@ -106,7 +105,7 @@ impl Leftovers {
         opened.downcast().ok()
     }
 
-    /// Whether what is opened now, of so many bytes, is to be kept.
+    /// Says whether a page or basket of `bytes` bytes should be kept.
     pub fn wants(&self, bytes: usize, reach: Reach) -> bool {
         let mut inner = self.lock();
         inner.largest = inner.largest.max(bytes as u64);
@@ -118,7 +117,7 @@ impl Leftovers {
         wanted && fits
     }
 
-    /// Keeps something of `bytes` bytes, if it may.
+    /// Keeps a page or basket of `bytes` bytes if it fits.
     pub fn keep<T: Any + Send + Sync>(&self, key: Key, opened: Arc<T>, bytes: usize) {
         let mut inner = self.lock();
         inner.remove(&key);
@@ -129,7 +128,7 @@ impl Leftovers {
         }
     }
 
-    /// Lets go of what no read has opened or used since the last call: nobody comes back to it.
+    /// Drops what no read has opened or used since the last call.
     pub fn turn(&self) {
         let mut inner = self.lock();
         let Inner { kept, bytes, turn, refused, .. } = &mut *inner;

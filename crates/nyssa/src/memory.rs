@@ -1,4 +1,4 @@
-//! What the process takes of the machine.
+//! The memory that this process uses.
 
 /// Largest resident set of this process in bytes, from the kernel; `None` where it does not tell.
 pub(crate) fn peak_memory() -> Option<u64> {

@@ -1,4 +1,4 @@
-//! What is wrong with a file, as the checks report it.
+//! Reports of checks: what is wrong in a file, and where.
 
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ impl From<&Error> for Problem {
     }
 }
 
-/// What a full check of a dataset has found.
+/// The result of a full check of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
     /// Number of entries.

@@ -17,7 +17,7 @@ use crate::rntuple::write::{Existing, Options, SharedFile, TableWriter};
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
 
-/// A file that gets more.
+/// A file that is opened for adding to it.
 pub struct Update {
     /// The file as it was.
     old: RootFile,

@@ -1,4 +1,4 @@
-//! Whether datasets hold the same values: side by side, or by digests.
+//! Compares the values of datasets: directly, or by digests.
 
 pub mod diff;
 pub mod digest;

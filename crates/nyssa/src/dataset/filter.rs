@@ -4,7 +4,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::error::{Error, Result};
 
-/// Which branches or fields are taken: globs such as `Jet_*`.
+/// Selects branches or fields by globs such as `Jet_*`.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     include: GlobSet,
@@ -12,7 +12,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Takes what matches one of `include` (all when it is empty) and none of `exclude`.
+    /// Selects names that match one of `include` (all names if it is empty) and none of `exclude`.
     ///
     /// # Errors
     /// `InvalidArgument` for a glob that does not parse.
@@ -20,7 +20,7 @@ impl Filter {
         Ok(Self { include: globs(include)?, exclude: globs(exclude)? })
     }
 
-    /// Is the column of this name taken?
+    /// Says whether the filter selects the column `name`.
     pub fn takes(&self, name: &str) -> bool {
         (self.include.is_empty() || self.include.is_match(name)) && !self.exclude.is_match(name)
     }

@@ -1,4 +1,4 @@
-//! One face for any dataset, TTree or RNTuple: what the command line, Python, verify and diff use.
+//! The trait [`Dataset`]: what can be done with any dataset, TTree or RNTuple.
 
 pub(crate) mod batches;
 mod filter;
@@ -23,9 +23,9 @@ pub use spare::{LeftOut, Sparing};
 /// Which container a dataset is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The old container.
+    /// TTree, the container of ROOT until version 6.
     TTree,
-    /// The new one.
+    /// RNTuple, its successor.
     RNTuple,
 }
 
@@ -57,22 +57,22 @@ pub trait Dataset: Send + Sync {
     /// Readable and unreadable columns, in order.
     fn items(&self) -> &[Item];
 
-    /// Columns that are part of those of [`Dataset::items`], by path: the sub-branches of split branches, the
-    /// parts of fields (`s.x`; `jets.pt` for those of the items of a collection), and the collections of
-    /// which projected fields show everything ([`Schema::backing`]).
+    /// Columns that are parts of other columns, by path: sub-branches of split branches (`event/px`),
+    /// subfields (`s.x`, `jets.pt`), and collections whose content is shown by projected fields
+    /// ([`Schema::backing`]).
     fn below(&self) -> &[Item] {
         &[]
     }
 
-    /// Names of the columns that say how many items lists have, so that they are never negative: counters of
-    /// branches, projected sizes of collections.
+    /// Names of the columns that hold the lengths of lists: counters of branches and projected sizes of
+    /// collections. Their values are never negative.
     fn sizes(&self) -> HashSet<String> {
         HashSet::new()
     }
 
-    /// The column of a name, of the items or below them. Those of an RNTuple are also found by ROOT's full
-    /// path (`jets._0.pt`), those of a TTree by the last name of their path where no other has it, and by
-    /// the path from the tree on (`/event/px`).
+    /// Finds a column by its name or path. A column of an RNTuple is also found by ROOT's full path
+    /// (`jets._0.pt`). A branch of a TTree is also found by the last name of its path, if no other branch
+    /// has that name, and by its path from the tree on (`/event/px`).
     fn item(&self, name: &str) -> Option<&Item> {
         let all = || self.items().iter().chain(self.below());
         let path = name.strip_prefix('/').unwrap_or(name);
@@ -88,10 +88,11 @@ pub trait Dataset: Send + Sync {
         None
     }
 
-    /// Entry ranges that are cheap to read on their own, covering all entries.
+    /// Ranges of entries, in order, that cover all entries. Each is cheap to read on its own.
     fn clusters(&self) -> Vec<Range<u64>>;
 
-    /// Reads `names` for an entry range; arrays in the order asked, each `entries.len()` long,
+    /// Reads the columns `names` of a range of entries. The arrays come in the order of `names`, each
+    /// `entries.len()` long,
     /// of the Arrow types in [`Dataset::items`].
     ///
     /// # Errors
@@ -131,11 +132,11 @@ pub trait Dataset: Send + Sync {
         Ok(None)
     }
 
-    /// Lets go of the files that it is read from; nothing can be read any more, also not by other datasets
-    /// of the same open file. For datasets without files this does nothing.
+    /// Closes the files of the dataset. After that nothing can be read, also not by other datasets of the
+    /// same open file. A dataset without files stays readable.
     fn close(&self) {}
 
-    /// Refuses entries of files that were closed.
+    /// Checks that the files of these entries are open.
     ///
     /// # Errors
     /// `InvalidArgument` with the name of the file.
@@ -166,7 +167,7 @@ impl std::fmt::Debug for dyn Dataset {
 /// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
 
-/// The Arrow fields that columns read as, under the names that are asked for.
+/// The Arrow fields of columns, with the names that were asked for.
 ///
 /// # Errors
 /// `NotFound`, `Unsupported`.
@@ -182,7 +183,7 @@ pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<F
         let name = name.as_ref();
         let item = items.get(name).copied().or_else(|| dataset.item(name));
         let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
-        // By the name that was asked for: the column's own may be spelled otherwise.
+        // The column may have another name than the one that was asked for.
         let field = item.field.clone().map_err(Error::unsupported)?;
         Ok(Arc::new(field.with_name(name)))
     };

@@ -1,5 +1,6 @@
-//! Reading what can be read: columns that are damaged, or of a kind that nyssa does not read, are left
-//! out, and where only a part of a column is, that part.
+//! Reads the columns that can be read and leaves out the others. A column is left out if its bytes are
+//! damaged or if nyssa cannot read its type. If only a part of a column is unreadable, only that part is
+//! left out.
 
 use std::ops::Range;
 
@@ -12,12 +13,12 @@ use crate::error::{Error, Kind, Result};
 /// Reads columns of a dataset.
 type Read<'r> = dyn Fn(&dyn Dataset, &[&str]) -> Result<Vec<ArrayRef>> + 'r;
 
-/// A column, or a part of one, that is left out.
+/// A column, or a part of a column, that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name or path.
+    /// Name or path of the column.
     pub column: String,
-    /// Why it cannot be read, and where.
+    /// The reason, and the place in the file.
     pub reason: String,
 }
 
@@ -27,18 +28,17 @@ impl LeftOut {
     }
 }
 
-/// Columns of a dataset that are read as far as that is possible. What cannot be read once is not
-/// asked for again.
+/// Reads the readable columns of a dataset. A column that failed once is not read again.
 pub struct Sparing<'a> {
     dataset: &'a dyn Dataset,
-    /// The dataset without parts of columns, once there are such.
+    /// The dataset without the unreadable parts of columns, if there are any.
     without: Option<AnyDataset>,
     names: Vec<String>,
     left_out: Vec<LeftOut>,
 }
 
 impl<'a> Sparing<'a> {
-    /// The columns `names` of `dataset`. Those that are known to be unreadable are left out.
+    /// Starts with the columns `names` of `dataset`, without those that are known to be unreadable.
     ///
     /// # Errors
     /// Those of [`Dataset::without`].
@@ -65,22 +65,22 @@ impl<'a> Sparing<'a> {
         Ok(this)
     }
 
-    /// The dataset that is read: its columns may lack parts.
+    /// The dataset that is read. Its columns may lack unreadable parts.
     pub fn dataset(&self) -> &dyn Dataset {
         self.without.as_deref().unwrap_or(self.dataset)
     }
 
-    /// The same for those who keep it; `None` where no column lacks a part.
+    /// The dataset without unreadable parts, shared; `None` if all columns are whole.
     pub fn without(&self) -> Option<AnyDataset> {
         self.without.clone()
     }
 
-    /// The columns that are read.
+    /// Names of the columns that are still read.
     pub fn names(&self) -> Vec<&str> {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// What was left out since this was asked last.
+    /// Returns what was left out since the last call.
     pub fn take_left_out(&mut self) -> Vec<LeftOut> {
         std::mem::take(&mut self.left_out)
     }
@@ -127,7 +127,7 @@ impl<'a> Sparing<'a> {
             Err(error) if is_spared(&error) => {}
             done => return done,
         }
-        // What can be read part by part, but not together.
+        // Each column can be read alone, but not all of them together.
         let mut found = Vec::new();
         for name in self.names() {
             match read(self.dataset(), &[name]) {
@@ -140,7 +140,7 @@ impl<'a> Sparing<'a> {
         read(self.dataset(), &self.names())
     }
 
-    /// Takes away whole columns, and parts of others.
+    /// Leaves out whole columns, and parts of columns.
     fn leave_out(&mut self, found: Vec<LeftOut>, context: &Context) -> Result<()> {
         let (whole, parts): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|one| self.names.contains(&one.column));
@@ -153,7 +153,7 @@ impl<'a> Sparing<'a> {
             self.without = Some(without);
             self.left_out.extend(parts);
         }
-        // Without these parts some columns may not be what they were.
+        // A column whose parts are all left out is gone.
         let unreadable = self.unreadable();
         self.names.retain(|name| unreadable.iter().all(|one| one.column != *name));
         self.left_out.extend(unreadable);
@@ -170,12 +170,12 @@ impl<'a> Sparing<'a> {
     }
 }
 
-/// Whether others can be read where this went wrong.
+/// Says whether other columns may still be readable after this error.
 pub(crate) fn is_spared(error: &Error) -> bool {
     !matches!(error.kind(), Kind::Cancelled | Kind::Io | Kind::NotFound | Kind::InvalidArgument)
 }
 
-/// The columns of `names` that cannot be read of these entries.
+/// The columns of `names` that cannot be read for these entries.
 pub(super) fn damaged<D: Dataset + ?Sized>(
     dataset: &D,
     names: &[&str],

@@ -11,7 +11,7 @@ use crate::Context;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 
-/// Two wanted entries of one cluster that are further apart are read apart: below, most formats would
+/// Entries of one cluster that are closer than this are read together. Read one by one, they would
 /// decompress the same pages or baskets twice.
 const GAP: u64 = 4096;
 
@@ -44,7 +44,7 @@ pub fn take<D: Dataset + ?Sized>(
         let arrays = dataset.read(names, range, context)?;
         let rows = wanted.iter().map(|index| to_usize(index - start, "entry"));
         let rows = rows.map(|row| Ok((0, row?))).collect::<Result<Vec<_>>>()?;
-        // Only what is wanted stays in memory.
+        // Keeps only the entries that were asked for in memory.
         parts.push(arrays.iter().map(|array| gather(&[array], &rows)).collect::<Result<Vec<_>>>()?);
     }
     if parts.is_empty() {
@@ -59,7 +59,7 @@ pub fn take<D: Dataset + ?Sized>(
     (0..names.len()).map(column).collect()
 }
 
-/// Cuts ascending indices where clusters end and where nothing is wanted for long.
+/// Divides ascending indices at the ends of clusters and at large gaps.
 fn ranges<'i>(sorted: &'i [u64], clusters: &[Range<u64>]) -> Vec<&'i [u64]> {
     let mut ranges = Vec::new();
     let mut rest = sorted;

@@ -1,4 +1,4 @@
-//! A tree with the columns of its friends.
+//! Opens a tree together with its friends.
 
 use std::io::ErrorKind;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Many files as one dataset.
+//! A chain: many files as one dataset.
 
 mod names;
 
@@ -26,13 +26,13 @@ pub const MAX_OPEN: usize = 16;
 /// One file of a chain.
 #[derive(Clone)]
 pub struct Link {
-    /// What messages call it: `file.root:Events`.
+    /// Its name in messages, such as `file.root:Events`.
     pub name: String,
     open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
 }
 
 impl Link {
-    /// A dataset that `open` opens, whenever it is needed and not open any more.
+    /// A dataset that `open` opens. It is opened again if it is needed after it was closed.
     pub fn new(
         name: impl Into<String>,
         open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
@@ -58,7 +58,7 @@ impl Link {
     }
 }
 
-/// How files become one dataset; the defaults are the columns of the first file, and no guesses.
+/// How files become one dataset. By default the chain has the columns of the first file.
 #[derive(Clone, Debug, Default)]
 pub struct ChainOptions {
     /// The columns.
@@ -76,7 +76,7 @@ pub struct ChainOptions {
 pub struct Chain {
     links: Vec<Link>,
     parts: Vec<Part>,
-    /// The columns, and those below them from number `below` on.
+    /// The columns; parts of columns follow from index `below` on.
     items: Arc<[Item]>,
     below: usize,
     format: Format,
@@ -88,7 +88,7 @@ pub struct Chain {
     closed: Arc<AtomicBool>,
 }
 
-/// What is known about a file.
+/// One file of the chain.
 struct Part {
     file: String,
     /// Its entries in the chain.
@@ -97,7 +97,7 @@ struct Part {
     mapping: Arc<Mapping>,
 }
 
-/// What opening a file for the first time tells.
+/// What is learned about a file when it is opened for the first time.
 struct Found {
     file: String,
     dataset: Option<AnyDataset>,
@@ -105,7 +105,7 @@ struct Found {
     object: String,
     entries: u64,
     clusters: Vec<Range<u64>>,
-    /// Its columns, and those below them.
+    /// Its columns, followed by the parts of columns.
     items: Vec<Item>,
     below: usize,
     /// The collections that projected fields show.

@@ -1,4 +1,4 @@
-//! A dataset under another schema.
+//! A dataset read with another schema.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,11 +14,11 @@ use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 
-/// How the columns of one file become those of a target schema. Files of one schema share it.
+/// Maps the columns of one file to the columns of a target schema. Files of one schema share it.
 #[derive(Debug)]
 pub(crate) struct Mapping(Vec<std::result::Result<Origin, String>>);
 
-/// Where a column of the target comes from.
+/// The source of a column of the target.
 #[derive(Debug)]
 enum Origin {
     Column { name: String, conversion: Conversion },
@@ -58,7 +58,7 @@ impl Mapping {
         Self(target.iter().map(origin).collect())
     }
 
-    /// Why column number `index` of the target cannot be read from the file.
+    /// The reason why column `index` of the target cannot be read from the file.
     pub(crate) fn reason(&self, index: usize) -> Option<&str> {
         self.0.get(index)?.as_ref().err().map(String::as_str)
     }
@@ -85,7 +85,7 @@ fn said(error: Error) -> String {
     }
 }
 
-/// A dataset read as one of another schema.
+/// A dataset that is read with another schema.
 pub struct Evolved {
     inner: AnyDataset,
     items: Arc<[Item]>,

@@ -1,4 +1,4 @@
-//! Some entries of a dataset, as a dataset: a range, or what a cut leaves over.
+//! Some entries of a dataset, as a dataset: those of a range, or those that pass a cut.
 
 use std::ops::Range;
 
@@ -14,17 +14,17 @@ use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::rntuple::schema::Schema;
 
-/// Consecutive entries of the inner dataset, of which some or all are taken.
+/// A range of entries of the inner dataset, of which some or all are selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
     /// Entries of the inner dataset.
     pub entries: Range<u64>,
-    /// Which of them are taken; `None` for all.
+    /// A mask of the selected entries; `None` selects all.
     pub mask: Option<BooleanBuffer>,
 }
 
 impl Piece {
-    /// Number of entries taken.
+    /// Number of selected entries.
     pub fn taken(&self) -> u64 {
         match &self.mask {
             None => self.entries.end - self.entries.start,
@@ -33,7 +33,7 @@ impl Piece {
     }
 }
 
-/// Entries that a cut looks at together.
+/// Number of entries on which a cut is evaluated at once.
 const CUT_ENTRIES: u64 = 1 << 16;
 
 /// Which of `entries` a cut takes. Only the columns of the cut are read, some clusters or a part of one
@@ -62,7 +62,7 @@ pub fn taken(
     Ok(pieces)
 }
 
-/// The taken entries of another dataset, counted from 0.
+/// The selected entries of another dataset, counted from 0.
 pub struct Selected<'a> {
     inner: &'a dyn Dataset,
     pieces: Vec<Piece>,

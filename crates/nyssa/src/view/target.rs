@@ -8,23 +8,23 @@ use crate::Context;
 use crate::dataset::{AnyDataset, Item, LeftOut};
 use crate::error::{Error, Result};
 
-/// Which columns a chain of files has, and of which types.
+/// The columns of a chain of files, and their types.
 #[derive(Clone, Debug, Default)]
 pub enum Target {
-    /// Those of the first file.
+    /// The columns of the first file.
     #[default]
     First,
-    /// Those of any file, in types that hold what is in all of them.
+    /// All columns of all files, in types that hold the values of all files.
     Union,
-    /// Those that all files have, in types that hold what is in all of them.
+    /// The columns that all files have, in types that hold the values of all files.
     Intersection,
-    /// Those stated; each must be in one of the files at least.
+    /// The stated columns. Each must be in at least one of the files.
     Stated(Vec<Item>),
-    /// Those of another dataset.
+    /// The columns of another dataset.
     Like(AnyDataset),
 }
 
-/// The columns of a file, and those below them.
+/// The columns of a file, and the parts of columns.
 pub(super) struct File<'a> {
     pub(super) name: &'a str,
     pub(super) own: &'a [Item],
@@ -117,7 +117,7 @@ fn joined(files: &[(&str, &[Item])], shared_only: bool) -> Vec<Item> {
     items
 }
 
-/// Makes the type of `item` hold what `other`, of another file, has.
+/// Widens the type of `item` so that it also holds the values of `other`.
 fn widen(item: &mut Item, other: &Item, file: &str, shared_only: bool) {
     let (Ok(a), Ok(b)) = (&item.field, &other.field) else {
         if item.field.is_ok() {
@@ -146,7 +146,7 @@ fn widen(item: &mut Item, other: &Item, file: &str, shared_only: bool) {
     }
 }
 
-/// Lets be null what one of the files does not have, where `missing` says so.
+/// Makes members nullable that one of the files lacks, if `missing` says so.
 fn nullable(mut items: Vec<Item>, files: &[File<'_>], missing: Missing) -> Vec<Item> {
     if missing == Missing::Null {
         for file in files {

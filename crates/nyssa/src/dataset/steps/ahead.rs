@@ -11,31 +11,31 @@ use super::{Position, Step, Worker};
 use crate::Context;
 use crate::error::{Error, Result};
 
-/// How long the user may wait before a wish to stop is noticed.
+/// Time between two checks whether the user wants to stop.
 const POLL: Duration = Duration::from_millis(20);
 
-/// The worker, and what it has read.
+/// The worker and the window that it has read.
 pub(super) type Read<T> = (Box<Worker<T>>, Result<Option<Vec<Step<T>>>>);
 
 /// A window that is being read.
 pub(super) struct Ahead<T> {
     receiver: Receiver<Read<T>>,
-    /// Not to be touched in a fork, which has no such thread.
+    /// Process that started the thread. A forked process does not have the thread.
     thread: ManuallyDrop<JoinHandle<()>>,
     process: u32,
-    /// Where the window begins.
+    /// The position at which the window begins.
     from: Position,
 }
 
 impl<T: Send + 'static> Ahead<T> {
-    /// Lets `worker` read its next window after some time.
+    /// Starts a thread in which `worker` reads its next window after `delay`.
     pub fn start(mut worker: Box<Worker<T>>, wait: Duration, context: Context) -> Result<Self> {
         let from = worker.at.clone();
         let (sender, receiver) = sync_channel(1);
         let job = move || {
             std::thread::sleep(wait);
             let window = worker.window(&context);
-            // Nobody waits any more when the steps were dropped.
+            // The receiver is gone if the steps were dropped.
             let _ = sender.send((worker, window));
         };
         let thread = std::thread::Builder::new().name("nyssa-ahead".to_owned()).spawn(job);
@@ -45,7 +45,7 @@ impl<T: Send + 'static> Ahead<T> {
         Ok(Self { receiver, thread, process: std::process::id(), from })
     }
 
-    /// Whether the thread is one of this process.
+    /// Says whether this process started the thread.
     pub fn is_here(&self) -> bool {
         self.process == std::process::id()
     }
@@ -77,7 +77,7 @@ impl<T: Send + 'static> Ahead<T> {
         }
     }
 
-    /// Leaves the thread alone; where its window begins.
+    /// Abandons the thread and returns the position at which its window begins.
     pub fn leave(self) -> Position {
         self.from
     }

@@ -1,7 +1,7 @@
-//! A dataset step by step: the next step is read while the caller works on the one before.
+//! Reads a dataset in steps. A thread reads the next step while the caller works on the current one.
 //!
-//! Steps share the pages and baskets that reach beyond their ends ([`Leftovers`]), so each is opened
-//! once, wherever steps end, if there is memory to keep it. Small steps are cut out of larger windows that are read at once.
+//! Neighbouring steps share pages and baskets ([`Leftovers`]), so each page is decompressed once if there
+//! is memory to keep it. Small steps are cut out of larger windows, and a window is read at once.
 
 mod ahead;
 mod partition;
@@ -30,30 +30,30 @@ use crate::error::{Kind, Result};
 use crate::guard::to_usize;
 use crate::leftovers::Leftovers;
 
-/// Bytes of arrays that steps of a few entries are cut out of.
+/// Size of a window, in bytes of arrays.
 const WINDOW_BYTES: f64 = 32e6;
-/// A window has at most so many times the steps of the one before: the first entries may be small.
+/// A window has at most so many times more steps than the window before it.
 const GROWTH: u64 = 8;
-/// Entries that are read first to see how large they are; then so many times more.
+/// Each sample of the first entries is so many times larger than the sample before it.
 const SAMPLE_GROWTH: u64 = 16;
-/// Bytes of entries that say enough about the others.
+/// A sample of so many bytes is large enough to estimate the size of the other entries.
 const SAMPLE_BYTES: u64 = 256 << 10;
-/// Part of the memory that is stated which a small window takes.
+/// A window is small if it takes less than this fraction of the stated memory.
 const SMALL: f64 = 0.1;
-/// How long reading waits: only when the caller has the next step does it let go of the one before, and
-/// then the memory of that one is free.
+/// Reading starts after this time. The caller drops the old step only after it has got the new one, and
+/// only then is the memory of the old step free.
 const HANDOVER: Duration = Duration::from_millis(1);
-/// Most bytes of opened pages and baskets where the user has stated no memory.
+/// Limit for kept pages and baskets, in bytes, if the user has not stated a memory.
 const OPENED_BYTES: u64 = 1 << 30;
 
-/// A part of what is iterated over, such as a file: no step crosses its ends.
+/// A part of the input, such as a file. No step crosses the end of a part.
 #[derive(Clone)]
 pub struct Part {
-    /// Where its entries are.
+    /// The dataset that holds the entries.
     pub dataset: AnyDataset,
     /// The entries of the dataset.
     pub entries: Range<u64>,
-    /// Entry 0 of the part, as an entry of the dataset.
+    /// The entry of the dataset that counts as entry 0 of the part.
     pub origin: u64,
     /// Name of the file.
     pub file: Arc<str>,
@@ -63,8 +63,8 @@ pub struct Part {
 /// `None` behind the last one. May be called on any thread, each part again after a fork.
 pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<Part>> + Send + Sync>;
 
-/// Makes what the caller wants of the arrays of a step, which are of these fields, on the thread that
-/// reads; also says how many bytes of memory it takes besides the arrays.
+/// Turns the arrays of a step into what the caller wants, on the thread that reads. Also returns how many
+/// bytes of memory this takes besides the arrays.
 pub type Finish<T> =
     Arc<dyn Fn(&[FieldRef], Vec<ArrayRef>, u64, &Context) -> Result<(T, u64)> + Send + Sync>;
 
@@ -72,38 +72,38 @@ pub type Finish<T> =
 pub struct Step<T> {
     /// Name of the file.
     pub file: Arc<str>,
-    /// Its entries in the part.
+    /// Its entries, counted in the part.
     pub entries: Range<u64>,
-    /// Number of its first entry among those of all parts.
+    /// Number of its first entry, counted over all parts.
     pub first: u64,
-    /// What was made of its arrays.
+    /// The result for its arrays.
     pub data: T,
-    /// What is left out from this step on.
+    /// Columns that are left out from this step on.
     pub left_out: Vec<LeftOut>,
-    /// Where it was read from, and its entries there.
+    /// The dataset it was read from, and its entries there.
     origin: (AnyDataset, Range<u64>),
 }
 
-/// What is iterated over, and how.
+/// The input of an iteration and its options.
 struct Job<T> {
     parts: Parts,
     size: StepSize,
     finish: Finish<T>,
 }
 
-/// Where reading goes on.
+/// The position at which reading goes on.
 #[derive(Clone, Default)]
 struct Position {
     columns: Columns,
     part: usize,
-    /// Next entry of the dataset; `None` for the first of the part.
+    /// Next entry of the dataset; `None` at the start of the part.
     entry: Option<u64>,
-    /// Entries of the parts before.
+    /// Number of entries in the parts before this one.
     before: u64,
     taken: Option<Taken>,
-    /// Steps of the last window.
+    /// Number of steps in the last window.
     steps: u64,
-    /// Whether the last window was so small that a third one may be in memory with it and the one before.
+    /// Says whether the last window was so small that three windows may be in memory.
     small: bool,
 }
 
@@ -124,11 +124,11 @@ pub struct Steps<T: Send + 'static> {
 }
 
 enum State<T> {
-    /// Nothing is read at the moment.
+    /// No thread is reading.
     Idle(Box<Worker<T>>),
-    /// The next window is read.
+    /// A thread is reading the next window.
     Ahead(Ahead<T>),
-    /// There are no more, or there was an error.
+    /// All steps were read, or an error ended the iteration.
     Done,
 }
 
@@ -210,7 +210,7 @@ impl<T: Send + 'static> Steps<T> {
 }
 
 impl<T: Send + 'static> Steps<T> {
-    /// Reads nothing more.
+    /// Ends the iteration.
     fn stop(&mut self) {
         self.ready.clear();
         if let State::Ahead(ahead) = std::mem::replace(&mut self.state, State::Done) {

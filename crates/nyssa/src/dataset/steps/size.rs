@@ -5,57 +5,57 @@ use std::ops::Range;
 /// Where steps end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSize {
-    /// After so many entries, the last step perhaps earlier.
+    /// Each step has so many entries. The last one may have fewer.
     Entries(u64),
-    /// With clusters.
+    /// Each step is one cluster.
     Cluster,
-    /// Where it takes no more than so many bytes of memory to iterate: for the step that the caller
-    /// holds, the one that is being read, and what is opened for those after it. With clusters where
-    /// they fit, else clusters are divided; the rest of one is a step once it fits.
+    /// Iterating takes no more than so many bytes of memory. This counts the step that the caller holds,
+    /// the step that is being read, and the pages and baskets kept for the steps after it. Steps end with
+    /// clusters if clusters fit; otherwise clusters are divided.
     Memory(u64),
 }
 
-/// Part of the memory that is planned with: entries differ.
+/// Fraction of the stated memory that is planned for. The rest is a reserve, because entries differ.
 const PLANNED: f64 = 0.92;
-/// Memory that reading takes besides, in bytes: what was fetched, what threads decompress into.
+/// Memory that reading takes besides arrays, in bytes: fetched bytes and buffers of threads.
 const SCRATCH_BYTES: f64 = 10e6;
-/// Part of the memory that this may be of what is planned.
+/// Largest fraction of the planned memory that [`SCRATCH_BYTES`] may take.
 const MOST_SCRATCH: f64 = 0.1;
-/// Part of this for what was fetched.
+/// Fraction of the scratch memory that is for fetched bytes.
 const FETCHED: f64 = 0.5;
-/// Part of the memory that opened pages and baskets may take. If all of them take more none is kept:
-/// some of them would save less than larger steps do.
+/// Largest fraction of the memory for kept pages and baskets. If all of them need more, none is kept:
+/// larger steps save more than a few kept pages.
 const MOST_OPENED: f64 = 0.6;
-/// Part of the memory that the pages or baskets may take that threads have open at the moment.
+/// Largest fraction of the memory for the pages or baskets that threads decompress at the moment.
 const MOST_AT_HAND: f64 = 0.25;
-/// Part of the memory that objects around the arrays of a step may take.
+/// Largest fraction of the memory for the objects around the arrays of a step.
 const MOST_OBJECTS: f64 = 0.25;
 /// Memory of the objects around one column of a step, in bytes.
 const COLUMN_BYTES: f64 = 2000.0;
 /// Steps in memory at once: that of the caller and the next.
 const STEPS: f64 = 2.0;
 
-/// What the entries before have taken.
+/// Memory that the entries read so far have taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
-    /// Bytes of one entry.
+    /// Mean size of an entry, bytes.
     pub entry: f64,
-    /// Bytes of all pages and baskets that reach beyond an entry inside a cluster.
+    /// Bytes of the pages and baskets that hold both sides of a cut inside a cluster.
     pub inside: u64,
-    /// Bytes of those that reach beyond the end of a cluster.
+    /// Bytes of the pages and baskets that hold both sides of a cut between clusters.
     pub between: u64,
 }
 
-/// Memory to plan with.
+/// Memory that a plan may use, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room(f64);
 
 /// One step of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Planned {
-    /// Its end.
+    /// Entry after the last one of the step.
     pub end: u64,
-    /// Bytes that pages and baskets may take that reach beyond it.
+    /// Bytes for the pages and baskets that the step shares with the next one.
     pub opened: u64,
 }
 

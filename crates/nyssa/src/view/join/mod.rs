@@ -28,11 +28,11 @@ use crate::error::{Error, Result, ResultExt};
 pub struct Right {
     /// The dataset.
     pub dataset: AnyDataset,
-    /// Put before the names of its columns.
+    /// Prefix of the names of its columns.
     pub prefix: String,
 }
 
-/// All entries of a left dataset with the columns of others.
+/// A dataset with all entries of a left dataset and the columns of several datasets.
 ///
 /// Joined on keys, each entry has the values of the first entry of the right dataset with the same
 /// key, or nulls. Without keys, entries of the same number belong together.
@@ -40,10 +40,10 @@ pub struct Join {
     left: AnyDataset,
     on: Vec<String>,
     sides: Vec<Side>,
-    /// The columns, and those below them from number `below` on.
+    /// The columns; parts of columns follow from index `below` on.
     items: Vec<Item>,
     below: usize,
-    /// Where each item is: the side, 0 for the left, and its name there.
+    /// For each column its dataset (0 is the left one) and its name there.
     origins: Vec<(usize, String)>,
 }
 

@@ -23,7 +23,7 @@ use crate::rntuple::schema::Schema;
 /// Makes the target members, each one value for each object, of the source members.
 pub type RuleFunction = Arc<dyn Fn(&[(ArrayRef, Field)]) -> Result<Vec<ArrayRef>> + Send + Sync>;
 
-/// How objects of a class get target members.
+/// A rule that computes members of the objects of a class.
 #[derive(Clone)]
 pub struct ReadRule {
     class: String,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for ReadRule {
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// Its type; `None` for that of what the function makes of no objects.
+    /// Its type; `None` takes the type that the function returns for no objects.
     pub field: Option<Field>,
 }
 
@@ -117,7 +117,7 @@ impl ReadRule {
 pub struct Ruled {
     inner: AnyDataset,
     items: Vec<Item>,
-    /// For each item how it changes, if it does.
+    /// For each column its plan, if a rule changes it.
     plans: Vec<Option<Plan>>,
 }
 
