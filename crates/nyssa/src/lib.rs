@@ -5,6 +5,12 @@
 //!
 //! plan → fetch → unseal → decode → array; array → encode → seal → commit.
 //!
+//! # What is public
+//!
+//! [`open`] gives a [`Dataset`]; [`view`] makes datasets of datasets; [`convert`], [`rewrite`], [`merge`] and
+//! [`update`] make files; [`verify`], [`compare`] and [`tune`] tell what is in them. The formats themselves are
+//! in [`rootfile`], [`rntuple`], [`ttree`] and [`streamer`].
+//!
 //! # The rooms
 //!
 //! A room may use the rooms below it, never one above it. `tests/architecture` reads the imports and
@@ -32,34 +38,40 @@
 //! ```
 
 mod arena;
+mod cursor;
+mod distinct;
+mod leftovers;
+mod memory;
+mod output;
+mod problem;
+
 pub mod arrow;
 pub mod compare;
 pub mod compression;
 pub mod context;
 pub mod convert;
-pub mod cursor;
 pub mod cut;
 pub mod dataset;
-mod distinct;
 pub mod error;
-pub mod guard;
-mod leftovers;
-mod memory;
 pub mod merge;
-pub mod names;
 pub mod open;
-mod output;
-mod problem;
 pub mod rewrite;
 pub mod rntuple;
 pub mod rootfile;
 pub mod streamer;
 pub mod ttree;
 pub mod tune;
-pub mod type_name;
 pub mod update;
 pub mod verify;
 pub mod view;
+
+// Small helpers that the command line, the Python package and fuzz targets share. They may change at any time.
+#[doc(hidden)]
+pub mod guard;
+#[doc(hidden)]
+pub mod names;
+#[doc(hidden)]
+pub mod type_name;
 
 pub use context::Context;
 pub use dataset::Dataset;

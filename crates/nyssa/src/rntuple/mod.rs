@@ -6,14 +6,18 @@
 //! read | write
 //! choose       which encoding, codec and effort: candidates, samples, price
 //! page         sealed page <-> elements
-//! schema       fields, columns, projections
-//! format       anchor, envelope, frame, locator, page list
+//! format       anchor, envelope, frame, page list
+//! schema       fields, columns, projections, locators
 //! encoding     column types: elements <-> bits
 //! ```
 
 pub(crate) mod choose;
+// The binary format itself, for tests and fuzz targets. It may change at any time.
+#[doc(hidden)]
 pub mod encoding;
+#[doc(hidden)]
 pub mod format;
+#[doc(hidden)]
 pub mod page;
 pub mod read;
 pub mod schema;

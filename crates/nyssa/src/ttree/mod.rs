@@ -1,7 +1,7 @@
 //! TTree: the model of a tree, and reading baskets to Arrow arrays. Knows nothing of RNTuple.
 
-pub mod model;
-pub mod read;
+pub(crate) mod model;
+pub(crate) mod read;
 
 pub use model::{
     Alias, Basket, Branch, ClassName, CountSource, Element, Friend, Index, Leaf, Plain, Relations,
