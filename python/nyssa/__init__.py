@@ -9,8 +9,13 @@
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
 `concatenate` read them; `recreate` writes RNTuples, `update` adds to them; `convert` turns a TTree
-into an RNTuple; `merge` makes one RNTuple of many. Errors are in `nyssa.errors`, each derived from
-the builtin one would catch.
+into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff` and `inspect` report. Errors
+are in `nyssa.errors`, each derived from the builtin one would catch.
+
+Public are the names that this package exports (``nyssa.__all__``), and those of the modules
+`nyssa.errors` (exceptions), `nyssa.objects` (histograms and other objects of files) and
+`nyssa.reports` (what checks and comparisons return). All other modules are private; what they have
+for users is exported here. So is the class of whatever is returned.
 """
 
 from __future__ import annotations
@@ -33,6 +38,8 @@ from nyssa.errors import (
 )
 
 if TYPE_CHECKING:
+    from nyssa import objects, reports
+    from nyssa._attributes import AttributeSetWriter
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._digest import digest
@@ -42,7 +49,8 @@ if TYPE_CHECKING:
     from nyssa._precision import Precision, column_precision
     from nyssa._rewrite import rewrite
     from nyssa._verify import diff, inspect, verify
-    from nyssa.dataset import AttributeSet, Column, Dataset, RNTuple, TTree
+    from nyssa.dataset import AttributeSet, Column, Dataset, Friend, RNTuple, TTree
+    from nyssa.fields import Field
     from nyssa.file import Directory, File, open
     from nyssa.rules import ReadRules
     from nyssa.writing import (
@@ -59,12 +67,15 @@ if TYPE_CHECKING:
 # part of this package too, need not spend.
 _HOMES = {
     "AttributeSet": "dataset",
+    "AttributeSetWriter": "_attributes",
     "Chain": "_chain",
     "Column": "dataset",
     "Dataset": "dataset",
     "Directory": "file",
+    "Field": "fields",
     "File": "file",
     "FillContext": "writing",
+    "Friend": "dataset",
     "NTupleWriter": "writing",
     "Precision": "_precision",
     "RNTuple": "dataset",
@@ -74,13 +85,12 @@ _HOMES = {
     "WritableFile": "writing",
     "chain": "_chain",
     "column_precision": "_precision",
-    "diff": "_verify",
-    "inspect": "_verify",
-    "verify": "_verify",
     "concatenate": "_iterate",
     "convert": "_convert",
+    "diff": "_verify",
     "digest": "_digest",
     "estimate_write_memory": "writing",
+    "inspect": "_verify",
     "iterate": "_iterate",
     "join": "_join",
     "merge": "_merge",
@@ -88,19 +98,23 @@ _HOMES = {
     "recreate": "writing",
     "rewrite": "_rewrite",
     "update": "writing",
+    "verify": "_verify",
 }
 
 __all__ = [
     "ArgumentError",
     "AttributeSet",
+    "AttributeSetWriter",
     "Chain",
     "ChecksumError",
     "Column",
     "Dataset",
     "Directory",
+    "Field",
     "File",
     "FillContext",
     "FormatError",
+    "Friend",
     "InternalError",
     "LimitError",
     "NTupleWriter",
@@ -127,8 +141,10 @@ __all__ = [
     "iterate",
     "join",
     "merge",
+    "objects",
     "open",
     "recreate",
+    "reports",
     "rewrite",
     "update",
     "verify",
@@ -136,6 +152,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name in ("objects", "reports"):
+        return import_module(f"{__name__}.{name}")
     home = _HOMES.get(name)
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"

@@ -28,7 +28,9 @@ class AttributeSetWriter:
         self.name = name
 
     @contextmanager
-    def range(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Iterator[None]:
+    def range(
+        self, values: Mapping[str, object] | None = None, /, **more: object
+    ) -> Iterator[None]:
         """Give attributes to the entries that are written inside the ``with``.
 
         >>> with meta.range(run=362760, stream="express"):
@@ -40,7 +42,7 @@ class AttributeSetWriter:
         yield
         self.add(start, self._ntuple.num_entries, {**(values or {}), **more})
 
-    def add(self, start: int, stop: int, values: Mapping[str, Any]) -> None:
+    def add(self, start: int, stop: int, values: Mapping[str, object]) -> None:
         """Give attributes to the entries from `start` up to, but without, `stop`.
 
         Raises
@@ -56,7 +58,7 @@ class AttributeSetWriter:
         self,
         starts: Sequence[int] | npt.NDArray[np.integer[Any]],
         stops: Sequence[int] | npt.NDArray[np.integer[Any]],
-        data: Any,
+        data: object,
     ) -> None:
         """Add many ranges: `data` holds one value of each attribute for every range.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from nyssa import _columns, _core, _types
 from nyssa._reopen import Recipe, absolute, absolute_file
+from nyssa._typing import Missing, Schema
 from nyssa.dataset import Dataset
 from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.rules import ReadRules
@@ -20,10 +21,6 @@ One = str | os.PathLike[str] | Dataset
 Files = One | Iterable[One] | Mapping[str, str]
 """A path or glob (``"data/*.root:Events"``), a dataset, a list of those, or a dict from paths to
 names of objects."""
-
-Schema = Any
-"""``"first"``, ``"union"``, ``"intersection"``, a `Dataset`, a dict from names to types as for
-`WritableFile.mkrntuple`, or an Arrow schema."""
 
 
 class Chain(Dataset):
@@ -47,8 +44,8 @@ class Chain(Dataset):
 def chain(
     files: Files,
     *,
-    schema: Schema = None,
-    missing: str | None = None,
+    schema: Schema | None = None,
+    missing: Missing | None = None,
     narrowing: bool = False,
     aliases: Mapping[str, str] | None = None,
     rules: ReadRules | None = None,
@@ -115,8 +112,8 @@ def _absolute(source: One) -> One:
 
 
 def link_options(
-    schema: Schema,
-    missing: str | None = None,
+    schema: Schema | None,
+    missing: Missing | None = None,
     narrowing: bool = False,
     aliases: Mapping[str, str] | None = None,
     rules: ReadRules | None = None,
@@ -127,7 +124,10 @@ def link_options(
 
 
 def schema_options(
-    schema: Schema, missing: str | None, narrowing: bool, aliases: Mapping[str, str] | None
+    schema: Schema | None,
+    missing: Missing | None,
+    narrowing: bool,
+    aliases: Mapping[str, str] | None,
 ) -> dict[str, Any]:
     """Return the arguments of `chain` as the core takes them."""
     if isinstance(schema, Dataset):

@@ -3,16 +3,157 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import awkward as ak
+from typing_extensions import Unpack
 
 from nyssa import _core, _library
 from nyssa._chain import Files, Schema, chain, expand, link, link_options
 from nyssa._filter import NameFilter
 from nyssa._read_steps import each
 from nyssa._steps import step_size as size_of
+from nyssa._typing import (
+    ArrowName,
+    AwkwardName,
+    Concatenation,
+    Evolution,
+    FileSteps,
+    NumpyArrays,
+    NumpyName,
+    PandasName,
+    PolarsName,
+)
 from nyssa.dataset import DEFAULT_STEP, Names
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
 __all__ = ["concatenate", "iterate"]
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: AwkwardName = "ak",
+    report: Literal[False] = False,
+    **options: Unpack[FileSteps],
+) -> Iterator[ak.Array]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: AwkwardName = "ak",
+    report: Literal[True],
+    **options: Unpack[FileSteps],
+) -> Iterator[tuple[ak.Array, tuple[str, int, int]]]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: NumpyName,
+    report: Literal[False] = False,
+    **options: Unpack[FileSteps],
+) -> Iterator[NumpyArrays]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: NumpyName,
+    report: Literal[True],
+    **options: Unpack[FileSteps],
+) -> Iterator[tuple[NumpyArrays, tuple[str, int, int]]]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: ArrowName,
+    report: Literal[False] = False,
+    **options: Unpack[FileSteps],
+) -> Iterator[pa.Table]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: ArrowName,
+    report: Literal[True],
+    **options: Unpack[FileSteps],
+) -> Iterator[tuple[pa.Table, tuple[str, int, int]]]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: PandasName,
+    report: Literal[False] = False,
+    **options: Unpack[FileSteps],
+) -> Iterator[pd.DataFrame]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: PandasName,
+    report: Literal[True],
+    **options: Unpack[FileSteps],
+) -> Iterator[tuple[pd.DataFrame, tuple[str, int, int]]]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: PolarsName,
+    report: Literal[False] = False,
+    **options: Unpack[FileSteps],
+) -> Iterator[pl.DataFrame]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: PolarsName,
+    report: Literal[True],
+    **options: Unpack[FileSteps],
+) -> Iterator[tuple[pl.DataFrame, tuple[str, int, int]]]: ...
+
+
+# Which library it is shows only when it runs: `Any`.
+@overload
+def iterate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: str,
+    report: bool = False,
+    **options: Unpack[FileSteps],
+) -> Iterator[Any]: ...
 
 
 def iterate(
@@ -26,8 +167,8 @@ def iterate(
     report: bool = False,
     skip_unreadable: bool = False,
     threads: int | None = None,
-    schema: Schema = None,
-    **evolution: Any,
+    schema: Schema | None = None,
+    **evolution: Unpack[Evolution],
 ) -> Iterator[Any]:
     """Read the same columns of many files in steps.
 
@@ -69,6 +210,67 @@ def iterate(
     return steps()
 
 
+@overload
+def concatenate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: AwkwardName = "ak",
+    **options: Unpack[Concatenation],
+) -> ak.Array: ...
+
+
+@overload
+def concatenate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: NumpyName,
+    **options: Unpack[Concatenation],
+) -> NumpyArrays: ...
+
+
+@overload
+def concatenate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: ArrowName,
+    **options: Unpack[Concatenation],
+) -> pa.Table: ...
+
+
+@overload
+def concatenate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: PandasName,
+    **options: Unpack[Concatenation],
+) -> pd.DataFrame: ...
+
+
+@overload
+def concatenate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: PolarsName,
+    **options: Unpack[Concatenation],
+) -> pl.DataFrame: ...
+
+
+# Which library it is shows only when it runs: `Any`.
+@overload
+def concatenate(
+    files: Files,
+    names: Names = None,
+    *,
+    library: str,
+    **options: Unpack[Concatenation],
+) -> Any: ...
+
+
 def concatenate(
     files: Files,
     names: Names = None,
@@ -78,7 +280,8 @@ def concatenate(
     library: str = "ak",
     skip_unreadable: bool = False,
     threads: int | None = None,
-    **evolution: Any,
+    schema: Schema | None = None,
+    **evolution: Unpack[Evolution],
 ) -> Any:
     """Read the same columns of many files into one table.
 
@@ -87,7 +290,7 @@ def concatenate(
     `chain`; the other parameters and the result are those of `Dataset.arrays`.
     """
     library = _library.canonical(library)
-    return chain(files, threads=threads, **evolution).arrays(
+    return chain(files, schema=schema, threads=threads, **evolution).arrays(
         names,
         filter_name=filter_name,
         filter_typename=filter_typename,

@@ -11,6 +11,7 @@ __all__ = ["Choosable"]
 Value = TypeVar("Value", covariant=True)
 
 
+# Each class has filters of its own, which its `keys` states: `Any` here.
 class Choosable(Mapping[str, Value]):
     """A mapping whose `keys`, `values` and `items` take filters.
 

@@ -36,7 +36,7 @@ def column_precision(column: str, field: str = "float") -> Precision:
     Parameters
     ----------
     column
-        As in the `fields` of `WritableFile.mkrntuple`: ``"Real16"``, ``"Real32Trunc:12"``,
+        As in the `field_options` of `WritableFile.mkrntuple`: ``"Real16"``, ``"Real32Trunc:12"``,
         ``"Real32Quant:8:-1:1"``, ``"Real32"``.
     field
         C++ type of the field: ``"float"`` or ``"double"``. Values of ``"float"`` are taken to be

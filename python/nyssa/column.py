@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import getitem
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+import awkward as ak
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from typing_extensions import Unpack
 
 from nyssa import _core, _library, _spare
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
+from nyssa._typing import (
+    ArrowName,
+    AwkwardName,
+    EntryOptions,
+    NumpyArray,
+    NumpyName,
+    PandasName,
+    PolarsName,
+)
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from nyssa.dataset import Dataset
 
 __all__ = ["Column"]
@@ -56,6 +71,55 @@ class Column(NDArrayOperatorsMixin):
     def num_entries(self) -> int:
         """Number of entries."""
         return self._dataset.num_entries
+
+    @overload
+    def array(
+        self,
+        *,
+        library: AwkwardName = "ak",
+        **options: Unpack[EntryOptions],
+    ) -> ak.Array: ...
+
+    @overload
+    def array(
+        self,
+        *,
+        library: NumpyName,
+        **options: Unpack[EntryOptions],
+    ) -> NumpyArray: ...
+
+    @overload
+    def array(
+        self,
+        *,
+        library: ArrowName,
+        **options: Unpack[EntryOptions],
+    ) -> pa.Array[Any]: ...
+
+    @overload
+    def array(
+        self,
+        *,
+        library: PandasName,
+        **options: Unpack[EntryOptions],
+    ) -> pd.Series[Any]: ...
+
+    @overload
+    def array(
+        self,
+        *,
+        library: PolarsName,
+        **options: Unpack[EntryOptions],
+    ) -> pl.Series: ...
+
+    # Which library it is shows only when it runs: `Any`.
+    @overload
+    def array(
+        self,
+        *,
+        library: str,
+        **options: Unpack[EntryOptions],
+    ) -> Any: ...
 
     def array(
         self,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, overload
 
 import awkward as ak
-from typing_extensions import Self
+from typing_extensions import Self, Unpack
 
 from nyssa import _awkward, _core, _lazy, _library, _spare
 from nyssa._filter import NameFilter, choose, deep, matcher, not_found, nothing_left
@@ -16,10 +16,28 @@ from nyssa._read_steps import each
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_numbers, entry_range
 from nyssa._steps import step_size as size_of
+from nyssa._typing import (
+    ArrowName,
+    AwkwardName,
+    ColumnFilters,
+    EntryOptions,
+    NumpyArrays,
+    NumpyName,
+    PandasName,
+    PolarsName,
+    RangeSteps,
+    Selection,
+    TakeOptions,
+)
 from nyssa.column import Column
 from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.fields import Field, tree
 from nyssa.rules import ReadRules
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 __all__ = ["AttributeSet", "Column", "Dataset", "RNTuple", "TTree", "wrap"]
 
@@ -126,7 +144,7 @@ class Dataset(Choosable[Column]):
             found += [self._below[name] for name in filter(deep(name_accepts), self._below)]
         return {item[0]: item[1] for item in found if type_accepts(item[1])}
 
-    def itertypenames(self, **filters: Any) -> Iterator[tuple[str, str]]:
+    def itertypenames(self, **filters: Unpack[ColumnFilters]) -> Iterator[tuple[str, str]]:
         """Iterate over pairs of name and C++ type name; `filters` are those of `keys`."""
         return iter(self.typenames(**filters).items())
 
@@ -214,6 +232,62 @@ class Dataset(Choosable[Column]):
 
     # Reading
 
+    @overload
+    def arrays(
+        self,
+        names: Names = None,
+        *,
+        library: AwkwardName = "ak",
+        lazy: bool = False,
+        **options: Unpack[Selection],
+    ) -> ak.Array: ...
+
+    @overload
+    def arrays(
+        self,
+        names: Names = None,
+        *,
+        library: NumpyName,
+        **options: Unpack[Selection],
+    ) -> NumpyArrays: ...
+
+    @overload
+    def arrays(
+        self,
+        names: Names = None,
+        *,
+        library: ArrowName,
+        **options: Unpack[Selection],
+    ) -> pa.Table: ...
+
+    @overload
+    def arrays(
+        self,
+        names: Names = None,
+        *,
+        library: PandasName,
+        **options: Unpack[Selection],
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def arrays(
+        self,
+        names: Names = None,
+        *,
+        library: PolarsName,
+        **options: Unpack[Selection],
+    ) -> pl.DataFrame: ...
+
+    # Which library it is shows only when it runs: `Any`.
+    @overload
+    def arrays(
+        self,
+        names: Names = None,
+        *,
+        library: str,
+        **options: Unpack[Selection],
+    ) -> Any: ...
+
     def arrays(
         self,
         names: Names = None,
@@ -284,6 +358,67 @@ class Dataset(Choosable[Column]):
         recipe = (Dataset.with_rules, (self, rules))
         return self._view(_core.with_rules(self._core, rules._core), recipe)
 
+    @overload
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        library: AwkwardName = "ak",
+        **options: Unpack[TakeOptions],
+    ) -> ak.Array: ...
+
+    @overload
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        library: NumpyName,
+        **options: Unpack[TakeOptions],
+    ) -> NumpyArrays: ...
+
+    @overload
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        library: ArrowName,
+        **options: Unpack[TakeOptions],
+    ) -> pa.Table: ...
+
+    @overload
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        library: PandasName,
+        **options: Unpack[TakeOptions],
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        library: PolarsName,
+        **options: Unpack[TakeOptions],
+    ) -> pl.DataFrame: ...
+
+    # Which library it is shows only when it runs: `Any`.
+    @overload
+    def take(
+        self,
+        indices: Iterable[int],
+        names: Names = None,
+        *,
+        library: str,
+        **options: Unpack[TakeOptions],
+    ) -> Any: ...
+
     def take(
         self,
         indices: Iterable[int],
@@ -313,6 +448,117 @@ class Dataset(Choosable[Column]):
         layout = _library.takes_layouts(library)
         columns = self._core.take(chosen, wanted, threads, layout)
         return _library.table(library, chosen, columns, 0, len(wanted))
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: AwkwardName = "ak",
+        report: Literal[False] = False,
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[ak.Array]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: AwkwardName = "ak",
+        report: Literal[True],
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[tuple[ak.Array, tuple[int, int]]]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: NumpyName,
+        report: Literal[False] = False,
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[NumpyArrays]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: NumpyName,
+        report: Literal[True],
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[tuple[NumpyArrays, tuple[int, int]]]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: ArrowName,
+        report: Literal[False] = False,
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[pa.Table]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: ArrowName,
+        report: Literal[True],
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[tuple[pa.Table, tuple[int, int]]]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: PandasName,
+        report: Literal[False] = False,
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[pd.DataFrame]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: PandasName,
+        report: Literal[True],
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[tuple[pd.DataFrame, tuple[int, int]]]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: PolarsName,
+        report: Literal[False] = False,
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[pl.DataFrame]: ...
+
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: PolarsName,
+        report: Literal[True],
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[tuple[pl.DataFrame, tuple[int, int]]]: ...
+
+    # Which library it is shows only when it runs: `Any`.
+    @overload
+    def iterate(
+        self,
+        names: Names = None,
+        *,
+        library: str,
+        report: bool = False,
+        **options: Unpack[RangeSteps],
+    ) -> Iterator[Any]: ...
 
     def iterate(
         self,
@@ -587,9 +833,9 @@ class AttributeSet(RNTuple):
         pairs = zip(columns["_rangeStart"].tolist(), columns["_rangeLen"].tolist(), strict=True)
         return [(start, start + length) for start, length in pairs]
 
-    def attributes(self, **options: Any) -> Any:
+    def attributes(self, *, library: str = "ak", **options: Unpack[EntryOptions]) -> Any:
         """Return the values of all attributes, one record each; options are those of `arrays`."""
-        return self["_userData"].array(**options)
+        return self["_userData"].array(library=library, **options)
 
 
 def wrap(core: _core.Dataset, recipe: Recipe) -> TTree | RNTuple:

@@ -2,7 +2,8 @@
 
 Each has two attributes. `place` is a dict that says where, of the keys ``file``, ``object``,
 ``field``, ``column``, ``cluster``, ``page``, ``basket``, ``entry`` and ``byte`` (offset in the
-file) those that are known. `suggestions` are the names that may have been meant, the most likely first.
+file) those that are known. `suggestions` are the names that may have been meant, the most likely
+first.
 """
 
 from __future__ import annotations

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from typing_extensions import Self, Unpack
 
 from nyssa import _core
 from nyssa._filter import NameFilter, matcher, not_found
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe, absolute_file
+from nyssa._typing import KeyFilters
 from nyssa.dataset import Dataset, RNTuple, TTree, wrap
 from nyssa.errors import ArgumentError
 
@@ -23,6 +26,7 @@ _DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
 _DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
 
+# What it maps to depends on the key: `Any`.
 class Directory(Choosable[Any]):
     """A directory of a ROOT file: a mapping from paths to `Dataset`, `Directory` and other objects.
 
@@ -82,7 +86,7 @@ class Directory(Choosable[Any]):
             out.setdefault(name, classname)
         return out
 
-    def iterclassnames(self, **filters: Any) -> Iterator[tuple[str, str]]:
+    def iterclassnames(self, **filters: Unpack[KeyFilters]) -> Iterator[tuple[str, str]]:
         """Iterate over pairs of path and C++ class; `filters` are those of `keys`."""
         return iter(self.classnames(**filters).items())
 
@@ -125,6 +129,7 @@ class Directory(Choosable[Any]):
             raise not_found(key, sorted({name for name, _, _ in self._entries}), repr(self))
         return entry
 
+    # What it is depends on the key, as for `open`: `Any`.
     def __getitem__(self, key: str) -> Any:
         """Return the object at a path.
 
@@ -221,7 +226,7 @@ class File(Directory):
         """
         self._core.close()
 
-    def __enter__(self) -> File:
+    def __enter__(self) -> Self:
         """Return itself."""
         return self
 
@@ -234,7 +239,8 @@ class File(Directory):
         return f"<File {self.file_path}>"
 
 
-def open(path: str | os.PathLike[str], *, streamer: str = "decoded") -> Any:
+# What it opens depends on the path: `Any`, which is no burden where the caller knows.
+def open(path: str | os.PathLike[str], *, streamer: Literal["decoded", "raw"] = "decoded") -> Any:
     """Open a ROOT file, or with ``"file.root:Events"`` an object in it.
 
     Returns a `File`, `TTree`, `RNTuple`, `Directory`, `nyssa.objects.Object` (histograms, ...), or

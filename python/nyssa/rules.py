@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ReadRules"]
 
 Versions = int | tuple[int, int] | range | None
+"""A version of a class, the first and the last one, or a range of them; `None` for all."""
 
 _LAST = 2**32 - 1
 
@@ -41,16 +42,17 @@ class ReadRules:
     def __init__(self) -> None:
         self._rules: list[_Rule] = []
 
+    # Functions take and return arrays of any library: `Any`.
     def add(
         self,
         class_name: str,
         *,
         sources: str | Iterable[str],
-        target: str | Iterable[str] | Mapping[str, Any],
+        target: str | Iterable[str] | Mapping[str, object],
         versions: Versions = None,
         target_version: int | None = None,
         function: Callable[..., Any] | None = None,
-    ) -> Any:
+    ) -> Callable[..., Any]:
         """Add a rule; without `function`, return a decorator that adds it.
 
         Parameters
@@ -120,7 +122,7 @@ class _Rule:
     versions: tuple[int, int]
     target_version: int | None
     sources: tuple[str, ...]
-    targets: dict[str, Any]
+    targets: dict[str, object]
     function: Callable[..., Any]
 
     def core(self) -> CoreRule:
@@ -153,7 +155,7 @@ def _versions(versions: Versions) -> tuple[int, int]:
     return first, last
 
 
-def _named(target: str | Iterable[str] | Mapping[str, Any]) -> dict[str, Any]:
+def _named(target: str | Iterable[str] | Mapping[str, object]) -> dict[str, object]:
     """Return the targets by name, each with its type, or `None` where that is not stated."""
     if isinstance(target, Mapping):
         return dict(target)
@@ -163,7 +165,7 @@ def _named(target: str | Iterable[str] | Mapping[str, Any]) -> dict[str, Any]:
     return dict.fromkeys(names)
 
 
-def _typed(targets: dict[str, Any]) -> list[tuple[str, _core.Array | None]]:
+def _typed(targets: dict[str, object]) -> list[tuple[str, _core.Array | None]]:
     """Return the targets, each with an empty column of its type where that is stated."""
     if targets and all(one is None for one in targets.values()):
         return [(name, None) for name in targets]

@@ -11,7 +11,8 @@ from typing import Any
 
 from nyssa import _columns, _core, _types
 from nyssa._attributes import AttributeSetWriter
-from nyssa._field_options import FieldOptions, field_options
+from nyssa._field_options import FieldOptions
+from nyssa._field_options import field_options as by_field
 from nyssa._filter import not_found
 from nyssa._objects import Shape
 from nyssa._steps import bytes_of, threads_of
@@ -45,13 +46,13 @@ class WritableFile:
     def mkrntuple(
         self,
         name: str,
-        types_or_data: Any,
+        types_or_data: object,
         description: str = "",
         *,
         projections: Mapping[str, str] | None = None,
-        classes: Mapping[str, Mapping[str, Any]] | None = None,
+        classes: Mapping[str, Mapping[str, object]] | None = None,
         record_names: bool = False,
-        fields: FieldOptions | None = None,
+        field_options: FieldOptions | None = None,
     ) -> NTupleWriter:
         """Add an RNTuple and return its writer.
 
@@ -84,7 +85,7 @@ class WritableFile:
             that ``TBufferFile.WriteObject`` made of a list of them.
         record_names
             Whether awkward records with a name are written as the class of that name.
-        fields
+        field_options
             How some fields are stored, by pattern of their paths, such as ``{"Jet_*": {"column":
             "Real32Trunc:16", "compression": "zstd:9", "page_size": "64 kB"}}``. For each of the
             three, the last pattern that matches wins; what is below a field that matches is meant
@@ -113,7 +114,7 @@ class WritableFile:
         if columns is None:
             columns = _columns.columns(types_or_data, record_names or bool(classes))
         projected = list((projections or {}).items())
-        chosen = field_options(fields)
+        chosen = by_field(field_options)
         types = self._open().table(name, columns, description, projected, classes, chosen)
         writer = NTupleWriter(self, name, types)
         self._writers[name] = writer
@@ -121,7 +122,7 @@ class WritableFile:
             writer._extend(columns)
         return writer
 
-    def __setitem__(self, name: str, data: Any) -> None:
+    def __setitem__(self, name: str, data: object) -> None:
         """Write `data` as a whole RNTuple; see `NTupleWriter.extend` for what data may be."""
         self.mkrntuple(name, data)
 
@@ -186,7 +187,7 @@ class NTupleWriter:
         """Number of entries so far."""
         return self._entries
 
-    def extend(self, data: Any) -> None:
+    def extend(self, data: object) -> None:
         """Add entries.
 
         `data` holds all fields, in any order: an awkward array of records, a dict of arrays
@@ -225,7 +226,7 @@ class NTupleWriter:
         """
         return FillContext(self, self._file._open().fill_context(self.name))
 
-    def add_fields(self, types: Mapping[str, Any]) -> None:
+    def add_fields(self, types: Mapping[str, object]) -> None:
         """Add fields after entries were written; the entries before read as zeros and empty lists.
 
         `types` is a dict from names to NumPy dtypes or awkward types, as for
@@ -242,7 +243,7 @@ class NTupleWriter:
         columns = _types.needed(types, "add_fields")
         self._has(self._file._open().add_fields(self.name, columns))
 
-    def attribute_set(self, name: str, types: Mapping[str, Any]) -> AttributeSetWriter:
+    def attribute_set(self, name: str, types: Mapping[str, object]) -> AttributeSetWriter:
         """Begin an attribute set: data about ranges of entries, such as runs or conditions.
 
         >>> meta = events.attribute_set("meta", {"run": "int32", "stream": "string"})
@@ -267,7 +268,7 @@ class NTupleWriter:
         self._file._open().extend(self.name, columns)
         self._entries += len(columns[0]) if columns else 0
 
-    def _columns(self, data: Any) -> list[_core.Array]:
+    def _columns(self, data: object) -> list[_core.Array]:
         """Return data as columns in the order of the fields."""
         given = {one.name: one for one in _columns.columns(data, shapes=self._shapes)}
         if set(given) != set(self._stored):
@@ -306,7 +307,7 @@ class FillContext:
         """Number of entries that this context has added."""
         return self._entries
 
-    def extend(self, data: Any) -> None:
+    def extend(self, data: object) -> None:
         """Add entries as `NTupleWriter.extend` does.
 
         Data that do not fit are refused and nothing of them is taken; this context and all others
@@ -361,7 +362,7 @@ def recreate(
     checksums: bool = True,
     same_page_merging: bool = True,
     memory: int | str | None = None,
-    fields: FieldOptions | None = None,
+    field_options: FieldOptions | None = None,
     fill_contexts: int | None = None,
     fill_order: str = "completion",
     force: bool = True,
@@ -414,7 +415,7 @@ def recreate(
         Budget for all that is held while an RNTuple is written, of all fill contexts together; see
         `estimate_write_memory`. Default one and a half times `cluster_size`, at least
         192 MiB; clusters of many hundred columns are only as large as asked for with 336 MiB.
-    fields
+    field_options
         Options by field for every RNTuple of the file; those of `WritableFile.mkrntuple`, where
         they are explained, come after them. Each pattern has to match a field of each RNTuple.
     fill_contexts
@@ -447,7 +448,7 @@ def recreate(
         checksums=checksums,
         same_page_merging=same_page_merging,
         memory=memory,
-        fields=fields,
+        field_options=field_options,
         fill_contexts=fill_contexts,
         fill_order=fill_order,
         threads=threads,
@@ -526,7 +527,8 @@ def update(
     return UpdatableFile(path, _core.Writer.update(path, options))
 
 
-def estimate_write_memory(types_or_data: Any, **options: Any) -> dict[str, int]:
+# The options are those of `recreate`, which checks them: `Any`.
+def estimate_write_memory(types_or_data: object, **options: Any) -> dict[str, int]:
     """Return what writing takes at most, in bytes, before anything is written.
 
     Parameters
@@ -569,8 +571,8 @@ def _options(**given: Any) -> dict[str, Any]:
     allowed = set(inspect.signature(recreate).parameters) - {"path", "force"}
     if unknown := set(given) - allowed:
         raise ArgumentError(f"unknown options: {', '.join(sorted(unknown))}")
-    if "fields" in given:
-        given["fields"] = field_options(given["fields"])
+    if "field_options" in given:
+        given["fields"] = by_field(given.pop("field_options"))
     given["threads"] = threads_of(given.get("threads"))
     return {
         name: bytes_of(value, name) if name in sizes else value

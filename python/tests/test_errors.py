@@ -259,8 +259,8 @@ def test_strings_that_are_no_text(tmp_path: Path) -> None:
         (
             "root://some.where//a.root",
             nyssa.UnsupportedError,
-            "cannot open root://some.where//a.root: this build of nyssa knows paths and file:// URLs, "
-            "not root://; copy the file first",
+            "cannot open root://some.where//a.root: this build of nyssa knows paths and file:// "
+            "URLs, not root://; copy the file first",
         ),
     ],
     ids=["empty", "no UTF-8", "bytes", "none", "URL"],

@@ -81,7 +81,7 @@ def test_by_glob(tmp_path: Path, root: Root) -> None:
     """Each option of each field is that of the last glob that matches."""
     path = tmp_path / "options.root"
     with nyssa.recreate(path) as file:
-        file.mkrntuple("Events", data(), fields=OPTIONS)
+        file.mkrntuple("Events", data(), field_options=OPTIONS)
     check(path, root)
     rows = root.call("entries", str(path), "Events", 17, 5)
     bound = nyssa.column_precision("Real32Trunc:16").relative
@@ -94,9 +94,9 @@ def test_by_glob(tmp_path: Path, root: Root) -> None:
 def test_for_all_rntuples_and_late_fields(tmp_path: Path, root: Root) -> None:
     """What `recreate` is given holds for every RNTuple, and for what comes later."""
     path = tmp_path / "all.root"
-    with nyssa.recreate(path, fields={"*": {"compression": "lz4"}}) as file:
+    with nyssa.recreate(path, field_options={"*": {"compression": "lz4"}}) as file:
         file["One"] = {"x": np.arange(1000) // 9}
-        two = file.mkrntuple("Two", {"x": "int"}, fields={"[xy]": {"column": "unsplit"}})
+        two = file.mkrntuple("Two", {"x": "int"}, field_options={"[xy]": {"column": "unsplit"}})
         two.extend({"x": np.arange(1000) // 9})
         two.add_fields({"y": "int"})
         two.extend({"x": np.arange(1000) // 9, "y": np.arange(1000) // 9})
@@ -119,7 +119,7 @@ def test_the_inspector(tmp_path: Path, root: Root) -> None:
     numbers = np.arange(10_000)
     with nyssa.recreate(path, compression=505, effort="full") as file:
         data = {"x": numbers.astype(np.int32), "y": (numbers % 7).astype(np.float32), "z": numbers}
-        file.mkrntuple("Events", data, fields=options)
+        file.mkrntuple("Events", data, field_options=options)
     found = root.call("inspected", str(path), "Events")
     assert found["Int32"][1:] == (40_000, 40)
     # In memory; on disk 12 bits each, and compressed.
@@ -311,7 +311,7 @@ def test_refused(fields: Any, message: str, tmp_path: Path) -> None:
     """What cannot be says why, and leaves no file."""
     path = tmp_path / "refused.root"
     with pytest.raises(ArgumentError, match=message), nyssa.recreate(path) as file:
-        file.mkrntuple("Events", data(), fields=fields)
+        file.mkrntuple("Events", data(), field_options=fields)
     assert not path.exists()
 
 
@@ -349,7 +349,7 @@ def test_bounds(column: str, values: str, field: str, tmp_path: Path, root: Root
     given = VALUES[values].astype(dtype)
     path = tmp_path / "bounds.root"
     with nyssa.recreate(path) as file:
-        events = file.mkrntuple("Events", {"x": field}, fields={"x": {"column": column}})
+        events = file.mkrntuple("Events", {"x": field}, field_options={"x": {"column": column}})
         events.extend({"x": given})
     exact = given.astype(np.longdouble)
     allowed = np.maximum(bound.relative * np.abs(exact), bound.absolute)

@@ -249,7 +249,7 @@ def records(path: Path, first: int = 0) -> dict[str, Any]:
                 "pairs": "std::pair<std::int32_t,double>",
             },
             classes={"Jet": jet, "Inner": inner, "One": one},
-            fields={"*": {"column": "unsplit"}},
+            field_options={"*": {"column": "unsplit"}},
         )
         writer.extend({name: values[:20] for name, values in data.items()})
     with nyssa.update(path, compression=0) as file:  # A cluster of its own.

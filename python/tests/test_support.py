@@ -48,7 +48,7 @@ def from_nyssa(tmp_path_factory: pytest.TempPathFactory) -> Path:
     columns = {f"f{k}": {"column": c.option or c.name} for k, c in enumerate(COLUMNS, first)}
     with nyssa.recreate(path) as file:
         types = {f"f{k}": row.cpp for k, row in enumerate(rows)}
-        writer = file.mkrntuple("n", types, fields=columns)
+        writer = file.mkrntuple("n", types, field_options=columns)
         writer.extend({f"f{k}": _data(row.values) for k, row in enumerate(rows)})
     return path
 

@@ -257,7 +257,7 @@ def test_column_types(column: str, bound: float, tmp_path: Path, root: Root) -> 
     path = tmp_path / "columns.root"
     values = np.linspace(-1, 1, 1001, dtype=np.float32)
     with nyssa.recreate(path) as file:
-        file.mkrntuple("Events", {"x": values}, fields={"x": {"column": column}})
+        file.mkrntuple("Events", {"x": values}, field_options={"x": {"column": column}})
     read = root.call("numpy", str(path), "Events", ["x"])["x"]
     assert np.max(np.abs(read - values)) <= bound
     ours = nyssa.open(f"{path}:Events").arrays(library="np")["x"]

@@ -1,0 +1,142 @@
+"""Types of arguments: names of libraries, and options that several functions have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+import numpy.typing as npt
+from typing_extensions import TypedDict
+
+from nyssa._filter import NameFilter
+
+if TYPE_CHECKING:
+    from nyssa.dataset import Dataset
+    from nyssa.rules import ReadRules
+
+__all__ = [
+    "ArrowName",
+    "AwkwardName",
+    "ColumnFilters",
+    "Concatenation",
+    "EntryOptions",
+    "Evolution",
+    "FileSteps",
+    "KeyFilters",
+    "Library",
+    "Missing",
+    "NumpyArray",
+    "NumpyArrays",
+    "NumpyName",
+    "PandasName",
+    "PolarsName",
+    "RangeSteps",
+    "Schema",
+    "Selection",
+    "TakeOptions",
+]
+
+AwkwardName = Literal["ak", "awkward"]
+NumpyName = Literal["np", "numpy"]
+ArrowName = Literal["arrow", "pyarrow", "pa"]
+PandasName = Literal["pd", "pandas"]
+PolarsName = Literal["pl", "polars"]
+Library = Literal[AwkwardName, NumpyName, ArrowName, PandasName, PolarsName]
+"""What ``library=`` accepts."""
+
+# Only the file says what kind of numbers an array holds: `Any`.
+NumpyArray = npt.NDArray[Any]
+NumpyArrays = dict[str, NumpyArray]
+
+Missing = Literal["error", "default", "null"]
+"""What stands for fields that a file does not have."""
+
+
+class ArrowSchema(Protocol):
+    """A ``pyarrow.Schema``."""
+
+    def empty_table(self) -> object:
+        """Return a table without rows."""
+
+
+Schema: TypeAlias = (
+    "Literal['first', 'union', 'intersection'] | Dataset | Mapping[str, object] | ArrowSchema"
+)
+"""Which columns a chain has: a word, a dataset, a dict from names to types, or an Arrow schema."""
+
+
+class ColumnFilters(TypedDict, total=False):
+    """Which columns `Dataset.keys` names."""
+
+    filter_name: NameFilter
+    filter_typename: NameFilter
+    recursive: bool
+
+
+class KeyFilters(TypedDict, total=False):
+    """Which objects `Directory.keys` names."""
+
+    recursive: bool
+    cycle: bool
+    filter_name: NameFilter
+    filter_classname: NameFilter
+
+
+class TakeOptions(TypedDict, total=False):
+    """Options of `Dataset.take`; see there."""
+
+    filter_name: NameFilter
+    filter_typename: NameFilter
+    skip_unreadable: bool
+    threads: int | None
+
+
+class EntryOptions(TypedDict, total=False):
+    """Options of `Column.array`; see there."""
+
+    entry_start: int | None
+    entry_stop: int | None
+    skip_unreadable: bool
+    threads: int | None
+
+
+class StepOptions(TakeOptions, total=False):
+    """Options of `nyssa.iterate`; see there."""
+
+    step_size: int | str
+
+
+class Selection(TakeOptions, total=False):
+    """Options of `Dataset.arrays`; see there."""
+
+    entry_start: int | None
+    entry_stop: int | None
+    rules: ReadRules | None
+
+
+class RangeSteps(StepOptions, total=False):
+    """Options of `Dataset.iterate`; see there."""
+
+    entry_start: int | None
+    entry_stop: int | None
+
+
+class Evolution(TypedDict, total=False):
+    """How files of other schemas become one dataset; see `nyssa.chain`."""
+
+    missing: Missing | None
+    narrowing: bool
+    aliases: Mapping[str, str] | None
+    rules: ReadRules | None
+
+
+class Concatenation(TakeOptions, Evolution, total=False):
+    """Options of `nyssa.concatenate`; see there."""
+
+    schema: Schema | None
+
+
+class FileSteps(StepOptions, Evolution, total=False):
+    """Options of `nyssa.iterate` for files of other schemas; see there."""
+
+    schema: Schema | None

@@ -1,0 +1,42 @@
+"""Types of the public functions, and which names are public."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import nyssa
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_what_type_checkers_know() -> None:
+    """Each `assert_type` holds, and each call that is marked as wrong is refused."""
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--config-file", ROOT / "mypy.ini"]
+    file = Path(__file__).with_name("typed_api.py")
+    ran = subprocess.run(
+        [*command, file], cwd=ROOT / "python", capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (0, "Success: no issues found in 1 source file\n")
+
+
+def test_every_public_name_is_there() -> None:
+    assert len(set(nyssa.__all__)) == len(nyssa.__all__)
+    for name in nyssa.__all__:
+        assert getattr(nyssa, name) is not None
+        assert name in dir(nyssa)
+
+
+def test_what_modules_have_for_users_is_exported() -> None:
+    """Only `errors`, `objects` and `reports` have public names that the package has not."""
+    for module in pkgutil.iter_modules(nyssa.__path__):
+        if module.name.startswith("_") or module.name in ("errors", "objects", "reports"):
+            continue
+        names = set(import_module(f"nyssa.{module.name}").__all__)
+        assert names <= {*nyssa.__all__, "wrap"}, module.name

@@ -1,0 +1,66 @@
+"""What type checkers know of nyssa; `test_typing` runs mypy on it, nothing runs it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import assert_type
+
+import nyssa
+
+
+def arrays(tree: nyssa.TTree, column: nyssa.Column, name: str) -> None:
+    assert_type(tree.arrays(), ak.Array)
+    assert_type(tree.arrays(["x"], lazy=True, entry_stop=5), ak.Array)
+    assert_type(tree.arrays("x", library="np", threads=1), dict[str, npt.NDArray[Any]])
+    assert_type(tree.arrays(library=name), Any)
+    assert_type(tree.take([1, 2], library="ak"), ak.Array)
+    assert_type(tree.take(np.arange(2), "x", library="numpy"), dict[str, npt.NDArray[Any]])
+    assert_type(column.array(library="np"), npt.NDArray[Any])
+    assert_type(column.array(entry_start=3), ak.Array)
+    tree.arrays(library="np", lazy=True)  # type: ignore[call-overload]
+    tree.arrays(entry_stopp=5)  # type: ignore[call-overload]
+
+
+def steps(tree: nyssa.TTree) -> None:
+    Arrays = dict[str, npt.NDArray[Any]]  # noqa: N806 (a type)
+    assert_type(tree.iterate(step_size="10 MB"), Iterator[ak.Array])
+    assert_type(tree.iterate("x", report=True), Iterator[tuple[ak.Array, tuple[int, int]]])
+    assert_type(tree.iterate(library="np", report=True), Iterator[tuple[Arrays, tuple[int, int]]])
+    assert_type(
+        nyssa.iterate("a.root", library="np", report=True, missing="null"),
+        Iterator[tuple[Arrays, tuple[str, int, int]]],
+    )
+    assert_type(nyssa.iterate(["a.root"], schema="union"), Iterator[ak.Array])
+    assert_type(nyssa.concatenate("*.root", library="np"), Arrays)
+    nyssa.chain("a.root", missing="nothing")  # type: ignore[arg-type]
+
+
+def views(tree: nyssa.TTree, ntuple: nyssa.RNTuple, rules: nyssa.ReadRules) -> None:
+    assert_type(tree.with_rules(rules), nyssa.TTree)
+    assert_type(ntuple.with_rules(rules), nyssa.RNTuple)
+    assert_type(tree.with_friends(), nyssa.TTree)
+    assert_type(tree.friends, list[nyssa.Friend])
+    assert_type(ntuple.fields, list[nyssa.Field])
+    assert_type(nyssa.chain("*.root", rules=rules), nyssa.Chain)
+    assert_type(tree.partitions(step_size=5), list[tuple[int, int]])
+    assert_type(tree.form("x"), ak.forms.RecordForm)
+    assert_type(tree["x"], nyssa.Column)
+    with tree as opened:
+        assert_type(opened, nyssa.TTree)
+
+
+def reports() -> None:
+    assert_type(nyssa.verify("a.root"), nyssa.reports.VerifyReport)
+    assert_type(nyssa.verify("a.root").problems, list[nyssa.reports.Problem])
+    assert_type(nyssa.diff("a.root", ["b.root"]).equal, bool)
+    assert_type(nyssa.inspect("a.root").fields, list[nyssa.reports.Part])
+
+
+def writing(file: nyssa.WritableFile) -> None:
+    writer = file.mkrntuple("Events", {"x": "float"}, field_options={"x": {"column": "Real16"}})
+    assert_type(writer, nyssa.NTupleWriter)
+    assert_type(writer.fill_context(), nyssa.FillContext)
+    assert_type(writer.attribute_set("meta", {"run": "int"}), nyssa.AttributeSetWriter)
