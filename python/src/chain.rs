@@ -11,8 +11,8 @@ use pyo3::types::PyDict;
 
 use crate::array::Array;
 use crate::dataset::Dataset;
-use crate::door::Door;
 use crate::errors;
+use crate::job::Job;
 use crate::options;
 use crate::rules::rules;
 
@@ -31,7 +31,7 @@ pub fn chain(
 ) -> PyResult<Chained> {
     let links = ruled_links(&links, options)?;
     let options = chain_options(options)?;
-    Door::new(threads).abandonable().run(py, move |context| {
+    Job::new(threads).abandonable().run(py, move |context| {
         let chain = Chain::new(links, &options, context)?;
         let files = chain.files();
         let files = files.map(|(file, entries)| (file.to_owned(), entries.start, entries.end));
@@ -54,7 +54,7 @@ pub fn join(
     let right =
         |(right, prefix): (PyRef<'_, Dataset>, String)| Right { dataset: right.inner(), prefix };
     let rights = rights.into_iter().map(right).collect();
-    Door::new(threads).abandonable().run(py, move |context| {
+    Job::new(threads).abandonable().run(py, move |context| {
         let join = Join::new(left, rights, on, context)?;
         Ok(Dataset::new(std::sync::Arc::new(join)))
     })

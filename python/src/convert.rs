@@ -7,8 +7,8 @@ use nyssa::open::{open_dataset, split_path};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::door::Door;
 use crate::file::open_file;
+use crate::job::Job;
 use crate::options::{compression, entry_range, get, get_by_field, memory, parse};
 use crate::report::json;
 
@@ -26,7 +26,7 @@ pub fn convert<'py>(
     let start: Option<i64> = get(options, "entry_start")?;
     let stop: Option<i64> = get(options, "entry_stop")?;
     let mut options = convert_options(options)?;
-    Door::new(threads).progress(progress).run(py, move |context| {
+    Job::new(threads).progress(progress).run(py, move |context| {
         let (path, object) = split_path(&input);
         let file = open_file(path)?;
         let tree = tree.as_deref().or(object);

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 
 use crate::array::{Array, batch, export_schema};
 use crate::capsule;
-use crate::door::{self, Door};
 use crate::errors;
+use crate::job::{self, Job};
 use crate::steps::{bools, step_size};
 
 /// An open TTree or RNTuple.
@@ -48,7 +48,7 @@ impl Dataset {
         read: impl FnOnce(&mut Sparing<'_>, &Context) -> nyssa::Result<Vec<ArrayRef>> + Send + 'static,
     ) -> PyResult<Spared> {
         let dataset = Arc::clone(&self.0);
-        Door::new(threads).abandonable().run(py, move |context| {
+        Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let mut sparing = Sparing::new(dataset.as_ref(), &refs, context)?;
             let arrays = read(&mut sparing, context)?;
@@ -157,7 +157,7 @@ impl Dataset {
     ) -> PyResult<Vec<(u64, u64)>> {
         let dataset = Arc::clone(&self.0);
         let size = step_size(entries, memory);
-        Door::new(threads).abandonable().run(py, move |context| {
+        Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let measure = |arrays: &[ArrayRef]| {
                 // Bits become bytes.
@@ -182,7 +182,7 @@ impl Dataset {
         layout: Option<bool>,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
-        Door::new(threads).abandonable().run(py, move |context| {
+        Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.read(&refs, start..stop, context)?;
             columns(&fields(dataset.as_ref(), &names)?, arrays, layout, context)
@@ -200,7 +200,7 @@ impl Dataset {
         layout: Option<bool>,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
-        Door::new(threads).abandonable().run(py, move |context| {
+        Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.take(&refs, &indices, context)?;
             columns(&fields(dataset.as_ref(), &names)?, arrays, layout, context)
@@ -252,7 +252,7 @@ impl Dataset {
     /// Opens an attribute set.
     fn attribute_set(&self, py: Python<'_>, name: String) -> PyResult<Self> {
         let dataset = Arc::clone(&self.0);
-        Door::new(None).abandonable().run(py, move |_| dataset.attribute_set(&name).map(Self))
+        Job::new(None).abandonable().run(py, move |_| dataset.attribute_set(&name).map(Self))
     }
 
     /// Streams columns cluster by cluster, for the entries from `start` to `stop`.
@@ -267,7 +267,7 @@ impl Dataset {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let raise = |error: Error| errors::to_python(py, &error);
         let schema = Schema::new(fields(self.0.as_ref(), &names).map_err(raise)?);
-        let context = door::context(threads).map_err(raise)?;
+        let context = job::context(threads).map_err(raise)?;
         let exported = Arc::new(export_schema(&schema));
         let part = Part {
             dataset: Arc::clone(&self.0),

@@ -6,7 +6,7 @@ use nyssa::compare::digest::{Expected, MEMORY_BUDGET, Options, digest as core_di
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
-use crate::door::Door;
+use crate::job::Job;
 use crate::report::json;
 
 /// Hashes columns, for entries from `start` to `stop`, and returns the report as JSON. With the text of an
@@ -24,7 +24,7 @@ pub fn digest<'py>(
 ) -> PyResult<String> {
     let dataset = dataset.inner();
     let entries = entries.map(|(start, stop)| start..stop);
-    Door::new(threads).abandonable().progress(progress).run(py, move |context| {
+    Job::new(threads).abandonable().progress(progress).run(py, move |context| {
         let dataset = Arc::as_ref(&dataset);
         let Some(text) = compare else {
             let only = names.map(|names| names.into_iter().collect());

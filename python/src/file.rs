@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::dataset::Dataset;
-use crate::door::Door;
+use crate::job::Job;
 
 /// An open ROOT file.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -33,7 +33,7 @@ type KeyRow = (String, u16, String, String);
 pub fn open(py: Python<'_>, path: String, raw: bool) -> PyResult<File> {
     let streamer = if raw { StreamerForm::Raw } else { StreamerForm::Decoded };
     let options = Options { streamer, ..Options::default() };
-    Door::new(None).abandonable().run(py, move |_| {
+    Job::new(None).abandonable().run(py, move |_| {
         let file = open_file(&path)?;
         let objects = Arc::new(ObjectReader::new(file.clone()));
         Ok(File { file, options, objects })
@@ -93,7 +93,7 @@ impl File {
     /// directories cannot be listed.
     fn keys(&self, py: Python<'_>) -> PyResult<(Vec<KeyRow>, Vec<String>)> {
         let file = self.file.clone();
-        Door::new(None).abandonable().run(py, move |_| {
+        Job::new(None).abandonable().run(py, move |_| {
             let (keys, lost) = file.list_all()?;
             let row = |key: KeyEntry| (key.path, key.cycle, key.class, key.title);
             let lost = lost.iter().map(ToString::to_string).collect();
@@ -106,7 +106,7 @@ impl File {
     #[pyo3(signature = (path=None))]
     fn dataset(&self, py: Python<'_>, path: Option<String>) -> PyResult<Dataset> {
         let (file, options) = (self.file.clone(), self.options);
-        Door::new(None).abandonable().run(py, move |_| {
+        Job::new(None).abandonable().run(py, move |_| {
             nyssa::open::open_dataset_with(&file, path.as_deref(), options).map(Dataset::new)
         })
     }
@@ -115,7 +115,7 @@ impl File {
     /// the file was opened so.
     fn object(&self, py: Python<'_>, path: String) -> PyResult<Array> {
         let (objects, raw) = (Arc::clone(&self.objects), self.raw());
-        Door::new(None).abandonable().run(py, move |_| {
+        Job::new(None).abandonable().run(py, move |_| {
             let key = objects.file().find(&path)?;
             let (field, array) = if raw { objects.read_raw(&key)? } else { objects.read(&key)? };
             let array = Array::new(array, Arc::new(field));
@@ -128,7 +128,7 @@ impl File {
     /// class that the file describes.
     fn classes(&self, py: Python<'_>) -> PyResult<HashMap<String, Vec<MemberRow>>> {
         let objects = Arc::clone(&self.objects);
-        Door::new(None).abandonable().run(py, move |_| {
+        Job::new(None).abandonable().run(py, move |_| {
             let class = |info: ClassInfo| (info.name.clone(), members(info));
             Ok(objects.classes()?.into_iter().map(class).collect())
         })

@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::Array;
-use crate::door::{self, Door};
 use crate::errors;
+use crate::job::{self, Job};
 use crate::options::{get, write_options};
 use crate::process::Process;
 
@@ -43,7 +43,7 @@ impl FillContext {
         let check = self.process.check("a fill context");
         check.map_err(|error| errors::to_python(py, &error))?;
         let slot = Arc::clone(&self.slot);
-        Door::new(None)
+        Job::new(None)
             .cancel(Arc::clone(&self.cancel))
             .run(py, move |_| job(&mut slot.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -112,7 +112,7 @@ pub fn estimate_write_memory(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
     let raise = |error: Error| errors::to_python(py, &error);
-    let threads = door::context(get(options, "threads")?).map_err(raise)?.threads();
+    let threads = job::context(get(options, "threads")?).map_err(raise)?.threads();
     let options = write_options(options)?;
     let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
     let estimate = || {

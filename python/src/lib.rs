@@ -1,6 +1,6 @@
-//! `nyssa._core`: the thin door between Python and the Rust core.
+//! `nyssa._core`: the thin layer between Python and the Rust core.
 //!
-//! Every call that may take time goes through [`door::Door`], which lets other Python threads run,
+//! Every call that may take time goes through [`job::Job`], which lets other Python threads run,
 //! polls for Ctrl-C, reports progress and turns errors and panics into Python exceptions. What comes
 //! back crosses as Arrow PyCapsules or as [`buffer::Buffer`]s, without copies.
 
@@ -16,11 +16,11 @@ mod cli;
 mod convert;
 mod dataset;
 mod digest;
-mod door;
 mod errors;
 mod file;
 mod fill;
 mod import;
+mod job;
 mod layout;
 mod merge;
 mod options;

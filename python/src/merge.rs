@@ -6,7 +6,7 @@ use nyssa::merge::{Options, default_memory, merge as core_merge};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::door::Door;
+use crate::job::Job;
 use crate::options::{compression, get, parse};
 use crate::report::json;
 
@@ -21,7 +21,7 @@ pub fn merge<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
     let options = merge_options(options)?;
-    Door::new(threads).progress(progress).run(py, move |context| {
+    Job::new(threads).progress(progress).run(py, move |context| {
         let report = core_merge(&inputs, Path::new(&output), &options, context)?;
         json(&report)
     })

@@ -5,8 +5,8 @@ use nyssa::ttree::Relations;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
-use crate::door::Door;
 use crate::file::open_file;
+use crate::job::Job;
 
 /// Name and formula of each alias; name, tree and file (`None` for the tree's own) of each friend.
 type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
@@ -15,7 +15,7 @@ type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 #[pyfunction]
 pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     let tree = tree.inner();
-    Door::new(None).abandonable().run(py, move |_| {
+    Job::new(None).abandonable().run(py, move |_| {
         let file = open_file(tree.file())?;
         let found = Relations::load(&file, &file.find(tree.name())?)?;
         let friends = found.friends.iter().cloned();
@@ -33,7 +33,7 @@ pub fn with_friends(
     threads: Option<usize>,
 ) -> PyResult<Dataset> {
     let tree = tree.inner();
-    Door::new(threads).run(py, move |context| {
+    Job::new(threads).run(py, move |context| {
         let file = open_file(tree.file())?;
         open_with_friends(&file, tree.name(), context).map(Dataset::new)
     })

@@ -8,9 +8,9 @@ use nyssa::rewrite::{EntryCut, Options, rewrite as core_rewrite, rewrite_all};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::door::Door;
 use crate::errors;
 use crate::file::open_file;
+use crate::job::Job;
 use crate::options::{compression, entry_range, get, get_by_field, memory, parse};
 use crate::report::json;
 use crate::rules::rules;
@@ -30,7 +30,7 @@ pub fn rewrite<'py>(
     let start: Option<i64> = get(options, "entry_start")?;
     let stop: Option<i64> = get(options, "entry_stop")?;
     let mut options = rewrite_options(options)?;
-    Door::new(threads).progress(progress).run(py, move |context| {
+    Job::new(threads).progress(progress).run(py, move |context| {
         let (path, object) = split_path(&input);
         let file = open_file(path)?;
         let output = Path::new(&output);

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::dataset::Dataset;
-use crate::door::Door;
 use crate::errors;
+use crate::job::Job;
 
 /// Class or glob; first and last version, and that with the targets or `None`; source members; target
 /// members with an empty column of their type or `None`; and the function from columns to columns.
@@ -68,7 +68,7 @@ pub fn with_rules(
 ) -> PyResult<Dataset> {
     let rules = self::rules(rules)?;
     let inner = dataset.inner();
-    Door::new(None)
+    Job::new(None)
         .abandonable()
         .run(py, move |_| Ok(Dataset::new(Arc::new(Ruled::new(inner, &rules)?))))
 }

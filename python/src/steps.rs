@@ -16,8 +16,8 @@ use pyo3::types::PyDict;
 use crate::array::Array;
 use crate::chain::{chain_options, ruled_links};
 use crate::dataset::{Dataset, columns};
-use crate::door::{self, Door};
 use crate::errors;
+use crate::job::{self, Job};
 
 /// First entry and end of a part of a dataset, the entry that counts as its first, and name of the file.
 type Range = (u64, u64, u64, String);
@@ -62,7 +62,7 @@ impl Steps {
         objects: u64,
     ) -> PyResult<Self> {
         // Fails now for a wrong number of threads.
-        door::context(threads).map_err(|error| errors::to_python(py, &error))?;
+        job::context(threads).map_err(|error| errors::to_python(py, &error))?;
         let size = step_size(entries, memory);
         let dataset = Arc::new(Whole { dataset: dataset.inner(), without: Mutex::default() });
         let (links, options) = match (links, options) {
@@ -97,8 +97,8 @@ impl Steps {
     /// The next step; `None` behind the last one.
     fn next(&self, py: Python<'_>) -> PyResult<Option<Found>> {
         let steps = Arc::clone(&self.steps);
-        let door = Door::new(self.threads).abandonable().cancel(Arc::clone(&self.cancel));
-        let step = door.run(py, move |context| {
+        let job = Job::new(self.threads).abandonable().cancel(Arc::clone(&self.cancel));
+        let step = job.run(py, move |context| {
             let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
             steps.as_mut().map_or(Ok(None), |steps| steps.next(context))
         })?;
@@ -112,7 +112,7 @@ impl Steps {
     /// Begins to read the step after the last one that `next` has returned.
     fn prepare(&self, py: Python<'_>) -> PyResult<()> {
         let raise = |error| errors::to_python(py, &error);
-        let context = door::context(self.threads).map_err(raise)?;
+        let context = job::context(self.threads).map_err(raise)?;
         // Another thread that has the lock may be waiting for Python.
         let prepared = py.detach(|| {
             let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);

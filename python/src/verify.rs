@@ -8,8 +8,8 @@ use nyssa::tune::inspect as tune;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
-use crate::door::Door;
 use crate::file::open_file;
+use crate::job::Job;
 use crate::report::json;
 
 /// Checks a file, or one object in it, and returns the report as JSON.
@@ -22,7 +22,7 @@ pub fn verify<'py>(
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
-    Door::new(threads).abandonable().progress(progress).run(py, move |context| {
+    Job::new(threads).abandonable().progress(progress).run(py, move |context| {
         let source = nyssa_io::open(&path)?;
         json(&nyssa::verify::verify(source, object.as_deref(), context)?)
     })
@@ -41,7 +41,7 @@ pub fn diff<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
     let (a, b) = (a.inner(), b.inner());
-    Door::new(threads).abandonable().progress(progress).run(py, move |context| {
+    Job::new(threads).abandonable().progress(progress).run(py, move |context| {
         let only = named.map(|names| names.into_iter().collect());
         let options = Options { only, only_common, ..Options::default() };
         json(&compare::diff(Arc::as_ref(&a), Arc::as_ref(&b), &options, context)?)
@@ -52,7 +52,7 @@ pub fn diff<'py>(
 #[pyfunction]
 #[pyo3(signature = (path, object=None))]
 pub fn inspect(py: Python<'_>, path: String, object: Option<String>) -> PyResult<String> {
-    Door::new(None).abandonable().run(py, move |_| {
+    Job::new(None).abandonable().run(py, move |_| {
         let file = open_file(&path)?;
         let key = find_dataset(&file, object.as_deref())?;
         json(&tune::inspect(&Opened::of_key(&file, &key)?)?)

@@ -14,9 +14,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::Array;
-use crate::door::{self, Door};
 use crate::errors;
 use crate::fill::FillContext;
+use crate::job::{self, Job};
 use crate::options::{ByField, by_field, get, parse, write_options};
 use crate::process::Process;
 use crate::rows::Rows;
@@ -97,8 +97,8 @@ impl Writer {
         let order = parse(options, "fill_order")?.unwrap_or_default();
         let options = write_options(options)?;
         let cancel = Arc::new(AtomicBool::new(false));
-        let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
-        let state = Door::new(threads).run(py, move |_| {
+        let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
+        let state = Job::new(threads).run(py, move |_| {
             options.validate()?;
             let sink = nyssa_io::create(&path, force)?;
             let compression = options.compression;
@@ -117,8 +117,8 @@ impl Writer {
         let order = parse(options, "fill_order")?.unwrap_or_default();
         let options = write_options(options)?;
         let cancel = Arc::new(AtomicBool::new(false));
-        let context = door::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
-        let state = Door::new(threads).run(py, move |_| {
+        let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
+        let state = Job::new(threads).run(py, move |_| {
             options.validate()?;
             let compression = options.compression;
             let file_options = FileOptions { compression, ..FileOptions::default() };
@@ -286,7 +286,7 @@ impl Writer {
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let slot = Arc::clone(&self.state);
         self.check(py)?;
-        Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
+        Job::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(State { file, tables, .. }) = state else { return Err(closed()) };
             for Table { rows, sets, .. } in tables {
@@ -323,7 +323,7 @@ impl Writer {
     ) -> PyResult<T> {
         self.check(py)?;
         let slot = Arc::clone(&self.state);
-        Door::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
+        Job::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let mut state = slot.lock().unwrap_or_else(PoisonError::into_inner);
             state.as_mut().ok_or_else(closed).and_then(job)
         })

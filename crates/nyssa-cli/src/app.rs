@@ -32,7 +32,7 @@ pub struct Global {
 pub struct Terminal {
     /// Columns of the terminal that data goes to; `None` when it is not one.
     pub width: Option<u16>,
-    /// Whether talk goes to a terminal.
+    /// Whether messages go to a terminal.
     pub interactive: bool,
 }
 
@@ -52,7 +52,7 @@ impl Terminal {
 pub struct App<'a> {
     /// Data.
     pub out: &'a mut dyn Write,
-    /// Talk.
+    /// Messages for people: progress, hints, warnings and errors.
     pub err: &'a mut dyn Write,
     /// What the outputs are.
     pub terminal: Terminal,
@@ -89,7 +89,7 @@ impl<'a> App<'a> {
     }
 
     /// Says something to the user, unless asked to be quiet.
-    pub fn talk(&mut self, text: &str) {
+    pub fn message(&mut self, text: &str) {
         if !self.quiet {
             let _ = writeln!(self.err, "{text}");
         }

@@ -1,6 +1,6 @@
 //! The command line of nyssa as a library: `run(args, out, err) -> exit code`.
 //!
-//! Data goes to `out`, talk (progress, hints, errors) to `err`. Exit codes: 0 fine, 1 a problem was
+//! Data goes to `out`, messages (progress, hints, errors) to `err`. Exit codes: 0 fine, 1 a problem was
 //! found in the data, 2 wrong usage or input that cannot be read, 129, 130 and 143 stopped by a signal.
 
 mod app;
@@ -69,7 +69,7 @@ pub fn run_on(
         Ok(code) => code,
         Err(failure) if failure.is_broken_pipe() => FINE,
         Err(failure) if failure.is_cancelled() => {
-            app.talk("stopped");
+            app.message("stopped");
             signals.exit_code()
         }
         Err(failure) => {
@@ -91,7 +91,7 @@ fn not_utf8(args: &[OsString]) -> failure::Failure {
     )
 }
 
-/// Prints what clap has to say: help and version are data, the rest is talk.
+/// Prints what clap has to say: help and version are data, the rest are messages.
 fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {

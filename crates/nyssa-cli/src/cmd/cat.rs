@@ -258,14 +258,14 @@ fn below<'d>(dataset: &'d dyn Dataset, patterns: &[String]) -> Result<Vec<&'d It
 fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
     if left_out.len() <= REASONS {
         for (name, reason) in left_out {
-            app.talk(&format!("warning: {name} is left out: {reason}"));
+            app.message(&format!("warning: {name} is left out: {reason}"));
         }
         return;
     }
     let names: Vec<_> = left_out.iter().map(|(name, _)| *name).collect();
     let (count, names) = (names.len(), names.join(", "));
-    app.talk(&format!("warning: {count} columns that cannot be read are left out: {names}"));
-    app.talk("hint: `nyssa schema` tells why");
+    app.message(&format!("warning: {count} columns that cannot be read are left out: {names}"));
+    app.message("hint: `nyssa schema` tells why");
 }
 
 /// Reads and prints in steps that fit in memory; `spare`: what cannot be read is left out from then on.

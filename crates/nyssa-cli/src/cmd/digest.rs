@@ -101,7 +101,7 @@ fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
         writeln!(app.out, "{}  {}", column.digest, printable(&column.name))?;
     }
     for column in &report.undigested {
-        app.talk(&format!(
+        app.message(&format!(
             "no digest of {}: {}",
             printable(&column.name),
             printable(&column.reason)

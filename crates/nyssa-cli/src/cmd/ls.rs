@@ -57,10 +57,10 @@ struct Row {
 pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
     let (file, path) = open_file(&args.file)?;
     if file.was_recovered() {
-        app.talk(&format!("warning: {NOT_CLOSED}"));
+        app.message(&format!("warning: {NOT_CLOSED}"));
     }
     let (mut keys, lost) = file.list_all()?;
-    lost.iter().for_each(|error| app.talk(&format!("warning: {error}")));
+    lost.iter().for_each(|error| app.message(&format!("warning: {error}")));
     if let Some(path) = path {
         let found = crate::data::find(&file, path)?;
         let below = format!("{}/", found.path);
@@ -116,7 +116,7 @@ fn row(file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Row {
                     row.layout = Some(Layout::of(reader));
                 }
             }
-            Err(failure) => app.talk(&format!("warning: {}", failure.message())),
+            Err(failure) => app.message(&format!("warning: {}", failure.message())),
         }
     }
     row

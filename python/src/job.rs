@@ -1,4 +1,4 @@
-//! The one door: every call into the core that may take time passes here.
+//! Calls into the core that may take time: each is a job on a thread of its own.
 //!
 //! The job runs on its own thread with the GIL released. The calling thread wakes up every
 //! [`POLL`] to let Python handle signals (Ctrl-C sets the job's cancel flag) and to call the
@@ -30,14 +30,14 @@ type Contexts = HashMap<(u32, Option<usize>), Context>;
 
 /// How a job runs: threads, progress, and what to do with it when the user interrupts.
 #[derive(Default)]
-pub struct Door<'py> {
+pub struct Job<'py> {
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
     abandon: bool,
     cancel: Arc<AtomicBool>,
 }
 
-impl<'py> Door<'py> {
+impl<'py> Job<'py> {
     /// A job on `threads` workers; `None` takes the default of [`Context::new`].
     pub fn new(threads: Option<usize>) -> Self {
         Self { threads, ..Self::default() }
