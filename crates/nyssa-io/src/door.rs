@@ -29,6 +29,12 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 /// As [`open`].
 pub fn open_with(location: impl AsRef<Path>, _: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
+    #[cfg(feature = "testing")]
+    if let Some(url) = location.to_str()
+        && scheme(url).is_some_and(|(scheme, _)| scheme == crate::testing::SCHEME)
+    {
+        return crate::testing::served(url);
+    }
     let path = local(location, "open")?;
     Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
 }

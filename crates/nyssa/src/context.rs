@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nyssa_io::fetch::AHEAD_BYTES;
+
 use crate::error::{Error, Result};
 use crate::leftovers::Leftovers;
 
@@ -99,6 +101,11 @@ impl Context {
         self
     }
 
+    /// Bytes that all threads together may have fetched and not yet decoded.
+    pub(crate) fn ahead_bytes(&self) -> u64 {
+        self.fetch_bytes.map_or(AHEAD_BYTES, |bytes| bytes.min(AHEAD_BYTES))
+    }
+
     /// Bytes that a thread fetches at once: `wanted`, or less where memory is limited.
     pub(crate) fn fetch_bytes(&self, wanted: u64) -> u64 {
         let share = |all: u64| wanted.min(all / self.threads() as u64);
@@ -117,7 +124,12 @@ impl Context {
 
     /// `Err(Cancelled)` once the user has asked to stop. Called between work units.
     pub fn check(&self) -> Result<()> {
-        if self.cancel.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
+        if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
+    }
+
+    /// Whether the user has asked to stop.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
     }
 
     /// Reports progress.

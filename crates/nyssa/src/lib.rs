@@ -34,12 +34,14 @@
 //! streamer                               objects <-> arrays, by streamer info
 //! rootfile                               the container: keys, directories, free segments
 //! type_name · arrow · compression
-//! error · guard · cursor · arena · context · distinct · leftovers · memory · names · problem
+//! error · guard · cursor · arena · context · fetch · distinct · leftovers · memory · names ·
+//! problem
 //! ```
 
 mod arena;
 mod cursor;
 mod distinct;
+mod fetch;
 mod leftovers;
 mod memory;
 mod output;

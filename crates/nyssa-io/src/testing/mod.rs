@@ -3,7 +3,10 @@
 //! The functions panic where a source does not keep what [`Source`](crate::Source) promises.
 
 mod conformance;
+mod served;
 mod slow;
 
 pub use conformance::{check_closed, check_source, content};
+pub use served::serve;
+pub(crate) use served::{SCHEME, served};
 pub use slow::{Observed, SlowSource};

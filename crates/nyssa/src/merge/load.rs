@@ -4,17 +4,22 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use bytes::Bytes;
+use nyssa_io::fetch::coalesce;
 use rayon::prelude::*;
 
 use super::mapping::Mapping;
 use crate::Context;
 use crate::error::{Error, Result};
+use crate::fetch::{Needs, in_order};
 use crate::rntuple::page;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{Cluster, ColumnId, PageInfo};
 
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
+
+/// Pages whose loads are planned at the same time: clusters are planned together up to so many.
+const PLANNED_PAGES: usize = 1 << 16;
 
 /// Where a page lies in its file, with its checksum.
 pub(super) type Place = Range<u64>;
@@ -26,6 +31,23 @@ pub(super) struct Load {
     pub pages: Vec<Place>,
     /// Bytes of the pages before compression.
     pub uncompressed: u64,
+}
+
+/// One step of moving the pages of an input.
+pub(super) enum Step {
+    /// A cluster begins, its loads follow.
+    Begin(usize),
+    Load(Load),
+    /// All loads of a cluster have come.
+    End(usize),
+}
+
+/// A step whose pages have not been read.
+enum Planned {
+    Begin(usize),
+    /// The cluster and its pages.
+    Pages(usize, Vec<Wanted>),
+    End(usize),
 }
 
 /// A page to be moved.
@@ -51,6 +73,8 @@ pub(super) struct Loader<'a> {
     verify: bool,
     /// Bytes of one load, approximately.
     load_bytes: u64,
+    /// Bytes of the loads that are fetched ahead, from a source with latency.
+    ahead_bytes: u64,
     context: &'a Context,
 }
 
@@ -59,13 +83,14 @@ impl<'a> Loader<'a> {
         reader: &'a Reader,
         mapping: &Mapping,
         verify: bool,
-        load_bytes: u64,
+        (load_bytes, ahead_bytes): (u64, u64),
         context: &'a Context,
     ) -> Result<Self> {
         let representations = mapping.fields.iter().flat_map(|field| &field.representations);
         let columns = representations.flat_map(|(from, _)| from).copied().collect();
         let repeated = HashMap::new();
-        let mut loader = Self { reader, columns, repeated, verify, load_bytes, context };
+        let mut loader =
+            Self { reader, columns, repeated, verify, load_bytes, ahead_bytes, context };
         let mut places = Vec::new();
         for cluster in reader.clusters_info() {
             places.extend(loader.wanted(cluster)?.into_iter().map(|page| page.place));
@@ -82,13 +107,56 @@ impl<'a> Loader<'a> {
         self.repeated.keys().cloned().collect()
     }
 
-    /// Gives `take` the pages of a cluster in the order of the file, but those that went before.
-    /// Stops when it returns `false`.
+    /// Gives `take` what is to be written, cluster by cluster in the order of the file, but the pages that
+    /// went before. Later loads are fetched ahead. Stops when `take` returns `false`.
     ///
     /// # Errors
     /// `Checksum` naming the page; `OutOfSpecification` for pages beyond the file; `Cancelled`.
-    pub fn load(&mut self, number: usize, mut take: impl FnMut(Load) -> bool) -> Result<()> {
-        let Some(cluster) = self.reader.clusters_info().get(number) else { return Ok(()) };
+    pub fn load_all(&mut self, mut take: impl FnMut(Step) -> bool) -> Result<()> {
+        let clusters = self.reader.clusters_info().iter().enumerate();
+        let mut clusters = clusters.filter(|(_, cluster)| cluster.entries > 0).peekable();
+        while clusters.peek().is_some() {
+            let mut units: Vec<Needs<Planned>> = Vec::new();
+            let mut pages = 0;
+            while let Some((number, cluster)) = clusters.next_if(|_| pages < PLANNED_PAGES) {
+                units.push((Vec::new(), Planned::Begin(number)));
+                pages += self.plan(number, cluster, &mut units)?;
+                units.push((Vec::new(), Planned::End(number)));
+            }
+            if !self.run(units, &mut take)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives `take` what is planned; whether it goes on.
+    fn run(&self, units: Vec<Needs<Planned>>, take: &mut impl FnMut(Step) -> bool) -> Result<bool> {
+        let context = self.context.clone().with_fetch_bytes(self.ahead_bytes);
+        let mut listening = true;
+        let done = in_order(self.reader.source(), units, Some(&context), |planned, bytes| {
+            let step = match planned {
+                Planned::Begin(number) => Step::Begin(number),
+                Planned::End(number) => Step::End(number),
+                Planned::Pages(number, pages) => {
+                    let load = bytes.and_then(|runs| self.check(&pages, runs));
+                    let load = load.map_err(|e| e.at(|place| place.cluster = Some(number as u64)));
+                    Step::Load(load?)
+                }
+            };
+            listening = take(step);
+            if listening { Ok(()) } else { Err(Error::cancelled()) }
+        });
+        if listening { done.map(|()| true) } else { Ok(false) }
+    }
+
+    /// The loads of one cluster; the number of its pages.
+    fn plan(
+        &mut self,
+        number: usize,
+        cluster: &Cluster,
+        units: &mut Vec<Needs<Planned>>,
+    ) -> Result<usize> {
         let mut wanted = self.wanted(cluster)?;
         wanted.retain(|page| match self.repeated.get_mut(&page.place) {
             Some(sent) => !std::mem::replace(sent, true),
@@ -98,7 +166,6 @@ impl<'a> Loader<'a> {
         let size = |page: &Wanted| page.place.end - page.place.start;
         let mut rest = wanted.as_slice();
         while !rest.is_empty() {
-            self.context.check()?;
             let mut bytes = 0;
             let fits = |page: &&Wanted| {
                 bytes += size(page);
@@ -106,15 +173,10 @@ impl<'a> Loader<'a> {
             };
             let count = rest.iter().take_while(fits).count().max(1);
             let (now, later) = rest.split_at(count);
-            let load = self
-                .read(now)
-                .map_err(|error| error.at(|place| place.cluster = Some(number as u64)))?;
-            if !take(load) {
-                return Ok(());
-            }
+            units.push((runs(now), Planned::Pages(number, now.to_vec())));
             rest = later;
         }
-        Ok(())
+        Ok(wanted.len())
     }
 
     fn wanted(&self, cluster: &Cluster) -> Result<Vec<Wanted>> {
@@ -140,37 +202,24 @@ impl<'a> Loader<'a> {
         Ok(wanted)
     }
 
-    fn read(&self, pages: &[Wanted]) -> Result<Load> {
-        let source = self.reader.source();
+    /// What was fetched, checked.
+    fn check(&self, pages: &[Wanted], read: &[Bytes]) -> Result<Load> {
+        let mut load = Load {
+            runs: read.to_vec(),
+            pages: pages.iter().map(|page| page.place.clone()).collect(),
+            uncompressed: pages.iter().map(|page| page.uncompressed).sum(),
+        };
+        let mut places = runs(pages);
         if let [page] = pages
             && page.split
         {
-            let run = self.reader.read_page(page.column, &page.info)?;
-            if self.verify {
-                self.verify(pages, std::slice::from_ref(&page.place), std::slice::from_ref(&run))?;
-            }
-            let uncompressed = page.uncompressed;
-            return Ok(Load { runs: vec![run], pages: vec![page.place.clone()], uncompressed });
-        }
-        let mut runs: Vec<Place> = Vec::new();
-        for page in pages {
-            match runs.last_mut() {
-                Some(run) if run.end == page.place.start => run.end = page.place.end,
-                _ => runs.push(page.place.clone()),
-            }
-        }
-        let mut read = Vec::with_capacity(runs.len());
-        for runs in runs.chunks(source.limits().max_ranges.max(1)) {
-            read.extend(source.read_ranges(runs)?);
+            load.runs = vec![self.reader.read_page(page.column, &page.info)?];
+            places = load.pages.clone();
         }
         if self.verify {
-            self.verify(pages, &runs, &read)?;
+            self.verify(pages, &places, &load.runs)?;
         }
-        Ok(Load {
-            runs: read,
-            pages: pages.iter().map(|page| page.place.clone()).collect(),
-            uncompressed: pages.iter().map(|page| page.uncompressed).sum(),
-        })
+        Ok(load)
     }
 
     fn verify(&self, pages: &[Wanted], runs: &[Place], read: &[Bytes]) -> Result<()> {
@@ -203,6 +252,13 @@ impl<'a> Loader<'a> {
         let pages: Vec<_> = pages().collect();
         self.context.pool().install(|| pages.par_iter().try_for_each(|page| check(page)))
     }
+}
+
+/// Where the bytes lie that follow each other; none for a page over several keys.
+fn runs(pages: &[Wanted]) -> Vec<Place> {
+    let whole = pages.iter().filter(|page| !page.split);
+    let places: Vec<Place> = whole.map(|page| page.place.clone()).collect();
+    coalesce(&places, 0, u64::MAX).into_iter().map(|merged| merged.range).collect()
 }
 
 /// Where a page of a locator lies, with its checksum.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::load::{Load, Loader, Place, place};
+use super::load::{Loader, Place, Step, place};
 use super::mapping::{Count, Mapping, Missing, Moved};
 use super::zeros::Zeros;
 use crate::Context;
@@ -34,14 +34,6 @@ pub(super) struct Transfer<'a> {
     pub total: u64,
 }
 
-enum Message {
-    Load(Load),
-    /// A cluster begins, its loads follow.
-    Begin(usize),
-    /// All loads of a cluster have come.
-    End(usize),
-}
-
 impl Transfer<'_> {
     /// Pages whose bytes were in the output already.
     pub fn shared(&self) -> u64 {
@@ -53,14 +45,18 @@ impl Transfer<'_> {
     /// # Errors
     /// Whatever is wrong with the input, the sink's, `Cancelled`.
     pub fn input(&mut self, reader: &Reader, mapping: &Mapping) -> Result<()> {
-        let load_bytes = (self.memory_budget / (WAITING as u64 + 2)).clamp(1, LOAD_BYTES);
-        let loader = Loader::new(reader, mapping, self.verify, load_bytes, self.context)?;
+        // What a source with latency sends ahead takes as much memory as the loads that wait.
+        let near = reader.source().limits().is_near();
+        let loads = (WAITING as u64 + 2) * if near { 1 } else { 2 };
+        let load_bytes = (self.memory_budget / loads).clamp(1, LOAD_BYTES);
+        let sizes = (load_bytes, load_bytes * (WAITING as u64 + 2));
+        let loader = Loader::new(reader, mapping, self.verify, sizes, self.context)?;
         std::thread::scope(|scope| {
             let (send, receive) = sync_channel(WAITING);
             let repeated = loader.repeated();
             let thread = std::thread::Builder::new()
                 .name("nyssa-merge".to_owned())
-                .spawn_scoped(scope, move || read_ahead(loader, reader, &send))
+                .spawn_scoped(scope, move || read_ahead(loader, &send))
                 .map_err(|error| Error::limit("cannot start a thread").with_source(error))?;
             let written = self.write(reader, mapping, &receive, &repeated);
             // Without a receiver the reading thread ends, whatever it waits for.
@@ -76,14 +72,14 @@ impl Transfer<'_> {
         &mut self,
         reader: &Reader,
         mapping: &Mapping,
-        receive: &Receiver<Message>,
+        receive: &Receiver<Step>,
         repeated: &HashSet<Place>,
     ) -> Result<()> {
         let mut kept: HashMap<Place, u64> = HashMap::new();
         let mut places: HashMap<Place, u64> = HashMap::new();
         for message in receive {
             match message {
-                Message::Load(load) => {
+                Step::Load(load) => {
                     let bytes: u64 = load.runs.iter().map(|run| run.len() as u64).sum();
                     let parts: Vec<&[u8]> = load.runs.iter().map(|run| &run[..]).collect();
                     let mut offset = self.writer.store_moved(&parts, load.uncompressed)?;
@@ -97,11 +93,11 @@ impl Transfer<'_> {
                     self.moved_bytes += bytes;
                     self.context.report(self.moved_bytes.min(self.total), self.total);
                 }
-                Message::Begin(number) => {
+                Step::Begin(number) => {
                     let cluster = reader.clusters_info().get(number);
                     self.writer.begin_cluster(cluster.map_or(0, |cluster| cluster.entries))?;
                 }
-                Message::End(number) => {
+                Step::End(number) => {
                     let Some(cluster) = reader.clusters_info().get(number) else { continue };
                     let find = |page: &PageInfo| {
                         let page = place(page);
@@ -155,22 +151,9 @@ impl Transfer<'_> {
     }
 }
 
-fn read_ahead(mut loader: Loader<'_>, reader: &Reader, send: &SyncSender<Message>) -> Result<()> {
-    for (number, cluster) in reader.clusters_info().iter().enumerate() {
-        if cluster.entries == 0 {
-            continue;
-        }
-        let mut listening = send.send(Message::Begin(number)).is_ok();
-        loader.load(number, |load| {
-            listening = send.send(Message::Load(load)).is_ok();
-            listening
-        })?;
-        if !listening || send.send(Message::End(number)).is_err() {
-            // The other side has failed and tells why.
-            return Ok(());
-        }
-    }
-    Ok(())
+fn read_ahead(mut loader: Loader<'_>, send: &SyncSender<Step>) -> Result<()> {
+    // Without a receiver the other side has failed, and tells why.
+    loader.load_all(|step| send.send(step).is_ok())
 }
 
 /// The columns of a field in a cluster, at their new places, each behind as many zeros as it lacks.

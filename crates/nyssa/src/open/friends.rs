@@ -76,8 +76,12 @@ fn add(
 fn open(file: &RootFile, name: &str) -> Result<RootFile> {
     let is_missing = |error: &nyssa_io::Error| error.source.kind() == ErrorKind::NotFound;
     let source = match nyssa_io::open(name) {
-        Err(error) if is_missing(&error) => nyssa_io::open(nyssa_io::beside(file.name(), name))
-            .map_err(|other| if is_missing(&other) { error } else { other })?,
+        Err(error) if is_missing(&error) => {
+            // A friend that is not there is something missing in the tree, too.
+            let missing = Error::not_found(error.to_string());
+            nyssa_io::open(nyssa_io::beside(file.name(), name))
+                .map_err(|other| if is_missing(&other) { missing } else { other.into() })?
+        }
         source => source?,
     };
     RootFile::open(source)

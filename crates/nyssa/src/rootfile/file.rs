@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use nyssa_io::Source;
+use nyssa_io::fetch::with_ends;
 
 use crate::compression::decompress_to_vec;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
+use crate::fetch::{in_order, read_all, read_one};
 use crate::guard;
 use crate::rootfile::directory::{self, Directory};
 use crate::rootfile::free_segments::{self, FreeSegment};
@@ -44,7 +46,9 @@ pub(super) struct Inner {
 }
 
 impl RootFile {
-    /// Opens a file: two requests, one for the start of the file and one for its top key list.
+    /// Opens a file: two requests, one for the start of the file and one for its top key list. Of a source
+    /// with latency, one request brings the start and the end of the file, where mostly all is that is
+    /// needed next.
     ///
     /// # Errors
     /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed and has no complete
@@ -55,18 +59,19 @@ impl RootFile {
     }
 
     fn open_source(source: Arc<dyn Source>) -> Result<Self> {
+        let source = with_ends(source)?;
         let size = source.size();
-        let start = source.read_range(0..size.min(FIRST_READ))?;
+        let start = read_one(&source, 0..size.min(FIRST_READ))?;
         let mut header = Header::parse(&start, size)?;
         let place = header.begin + u64::from(header.nbytes_name);
         let place = place..size.min(place + Directory::MAX_SIZE);
         let record = match slice(&start, &place) {
             Some(record) => record,
-            None => source.read_range(place.clone())?,
+            None => read_one(&source, place.clone())?,
         };
         let top = Directory::parse(&mut Cursor::new(&record, place.start))?;
         if !has_keys(&top) {
-            let scan = Scan::of(source.as_ref(), header.begin)?;
+            let scan = Scan::of(&source, header.begin)?;
             let keys = scan.keys_in(top.seek, "");
             if keys.is_empty() {
                 return Err(scan::nothing_found());
@@ -85,7 +90,7 @@ impl RootFile {
             && info.end <= size
             && u64::from(header.nbytes_info) <= EAGER_STREAMER_INFO;
         let ranges = [keys_range.clone(), info];
-        let mut read = source.read_ranges(if eager { &ranges } else { &ranges[..1] })?.into_iter();
+        let mut read = read_all(&source, if eager { &ranges } else { &ranges[..1] })?.into_iter();
         let list = read.next().unwrap_or_default();
         let eager_info = read.next();
         let keys = directory::parse_keys(&list, keys_range.start, "")?;
@@ -105,7 +110,7 @@ impl RootFile {
         if let Some(scan) = self.0.scan.get() {
             return Ok(scan.clone());
         }
-        let scan = Arc::new(Scan::of(self.0.source.as_ref(), self.0.header.begin)?);
+        let scan = Arc::new(Scan::of(&self.0.source, self.0.header.begin)?);
         Ok(self.0.scan.get_or_init(|| scan).clone())
     }
 
@@ -156,6 +161,12 @@ impl RootFile {
 
     /// The record of a key, which says the same as the key.
     fn record(&self, entry: &KeyEntry) -> Result<Bytes> {
+        let range = self.record_range(entry)?;
+        check_record(read_one(&self.0.source, range)?, entry)
+    }
+
+    /// Where the record of a key lies, checked against the size of the file.
+    fn record_range(&self, entry: &KeyEntry) -> Result<Range<u64>> {
         let end = self.0.source.size();
         if entry.end() > end {
             return Err(Error::out_of_spec(format!(
@@ -164,17 +175,31 @@ impl RootFile {
             ))
             .at(|place| place.offset = Some(entry.seek)));
         }
-        let record = self.0.source.read_range(entry.seek..entry.end())?;
-        let own = KeyEntry::parse(&mut Cursor::new(&record, entry.seek))?;
-        if !own.agrees_with(entry) {
-            return Err(Error::out_of_spec(format!(
-                "the directory lists {}, but the record is {}",
-                describe(entry),
-                describe(&own)
-            ))
-            .at(|place| place.offset = Some(entry.seek)));
-        }
-        Ok(record)
+        Ok(entry.seek..entry.end())
+    }
+
+    /// Gives `take` the record of each of `entries`, or what is wrong with it, in their order. Records are
+    /// fetched ahead.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub(crate) fn records(
+        &self,
+        entries: &[&KeyEntry],
+        mut take: impl FnMut(Result<Record>) -> Result<()>,
+    ) -> Result<()> {
+        let units = entries.iter().map(|&entry| match self.record_range(entry) {
+            Ok(range) => (std::iter::once(range).collect(), (entry, None)),
+            Err(error) => (Vec::new(), (entry, Some(error))),
+        });
+        let units = units.collect();
+        in_order(&self.0.source, units, None, |(entry, wrong), bytes| {
+            let record = wrong
+                .map_or_else(|| bytes, Err)
+                .and_then(|bytes| check_record(bytes.first().cloned().unwrap_or_default(), entry));
+            let record = record.in_file(self.name()).in_object(&entry.path);
+            take(record.map(|bytes| Record { bytes, entry: entry.clone() }))
+        })
     }
 
     /// The free segments of the file.
@@ -185,7 +210,7 @@ impl RootFile {
         let header = &self.0.header;
         let range = header.seek_free..header.seek_free.saturating_add(header.nbytes_free.into());
         self.in_bounds(&range, "the list of free segments")
-            .and_then(|()| Ok(self.0.source.read_range(range.clone())?))
+            .and_then(|()| read_one(&self.0.source, range.clone()))
             .and_then(|record| free_segments::parse(&record, range.start))
             .in_file(self.name())
     }
@@ -221,7 +246,7 @@ impl RootFile {
         self.in_bounds(&range, "the list of streamer infos")?;
         let record = match &self.0.eager_info {
             Some(record) => record.clone(),
-            None => self.0.source.read_range(range.clone())?,
+            None => read_one(&self.0.source, range.clone())?,
         };
         let key = KeyEntry::parse(&mut Cursor::new(&record, range.start))?;
         if u64::from(key.nbytes) > record.len() as u64 {
@@ -245,6 +270,41 @@ impl RootFile {
             range.start, range.end
         )))
     }
+}
+
+/// The record of a key, as it is on storage.
+pub(crate) struct Record {
+    bytes: Bytes,
+    entry: KeyEntry,
+}
+
+impl Record {
+    /// The object, mostly compressed.
+    pub fn stored(&self) -> Bytes {
+        self.bytes.slice(usize::from(self.entry.keylen).min(self.bytes.len())..)
+    }
+
+    /// The uncompressed object.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when its compressed data is damaged.
+    pub fn payload(&self) -> Result<Vec<u8>> {
+        decompress_record(&self.bytes, &self.entry)
+    }
+}
+
+/// Refuses a record that says something else than its key.
+fn check_record(record: Bytes, entry: &KeyEntry) -> Result<Bytes> {
+    let own = KeyEntry::parse(&mut Cursor::new(&record, entry.seek))?;
+    if own.agrees_with(entry) {
+        return Ok(record);
+    }
+    Err(Error::out_of_spec(format!(
+        "the directory lists {}, but the record is {}",
+        describe(entry),
+        describe(&own)
+    ))
+    .at(|place| place.offset = Some(entry.seek)))
 }
 
 /// The object bytes of a whole record.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result, ResultExt};
+use crate::fetch::read_all;
 use crate::rootfile::directory::{self, Directory};
 use crate::rootfile::file::{RootFile, has_keys, keys_range};
 use crate::rootfile::key::KeyEntry;
@@ -120,7 +121,7 @@ impl RootFile {
                 start..size.min(start + Directory::MAX_SIZE)
             })
             .collect();
-        let records = self.0.source.read_ranges(&ranges)?;
+        let records = read_all(&self.0.source, &ranges)?;
         let mut directories = Vec::new();
         for ((entry, range), record) in entries.iter().zip(&ranges).zip(&records) {
             let directory = Directory::parse(&mut Cursor::new(record, range.start));
@@ -132,7 +133,7 @@ impl RootFile {
                 lists.push(keys_range(directory, size, "the directory").in_object(&entry.path)?);
             }
         }
-        let mut records = lists.iter().zip(self.0.source.read_ranges(&lists)?);
+        let mut records = lists.iter().zip(read_all(&self.0.source, &lists)?);
         let mut out = Vec::new();
         for (entry, directory) in entries.iter().zip(&directories) {
             let prefix = format!("{}/", entry.path);

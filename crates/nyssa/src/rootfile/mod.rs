@@ -24,6 +24,7 @@ mod scan;
 pub mod writer;
 
 pub use directory::Directory;
+pub(crate) use file::Record;
 pub use file::RootFile;
 pub use free_segments::FreeSegment;
 pub use header::Header;

@@ -4,10 +4,13 @@
 //! Records follow each other from the first byte after the header; each begins with its size, negative
 //! for space that was given free. A record says to which directory it belongs.
 
+use std::sync::Arc;
+
 use nyssa_io::Source;
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
+use crate::fetch::read_one;
 use crate::rootfile::directory::Directory;
 use crate::rootfile::key::KeyEntry;
 
@@ -42,12 +45,12 @@ impl Scan {
     ///
     /// # Errors
     /// `Io`.
-    pub fn of(source: &dyn Source, begin: u64) -> Result<Self> {
+    pub fn of(source: &Arc<dyn Source>, begin: u64) -> Result<Self> {
         let size = source.size();
         let mut scan = Self::default();
         let mut at = begin;
         while let Some(left) = size.checked_sub(at).filter(|&left| left >= SHORTEST_RECORD) {
-            let start = source.read_range(at..at + left.min(KEY_BYTES))?;
+            let start = read_one(source, at..at + left.min(KEY_BYTES))?;
             let nbytes = Cursor::new(&start, at).be_i32()?;
             let step = u64::from(nbytes.unsigned_abs());
             let least = if nbytes < 0 { SHORTEST_GAP } else { SHORTEST_RECORD };
@@ -56,7 +59,7 @@ impl Scan {
             }
             if nbytes > 0 {
                 let key = KeyEntry::parse(&mut Cursor::new(&start, at)).or_else(|_| {
-                    let longest = source.read_range(at..at + step.min(LONGEST_KEY))?;
+                    let longest = read_one(source, at..at + step.min(LONGEST_KEY))?;
                     KeyEntry::parse(&mut Cursor::new(&longest, at))
                 });
                 match key {
@@ -69,7 +72,7 @@ impl Scan {
         Ok(scan)
     }
 
-    fn add(&mut self, source: &dyn Source, key: KeyEntry) -> Result<()> {
+    fn add(&mut self, source: &Arc<dyn Source>, key: KeyEntry) -> Result<()> {
         if UNLISTED.contains(&&*key.class) {
             return Ok(());
         }
@@ -89,13 +92,13 @@ impl Scan {
 }
 
 /// Whether a record of a directory's class is a directory: its list of keys has the same class.
-fn is_record(source: &dyn Source, key: &KeyEntry) -> Result<bool> {
+fn is_record(source: &Arc<dyn Source>, key: &KeyEntry) -> Result<bool> {
     let start = key.seek + u64::from(key.keylen);
     let end = key.end().min(start + Directory::MAX_SIZE);
     if end <= start {
         return Ok(false);
     }
-    let record = source.read_range(start..end)?;
+    let record = read_one(source, start..end)?;
     let directory = Directory::parse(&mut Cursor::new(&record, start));
     Ok(directory.is_ok_and(|directory| directory.seek == key.seek))
 }

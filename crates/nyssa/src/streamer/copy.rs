@@ -14,7 +14,7 @@ use bytes::Bytes;
 use crate::compression::Compressor;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::writer::RootFileWriter;
-use crate::rootfile::{KeyEntry, RootFile};
+use crate::rootfile::{KeyEntry, Record, RootFile};
 use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::relocate;
 
@@ -27,6 +27,10 @@ const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 const NEW_BRANCH: &[u8] = b"\xFF\xFF\xFF\xFFTBranch";
 /// Processes that other objects refer to by number.
 const PROCESS_ID: &str = "TProcessID";
+
+/// Why objects are not carried over that lead to data beside them.
+const HOLDS_POSITIONS: &str =
+    "it holds positions in its file, so that its data would have to be moved with it";
 
 /// What is to be carried over from one file.
 pub struct Carry {
@@ -63,11 +67,23 @@ impl Carry {
             class: "TDirectory".to_owned(),
             reason: error.message().to_owned(),
         }));
+        let mut entries = entries;
+        entries.retain(|entry| !exclude.iter().any(|path| is_at_or_below(&entry.path, path)));
+        let unclear: Vec<&KeyEntry> =
+            entries.iter().filter(|entry| carry.may_hold_positions(entry)).collect();
+        let mut reasons = Vec::new();
+        file.records(&unclear, |record| {
+            reasons.push(reason_against(record)?);
+            Ok(())
+        })?;
+        let mut reasons = reasons.into_iter();
         for entry in entries {
-            if exclude.iter().any(|path| is_at_or_below(&entry.path, path)) {
-                continue;
-            }
-            match carry.reason_against(&entry)? {
+            let reason = match holds_positions(&entry) {
+                true => Some(HOLDS_POSITIONS.to_owned()),
+                false if carry.may_hold_positions(&entry) => reasons.next().flatten(),
+                false => None,
+            };
+            match reason {
                 None => carry.objects.push(entry),
                 Some(reason) => carry.refused.push(Refused::new(&entry, reason)),
             }
@@ -85,27 +101,12 @@ impl Carry {
         &self.refused
     }
 
-    fn reason_against(&self, entry: &KeyEntry) -> Result<Option<String>> {
-        let holds_positions =
-            "it holds positions in its file, so that its data would have to be moved with it";
-        if entry.is_directory() {
-            return Ok(None);
-        }
-        if RNTUPLES.contains(&&*entry.class) || TREES.contains(&&*entry.class) {
-            return Ok(Some(holds_positions.to_owned()));
-        }
+    /// Whether an object has to be looked into: branches may be in it.
+    fn may_hold_positions(&self, entry: &KeyEntry) -> bool {
         let described = self.infos.classes();
         let no_branches =
             !described.is_empty() && described.iter().all(|info| info.name != "TBranch");
-        if no_branches {
-            return Ok(None);
-        }
-        let payload = match self.file.payload(entry) {
-            Err(error) if is_damage(&error) => return Ok(Some(error.message().to_owned())),
-            payload => payload?,
-        };
-        let branch = payload.windows(NEW_BRANCH.len()).any(|window| window == NEW_BRANCH);
-        Ok(branch.then(|| holds_positions.to_owned()))
+        !no_branches && !entry.is_directory() && !holds_positions(entry)
     }
 
     /// Makes the directories in `out`, with their titles and dates; those that are there stay as they
@@ -134,36 +135,53 @@ impl Carry {
         let taken: Vec<bool> = self.objects.iter().map(|entry| is_taken(out, entry)).collect();
         let foreign =
             self.objects.iter().zip(&taken).any(|(e, taken)| *taken && e.class == PROCESS_ID);
-        for (entry, taken) in self.objects.iter().zip(taken) {
-            let reason = if taken {
-                Some("an object of that name is there already".to_owned())
+        let reason = |entry: &KeyEntry, taken: bool| {
+            if taken {
+                Some("an object of that name is there already")
             } else if foreign && !entry.is_directory() {
-                Some("it may refer to objects by the processes of its file".to_owned())
+                Some("it may refer to objects by the processes of its file")
             } else {
-                match self.write_one(out, entry) {
-                    Err(error) if is_damage(&error) => Some(error.message().to_owned()),
-                    written => written.in_file(self.file.name()).in_object(&entry.path)?,
+                None
+            }
+        };
+        let mut carried: Vec<(usize, &KeyEntry)> = Vec::new();
+        for (number, (entry, taken)) in self.objects.iter().zip(taken).enumerate() {
+            match reason(entry, taken) {
+                Some(reason) => refused.push((number, Refused::new(entry, reason))),
+                None if entry.is_directory() => {
+                    out.make_titled_directory(&entry.path, &entry.title, entry.datime)?;
                 }
-            };
-            if let Some(reason) = reason {
-                refused.push(Refused::new(entry, reason));
+                None => carried.push((number, entry)),
             }
         }
+        let entries: Vec<&KeyEntry> = carried.iter().map(|(_, entry)| *entry).collect();
+        let mut rest = carried.into_iter();
+        self.file.records(&entries, |record| {
+            let Some((number, entry)) = rest.next() else { return Ok(()) };
+            let reason = match record.and_then(|record| self.write_one(out, entry, &record)) {
+                Err(error) if is_damage(&error) => Some(error.message().to_owned()),
+                written => written.in_file(self.file.name()).in_object(&entry.path)?,
+            };
+            refused.extend(reason.map(|reason| (number, Refused::new(entry, reason))));
+            Ok(())
+        })?;
         out.add_streamer_infos(&self.file.streamer_list()?)?;
-        Ok(refused)
+        refused.sort_by_key(|(number, _)| *number);
+        Ok(refused.into_iter().map(|(_, refused)| refused).collect())
     }
 
-    fn write_one(&self, out: &mut RootFileWriter, entry: &KeyEntry) -> Result<Option<String>> {
-        if entry.is_directory() {
-            out.make_titled_directory(&entry.path, &entry.title, entry.datime)?;
-            return Ok(None);
-        }
+    fn write_one(
+        &self,
+        out: &mut RootFileWriter,
+        entry: &KeyEntry,
+        record: &Record,
+    ) -> Result<Option<String>> {
         let small = out.keeps_small_key(entry);
         let keylen = RootFileWriter::stored_keylen(entry, small);
         let stored = if keylen == usize::from(entry.keylen) {
-            self.file.stored(entry)?
+            record.stored()
         } else {
-            match self.moved(out, entry, keylen)? {
+            match self.moved(out, entry, record, keylen)? {
                 Ok(stored) => stored,
                 Err(reason) => return Ok(Some(reason)),
             }
@@ -177,9 +195,10 @@ impl Carry {
         &self,
         out: &RootFileWriter,
         entry: &KeyEntry,
+        record: &Record,
         keylen: usize,
     ) -> Result<std::result::Result<Bytes, String>> {
-        let mut payload = self.file.payload(entry)?;
+        let mut payload = record.payload()?;
         let from = entry.keylen;
         if let Err(reason) =
             relocate(self.infos.complete(), &entry.class, &mut payload, from, keylen)
@@ -207,6 +226,21 @@ impl Refused {
             reason: reason.into(),
         }
     }
+}
+
+/// Whether the objects of a class hold positions in their file.
+fn holds_positions(entry: &KeyEntry) -> bool {
+    RNTUPLES.contains(&&*entry.class) || TREES.contains(&&*entry.class)
+}
+
+/// Why an object that may hold branches is not carried over.
+fn reason_against(record: Result<Record>) -> Result<Option<String>> {
+    let payload = match record.and_then(|record| record.payload()) {
+        Err(error) if is_damage(&error) => return Ok(Some(error.message().to_owned())),
+        payload => payload?,
+    };
+    let branch = payload.windows(NEW_BRANCH.len()).any(|window| window == NEW_BRANCH);
+    Ok(branch.then(|| HOLDS_POSITIONS.to_owned()))
 }
 
 /// Whether the fault is that of the object. Others need not suffer from it.

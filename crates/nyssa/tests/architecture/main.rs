@@ -16,6 +16,7 @@ const ROOMS: &[&[&str]] = &[
         "cursor",
         "arena",
         "context",
+        "fetch",
         "distinct",
         "leftovers",
         "memory",

@@ -78,7 +78,8 @@ fn shared_columns_travel_once() {
     reader.read(&names, 0..10, &context()).unwrap();
     let Counters { requests, bytes, .. } = source.counters();
     assert_eq!(requests - before.requests, plan.fetches.len() as u64);
-    assert_eq!(bytes - before.bytes, plan.bytes());
+    // Small gaps are read over.
+    assert!((plan.bytes()..plan.bytes() * 11 / 10).contains(&(bytes - before.bytes)), "{plan}");
     assert!(plan.bytes() < source_size(&root), "{plan}");
 }
 

@@ -56,7 +56,7 @@ impl Reader {
         let source = self.source();
         let Anchor { max_key_size, .. } = *self.anchor();
         let blob = Blob::new(link.locator.offset, link.locator.size, source.size(), max_key_size)?;
-        let stored = read_blobs(source.as_ref(), &[blob])?.into_iter().next().unwrap_or_default();
+        let stored = read_blobs(source, &[blob])?.into_iter().next().unwrap_or_default();
         let payload = decompress_to_vec(&stored, link.anchor_length as usize, "an anchor")?;
         let anchor = Anchor::parse(&payload)?;
         let set =

@@ -1,10 +1,12 @@
 //! Blobs that may be split over several keys (specification, "Anchor schema": `Max Key Size`).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
 use crate::error::{Error, Result};
+use crate::fetch::read_all;
 use crate::guard::to_usize;
 use crate::rntuple::format::BlobChunks;
 
@@ -45,7 +47,7 @@ impl Blob {
     ///
     /// # Errors
     /// `OutOfSpecification` when other keys lie outside the file, and those of the source.
-    pub fn complete(&self, source: &dyn nyssa_io::Source, first: &Bytes) -> Result<Bytes> {
+    pub fn complete(&self, source: &Arc<dyn nyssa_io::Source>, first: &Bytes) -> Result<Bytes> {
         if !self.is_split() {
             return Ok(first.clone());
         }
@@ -84,20 +86,8 @@ impl Blob {
 ///
 /// # Errors
 /// Those of [`Blob::complete`].
-pub fn read_blobs(source: &dyn nyssa_io::Source, blobs: &[Blob]) -> Result<Vec<Bytes>> {
+pub fn read_blobs(source: &Arc<dyn nyssa_io::Source>, blobs: &[Blob]) -> Result<Vec<Bytes>> {
     let ranges = blobs.iter().map(|blob| blob.first.clone()).collect::<Vec<_>>();
     let first = read_all(source, &ranges)?;
     blobs.iter().zip(first).map(|(blob, first)| blob.complete(source, &first)).collect()
-}
-
-/// Byte ranges, by one request where the source allows.
-///
-/// # Errors
-/// Those of the source.
-pub fn read_all(source: &dyn nyssa_io::Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-    let mut read = Vec::with_capacity(ranges.len());
-    for ranges in ranges.chunks(source.limits().max_ranges.max(1)) {
-        read.extend(source.read_ranges(ranges)?);
-    }
-    Ok(read)
 }

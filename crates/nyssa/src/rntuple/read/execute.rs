@@ -1,6 +1,8 @@
 //! Carries out a plan: fetches, decodes into the final buffers, rebases offsets.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
 use bytes::Bytes;
@@ -11,11 +13,12 @@ use super::decode::{Out, Scratch, Task, encoding};
 use super::element::Element;
 use super::opened::Opened;
 use super::options::Options;
-use super::plan::{Fetch, Items, PageRef, Part, Plan, StreamPlan};
+use super::plan::{Items, PageRef, Part, Plan, StreamPlan};
 use super::switches::Switches;
 use crate::Context;
 use crate::arena::Arena;
 use crate::error::{Error, Result};
+use crate::fetch::on_all_threads;
 use crate::guard::to_usize;
 use crate::rntuple::schema::{ColumnId, Schema};
 
@@ -46,7 +49,7 @@ impl Data {
 /// Where a plan is carried out.
 pub struct Executor<'a> {
     pub schema: &'a Schema,
-    pub source: &'a dyn nyssa_io::Source,
+    pub source: &'a Arc<dyn nyssa_io::Source>,
     /// Larger pages are split over several keys.
     pub max_key_size: u64,
     pub options: Options,
@@ -84,78 +87,56 @@ impl Executor<'_> {
             slot.and_then(|pages| pages.get_mut(page.page)).and_then(Option::take)
         };
         let units = plan.fetches.iter().map(|fetch| {
-            let outs = fetch.pages.iter().filter_map(|page| take(page).map(|out| (*page, out)));
-            (fetch, outs.collect::<Vec<_>>())
+            let pages = fetch.pages.iter().enumerate();
+            let outs = pages.filter_map(|(i, page)| take(page).map(|out| (i, *page, out)));
+            (fetch.ranges.clone(), (fetch.bytes, outs.collect::<Vec<_>>()))
         });
         let units = units.collect::<Vec<_>>();
-        let done = std::sync::atomic::AtomicU64::new(0);
+        let done = AtomicU64::new(0);
         let total = plan.bytes();
-        self.context.pool().install(|| {
-            units.into_par_iter().with_max_len(1).try_for_each_init(
-                Scratch::default,
-                |scratch, (fetch, pages)| {
-                    self.context.check()?;
-                    self.unit(plan, fetch, pages, scratch)?;
-                    let bytes = fetch.bytes();
-                    let before = done.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
-                    self.context.report(before + bytes, total);
-                    Ok(())
-                },
-            )
-        })
+        type Unit<'o> = (u64, Vec<(usize, PageRef, Out<'o>)>);
+        let work = |scratch: &mut Scratch, (size, pages): Unit<'_>, bytes: Result<&[Bytes]>| {
+            let bytes = bytes?;
+            for (index, page, out) in pages {
+                self.fetched(plan, page, bytes.get(index), out, scratch)?;
+            }
+            let before = done.fetch_add(size, Ordering::Relaxed);
+            self.context.report(before + size, total);
+            Ok(())
+        };
+        on_all_threads(self.source, units, self.context, Scratch::default, work).map(drop)
     }
 
-    /// One request and all pages that it brings.
-    fn unit(
+    /// A page, of which the first bytes have come; none where an earlier read has decoded it.
+    fn fetched(
         &self,
         plan: &Plan,
-        fetch: &Fetch,
-        pages: Vec<(PageRef, Out<'_>)>,
+        page: PageRef,
+        bytes: Option<&Bytes>,
+        out: Out<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let buffers = match fetch.ranges.as_slice() {
-            [] => Vec::new(),
-            ranges => self.source.read_ranges(ranges)?,
-        };
-        let mut current = 0;
-        for (page, out) in pages {
-            let Some(part) = plan.page(page) else { continue };
-            let place = |error: Error| {
-                let stream = &plan.streams[page.stream];
-                error.at(|place| {
-                    place.field = Some(stream.field.clone());
-                    place.column = stream.parts[page.part].column.map(u64::from);
-                    place.cluster = Some(stream.parts[page.part].cluster as u64);
-                    place.page = Some(part.page as u64);
-                    place.offset = Some(part.bytes.start);
-                })
-            };
+        let Some(part) = plan.page(page) else { return Ok(()) };
+        let decode = || {
             if let Some(known) = self.opened.as_ref().and_then(|opened| opened.find(page)) {
-                let task = self.task(plan, page, &[]);
-                task.and_then(|task| task.take(known, out, scratch)).map_err(place)?;
-                continue;
+                return self.task(plan, page, &[])?.take(known, out, scratch);
             }
-            while fetch.ranges.get(current).is_some_and(|range| range.end < part.bytes.end) {
-                current += 1;
-            }
-            let bytes = match (fetch.ranges.get(current), buffers.get(current)) {
-                (Some(range), Some(buffer)) if range.start <= part.bytes.start => {
-                    let start = to_usize(part.bytes.start - range.start, "page")?;
-                    let end = to_usize(part.bytes.end - range.start, "page")?;
-                    (start <= end && end <= buffer.len()).then(|| buffer.slice(start..end))
-                }
-                _ => part.bytes.is_empty().then(Bytes::new),
-            };
-            let bytes = bytes.ok_or_else(|| {
-                Error::new(crate::Kind::Io, "the source returned fewer bytes than asked for")
-            })?;
+            let bytes = bytes.ok_or_else(|| Error::out_of_spec("the page was not fetched"))?;
             let first = part.bytes.clone();
             let blob = Blob { first, size: part.size, max_key_size: self.max_key_size };
-            let whole = blob.complete(self.source, &bytes);
-            let done = whole.and_then(|bytes| self.page(plan, page, &bytes, out, scratch));
-            done.map_err(place)?;
-        }
-        Ok(())
+            let whole = blob.complete(self.source, bytes)?;
+            self.page(plan, page, &whole, out, scratch)
+        };
+        decode().map_err(|error| {
+            let stream = &plan.streams[page.stream];
+            error.at(|place| {
+                place.field = Some(stream.field.clone());
+                place.column = stream.parts[page.part].column.map(u64::from);
+                place.cluster = Some(stream.parts[page.part].cluster as u64);
+                place.page = Some(part.page as u64);
+                place.offset = Some(part.bytes.start);
+            })
+        })
     }
 
     fn page(

@@ -1,5 +1,7 @@
 //! What an anchor leads to: header, footer, page lists.
 
+use std::sync::Arc;
+
 use super::blob::{Blob, read_blobs};
 use crate::compression::decompress_to_vec;
 use crate::error::{Error, Result, ResultExt};
@@ -22,7 +24,7 @@ impl Metadata {
     ///
     /// # Errors
     /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
-    pub fn read(source: &dyn nyssa_io::Source, anchor: &Anchor) -> Result<Self> {
+    pub fn read(source: &Arc<dyn nyssa_io::Source>, anchor: &Anchor) -> Result<Self> {
         let ends = [anchor.header, anchor.footer];
         let mut envelopes = envelopes(source, &ends, anchor.max_key_size)?.into_iter();
         let mut next = || envelopes.next().unwrap_or_default();
@@ -38,7 +40,7 @@ impl Metadata {
 
 /// The uncompressed envelopes at several places.
 fn envelopes(
-    source: &dyn nyssa_io::Source,
+    source: &Arc<dyn nyssa_io::Source>,
     positions: &[EnvelopePosition],
     max_key_size: u64,
 ) -> Result<Vec<Vec<u8>>> {
@@ -56,7 +58,7 @@ fn envelopes(
 }
 
 fn page_lists(
-    source: &dyn nyssa_io::Source,
+    source: &Arc<dyn nyssa_io::Source>,
     anchor: &Anchor,
     header: &Header,
     footer: &Footer,

@@ -21,7 +21,7 @@ pub struct Plan {
     pub streams: Vec<StreamPlan>,
     /// Field paths of the contents of collections and variants whose range depends on offsets in this plan.
     pub waiting: Vec<String>,
-    /// Vectored requests in file order.
+    /// The units of work, in the order of the file.
     pub fetches: Vec<Fetch>,
 }
 
@@ -75,13 +75,15 @@ pub struct PagePart {
     pub checksummed: bool,
 }
 
-/// One vectored request and the pages it brings.
+/// Pages that are fetched and decoded together, by one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fetch {
-    /// Byte ranges in ascending order, not overlapping.
+    /// The bytes of each page, in ascending order; none where all pages were decoded before.
     pub ranges: Vec<Range<u64>>,
-    /// The pages, in order of their bytes.
+    /// The pages, in the same order.
     pub pages: Vec<PageRef>,
+    /// Number of bytes; those that pages share count once.
+    pub bytes: u64,
 }
 
 /// A page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`Part::pages`].
@@ -95,17 +97,10 @@ pub struct PageRef {
     pub page: usize,
 }
 
-impl Fetch {
-    /// Bytes that travel.
-    pub fn bytes(&self) -> u64 {
-        self.ranges.iter().map(|range| range.end - range.start).sum()
-    }
-}
-
 impl Plan {
-    /// Bytes that travel, gaps included.
+    /// Bytes of all pages that are fetched.
     pub fn bytes(&self) -> u64 {
-        self.fetches.iter().map(Fetch::bytes).sum()
+        self.fetches.iter().map(|fetch| fetch.bytes).sum()
     }
 
     /// The page that `page` refers to.
@@ -123,43 +118,23 @@ impl Plan {
         })
     }
 
-    /// Cuts all pages into requests of about `target` bytes ([`fetch_bytes`]): pages in file order, near
-    /// ones joined. Those that are `known` need none.
-    pub(super) fn make_fetches(
-        &mut self,
-        limits: nyssa_io::Limits,
-        target: u64,
-        known: impl Fn(PageRef) -> bool,
-    ) {
+    /// Cuts all pages into units of work of about `target` bytes, in the order of the file. Those that are
+    /// `known` need not be fetched.
+    pub(super) fn make_fetches(&mut self, target: u64, known: impl Fn(PageRef) -> bool) {
         let all = self.pages().map(|(page, _, wanted)| (wanted.bytes.clone(), page));
         let (there, mut pages): (Vec<_>, Vec<_>) = all.partition(|(_, page)| known(*page));
         pages.sort_by_key(|(bytes, page)| (bytes.start, bytes.end, page.stream, page.part));
         let mut fetch = Fetch::default();
-        let mut wanted = 0;
+        let mut end = 0;
         for (bytes, page) in pages {
-            // The last range with this page in it, or `None` when the page needs a range of its own.
-            let joined = fetch.ranges.last().map(|last| last.start..last.end.max(bytes.end));
-            let joined = joined.filter(|joined| {
-                let last = fetch.ranges.last().map_or(0, |last| last.end);
-                let near = bytes.start <= last.saturating_add(limits.coalesce_gap());
-                bytes.is_empty()
-                    || bytes.end <= last
-                    || near && joined.end - joined.start <= limits.max_range_bytes
-            });
-            let known = fetch.ranges.last().is_some_and(|last| bytes.end <= last.end);
-            let more = if known { 0 } else { bytes.end - bytes.start };
-            let full = wanted > 0 && wanted + more > target
-                || joined.is_none() && fetch.ranges.len() >= limits.max_ranges.max(1);
-            if full && more > 0 {
+            // Pages may share their bytes.
+            let more = bytes.end.saturating_sub(bytes.start.max(end));
+            if more > 0 && fetch.bytes > 0 && fetch.bytes.saturating_add(more) > target {
                 self.fetches.push(std::mem::take(&mut fetch));
-                wanted = 0;
             }
-            wanted += more;
-            match (fetch.ranges.last_mut(), joined) {
-                _ if bytes.is_empty() => (),
-                (Some(last), Some(joined)) => *last = joined,
-                _ => fetch.ranges.push(bytes),
-            }
+            fetch.bytes += more;
+            end = end.max(bytes.end);
+            fetch.ranges.push(bytes);
             fetch.pages.push(page);
         }
         if !fetch.pages.is_empty() {
@@ -167,7 +142,7 @@ impl Plan {
         }
         for pages in there.chunks(KNOWN_PAGES) {
             let pages = pages.iter().map(|(_, page)| *page).collect();
-            self.fetches.push(Fetch { ranges: Vec::new(), pages });
+            self.fetches.push(Fetch { pages, ..Fetch::default() });
         }
     }
 }
@@ -175,22 +150,15 @@ impl Plan {
 /// Pages that need no request, in one unit of work.
 const KNOWN_PAGES: usize = 32;
 
-/// Smallest and largest number of bytes of one fetch, the unit of work of one thread. A cheap request
-/// (small gap) is kept small so that its bytes are still in the CPU's cache when they are decompressed;
-/// a dear one is made large.
-const FETCH_BYTES: Range<u64> = 256 << 10..16 << 20;
-
-/// Bytes that a request to a source brings.
-pub(super) fn fetch_bytes(limits: nyssa_io::Limits) -> u64 {
-    limits.coalesce_gap().saturating_mul(16).clamp(FETCH_BYTES.start, FETCH_BYTES.end)
-}
+/// Bytes of one unit of work: so few that they are still in the cache of the CPU when they are decompressed.
+pub(super) const FETCH_BYTES: u64 = 256 << 10;
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ranges: usize = self.fetches.iter().map(|fetch| fetch.ranges.len()).sum();
         writeln!(
             f,
-            "{} streams, {} requests, {ranges} ranges, {} bytes",
+            "{} streams, {} fetches, {ranges} pages, {} bytes",
             self.streams.len(),
             self.fetches.len(),
             self.bytes()
@@ -213,7 +181,7 @@ impl fmt::Display for Plan {
             }
         }
         for (number, fetch) in self.fetches.iter().enumerate() {
-            writeln!(f, "request {number}: {:?}", fetch.ranges)?;
+            writeln!(f, "fetch {number}: {:?}", fetch.ranges)?;
         }
         for field in &self.waiting {
             writeln!(f, "then {field}, once its offsets are read")?;

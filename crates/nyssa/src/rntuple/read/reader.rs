@@ -13,7 +13,7 @@ use super::execute::{Data, Executor};
 use super::metadata::Metadata;
 use super::opened::Opened;
 use super::options::{Options, StreamerForm};
-use super::plan::{Plan, fetch_bytes};
+use super::plan::{FETCH_BYTES, Plan};
 use super::planner::{Check, Layout, Parent, Planner, Span};
 use super::shape::Node;
 use super::streamers::Streamers;
@@ -97,7 +97,7 @@ impl Reader {
         options: Options,
     ) -> Result<Self> {
         let Metadata { header, footer, schema, clusters, entries } =
-            Metadata::read(source.as_ref(), &anchor)?;
+            Metadata::read(&source, &anchor)?;
         let top_level = schema.top_level().map(|(id, _)| id).collect::<Vec<_>>();
         let streamers = match options.streamer {
             StreamerForm::Raw => None,
@@ -196,7 +196,7 @@ impl Reader {
     /// As [`Reader::page_range`], and those of the source.
     pub fn read_page(&self, column: ColumnId, page: &PageInfo) -> Result<bytes::Bytes> {
         let blob = self.page_blob(column, page)?;
-        let mut read = read_blobs(self.source.as_ref(), &[blob])?;
+        let mut read = read_blobs(&self.source, &[blob])?;
         Ok(read.pop().unwrap_or_default())
     }
 
@@ -231,8 +231,7 @@ impl Reader {
             planner.walk(node, &spans).in_file(self.file()).in_object(&self.path)?;
         }
         let mut plan = planner.plan;
-        let limits = self.source.limits();
-        plan.make_fetches(limits, fetch_bytes(limits), |_| false);
+        plan.make_fetches(FETCH_BYTES, |_| false);
         Ok(plan)
     }
 
@@ -319,7 +318,7 @@ impl Reader {
         let layout = self.layout();
         let mut executor = Executor {
             schema: &self.schema,
-            source: self.source.as_ref(),
+            source: &self.source,
             max_key_size: self.anchor.max_key_size,
             options: self.options,
             context,
@@ -337,8 +336,7 @@ impl Reader {
             let Planner { mut plan, waiting, checks, .. } = planner;
             let opened = context.leftovers().map(|all| Opened::new(all, self.id, layout, &plan));
             let known = |page| opened.as_ref().is_some_and(|opened| opened.find(page).is_some());
-            let limits = self.source.limits();
-            plan.make_fetches(limits, context.fetch_bytes(fetch_bytes(limits)), known);
+            plan.make_fetches(context.fetch_bytes(FETCH_BYTES), known);
             executor.opened = opened;
             streams.extend(executor.run(&plan)?);
             checks.iter().try_for_each(|check| self.check_ends(check, &mut streams))?;

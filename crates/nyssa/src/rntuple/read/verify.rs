@@ -6,10 +6,10 @@ mod objects;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use rayon::prelude::*;
+use bytes::Bytes;
 
 use self::objects::Objects;
-use super::blob::read_all;
+use super::blob::Blob;
 use super::decode::encoding;
 use super::planner::Layout;
 use super::reader::Reader;
@@ -18,6 +18,7 @@ use super::switches::behind;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result, ResultExt};
+use crate::fetch::{Needs, on_all_threads, read_all};
 use crate::guard::try_vec;
 use crate::problem::{Problem, VerifyReport};
 use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
@@ -43,13 +44,20 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     check_overlaps(&layout, &mut report);
     check_element_offsets(&layout, &mut report);
     for (number, cluster) in layout.clusters.iter().enumerate() {
-        let check = |(index, range): (usize, &ColumnRange)| {
-            context.check()?;
-            check_column(reader, ColumnId(index as u32), number, range)
+        let need = |(index, range): (usize, _)| {
+            let id = ColumnId(index as u32);
+            let blobs = blobs(&layout, id, chunk(range, 0));
+            let ranges = blobs.into_iter().flatten().map(|blob| blob.first).collect();
+            (ranges, (id, range))
         };
-        let columns = context.pool().install(|| {
-            cluster.columns.par_iter().enumerate().map(check).collect::<Result<Vec<_>>>()
-        })?;
+        let units: Vec<Needs<(ColumnId, &ColumnRange)>> =
+            cluster.columns.iter().enumerate().map(need).collect();
+        let work = |(): &mut (), (id, range): (ColumnId, _), bytes: Result<&[Bytes]>| {
+            Ok((id, check_column(reader, id, number, range, bytes.in_file(reader.file())?)?))
+        };
+        let mut columns = on_all_threads(reader.source(), units, context, || (), work)?;
+        columns.sort_by_key(|(id, _)| *id);
+        let columns = columns.into_iter().map(|(_, column)| column);
         let mut ends = HashMap::new();
         for (index, (range, column)) in cluster.columns.iter().zip(columns).enumerate() {
             report.parts += range.pages.len() as u64;
@@ -166,6 +174,7 @@ fn check_column(
     id: ColumnId,
     cluster: usize,
     range: &ColumnRange,
+    fetched: &[Bytes],
 ) -> Result<Column> {
     let layout = reader.layout();
     let mut column = Column::default();
@@ -181,17 +190,10 @@ fn check_column(
     };
     let mut first = 0;
     while first < range.pages.len() {
-        let mut count = 0;
-        let mut bytes = 0;
-        for page in &range.pages[first..] {
-            bytes += page.locator.size;
-            if count > 0 && bytes > CHUNK_BYTES {
-                break;
-            }
-            count += 1;
-        }
-        let pages = &range.pages[first..first + count];
-        for (number, info, content) in read_pages(&layout, reader, id, pages)? {
+        let pages = chunk(range, first);
+        let count = pages.len();
+        let known = (first == 0).then_some(fetched);
+        for (number, info, content) in read_pages(&layout, reader, id, pages, known)? {
             let checked =
                 content.and_then(|bytes| check_page(&layout, id, info, &bytes, &mut ends));
             if let Err(error) = checked {
@@ -208,22 +210,45 @@ fn check_column(
     Ok(column)
 }
 
-type Page<'p> = (usize, &'p PageInfo, Result<bytes::Bytes>);
+/// The pages from number `first` on that are in memory at the same time.
+fn chunk(range: &ColumnRange, first: usize) -> &[PageInfo] {
+    let pages = range.pages.get(first..).unwrap_or_default();
+    let mut bytes = 0_u64;
+    let fits = |page: &&PageInfo| {
+        bytes = bytes.saturating_add(page.locator.size);
+        bytes <= CHUNK_BYTES
+    };
+    let count = pages.iter().take_while(fits).count().max(1);
+    pages.get(..count).unwrap_or_default()
+}
 
+fn blobs(layout: &Layout<'_>, id: ColumnId, pages: &[PageInfo]) -> Vec<Result<Blob>> {
+    pages.iter().map(|page| layout.page_blob(id, page)).collect()
+}
+
+type Page<'p> = (usize, &'p PageInfo, Result<Bytes>);
+
+/// The bytes of pages; `known` are those of their first keys, where they were fetched before.
 fn read_pages<'p>(
     layout: &Layout<'_>,
     reader: &Reader,
     id: ColumnId,
     pages: &'p [PageInfo],
+    known: Option<&[Bytes]>,
 ) -> Result<Vec<Page<'p>>> {
-    let blobs = pages.iter().map(|page| layout.page_blob(id, page)).collect::<Vec<_>>();
+    let blobs = blobs(layout, id, pages);
     let good = blobs.iter().flatten().cloned().collect::<Vec<_>>();
-    let first = good.iter().map(|blob| blob.first.clone()).collect::<Vec<_>>();
-    let first = read_all(reader.source().as_ref(), &first).in_file(reader.file())?;
+    let first = match known {
+        Some(known) => known.to_vec(),
+        None => {
+            let ranges = good.iter().map(|blob| blob.first.clone()).collect::<Vec<_>>();
+            read_all(reader.source(), &ranges).in_file(reader.file())?
+        }
+    };
     let mut read = good.iter().zip(first);
     let mut next = || match read.next() {
-        Some((blob, first)) => blob.complete(reader.source().as_ref(), &first),
-        None => Ok(bytes::Bytes::new()),
+        Some((blob, first)) => blob.complete(reader.source(), &first),
+        None => Ok(Bytes::new()),
     };
     let pages = pages.iter().zip(blobs).enumerate();
     Ok(pages.map(|(number, (page, blob))| (number, page, blob.and_then(|_| next()))).collect())

@@ -24,6 +24,7 @@ use super::options::Options;
 use super::patch::Patch;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
+use crate::fetch::read_one;
 use crate::rootfile::encode::LARGE_FILE;
 use crate::rootfile::{FreeSegment, KeyEntry, RootFile};
 
@@ -52,7 +53,7 @@ impl RootFileWriter {
                 header.begin
             )));
         }
-        let start = file.source().read_range(0..BEGIN)?.to_vec();
+        let start = read_one(file.source(), 0..BEGIN)?.to_vec();
         let info = file.streamer_info().in_object("StreamerInfo")?;
         let info = info.map(|(payload, keylen)| InfoRecord { payload, keylen, changed: false });
         let free = file.free_segments()?;
@@ -67,7 +68,7 @@ impl RootFileWriter {
     /// Loads all directories.
     fn load(&mut self, file: &RootFile) -> Result<()> {
         let header = file.header();
-        let begin = file.source().read_range(BEGIN..BEGIN + u64::from(header.nbytes_name))?;
+        let begin = read_one(file.source(), BEGIN..BEGIN + u64::from(header.nbytes_name))?;
         let top = KeyEntry::parse(&mut crate::cursor::Cursor::new(&begin, BEGIN))?;
         let record = BEGIN + u64::from(header.nbytes_name);
         self.load_directory(file, &top, None, BEGIN, record)?;
@@ -98,7 +99,7 @@ impl RootFileWriter {
         record: u64,
     ) -> Result<()> {
         let end = file.header().end.min(record + directory::RECORD_SIZE as u64);
-        let stored = file.source().read_range(record..end)?.to_vec();
+        let stored = read_one(file.source(), record..end)?.to_vec();
         self.directories.push(Directory {
             name: entry.name.clone(),
             title: entry.title.clone(),

@@ -85,13 +85,20 @@ struct Joined {
 
 impl Joined {
     /// The files that a range lies in, and where in them.
-    fn pieces(&self, range: &Range<u64>) -> impl Iterator<Item = (&Part, Range<u64>)> {
-        let range = range.clone();
-        self.parts.iter().filter_map(move |part| {
+    fn pieces(&self, range: &Range<u64>) -> nyssa_io::Result<Vec<(usize, Range<u64>)>> {
+        if range.start > range.end || range.end > self.size() {
+            // The last file says what is wrong.
+            if let Some(last) = self.parts.last() {
+                let start = range.start.saturating_sub(last.start);
+                last.source.read_range(start..range.end.saturating_sub(last.start))?;
+            }
+        }
+        let piece = |(number, part): (usize, &Part)| {
             let end = part.start + part.source.size();
             let (from, to) = (range.start.max(part.start), range.end.min(end));
-            (from < to).then(|| (part, from - part.start..to - part.start))
-        })
+            (from < to).then(|| (number, from - part.start..to - part.start))
+        };
+        Ok(self.parts.iter().enumerate().filter_map(piece).collect())
     }
 }
 
@@ -110,29 +117,31 @@ impl Source for Joined {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
-        let mut read = Vec::with_capacity(ranges.len());
+        // One request to each file.
+        let mut asked: Vec<Vec<Range<u64>>> = vec![Vec::new(); self.parts.len()];
         for range in ranges {
-            let mut whole = BytesMut::new();
-            let mut only = None;
-            for (part, piece) in self.pieces(range) {
-                let bytes = part.source.read_range(piece)?;
-                if bytes.len() as u64 == range.end - range.start {
-                    only = Some(bytes);
-                } else {
-                    whole.extend_from_slice(&bytes);
-                }
-            }
-            let bytes = only.unwrap_or_else(|| whole.freeze());
-            if (bytes.len() as u64) < range.end.saturating_sub(range.start)
-                && let Some(last) = self.parts.last()
-            {
-                // Beyond the end, which the last file says.
-                let start = range.start.saturating_sub(last.start);
-                last.source.read_range(start..range.end.saturating_sub(last.start))?;
-            }
-            read.push(bytes);
+            self.pieces(range)?.into_iter().for_each(|(part, piece)| asked[part].push(piece));
         }
-        Ok(read)
+        let mut read = Vec::with_capacity(asked.len());
+        for (part, asked) in self.parts.iter().zip(&asked) {
+            let answers = match asked.is_empty() {
+                true => Vec::new(),
+                false => part.source.read_ranges(asked)?,
+            };
+            read.push(answers.into_iter());
+        }
+        let mut bytes = |range: &Range<u64>| {
+            let pieces = self.pieces(range)?;
+            let mut pieces = pieces.iter().filter_map(|(part, _)| read[*part].next());
+            let first = pieces.next().unwrap_or_default();
+            if first.len() as u64 == range.end - range.start {
+                return Ok(first);
+            }
+            let mut whole = BytesMut::from(first);
+            pieces.for_each(|piece| whole.extend_from_slice(&piece));
+            Ok(whole.freeze())
+        };
+        ranges.iter().map(&mut bytes).collect()
     }
 
     fn close(&self) {

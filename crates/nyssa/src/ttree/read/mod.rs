@@ -7,7 +7,6 @@ mod clusters;
 mod column;
 mod counts;
 mod decode;
-mod fetch;
 mod options;
 mod reader;
 mod streamed;

@@ -180,7 +180,7 @@ impl Reader {
         self.read_branch_with(branch, entries, counts, None)
     }
 
-    fn read_branch_with(
+    pub(super) fn read_branch_with(
         &self,
         branch: &Branch,
         entries: Range<u64>,

@@ -1,24 +1,27 @@
 //! The work units of a read.
 //!
 //! The baskets of all branches asked for are sorted by their place in the file and cut into groups. A
-//! group is one unit: fetch its baskets with one vectored request, decompress each into the thread's
-//! scratch, decode each straight to its place in the final buffer. Where sizes are only known once
+//! group is one unit: its baskets are fetched together, decompressed one by one into the thread's scratch,
+//! decode each straight to its place in the final buffer. Where sizes are only known once
 //! decoded, a thread appends what it finds, and the pieces of all threads are joined at the end.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use bytes::Bytes;
 use rayon::prelude::*;
 
+use super::Reader;
 use super::basket::{Contents, Expected, Opened, payload_size};
 use super::column::{Column, Decoded, Found, Output, Target};
-use super::{Reader, fetch};
 use crate::Context;
 use crate::arena::Arena;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
+use crate::fetch::{Needs, in_order, on_all_threads, read_all, read_one};
 use crate::leftovers::{Key, Leftovers};
 use crate::ttree::model::Basket;
 
@@ -96,11 +99,12 @@ impl Reader {
         let mut lasting = Arena::zeroed(&lasting)?;
         let mut temporary = Arena::zeroed(&temporary)?;
         let mut bytes = [lasting.bytes_mut().into_iter(), temporary.bytes_mut().into_iter()];
+        let sizes = self.unknown_sizes(columns)?;
         let mut jobs = Vec::new();
         for (index, (column, outputs)) in columns.iter().zip(&outputs).enumerate() {
             let buffers = outputs.as_ref().map(|outputs| each(outputs, &mut bytes));
             for (basket, slices) in column.places(buffers) {
-                let job = self.job(column, index, basket, slices);
+                let job = job(column, index, basket, slices, &sizes);
                 let mut job = job.map_err(|error| place(error, column))?;
                 let key = self.key(&column.branch.baskets[basket]);
                 let known = leftovers.zip(key);
@@ -149,10 +153,10 @@ impl Reader {
         let most = context.map_or(wanted, |context| context.fetch_bytes(wanted));
         let one_by_one = |jobs| {
             let mut lane = Lane { only: true, ..Lane::default() };
-            for jobs in group(jobs, most) {
-                context.map_or(Ok(()), Context::check)?;
-                self.run_group(columns, jobs, &mut lane, leftovers)?;
-            }
+            let units = self.units(columns, group(jobs, most));
+            in_order(&self.source, units, context, |jobs, bytes| {
+                self.run_group(columns, jobs, bytes, &mut lane, leftovers)
+            })?;
             Ok(vec![lane])
         };
         let Some(context) = context else { return one_by_one(jobs) };
@@ -162,72 +166,103 @@ impl Reader {
         let bytes = jobs.iter().map(|job| job.bytes).fold(0, u64::saturating_add);
         let share = bytes / (context.threads() as u64 * GROUPS_PER_THREAD);
         let groups = group(jobs, share.clamp(LEAST_FETCH_BYTES.min(most), most));
-        context.pool().install(|| {
-            let run = |jobs| {
-                context.check()?;
-                let mut lane = Lane::default();
-                self.run_group(columns, jobs, &mut lane, leftovers).map(|()| lane)
-            };
-            groups.into_par_iter().map(run).collect()
-        })
+        let units = self.units(columns, groups);
+        let work = |(): &mut (), jobs: Vec<Job<'_>>, bytes: Result<&[Bytes]>| {
+            let mut lane = Lane::default();
+            self.run_group(columns, jobs, bytes, &mut lane, leftovers).map(|()| lane)
+        };
+        on_all_threads(&self.source, units, context, || (), work)
     }
 
-    fn job<'a>(
+    /// Groups of baskets with the bytes that they need.
+    fn units<'j>(
         &self,
-        column: &Column<'_>,
-        index: usize,
-        basket: usize,
-        place: Option<Vec<&'a mut [u8]>>,
-    ) -> Result<Job<'a>> {
-        let table = &column.branch.baskets[basket];
-        let (seek, bytes) = match &table.embedded {
-            Some(embedded) => (0, embedded.len() as u64),
-            None if table.bytes == 0 => (table.seek, self.stored_size(table.seek)?),
-            None => (table.seek, table.bytes),
+        columns: &[Column<'_>],
+        groups: Vec<Vec<Job<'j>>>,
+    ) -> Vec<Needs<Vec<Job<'j>>>> {
+        groups.into_iter().map(|jobs| (self.needs(columns, &jobs), jobs)).collect()
+    }
+
+    /// The bytes of those baskets that have to be fetched; none where one of them is not in the file.
+    fn needs(&self, columns: &[Column<'_>], jobs: &[Job<'_>]) -> Vec<Range<u64>> {
+        let fetched = jobs.iter().filter(|job| is_fetched(columns, job));
+        let ranges: Vec<Range<u64>> = fetched.map(|job| job.seek..job.seek + job.bytes).collect();
+        match ranges.iter().try_for_each(|range| self.check_in_file(range)) {
+            Ok(()) => ranges,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Refuses a range beyond the end of the file.
+    pub(super) fn check_in_file(&self, range: &Range<u64>) -> Result<()> {
+        let (place, size) = (range.start, self.source.size());
+        if range.end <= size {
+            return Ok(());
+        }
+        let bytes = range.end - range.start;
+        let message = format!("{bytes} bytes are stored at byte {place} of a file of {size} bytes");
+        Err(Error::out_of_spec(message).at(|at| at.offset = Some(place)))
+    }
+
+    /// The sizes of the baskets whose table leaves them out, by where they lie.
+    fn unknown_sizes(&self, columns: &[Column<'_>]) -> Result<HashMap<u64, u64>> {
+        let mut ranges = Vec::new();
+        for column in columns {
+            for (index, _) in column.places(None) {
+                let basket = &column.branch.baskets[index];
+                if basket.embedded.is_some() || basket.bytes > 0 {
+                    continue;
+                }
+                let range = basket.seek..basket.seek.saturating_add(SIZE_PREFIX);
+                self.check_in_file(&range).map_err(|error| self.place(error, column.branch))?;
+                ranges.push(range);
+            }
+        }
+        if ranges.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let prefixes = read_all(&self.source, &ranges)?;
+        let size = |(range, bytes): (&Range<u64>, &Bytes)| {
+            Ok((range.start, u64::from(Cursor::new(bytes, range.start).be_u32()?)))
         };
-        seek.checked_add(bytes)
-            .map(|_| Job { column: index, basket, seek, bytes, place, opened: None })
-            .ok_or_else(|| {
-                Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file"))
-            })
+        ranges.iter().zip(&prefixes).map(size).collect()
     }
 
     /// Size of the basket at `seek` by its key, for tables that leave it out.
     pub(super) fn stored_size(&self, seek: u64) -> Result<u64> {
         let range = seek..seek.saturating_add(SIZE_PREFIX);
-        let prefix = fetch::fetch(self.source.as_ref(), &[range])?;
-        let prefix = prefix.first().map_or(&[][..], |bytes| &bytes[..]);
-        Ok(u64::from(Cursor::new(prefix, seek).be_u32()?))
+        self.check_in_file(&range)?;
+        let prefix = read_one(&self.source, range)?;
+        Ok(u64::from(Cursor::new(&prefix, seek).be_u32()?))
     }
 
-    /// Fetches, decompresses and decodes one group of baskets.
+    /// Decompresses and decodes one group of baskets, of which `bytes` were fetched.
     fn run_group(
         &self,
         columns: &[Column<'_>],
         jobs: Vec<Job<'_>>,
+        bytes: Result<&[Bytes]>,
         lane: &mut Lane,
         leftovers: Option<&Leftovers>,
     ) -> Result<()> {
-        let table = |job: &Job<'_>| &columns[job.column].branch.baskets[job.basket];
-        let fetched = |job: &Job<'_>| table(job).embedded.is_none() && job.opened.is_none();
-        let ranges: Vec<_> = jobs
-            .iter()
-            .filter(|job| fetched(job))
-            .map(|job| job.seek..job.seek + job.bytes)
-            .collect();
-        let mut blocks = fetch::fetch(self.source.as_ref(), &ranges)
+        let in_file = |job: &Job<'_>| self.check_in_file(&(job.seek..job.seek + job.bytes));
+        let mut fetched = jobs.iter().filter(|job| is_fetched(columns, job));
+        let bytes = fetched.try_for_each(in_file).and(bytes);
+        let mut blocks = bytes
             .map_err(|error| match jobs.first() {
                 Some(job) if jobs.len() == 1 => self.place(error, columns[job.column].branch),
                 _ => error.at(|place| place.object = Some(self.path.clone())),
             })?
-            .into_iter();
+            .iter();
         // Taken, not borrowed: decoding a basket may read another one on this thread.
         let mut scratch = SCRATCH.take();
         let result = jobs.into_iter().try_for_each(|job| {
-            let (column, basket) = (&columns[job.column], table(&job));
-            let block = if fetched(&job) { blocks.next() } else { None };
+            let column = &columns[job.column];
+            let basket = &column.branch.baskets[job.basket];
+            let block = if is_fetched(columns, &job) { blocks.next() } else { None };
+            let block = block.map(|block| &block[..]);
             let (index, seek) = (job.basket, job.seek);
-            let done = self.run_job(column, job, block.as_deref(), &mut scratch, lane, leftovers);
+            let done = self.run_job(column, job, block, &mut scratch, lane, leftovers);
             done.map_err(|error| {
                 let error = error.at(|place| {
                     place.basket = Some(index as u64);
@@ -287,10 +322,36 @@ impl Reader {
     }
 
     /// What a basket in the file is among [`Leftovers`].
-    fn key(&self, basket: &Basket) -> Option<Key> {
+    pub(super) fn key(&self, basket: &Basket) -> Option<Key> {
         let key = Key { owner: self.id, column: 0, place: basket.seek };
         basket.embedded.is_none().then_some(key)
     }
+}
+
+/// Whether the basket of a job is fetched: others are inside the tree, or were opened by an earlier read.
+fn is_fetched(columns: &[Column<'_>], job: &Job<'_>) -> bool {
+    let basket = &columns[job.column].branch.baskets[job.basket];
+    basket.embedded.is_none() && job.opened.is_none()
+}
+
+fn job<'a>(
+    column: &Column<'_>,
+    index: usize,
+    basket: usize,
+    place: Option<Vec<&'a mut [u8]>>,
+    sizes: &HashMap<u64, u64>,
+) -> Result<Job<'a>> {
+    let table = &column.branch.baskets[basket];
+    let (seek, bytes) = match &table.embedded {
+        Some(embedded) => (0, embedded.len() as u64),
+        None if table.bytes == 0 => {
+            (table.seek, sizes.get(&table.seek).copied().unwrap_or_default())
+        }
+        None => (table.seek, table.bytes),
+    };
+    seek.checked_add(bytes)
+        .map(|_| Job { column: index, basket, seek, bytes, place, opened: None })
+        .ok_or_else(|| Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file")))
 }
 
 /// What belongs to each output, from the lasting ones and the temporary ones.

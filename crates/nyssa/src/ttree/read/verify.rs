@@ -1,17 +1,20 @@
 //! A full check of a TTree: every basket is read, all problems are collected.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
+use bytes::Bytes;
 
-use super::basket::{Contents, Expected, Header};
-use super::{Reader, fetch};
+use super::Reader;
+use super::basket::{Contents, Expected, Header, Opened};
 use crate::Context;
 use crate::compression::has_checksum;
 use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result, ResultExt};
+use crate::fetch::{on_all_threads, read_one};
+use crate::leftovers::Leftovers;
 use crate::problem::{Problem, VerifyReport};
 use crate::rootfile::KeyEntry;
 use crate::ttree::model::{Basket, Branch, is_elsewhere};
@@ -45,9 +48,11 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     let total = report.bytes;
     let (decoded, checksummed) = (AtomicU64::new(0), AtomicU64::new(0));
     let done = AtomicU64::new(0);
-    let check = |&(name, branch, index, basket): &(&String, &Branch, usize, &Basket)| {
-        context.check()?;
-        let result = check_basket(reader, branch, basket).at(|place| {
+    type Job<'a> = (&'a String, &'a Branch, usize, &'a Basket);
+    let check = |(): &mut (), job: (usize, Job<'_>), bytes: Result<&[Bytes]>| {
+        let (number, (name, branch, index, basket)) = job;
+        let checked = bytes.and_then(|bytes| check_basket(reader, branch, basket, bytes.first()));
+        let result = checked.at(|place| {
             place.field = Some(name.clone());
             place.basket = Some(index as u64);
             place.offset = basket.embedded.is_none().then(|| reader.place_in_file(basket.seek));
@@ -58,16 +63,18 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
             Ok(basket) => {
                 decoded.fetch_add(u64::from(basket.decoded), Ordering::Relaxed);
                 checksummed.fetch_add(u64::from(basket.checksummed), Ordering::Relaxed);
-                Ok(None)
+                Ok((number, None))
             }
             Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => Err(error),
-            Err(error) => Ok(Some(Problem::from(&error))),
+            Err(error) => Ok((number, Some(Problem::from(&error)))),
         }
     };
-    let problems = context
-        .pool()
-        .install(|| jobs.par_iter().map(check).collect::<Result<Vec<Option<Problem>>>>())?;
-    report.problems.extend(problems.into_iter().flatten());
+    let jobs = jobs.into_iter().enumerate();
+    let units = jobs.map(|(number, job)| (needs(reader, job.1, job.3), (number, job))).collect();
+    let mut problems = on_all_threads(reader.source(), units, context, || (), check)?;
+    problems.sort_by_key(|(number, _)| *number);
+    let problems = problems.into_iter().map(|(_, problem)| problem);
+    report.problems.extend(problems.flatten());
     report.decoded = decoded.into_inner();
     report.checksummed = checksummed.into_inner();
     Ok(report)
@@ -103,28 +110,52 @@ struct Checked {
     checksummed: bool,
 }
 
-fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<Checked> {
+/// The bytes of a basket, where they are known and in the file.
+fn needs(reader: &Reader, branch: &Branch, basket: &Basket) -> Vec<Range<u64>> {
+    let range = basket.seek..basket.seek.saturating_add(basket.bytes);
+    let skipped = basket.embedded.is_some() || basket.bytes == 0 || is_never_stored(branch, basket);
+    let known = !skipped && reader.check_in_file(&range).is_ok();
+    known.then_some(range).into_iter().collect()
+}
+
+/// Branches that only hold others have baskets that were never filled, nor stored.
+fn is_never_stored(branch: &Branch, basket: &Basket) -> bool {
+    branch.shape.is_err() && (basket.embedded.is_some() || basket.bytes == 0)
+}
+
+/// Checks a basket; `block` are its bytes, where they were fetched.
+fn check_basket(
+    reader: &Reader,
+    branch: &Branch,
+    basket: &Basket,
+    block: Option<&Bytes>,
+) -> Result<Checked> {
     let mut checked = Checked::default();
-    // Branches that only hold others have baskets that were never filled, nor stored.
-    if branch.shape.is_err() && (basket.embedded.is_some() || basket.bytes == 0) {
+    if is_never_stored(branch, basket) {
         return Ok(checked);
     }
+    // What is opened here need not be read again to be decoded.
+    let opened = Leftovers::new(u64::MAX);
+    opened.keep_all(true);
     if let Some(embedded) = &basket.embedded {
         let expected = Expected { bytes: basket.bytes, seek: None, entries: basket.entries };
         Contents::open_embedded(embedded, &expected, &mut Vec::new())?;
     } else {
-        let bytes = match basket.bytes {
-            0 => reader.stored_size(basket.seek)?,
-            bytes => bytes,
+        let block = match block {
+            Some(block) => block.clone(),
+            None => read(reader, basket)?,
         };
-        let block = read(reader, basket.seek..basket.seek.saturating_add(bytes))?;
         KeyEntry::parse(&mut Cursor::new(&block, basket.seek))?;
         let expected = Expected {
             bytes: basket.bytes,
             seek: Some(reader.place_in_file(basket.seek)),
             entries: basket.entries,
         };
-        Contents::open(&block, &expected, &mut Vec::new())?;
+        let contents = Arc::new(Opened::new(&block, &expected)?);
+        contents.contents(&expected)?;
+        if let Some(key) = reader.key(basket) {
+            opened.keep(key, Arc::clone(&contents), contents.len());
+        }
         let header = Header::read(&mut Cursor::new(&block, basket.seek))?;
         let stored = block.get(header.keylen..header.nbytes).unwrap_or_default();
         checked.checksummed = has_checksum(stored, header.objlen);
@@ -143,12 +174,17 @@ fn check_basket(reader: &Reader, branch: &Branch, basket: &Basket) -> Result<Che
         },
         None => None,
     };
-    reader.read_branch(branch, entries, counts.as_ref())?;
+    reader.read_branch_with(branch, entries, counts.as_ref(), Some(&opened))?;
     checked.decoded = true;
     Ok(checked)
 }
 
-fn read(reader: &Reader, range: Range<u64>) -> Result<bytes::Bytes> {
-    let mut blocks = fetch::fetch(reader.source().as_ref(), &[range])?;
-    Ok(blocks.pop().unwrap_or_default())
+fn read(reader: &Reader, basket: &Basket) -> Result<Bytes> {
+    let bytes = match basket.bytes {
+        0 => reader.stored_size(basket.seek)?,
+        bytes => bytes,
+    };
+    let range = basket.seek..basket.seek.saturating_add(bytes);
+    reader.check_in_file(&range)?;
+    read_one(reader.source(), range)
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::{ColumnPart, Distribution, Groups, Inspection, Layout, Part, codec};
 use crate::dataset::Dataset;
 use crate::error::Result;
+use crate::fetch::read_all;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
 
@@ -63,12 +64,10 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
             }
         }
         clusters.push(cluster_bytes);
-        for pages in compressed.chunks(reader.source().limits().max_ranges.max(1)) {
-            for (name, (_, id, page)) in codecs(reader, pages)?.into_iter().zip(pages) {
-                compressions.add(name, page);
-                if let Some(column) = columns.get_mut(*id as usize) {
-                    note(column, name);
-                }
+        for (name, (_, id, page)) in codecs(reader, &compressed)?.into_iter().zip(&compressed) {
+            compressions.add(name, page);
+            if let Some(column) = columns.get_mut(*id as usize) {
+                note(column, name);
             }
         }
     }
@@ -109,7 +108,7 @@ fn codecs(reader: &Reader, pages: &[(u64, u32, Part)]) -> Result<Vec<&'static st
         offset.min(end)..offset.saturating_add(TAG_BYTES).min(end)
     };
     let ranges: Vec<_> = pages.iter().map(range).collect();
-    Ok(reader.source().read_ranges(&ranges)?.iter().map(|bytes| codec(bytes)).collect())
+    Ok(read_all(reader.source(), &ranges)?.iter().map(|bytes| codec(bytes)).collect())
 }
 
 /// Notes that a column has pages of an algorithm.

@@ -6,6 +6,7 @@ use super::{Distribution, Groups, Inspection, Part, codec};
 use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::{Result, ResultExt};
+use crate::fetch::read_all;
 use crate::rootfile::KeyEntry;
 use crate::ttree::model::is_elsewhere;
 use crate::ttree::{Basket, Reader};
@@ -73,11 +74,7 @@ fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part
     let ranges: Vec<Range<u64>> = on_disk
         .map(|basket| basket.seek.min(end)..basket.seek.saturating_add(KEY_BYTES).min(end))
         .collect();
-    let mut keys = Vec::with_capacity(ranges.len());
-    for request in ranges.chunks(reader.source().limits().max_ranges.max(1)) {
-        keys.extend(reader.source().read_ranges(request)?);
-    }
-    let mut keys = keys.into_iter();
+    let mut keys = read_all(reader.source(), &ranges)?.into_iter();
     let one = |basket: &Basket| match &basket.embedded {
         Some(bytes) => {
             // They are compressed with all of the tree.

@@ -1,0 +1,117 @@
+//! Work on bytes that come from a source: each unit of work says which ranges it needs, and the fetcher
+//! brings them while other units are worked on.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use nyssa_io::Source;
+use nyssa_io::fetch::{AHEAD_BYTES, Fetched, Fetcher};
+use rayon::prelude::*;
+
+use crate::Context;
+use crate::error::{Error, Kind, Result};
+
+/// The ranges that a unit of work needs, and what is to be done with their bytes.
+pub(crate) type Needs<T> = (Vec<Range<u64>>, T);
+
+/// Bytes of each of the ranges, in few requests.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    Ok(nyssa_io::fetch::read_all(source, ranges)?)
+}
+
+/// Bytes of one range.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn read_one(source: &Arc<dyn Source>, range: Range<u64>) -> Result<Bytes> {
+    Ok(read_all(source, &[range])?.pop().unwrap_or_default())
+}
+
+/// Runs `work` for each unit on all threads of `context`, about in their order, each with the bytes of its
+/// ranges or the reason why they could not be fetched. `start` makes what a thread uses again and again.
+///
+/// # Errors
+/// `Cancelled`, and those of `work`.
+pub(crate) fn on_all_threads<T, S, R>(
+    source: &Arc<dyn Source>,
+    units: Vec<Needs<T>>,
+    context: &Context,
+    start: impl Fn() -> S + Send + Sync,
+    work: impl Fn(&mut S, T, Result<&[Bytes]>) -> Result<R> + Send + Sync,
+) -> Result<Vec<R>>
+where
+    T: Send,
+    R: Send,
+{
+    let (ranges, items): (Vec<_>, Vec<_>) = units.into_iter().unzip();
+    let fetcher = Fetcher::new(source, ranges, context.ahead_bytes());
+    let items: Vec<Mutex<Option<T>>> =
+        items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let one = |scratch: &mut S| {
+        context.check()?;
+        let Some(fetched) = fetcher.next(&|| context.is_cancelled()) else {
+            // Another unit has failed, or the user wants no more.
+            return context.check().map(|()| None);
+        };
+        let unit = unit(&fetched);
+        let item = items.get(unit).map(|item| item.lock().unwrap_or_else(PoisonError::into_inner));
+        let item = item.and_then(|mut item| item.take()).ok_or_else(twice)?;
+        run(fetched, |bytes| work(scratch, item, bytes)).map(Some)
+    };
+    let done = |scratch: &mut S, _| {
+        let done = one(scratch);
+        if done.is_err() {
+            fetcher.stop();
+        }
+        done
+    };
+    let all = (0..items.len()).into_par_iter().with_max_len(1);
+    let all = context.pool().install(|| all.map_init(start, done).collect::<Result<Vec<_>>>())?;
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// Runs `work` for each unit in their order on this thread, as [`on_all_threads`].
+///
+/// # Errors
+/// `Cancelled`, and those of `work`.
+pub(crate) fn in_order<T>(
+    source: &Arc<dyn Source>,
+    units: Vec<Needs<T>>,
+    context: Option<&Context>,
+    mut work: impl FnMut(T, Result<&[Bytes]>) -> Result<()>,
+) -> Result<()> {
+    let (ranges, items): (Vec<_>, Vec<_>) = units.into_iter().unzip();
+    let ahead_bytes = context.map_or(AHEAD_BYTES, Context::ahead_bytes);
+    let fetcher = Fetcher::new(source, ranges, ahead_bytes);
+    for (unit, item) in items.into_iter().enumerate() {
+        context.map_or(Ok(()), Context::check)?;
+        let stopped = || context.is_some_and(Context::is_cancelled);
+        let Some(fetched) = fetcher.take(unit, &stopped) else {
+            return context.map_or(Ok(()), Context::check).and_then(|()| Err(twice()));
+        };
+        run(fetched, |bytes| work(item, bytes))?;
+    }
+    Ok(())
+}
+
+type Taken = std::result::Result<Fetched, nyssa_io::fetch::Failed>;
+
+fn unit(taken: &Taken) -> usize {
+    taken.as_ref().map_or_else(|failed| failed.unit, |fetched| fetched.unit)
+}
+
+/// The bytes count as fetched until the work on them is done.
+fn run<R>(taken: Taken, work: impl FnOnce(Result<&[Bytes]>) -> Result<R>) -> Result<R> {
+    match taken {
+        Ok(fetched) => work(Ok(&fetched.bytes)),
+        Err(failed) => work(Err(failed.error.into())),
+    }
+}
+
+fn twice() -> Error {
+    Error::new(Kind::Io, "what was fetched is not there")
+}
