@@ -5,27 +5,54 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import overload
 
 from nyssa import _core, _job
 from nyssa._filter import NameFilter
 from nyssa._steps import entry_range
 from nyssa.dataset import Dataset
 from nyssa.file import open_dataset
+from nyssa.reports import DigestComparison, DigestReport
 
 __all__ = ["digest"]
 
 
+@overload
 def digest(
     source: str | os.PathLike[str] | Dataset,
     *,
-    compare: Mapping[str, Any] | None = None,
+    compare: None = None,
     filter_name: NameFilter = None,
     entry_start: int | None = None,
     entry_stop: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-) -> dict[str, Any]:
+) -> DigestReport: ...
+
+
+@overload
+def digest(
+    source: str | os.PathLike[str] | Dataset,
+    *,
+    compare: Mapping[str, object],
+    filter_name: NameFilter = None,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | bool = False,
+) -> DigestComparison: ...
+
+
+def digest(
+    source: str | os.PathLike[str] | Dataset,
+    *,
+    compare: Mapping[str, object] | None = None,
+    filter_name: NameFilter = None,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | bool = False,
+) -> DigestReport | DigestComparison:
     """Hash the values of every column of a TTree or RNTuple.
 
     The digest of a column depends on its values alone, not on compression, baskets, clusters or
@@ -69,7 +96,7 @@ def digest(
         entries = entry_range(entry_start, entry_stop, dataset.num_entries)
     report = None if compare is None else json.dumps(compare)
     names = None if filter_name is None else dataset.keys(filter_name=filter_name)
-    result: dict[str, Any] = _job.run(
+    result: DigestReport | DigestComparison = _job.run(
         lambda show: _core.digest(dataset._core, names, entries, report, threads, show),
         progress,
         "hashed",

@@ -1,7 +1,7 @@
-"""What `nyssa.verify`, `nyssa.diff` and `nyssa.inspect` report.
+"""What `nyssa.verify`, `nyssa.diff`, `nyssa.inspect` and `nyssa.digest` report.
 
 A report is a dataclass. It prints as a table, and `Report.to_dict` gives what the command line
-prints with ``--json``.
+prints with ``--json``. Digests are dicts, which are kept as JSON for another day.
 """
 
 from __future__ import annotations
@@ -12,20 +12,27 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from typing_extensions import TypedDict
+
 from nyssa._table import Table, count, html, ratio, share, size, text
 
 __all__ = [
     "Checksums",
+    "ColumnDigest",
     "ColumnPart",
     "ComparedColumn",
     "DiffReport",
     "Difference",
+    "DigestComparison",
+    "DigestDifference",
+    "DigestReport",
     "Distribution",
     "Incomparable",
     "InspectReport",
     "Part",
     "Problem",
     "Report",
+    "Undigested",
     "VerifiedDataset",
     "VerifiedObjects",
     "VerifyReport",
@@ -473,6 +480,53 @@ class InspectReport(Report):
             size(part.uncompressed_bytes),
             ratio(part.uncompressed_bytes, part.stored_bytes),
         )
+
+
+class ColumnDigest(TypedDict):
+    """The digest of one column."""
+
+    name: str
+    type_name: str
+    digest: str
+
+
+class Undigested(TypedDict):
+    """A column without digest, and why."""
+
+    name: str
+    reason: str
+
+
+class DigestReport(TypedDict):
+    """The digests of a dataset; see `nyssa.digest`."""
+
+    hash: str
+    file: str
+    object: str
+    first_entry: int
+    entries: int
+    digests: list[ColumnDigest]
+    undigested: list[Undigested]
+
+
+class DigestDifference(TypedDict):
+    """A column whose values are not those of the report."""
+
+    name: str
+    expected: str
+    found: str
+
+
+class DigestComparison(TypedDict):
+    """How digests compare with those of a report; see `nyssa.digest`."""
+
+    equal: bool
+    entries: int
+    compared: int
+    different: list[DigestDifference]
+    missing: list[str]
+    extra: list[str]
+    undigested: list[Undigested]
 
 
 def _counted(number: int, thing: str) -> str:

@@ -137,3 +137,13 @@ def test_html(files: tuple[Path, Path]) -> None:
     assert '<td style="text-align: left">ROOT::RNTuple</td>' in shown
     table = nyssa.reports.VerifyReport._of({**nyssa.verify(files[1]).to_dict(), "file": "<b>"})
     assert "<b>" not in table._repr_html_()
+
+
+def test_digests_have_their_type(files: tuple[Path, Path]) -> None:
+    """The keys are those that type checkers know."""
+    report = nyssa.digest(files[0])
+    assert set(report) == set(nyssa.reports.DigestReport.__annotations__)
+    assert set(report["digests"][0]) == set(nyssa.reports.ColumnDigest.__annotations__)
+    compared = nyssa.digest(files[1], compare=report)
+    assert set(compared) == set(nyssa.reports.DigestComparison.__annotations__)
+    assert command("digest", files[0]) == report

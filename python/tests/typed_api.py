@@ -56,6 +56,8 @@ def reports() -> None:
     assert_type(nyssa.verify("a.root"), nyssa.reports.VerifyReport)
     assert_type(nyssa.verify("a.root").problems, list[nyssa.reports.Problem])
     assert_type(nyssa.diff("a.root", ["b.root"]).equal, bool)
+    assert_type(nyssa.digest("a.root")["entries"], int)
+    assert_type(nyssa.digest("a.root", compare={})["equal"], bool)
     assert_type(nyssa.inspect("a.root").fields, list[nyssa.reports.Part])
 
 
