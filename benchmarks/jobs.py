@@ -170,7 +170,7 @@ def nyssa_rewrite(source: str, output: str, encoding: str = "default") -> dict:
     from nyssa import rewrite
 
     def job():
-        [report] = rewrite(source, output, encoding=encoding, only=True, force=True)
+        [report] = rewrite(source, output, encoding=encoding, carry=False, force=True)
         # Pages that columns share count for each of them, in both files.
         stored = sum(field["output_bytes"] for field in report["fields"])
         return {"bytes": stored, "input": report["input_bytes"]}
@@ -186,9 +186,9 @@ def nyssa_slim(source: str, output: str) -> dict:
         [report] = rewrite(
             f"{source}:Events",
             output,
-            fields=["Muon_*", "Jet_*"],
+            include=["Muon_*", "Jet_*"],
             cut="sum(Muon_pt > 10) >= 1",
-            only=True,
+            carry=False,
             force=True,
         )
         return {"bytes": report["output_bytes"], "entries": report["entries"]}

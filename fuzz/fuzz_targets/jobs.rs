@@ -7,12 +7,13 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use nyssa::compare::diff;
 use nyssa::dataset::Dataset;
+use nyssa::job::OutputOptions;
 use nyssa::rntuple::read::Reader;
+use nyssa::rntuple::write;
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::Options as FileOptions;
 use nyssa::update::Update;
 use nyssa::{Context, merge, rewrite};
-use nyssa::rntuple::write;
 use nyssa_fuzz::sink::InPlace;
 use nyssa_fuzz::{context, folder, open, repair};
 
@@ -30,12 +31,18 @@ fuzz_target!(|data: &[u8]| {
     }
     let quiet = context().quiet();
     let output = folder::path("output.root");
-    let options = rewrite::Options { force: true, ..Default::default() };
+    let options = rewrite::Options {
+        output: OutputOptions { force: true, ..OutputOptions::default() },
+        ..Default::default()
+    };
     if rewrite::rewrite(&file, &name, &output, &options, &quiet).is_ok() {
         same(&input, &output_file(&output), &name, &quiet);
     }
     let path = format!("{}:{name}", folder::file("input.root", &bytes).display());
-    let options = merge::Options { force: true, name: Some("n".into()), ..Default::default() };
+    let options = merge::Options {
+        output: OutputOptions { force: true, name: Some("n".into()), ..OutputOptions::default() },
+        ..Default::default()
+    };
     if let Ok(report) = merge::merge(&[path.clone(), path], &output, &options, &quiet) {
         assert_eq!(report.entries, 2 * input.num_entries());
         same(&input, &output_file(&output), "n", &quiet);

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
-from nyssa._field_options import field_options as by_field
-from nyssa._steps import bytes_of, threads_of
+from nyssa._steps import threads_of
 
 __all__ = ["convert"]
+
+
+@dataclass(frozen=True)
+class ConvertOptions:
+    """The options of a conversion, as the core takes them."""
+
+    tree: str | None
+    layout: str
+    streamer: list[str]
+    include: list[str]
+    exclude: list[str]
+    entry_start: int | None
+    entry_stop: int | None
+    skip_unsupported: bool
+    skip_unreadable: bool
+    output: _job.OutputOptions
 
 
 def convert(
@@ -65,7 +81,7 @@ def convert(
         shows to be smallest, split or unsplit, with an effort chosen for size more than for time.
     field_options
         How some fields of the output are stored, by pattern of their paths or of the names of their
-        branches, as the `fields` of `WritableFile.mkrntuple`. Where that loses precision, the
+        branches, as in `WritableFile.mkrntuple`. Where that loses precision, the
         report has the bound of the error.
     layout
         ``"importer"``: the fields ROOT's importer makes, branches with a common count sharing
@@ -119,29 +135,31 @@ def convert(
         (a `NotImplementedError`) when a branch cannot be converted.
     """
     workers = threads_of(threads)
-    options: dict[str, Any] = {
-        "tree": tree,
-        "name": name,
-        "compression": compression,
-        "effort": effort,
-        "encoding": encoding,
-        "field_options": by_field(field_options),
-        "layout": layout,
-        "memory": None if memory is None else bytes_of(memory, "memory"),
-        "cluster_size": None if cluster_size is None else bytes_of(cluster_size, "cluster_size"),
-        "page_size": None if page_size is None else bytes_of(page_size, "page_size"),
-        "streamer": [streamer] if isinstance(streamer, str) else list(streamer),
-        "include": [include] if isinstance(include, str) else list(include),
-        "exclude": [exclude] if isinstance(exclude, str) else list(exclude),
-        "entry_start": entry_start,
-        "entry_stop": entry_stop,
-        "skip_unsupported": skip_unsupported,
-        "skip_unreadable": skip_unreadable,
-        "carry": carry,
-        "verify": verify,
-        "force": force,
-        "reproducible": reproducible,
-    }
+    options = ConvertOptions(
+        tree=tree,
+        layout=layout,
+        streamer=_job.globs(streamer),
+        include=_job.globs(include),
+        exclude=_job.globs(exclude),
+        entry_start=entry_start,
+        entry_stop=entry_stop,
+        skip_unsupported=skip_unsupported,
+        skip_unreadable=skip_unreadable,
+        output=_job.OutputOptions.of(
+            name=name,
+            compression=compression,
+            effort=effort,
+            encoding=encoding,
+            field_options=field_options,
+            cluster_size=cluster_size,
+            page_size=page_size,
+            memory=memory,
+            carry=carry,
+            verify=verify,
+            force=force,
+            reproducible=reproducible,
+        ),
+    )
     source, target = os.fspath(input), os.fspath(output)
     report: dict[str, Any] = _job.run(
         lambda show: _core.convert(source, target, options, workers, show), progress, "converted"

@@ -6,6 +6,10 @@ from typing import Any, final
 from typing_extensions import Buffer as _HasBuffer
 from typing_extensions import Self
 
+from nyssa._convert import ConvertOptions
+from nyssa._merge import MergeOptions
+from nyssa._rewrite import RewriteOptions
+
 __version__: str
 
 Tree = tuple[Any, ...]
@@ -234,14 +238,15 @@ def split_path(path: str) -> tuple[str, str | None]: ...
 def convert(
     input: str,
     output: str,
-    options: Mapping[str, Any],
+    options: ConvertOptions,
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...
 def rewrite(
     input: str,
     output: str,
-    options: Mapping[str, Any],
+    options: RewriteOptions,
+    own: object,
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...
@@ -273,7 +278,7 @@ def estimate_write_memory(columns: Sequence[Array], options: Mapping[str, Any]) 
 def merge(
     inputs: Sequence[str],
     output: str,
-    options: Mapping[str, Any],
+    options: MergeOptions,
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from nyssa import _core, _job
-from nyssa._steps import bytes_of, threads_of
+from nyssa._field_options import FieldOptions
+from nyssa._steps import threads_of
 
 __all__ = ["merge"]
+
+
+@dataclass(frozen=True)
+class MergeOptions:
+    """The options of a merge, as the core takes them."""
+
+    mode: str
+    recluster: bool
+    checksums: bool
+    output: _job.OutputOptions
 
 
 def merge(
@@ -19,10 +31,16 @@ def merge(
     *,
     name: str | None = None,
     recluster: int | str | None = None,
-    verify: bool = True,
+    checksums: bool = True,
     compression: int | str = "zstd",
+    effort: str | None = None,
+    encoding: str = "default",
+    field_options: FieldOptions | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
+    page_size: int | str | None = None,
+    carry: bool = True,
+    verify: bool = False,
     force: bool = False,
     reproducible: bool = False,
     progress: Callable[[int, int], object] | bool = False,
@@ -56,18 +74,24 @@ def merge(
     recluster
         Compressed size of clusters to aim at, such as ``"200 MB"``: everything is decoded and
         written again, which condenses many small files into full clusters.
-    verify
+    checksums
         Whether pages are checked against their checksums on the way.
     compression
         Of header, footer and page lists: ROOT's setting, such as 505, or a name with an optional
         level: ``"zstd"``, ``"zstd:9"``. Pages keep theirs, unless `recluster` makes new ones: at
         exactly that level, or with an effort chosen by column where none is named.
+    effort, encoding, field_options, page_size
+        As in `nyssa.rewrite`, for the new clusters that `recluster` makes.
     threads
         As in `Dataset.arrays`.
     memory
         Budget for pages in flight, such as ``"1 GB"``, at least 1 MiB, with `recluster` 2 MiB.
         Default 256 MiB, with `recluster` what clusters of its size need, at least 448 MiB; where it
         is too little for them, a note says so.
+    carry
+        Whether the other objects of the first input come along.
+    verify
+        Read all files back and compare every value before the output appears.
     force
         Replace an existing output.
     reproducible
@@ -97,16 +121,26 @@ def merge(
     if isinstance(inputs, Mapping):
         inputs = [f"{path}:{name}" for path, name in inputs.items()]
     workers = threads_of(threads)
-    options: dict[str, Any] = {
-        "mode": mode,
-        "name": name,
-        "recluster": None if recluster is None else bytes_of(recluster, "recluster"),
-        "verify": verify,
-        "compression": compression,
-        "memory": None if memory is None else bytes_of(memory, "memory"),
-        "force": force,
-        "reproducible": reproducible,
-    }
+    options = MergeOptions(
+        mode=mode,
+        recluster=recluster is not None,
+        checksums=checksums,
+        output=_job.OutputOptions.of(
+            name=name,
+            compression=compression,
+            effort=effort,
+            encoding=encoding,
+            field_options=field_options,
+            cluster_size=recluster,
+            page_size=page_size,
+            memory=memory,
+            carry=carry,
+            verify=verify,
+            force=force,
+            reproducible=reproducible,
+            cluster_name="recluster",
+        ),
+    )
     sources, target = [os.fspath(one) for one in inputs], os.fspath(output)
     report: dict[str, Any] = _job.run(
         lambda show: _core.merge(sources, target, options, workers, show), progress, "merged"

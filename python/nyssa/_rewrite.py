@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
-from nyssa._field_options import field_options as by_field
-from nyssa._steps import bytes_of, threads_of
+from nyssa._steps import threads_of
 from nyssa.file import open_dataset
 from nyssa.rules import ReadRules
 
 __all__ = ["rewrite"]
+
+
+@dataclass(frozen=True)
+class RewriteOptions:
+    """The options of a rewrite, as the core takes them."""
+
+    ntuple: str | None
+    include: list[str]
+    exclude: list[str]
+    cut: str | None
+    mask: tuple[bytes, int] | None
+    entry_start: int | None
+    entry_stop: int | None
+    output: _job.OutputOptions
 
 
 def rewrite(
@@ -29,8 +43,8 @@ def rewrite(
     encoding: str = "default",
     rules: ReadRules | None = None,
     field_options: FieldOptions | None = None,
-    fields: str | Iterable[str] = (),
-    drop: str | Iterable[str] = (),
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
     cut: str | Callable[[Any], Any] | None = None,
     cut_fields: Iterable[str] | None = None,
     entry_start: int | None = None,
@@ -39,7 +53,7 @@ def rewrite(
     memory: int | str | None = None,
     cluster_size: int | str | None = None,
     page_size: int | str | None = None,
-    only: bool = False,
+    carry: bool = True,
     verify: bool = False,
     force: bool = False,
     reproducible: bool = False,
@@ -72,9 +86,9 @@ def rewrite(
         of these classes, whose version is then the `target_version` of the rule. A cut sees the
         members that are in the file.
     field_options
-        How some fields are stored, by pattern of their paths, as the `fields` of
+        How some fields are stored, by pattern of their paths, as in
         `WritableFile.mkrntuple`. Where that loses precision, the report has the bound of the error.
-    fields, drop
+    include, exclude
         Globs of field paths to take and to leave out, such as ``"Muon_*"`` or ``"jets._0.pt"``.
     cut
         Which entries to take: an expression such as ``"nMuon >= 2 && any(abs(Muon_eta) < 2.4)"``,
@@ -92,8 +106,9 @@ def rewrite(
         Compressed size of a cluster on storage (at least 256 bytes, and 64 for each column; the
         result is within some percent, the last cluster and short memory aside) and uncompressed
         size of a page (64 bytes to 512 MiB); defaults those of ROOT.
-    only
-        Leave out the other objects of the file, which are carried over otherwise.
+    carry
+        Whether histograms, directories and the other objects of the file come along; else they are
+        only named in the report.
     verify
         Read both files back and compare every value before the output appears.
     force
@@ -118,42 +133,42 @@ def rewrite(
         (a `NotImplementedError`) when a field cannot be read.
     """
     workers = threads_of(threads)
-    options: dict[str, Any] = {
-        "ntuple": ntuple,
-        "name": name,
-        "compression": compression,
-        "effort": effort,
-        "encoding": encoding,
-        "rules": None if rules is None else rules._core,
-        "field_options": by_field(field_options),
-        "fields": _globs(fields),
-        "drop": _globs(drop),
-        "entry_start": entry_start,
-        "entry_stop": entry_stop,
-        "memory": None if memory is None else bytes_of(memory, "memory"),
-        "cluster_size": None if cluster_size is None else bytes_of(cluster_size, "cluster_size"),
-        "page_size": None if page_size is None else bytes_of(page_size, "page_size"),
-        "only": only,
-        "verify": verify,
-        "force": force,
-        "reproducible": reproducible,
-    }
-    source = os.fspath(input)
+    source, mask = os.fspath(input), None
     if callable(cut):
         dataset = open_dataset(f"{source}:{ntuple}" if ntuple else source)
-        options["mask"] = _mask(dataset, cut, cut_fields, entry_start, entry_stop, threads)
-        options["ntuple"] = ntuple or dataset.object_path
-    elif cut is not None:
-        options["cut"] = cut
+        mask = _mask(dataset, cut, cut_fields, entry_start, entry_stop, threads)
+        ntuple = ntuple or dataset.object_path
+    options = RewriteOptions(
+        ntuple=ntuple,
+        include=_job.globs(include),
+        exclude=_job.globs(exclude),
+        cut=None if callable(cut) else cut,
+        mask=mask,
+        entry_start=entry_start,
+        entry_stop=entry_stop,
+        output=_job.OutputOptions.of(
+            name=name,
+            compression=compression,
+            effort=effort,
+            encoding=encoding,
+            field_options=field_options,
+            cluster_size=cluster_size,
+            page_size=page_size,
+            memory=memory,
+            carry=carry,
+            verify=verify,
+            force=force,
+            reproducible=reproducible,
+        ),
+    )
+    own = None if rules is None else rules._core
     target = os.fspath(output)
     reports: list[dict[str, Any]] = _job.run(
-        lambda show: _core.rewrite(source, target, options, workers, show), progress, "rewritten"
+        lambda show: _core.rewrite(source, target, options, own, workers, show),
+        progress,
+        "rewritten",
     )
     return reports
-
-
-def _globs(globs: str | Iterable[str]) -> list[str]:
-    return [globs] if isinstance(globs, str) else list(globs)
 
 
 def _mask(

@@ -572,7 +572,7 @@ def _options(**given: Any) -> dict[str, Any]:
     if unknown := set(given) - allowed:
         raise ArgumentError(f"unknown options: {', '.join(sorted(unknown))}")
     if "field_options" in given:
-        given["fields"] = by_field(given.pop("field_options"))
+        given["field_options"] = by_field(given["field_options"])
     given["threads"] = threads_of(given.get("threads"))
     return {
         name: bytes_of(value, name) if name in sizes else value

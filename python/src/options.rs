@@ -1,4 +1,5 @@
-//! Options that come from Python as a dict; what is missing or `None` keeps its default.
+//! Options that come from Python: of jobs as objects, of writers as a dict. What is missing or `None` keeps its
+//! default.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -46,6 +47,46 @@ pub fn compression(options: &Bound<'_, PyDict>) -> PyResult<(Compression, Effort
 /// A number of bytes, at most what memory can hold.
 pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// `nyssa._job.OutputOptions`: what all jobs have. What is `None` keeps its default.
+#[derive(FromPyObject)]
+pub struct OutputOptions {
+    name: Option<String>,
+    compression: String,
+    effort: Option<String>,
+    encoding: String,
+    field_options: ByField,
+    cluster_size: Option<u64>,
+    page_size: Option<u64>,
+    memory: Option<u64>,
+    carry: bool,
+    verify: bool,
+    force: bool,
+    reproducible: bool,
+}
+
+impl OutputOptions {
+    /// The same in the types of the core.
+    pub fn parse(self) -> Result<nyssa::job::OutputOptions> {
+        let default = nyssa::job::OutputOptions::default();
+        let compression: CompressionChoice = self.compression.parse()?;
+        let effort = self.effort.map(|effort| effort.parse()).transpose()?;
+        Ok(nyssa::job::OutputOptions {
+            name: self.name,
+            compression: compression.compression,
+            effort: compression.effort(effort),
+            encoding: self.encoding.parse()?,
+            field_options: by_field(self.field_options)?,
+            cluster_size: self.cluster_size.unwrap_or(default.cluster_size),
+            page_size: self.page_size.map_or(default.page_size, memory),
+            memory: self.memory,
+            carry: self.carry,
+            verify: self.verify,
+            force: self.force,
+            reproducible: self.reproducible,
+        })
+    }
 }
 
 /// Globs, each with names and values of options.
@@ -112,7 +153,7 @@ pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     }
     let memory: Option<u64> = get(given, "memory")?;
     options.memory = memory.unwrap_or_else(|| default_memory(options.approx_zipped_cluster));
-    options.fields = get_by_field(given, "fields")?;
+    options.fields = get_by_field(given, "field_options")?;
     options.contexts = get(given, "fill_contexts")?;
     Ok(options)
 }

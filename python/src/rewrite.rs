@@ -2,35 +2,50 @@
 
 use std::path::Path;
 
+use nyssa::Result;
 use nyssa::cut::Cut;
 use nyssa::open::{open_dataset, split_path};
 use nyssa::rewrite::{EntryCut, Options, rewrite as core_rewrite, rewrite_all};
+use nyssa::view::ReadRule;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-use crate::errors;
 use crate::file::open_file;
 use crate::job::Job;
-use crate::options::{compression, entry_range, get, get_by_field, memory, parse};
+use crate::options::{OutputOptions, entry_range};
 use crate::report::json;
 use crate::rules::rules;
 
-/// Rewrites one RNTuple, or all of a file, and returns the reports as JSON. `progress(done, total)`
-/// is called by this thread.
+/// `nyssa._rewrite.RewriteOptions`.
+#[derive(FromPyObject)]
+pub struct RewriteOptions {
+    ntuple: Option<String>,
+    include: Vec<String>,
+    exclude: Vec<String>,
+    cut: Option<String>,
+    /// Bits and their number.
+    mask: Option<(Vec<u8>, usize)>,
+    entry_start: Option<i64>,
+    entry_stop: Option<i64>,
+    output: OutputOptions,
+}
+
+/// Rewrites one RNTuple, or all of a file, and returns the reports as JSON. `own` are read rules.
+/// `progress(done, total)` is called by this thread.
 #[pyfunction]
 pub fn rewrite<'py>(
     py: Python<'py>,
     input: String,
     output: String,
-    options: &Bound<'py, PyDict>,
+    options: RewriteOptions,
+    own: Option<Bound<'py, PyAny>>,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
-    let ntuple: Option<String> = get(options, "ntuple")?;
-    let start: Option<i64> = get(options, "entry_start")?;
-    let stop: Option<i64> = get(options, "entry_stop")?;
-    let mut options = rewrite_options(options)?;
+    let rules = rules(own)?;
     Job::new(threads).progress(progress).run(py, move |context| {
+        let (start, stop) = (options.entry_start, options.entry_stop);
+        let ntuple = options.ntuple.clone();
+        let mut options = options.parse(rules)?;
         let (path, object) = split_path(&input);
         let file = open_file(path)?;
         let output = Path::new(&output);
@@ -50,37 +65,18 @@ pub fn rewrite<'py>(
     })
 }
 
-fn rewrite_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    let mut options = Options::default();
-    (options.compression, options.effort) = compression(given)?;
-    if let Some(bytes) = get(given, "memory")? {
-        options.memory_budget = bytes;
+impl RewriteOptions {
+    /// The same in the types of the core; entries are counted where the RNTuple is open.
+    fn parse(self, rules: Vec<ReadRule>) -> Result<Options> {
+        let cut = self.cut.map(|cut| Cut::parse(&cut).map(EntryCut::Expression)).transpose()?;
+        let mask = self.mask.map(|(bits, count)| EntryCut::from_bits(bits, count)).transpose()?;
+        Ok(Options {
+            output: self.output.parse()?,
+            include: self.include,
+            exclude: self.exclude,
+            entries: None,
+            cut: mask.or(cut),
+            rules,
+        })
     }
-    if let Some(bytes) = get(given, "cluster_size")? {
-        options.cluster_bytes = bytes;
-    }
-    if let Some(bytes) = get(given, "page_size")? {
-        options.page_bytes = memory(bytes);
-    }
-    if let Some(cut) = get::<String>(given, "cut")? {
-        let cut = Cut::parse(&cut).map_err(|error| errors::to_python(given.py(), &error))?;
-        options.cut = Some(EntryCut::Expression(cut));
-    }
-    if let Some((bits, count)) = get::<(Vec<u8>, usize)>(given, "mask")? {
-        let mask = EntryCut::from_bits(bits, count);
-        options.cut = Some(mask.map_err(|error| errors::to_python(given.py(), &error))?);
-    }
-    if let Some(encodings) = parse(given, "encoding")? {
-        options.encodings = encodings;
-    }
-    options.rules = rules(given.get_item("rules")?)?;
-    options.field_options = get_by_field(given, "field_options")?;
-    options.name = get(given, "name")?;
-    options.fields = get(given, "fields")?.unwrap_or_default();
-    options.drop = get(given, "drop")?.unwrap_or_default();
-    options.only = get(given, "only")?.unwrap_or_default();
-    options.force = get(given, "force")?.unwrap_or_default();
-    options.verify = get(given, "verify")?.unwrap_or_default();
-    options.reproducible = get(given, "reproducible")?.unwrap_or_default();
-    Ok(options)
 }

@@ -64,7 +64,7 @@ def test_same_schema(tmp_path: Path, root: Root) -> None:
     assert report["entries"] == 3 * COUNT
     assert report["clusters"] == 3
     assert report["output_bytes"] == merged.stat().st_size
-    assert report["verified"]
+    assert report["checksums_verified"]
     assert calls[-1][0] == calls[-1][1] > 0
     assert root.call("entries", str(merged), "Events") == expected(root, paths)
     assert root.call("fields", str(merged), "Events") == root.call(
@@ -325,10 +325,29 @@ def test_damaged_pages(tmp_path: Path) -> None:
     with pytest.raises(errors.ChecksumError, match=r"page checksum is .*bad.root.*field number"):
         nyssa.merge([good, bad], out)
     assert not out.exists()
-    report = nyssa.merge([good, bad], out, verify=False)
-    assert not report["verified"]
+    report = nyssa.merge([good, bad], out, checksums=False)
+    assert not report["checksums_verified"]
     with pytest.raises(errors.ChecksumError):
         nyssa.open(f"{out}:Events").arrays()
+
+
+def test_options_of_the_output(tmp_path: Path, root: Root) -> None:
+    """What all jobs have, a merge has too; moved pages stay as they are."""
+    paths = [write(tmp_path / f"{i}.root", 100 * i, 100) for i in range(2)]
+    out = tmp_path / "out.root"
+    report = nyssa.merge(paths, out, verify=True)
+    assert (report["verified"], report["checksums_verified"]) == (True, True)
+    unsplit = {"*": {"column": "unsplit"}}
+    refused = "pages are moved as they are: encodings, options of fields and page sizes need new"
+    for options in ({"field_options": unsplit}, {"encoding": "auto"}, {"page_size": 4096}):
+        with pytest.raises(errors.ArgumentError, match=refused):
+            nyssa.merge(paths, out, force=True, **options)
+    nyssa.merge(paths, out, recluster="1 MB", field_options=unsplit, verify=True, force=True)
+    columns = root.call("columns", str(out), "Events")
+    types = {column["type"] for field in columns.values() for column in field}
+    assert types
+    assert not any(name.startswith("Split") for name in types)
+    assert root.call("entries", str(out), "Events") == expected(root, paths)
 
 
 def test_attribute_sets(tmp_path: Path, root: Root) -> None:

@@ -74,7 +74,7 @@ def test_slim_and_skim_in_root(tmp_path: Path, root: Root) -> None:
     output = tmp_path / "out.root"
     cut = "nMuon >= 1 && any(Muon_pt > 10)"
     fields = ["nMuon", "Muon_pt", "Muon_eta", "run", "event"]
-    (report,) = nyssa.rewrite(NANO, output, fields=fields, cut=cut, verify=True)
+    (report,) = nyssa.rewrite(NANO, output, include=fields, cut=cut, verify=True)
     before = nyssa.open(f"{NANO}:Events").arrays(fields)
     mask = (before.nMuon >= 1) & ak.any(before.Muon_pt > 10, axis=1)
     wanted = before[mask]
@@ -120,7 +120,7 @@ def test_errors_of_cuts_and_globs(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match="did you mean"):
         nyssa.rewrite(STAFF, output, cut="Agee > 1")
     with pytest.raises(KeyError, match="no field matches"):
-        nyssa.rewrite(STAFF, output, fields="Agee")
+        nyssa.rewrite(STAFF, output, include="Agee")
     assert not output.exists()
 
 
@@ -154,7 +154,7 @@ def test_attribute_sets_of_what_is_taken(tmp_path: Path, root: Root) -> None:
             {"cut": "x >= 3 && x != 5"},
             [[0, 0, {"run": 3}], [0, 1, {"run": 1}], [1, 6, {"run": 2}]],
         ),
-        ({"fields": "x"}, whole),
+        ({"include": "x"}, whole),
         (
             {"entry_start": 2, "entry_stop": 5},
             [[0, 0, {"run": 3}], [0, 2, {"run": 1}], [2, 3, {"run": 2}]],

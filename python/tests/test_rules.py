@@ -317,4 +317,4 @@ def test_rewrite(
         [jet["eta"] + 1 for jet in entry["jets"]] for entry in entries[version]
     ]
     with pytest.raises(nyssa.errors.UnsupportedError, match='needs the member "pt"'):
-        nyssa.rewrite(files[version], path, rules=rules, drop="jets.pt", force=True)
+        nyssa.rewrite(files[version], path, rules=rules, exclude="jets.pt", force=True)

@@ -18,6 +18,7 @@
 //!
 //! ```text
 //! update | merge | convert | rewrite     jobs: files to files
+//! job                                    what they share: the way through a job, the ordered pipeline
 //! tune                                   what files and columns take
 //! verify                                 is everything in a file sound?
 //! compare                                do two datasets hold the same values?
@@ -44,7 +45,6 @@ mod distinct;
 mod fetch;
 mod leftovers;
 mod memory;
-mod output;
 mod problem;
 
 pub mod arrow;
@@ -55,6 +55,7 @@ pub mod convert;
 pub mod cut;
 pub mod dataset;
 pub mod error;
+pub mod job;
 pub mod merge;
 pub mod open;
 pub mod rewrite;

@@ -5,8 +5,10 @@ mod convert_support;
 
 use convert_support::{data, ntuple, open, run, threads, verified};
 use nyssa::compare::diff;
-use nyssa::convert::{Effort, Layout, Options, convert_all};
+use nyssa::convert::{Layout, Options, convert_all};
 use nyssa::dataset::Dataset;
+use nyssa::job::OutputOptions;
+use nyssa::rntuple::write::Effort;
 use nyssa::ttree;
 
 /// (file, tree, entries, branches converted): plain trees of many writers and compressions.
@@ -53,16 +55,23 @@ fn plain_trees_keep_their_values_in_the_layout_of_the_importer() {
 
 #[test]
 fn plain_trees_keep_their_values_as_vectors() {
-    convert_and_verify(&Options { layout: Layout::Vectors, effort: Effort::Full, ..verified() });
+    convert_and_verify(&Options {
+        output: OutputOptions { effort: Effort::Full, ..verified().output },
+        layout: Layout::Vectors,
+        ..verified()
+    });
 }
 
 #[test]
 fn plain_trees_keep_their_values_in_small_clusters_without_compression() {
     let compression = "none".parse().unwrap();
     convert_and_verify(&Options {
-        cluster_bytes: 20_000,
-        page_bytes: 4096,
-        compression,
+        output: OutputOptions {
+            cluster_size: 20_000,
+            page_size: 4096,
+            compression,
+            ..verified().output
+        },
         ..verified()
     });
 }
@@ -71,7 +80,10 @@ fn plain_trees_keep_their_values_in_small_clusters_without_compression() {
 fn small_clusters_are_many() {
     let Some(input) = data("ttree/uproot-HZZ.root") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { cluster_bytes: 10_000, ..verified() };
+    let options = Options {
+        output: OutputOptions { cluster_size: 10_000, ..verified().output },
+        ..verified()
+    };
     let report = run(&input, "events", folder.path(), &options).unwrap();
     let ntuple = ntuple(&folder.path().join("out.root"), "events");
     assert_eq!(report.clusters, ntuple.clusters().len() as u64);
@@ -82,11 +94,19 @@ fn small_clusters_are_many() {
 fn a_range_of_entries_is_converted() {
     let Some(input) = data("ttree/uproot-HZZ.root") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { entries: Some(100..1234), cluster_bytes: 50_000, ..verified() };
+    let options = Options {
+        output: OutputOptions { cluster_size: 50_000, ..verified().output },
+        entries: Some(100..1234),
+        ..verified()
+    };
     let report = run(&input, "events", folder.path(), &options).unwrap();
     assert!(report.verified);
     assert_eq!(report.entries, 1134);
-    let beyond = Options { entries: Some(5..9999), force: true, ..options };
+    let beyond = Options {
+        output: OutputOptions { force: true, ..options.output },
+        entries: Some(5..9999),
+        ..options
+    };
     let error = run(&input, "events", folder.path(), &beyond).unwrap_err();
     assert!(error.to_string().contains("entries 5..9999 are not within the 2421"), "{error}");
 }

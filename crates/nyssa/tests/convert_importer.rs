@@ -4,8 +4,10 @@
 mod convert_support;
 
 use convert_support::{data, ntuple, open, run};
-use nyssa::convert::{Effort, Options, inputs};
+use nyssa::convert::{Options, inputs};
+use nyssa::job::OutputOptions;
 use nyssa::rntuple::schema::{BACKING_PREFIX, FieldId, Schema};
+use nyssa::rntuple::write::Effort;
 use nyssa::ttree;
 
 /// What of a schema an importer decides: ids follow from the order. Collections that projected fields show
@@ -55,7 +57,10 @@ fn nanoaod_maps_as_the_importer_did_it() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { effort: Effort::Full, ..Options::default() };
+    let options = Options {
+        output: OutputOptions { effort: Effort::Full, ..OutputOptions::default() },
+        ..Options::default()
+    };
     run(&tree, "Events", folder.path(), &options).unwrap();
     let ours = ntuple(&folder.path().join("out.root"), "Events");
     let theirs = ntuple(&imported, "Events");

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use convert_support::{data, files, open, run, threads, verified};
 use nyssa::convert::{Options, convert};
+use nyssa::job::OutputOptions;
 use nyssa::{Kind, ttree};
 
 #[test]
@@ -20,7 +21,13 @@ fn an_existing_output_is_replaced_only_by_force() {
     assert_eq!(error.kind(), Kind::AlreadyExists);
     assert!(error.to_string().contains("it exists already"), "{error}");
     assert_eq!(std::fs::read(folder.path().join("out.root")).unwrap(), b"precious");
-    run(&input, "tree", folder.path(), &Options { force: true, ..verified() }).unwrap();
+    run(
+        &input,
+        "tree",
+        folder.path(),
+        &Options { output: OutputOptions { force: true, ..verified().output }, ..verified() },
+    )
+    .unwrap();
     assert_eq!(files(folder.path()), ["out.root"]);
     assert_ne!(std::fs::read(folder.path().join("out.root")).unwrap(), b"precious");
 }
@@ -33,7 +40,8 @@ fn refuses_itself(output: impl Fn(&Path) -> std::path::PathBuf) {
     std::fs::copy(&original, &copy).unwrap();
     let output = output(&copy);
     let before = files(folder.path());
-    let options = Options { force: true, ..verified() };
+    let options =
+        Options { output: OutputOptions { force: true, ..verified().output }, ..verified() };
     let error = convert(&open(&copy), "tree", &output, &options, &threads(1)).unwrap_err();
     assert!(error.to_string().contains("the output is the input file"), "{error}");
     assert_eq!(std::fs::read(&copy).unwrap(), std::fs::read(&original).unwrap());

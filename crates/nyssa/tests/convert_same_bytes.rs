@@ -5,7 +5,9 @@
 mod convert_support;
 
 use convert_support::{data, open, threads};
-use nyssa::convert::{Effort, Options, convert};
+use nyssa::convert::{Options, convert};
+use nyssa::job::OutputOptions;
+use nyssa::rntuple::write::Effort;
 
 fn bytes(file: &str, tree: &str, count: usize, options: &Options) -> Option<Vec<u8>> {
     let input = data(&format!("ttree/{file}"))?;
@@ -21,8 +23,15 @@ fn threads_do_not_change_the_output() {
         for (file, tree) in
             [("nanoAOD_2015_CMS_Open_Data_ttbar.root", "Events"), ("uproot-HZZ.root", "events")]
         {
-            let options =
-                Options { reproducible: true, effort, cluster_bytes: 50_000, ..Options::default() };
+            let options = Options {
+                output: OutputOptions {
+                    reproducible: true,
+                    effort,
+                    cluster_size: 50_000,
+                    ..OutputOptions::default()
+                },
+                ..Options::default()
+            };
             let Some(one) = bytes(file, tree, 1, &options) else { return };
             for count in [2, 4] {
                 let other = bytes(file, tree, count, &options).unwrap();

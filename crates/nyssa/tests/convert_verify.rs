@@ -26,7 +26,7 @@ fn other_values_are_named() {
         inputs.iter().map(|input| check(input.branch, Layout::Importer, &classes)).collect();
     let rules = Rules {
         layout: Layout::Importer,
-        compression: options.compression,
+        compression: options.output.compression,
         filter: &Filter::default(),
         skip_unsupported: false,
         skip_unreadable: false,

@@ -12,6 +12,7 @@ use convert_support::{data, files, ntuple, open, threads};
 use nyssa::compare::diff;
 use nyssa::cut::Cut;
 use nyssa::dataset::Dataset;
+use nyssa::job::OutputOptions;
 use nyssa::rewrite::{EntryCut, Options, Report, rewrite, rewrite_all};
 use nyssa::rntuple::encoding::ColumnType;
 use nyssa::rntuple::read::Reader;
@@ -25,7 +26,10 @@ const PHYSLITE: &str = "rntuple/uproot-physlite-rntuple_v1-0-0-0.root";
 const STAFF: &str = "rntuple/ntpl001_staff_rntuple_v1-0-1-0.root";
 
 fn verified() -> Options {
-    Options { verify: true, reproducible: true, ..Options::default() }
+    Options {
+        output: OutputOptions { verify: true, reproducible: true, ..OutputOptions::default() },
+        ..Options::default()
+    }
 }
 
 fn run(input: &Path, name: &str, folder: &Path, options: &Options) -> Result<Report> {
@@ -70,7 +74,13 @@ fn everything_stays_but_the_encoding() {
     let Some(input) = data(NANO) else { return };
     for compression in ["none", "505"] {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { compression: compression.parse().unwrap(), ..verified() };
+        let options = Options {
+            output: OutputOptions {
+                compression: compression.parse().unwrap(),
+                ..verified().output
+            },
+            ..verified()
+        };
         let report = run(&input, "Events", folder.path(), &options).unwrap();
         assert!(report.verified && report.dropped.is_empty() && report.left_out.is_empty());
         let (before, after) =
@@ -88,13 +98,14 @@ fn the_same_bytes_for_any_number_of_threads() {
     let outputs = [1, 2, 5].map(|count| {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("out.root");
-        let options = Options {
-            cluster_bytes: 100_000,
-            memory_budget: 1 << 20,
+        let chosen = OutputOptions {
+            cluster_size: 100_000,
+            memory: Some(1 << 20),
             reproducible: true,
             compression: "zstd:1".parse().unwrap(),
-            ..Options::default()
+            ..OutputOptions::default()
         };
+        let options = Options { output: chosen, ..Options::default() };
         let report =
             rewrite(&open(&input), "EventData", &output, &options, &threads(count)).unwrap();
         assert!(report.clusters > 2, "{} clusters", report.clusters);
@@ -108,7 +119,10 @@ fn clusters_have_the_size_that_was_asked_for() {
     let Some(input) = data(STAFF) else { return };
     let folder = tempfile::tempdir().unwrap();
     let none = "none".parse().unwrap();
-    let options = Options { cluster_bytes: 20_000, compression: none, ..verified() };
+    let options = Options {
+        output: OutputOptions { cluster_size: 20_000, compression: none, ..verified().output },
+        ..verified()
+    };
     let report = run(&input, "Staff", folder.path(), &options).unwrap();
     let written = ntuple(&folder.path().join("out.root"), "Staff");
     let clusters = written.clusters_info();
@@ -154,7 +168,7 @@ fn slim(fields: &[&str], drop: &[&str]) -> Option<Result<(Report, Schema)>> {
     let input = data(NANO)?;
     let folder = tempfile::tempdir().unwrap();
     let own = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
-    let options = Options { fields: own(fields), drop: own(drop), ..verified() };
+    let options = Options { include: own(fields), exclude: own(drop), ..verified() };
     Some(run(&input, "Events", folder.path(), &options).map(|report| {
         let schema = ntuple(&folder.path().join("out.root"), "Events").schema().clone();
         (report, schema)
@@ -242,7 +256,7 @@ fn members_of_records_are_selected_one_by_one() {
         .find(|(_, field)| field.children.is_empty() && field.parent.is_some())
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { fields: vec![schema.path(leaf)], ..verified() };
+    let options = Options { include: vec![schema.path(leaf)], ..verified() };
     let report = run(&input, &name, folder.path(), &options).unwrap();
     assert!(report.verified);
     let after = ntuple(&folder.path().join("out.root"), &name);
@@ -258,7 +272,7 @@ fn pairs_stay_whole() {
     let schema = ntuple(&input, "ntpl").schema().clone();
     let pair = schema.fields.iter().position(|f| f.type_name.starts_with("std::pair<")).unwrap();
     let member = schema.fields[pair].children[0];
-    let options = Options { fields: vec![schema.path(member)], ..verified() };
+    let options = Options { include: vec![schema.path(member)], ..verified() };
     let error = run(&input, "ntpl", folder.path(), &options).unwrap_err().to_string();
     assert!(error.contains("stays whole or goes"), "{error}");
 }
@@ -269,7 +283,8 @@ fn outputs_that_cannot_be() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("out.root");
     std::fs::copy(&input, &copy).unwrap();
-    let forced = Options { force: true, ..verified() };
+    let forced =
+        Options { output: OutputOptions { force: true, ..verified().output }, ..verified() };
     let error = run(&copy, "Staff", folder.path(), &forced).unwrap_err().to_string();
     assert!(error.contains("the output is the input file"), "{error}");
     let error = run(&input, "Staff", folder.path(), &verified()).unwrap_err().to_string();
@@ -306,7 +321,12 @@ fn skim(cut: &str, folder: &Path, options: Options) -> Option<Result<Report>> {
         Ok(cut) => Some(EntryCut::Expression(cut)),
         Err(error) => return Some(Err(error)),
     };
-    Some(run(&input, "Staff", folder, &Options { cut, force: true, ..options }))
+    Some(run(
+        &input,
+        "Staff",
+        folder,
+        &Options { output: OutputOptions { force: true, ..options.output }, cut, ..options },
+    ))
 }
 
 #[test]
@@ -326,8 +346,12 @@ fn a_cut_takes_entries() {
     ] {
         // Without the field that the cut looks at, in small clusters and with little memory.
         let drop = vec!["Grade".to_owned()];
-        let (cluster_bytes, memory_budget) = (5_000, 1 << 20);
-        let options = Options { drop, cluster_bytes, memory_budget, ..verified() };
+        let (cluster_size, memory) = (5_000, Some(1 << 20));
+        let options = Options {
+            output: OutputOptions { cluster_size, memory, ..verified().output },
+            exclude: drop,
+            ..verified()
+        };
         let report = skim(cut, folder.path(), options).unwrap().unwrap();
         let bits: Vec<_> = ages.iter().zip(&grades).map(|(a, g)| keeps(*a, *g)).collect();
         let count = bits.iter().filter(|bit| **bit).count() as u64;
@@ -344,7 +368,10 @@ fn a_cut_takes_entries() {
 fn clusters_of_a_skim_fill_up() {
     let folder = tempfile::tempdir().unwrap();
     let none = "none".parse().unwrap();
-    let options = Options { cluster_bytes: 20_000, compression: none, ..verified() };
+    let options = Options {
+        output: OutputOptions { cluster_size: 20_000, compression: none, ..verified().output },
+        ..verified()
+    };
     let Some(report) = skim("Age % 5 == 0", folder.path(), options) else { return };
     let report = report.unwrap();
     let mean = report.uncompressed_bytes / report.clusters;
@@ -362,7 +389,11 @@ fn a_mask_takes_entries() {
     let written = ntuple(&folder.path().join("out.root"), "Staff");
     let pieces = vec![Piece { entries: 1000..1500, mask: Some(mask) }];
     same_entries(&ntuple(&input, "Staff"), pieces, &written);
-    let options = Options { entries: Some(0..10), force: true, ..options };
+    let options = Options {
+        output: OutputOptions { force: true, ..options.output },
+        entries: Some(0..10),
+        ..options
+    };
     let error = run(&input, "Staff", folder.path(), &options).unwrap_err().to_string();
     assert!(error.contains("a mask of 500 bits does not go with 10 entries"), "{error}");
 }
@@ -388,7 +419,9 @@ fn every_kind_of_field_is_skimmed() {
     let Some(input) = data(PHYSLITE) else { return };
     let folder = tempfile::tempdir().unwrap();
     let cut = Some(EntryCut::Mask(BooleanBuffer::collect_bool(100, |index| index % 3 != 1)));
-    let options = Options { cut, cluster_bytes: 200_000, memory_budget: 1 << 20, ..verified() };
+    let output =
+        OutputOptions { cluster_size: 200_000, memory: Some(1 << 20), ..verified().output };
+    let options = Options { output, cut, ..verified() };
     let report = run(&input, "EventData", folder.path(), &options).unwrap();
     assert!(report.verified && report.clusters > 2);
     assert_eq!(report.entries, 67);

@@ -3,21 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::convert::{
-    self, CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options,
-    PAGE_BYTES, ProductReport, Report, Streamer,
-};
+use nyssa::convert::{self, Layout, Options, ProductReport, Report, Streamer};
 use nyssa::dataset::Format;
-use nyssa::rntuple::write::CompressionChoice;
 use nyssa::{Error, Kind};
 use nyssa_io::Sink;
 
 use crate::app::App;
-use crate::cmd::{columns, field_options};
+use crate::cmd::columns;
+use crate::cmd::output_options::{ClusterArgs, OutputArgs, parse};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, closing, others, printable};
-use crate::units::{Entries, count, parse_size, ratio, size};
+use crate::units::{Entries, count, ratio, size};
 use crate::{FINE, PROBLEM};
 
 /// Convert a TTree to an RNTuple
@@ -26,6 +23,7 @@ use crate::{FINE, PROBLEM};
 /// output appears only when all of it is written, and with --verify only when every value has been
 /// read back and compared.
 #[derive(Args, Debug)]
+#[command(mut_arg("force", |arg| arg.help("Replace an existing output, and an existing report")))]
 #[command(after_help = "Examples:\n  nyssa convert run3.root:Events out.root --verify\n  \
     nyssa convert run3.root out.root --all --compression zstd:7\n  \
     nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
@@ -42,31 +40,6 @@ pub struct Convert {
     /// a std::vector of its own
     #[arg(long, default_value = "importer", value_parser = parse::<Layout>)]
     layout: Layout,
-    /// zstd, zlib, lz4 or lzma, with a level 1 to 9 or without, a ROOT setting such as 505, or none. A
-    /// level is used exactly; without one, zstd spends time where a sample of a column shows that it pays
-    #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse::<CompressionChoice>)]
-    compression: CompressionChoice,
-    /// auto: spend time where it pays, at most that of the level; full: the exact level for every column
-    /// [default: full with a level, else auto]
-    #[arg(long, value_parser = parse::<Effort>)]
-    effort: Option<Effort>,
-    /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
-    #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
-    encoding: Encodings,
-    /// Compressed size of a cluster on storage, within some percent: at least 256 bytes, and 64 for each
-    /// column; smaller where memory is short [default: 128MiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    cluster_size: Option<u64>,
-    /// Size of a page before compression at most, 64 bytes to 512MiB [default: 1MiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    page_size: Option<u64>,
-    /// Memory for data in flight, at least 1MiB [default: 512MiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    memory: Option<u64>,
-    /// How some fields are stored, by glob of their paths: column type (unsplit, Real32Trunc:16,
-    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last that matches wins)
-    #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = field_options::parse)]
-    field_options: Vec<FieldOptions>,
     /// Store objects of classes and standard containers as the bytes of ROOT's streamer: all, auto (where
     /// that is smaller), or branches that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
@@ -83,34 +56,19 @@ pub struct Convert {
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
     columns: bool,
-    /// Read both files back and compare every value
-    #[arg(long)]
-    verify: bool,
     /// Leave out branches that are of kinds that cannot be converted
     #[arg(long)]
     skip_unsupported: bool,
     /// Leave out branches with damaged data; the exit status is then 1
     #[arg(long)]
     skip_unreadable: bool,
-    /// Leave the other objects of the file behind
-    #[arg(long)]
-    no_carry: bool,
     /// Write the report as JSON to this file too, with a digest of every branch (see `nyssa digest`)
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Replace an existing output, and an existing report
-    #[arg(long, short)]
-    force: bool,
-    /// Name of the RNTuple [default: the path of the TTree]
-    #[arg(long)]
-    name: Option<String>,
-    /// Write the same bytes every time: no dates, no random identity
-    #[arg(long)]
-    reproducible: bool,
-}
-
-fn parse<T: std::str::FromStr<Err = nyssa::Error>>(text: &str) -> std::result::Result<T, String> {
-    text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
+    #[command(flatten)]
+    output_options: OutputArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
 }
 
 pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
@@ -192,7 +150,7 @@ impl ReportFile {
                 Some("choose another name for the report".to_owned()),
             ));
         }
-        Ok(Self(nyssa_io::create(path, args.force).map_err(Error::from)?))
+        Ok(Self(nyssa_io::create(path, args.output_options.force).map_err(Error::from)?))
     }
 
     fn write(mut self, reports: &[Report], all: bool) -> Result<()> {
@@ -207,27 +165,15 @@ impl ReportFile {
 }
 
 fn options(args: &Convert) -> Result<Options> {
-    let page_bytes = args.page_size.unwrap_or(PAGE_BYTES as u64);
     Ok(Options {
+        output: args.output_options.options(args.clusters.cluster_size)?,
         layout: args.layout,
-        compression: args.compression.compression,
-        effort: args.compression.effort(args.effort),
-        encodings: args.encoding,
-        cluster_bytes: args.cluster_size.unwrap_or(CLUSTER_BYTES),
-        page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
-        field_options: args.field_options.clone(),
         streamer: Streamer::of(&args.streamer)?,
-        memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
         include: args.include.clone(),
         exclude: args.exclude.clone(),
         entries: None,
         skip_unsupported: args.skip_unsupported,
         skip_unreadable: args.skip_unreadable,
-        carry: !args.no_carry,
-        force: args.force,
-        verify: args.verify,
-        name: args.name.clone(),
-        reproducible: args.reproducible,
     })
 }
 

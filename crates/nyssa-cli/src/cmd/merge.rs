@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nyssa::merge::{self, Mode, Options, Report};
-use nyssa::rntuple::write::CompressionChoice;
 
 use crate::FINE;
 use crate::app::App;
+use crate::cmd::output_options::OutputArgs;
 use crate::data::{check_output, files};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
@@ -21,6 +21,14 @@ use crate::units::{count, parse_size, size};
 /// are matched by their counters. --recluster condenses many small files into full clusters. The other
 /// objects of the first input come along. The output appears only when all of it is written.
 #[derive(Args, Debug)]
+#[command(mut_arg("compression", |arg| arg.help(
+    "Compression of header, footer and page lists, and with --recluster of all: see nyssa rewrite"
+)))]
+#[command(mut_arg("memory", |arg| arg.help(
+    "Memory for pages in flight, at least 1MiB, with --recluster 2MiB [default: 256MiB, with --recluster \
+     what clusters of its size need, at least 448MiB]"
+)))]
+#[command(mut_arg("name", |arg| arg.help("Name of the RNTuple [default: that in the first input]")))]
 #[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
     nyssa merge @files.txt -o all.root --recluster 200MB")]
@@ -43,31 +51,13 @@ pub struct Merge {
     filter: bool,
     /// Do not check the pages against their checksums
     #[arg(long)]
-    no_verify: bool,
-    /// Name of the RNTuple [default: that in the first input]
-    #[arg(long)]
-    name: Option<String>,
+    no_checksums: bool,
     /// Decode everything and write it again in clusters of this compressed size, within some percent: at
     /// least 256 bytes, and 64 for each column
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     recluster: Option<u64>,
-    /// Compression of header, footer and page lists, and with --recluster of all
-    #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse)]
-    compression: CompressionChoice,
-    /// Memory for pages in flight, at least 1MiB, with --recluster 2MiB [default: 256MiB, with --recluster
-    /// what clusters of its size need, at least 448MiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    memory: Option<u64>,
-    /// Replace an existing output
-    #[arg(long, short)]
-    force: bool,
-    /// Write the same bytes every time: no dates, no random identity
-    #[arg(long)]
-    reproducible: bool,
-}
-
-fn parse(text: &str) -> std::result::Result<CompressionChoice, String> {
-    text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
+    #[command(flatten)]
+    output_options: OutputArgs,
 }
 
 pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
@@ -80,14 +70,9 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
             (_, true) => Mode::Filter,
             _ => Mode::Strict,
         },
-        verify: !args.no_verify,
-        name: args.name.clone(),
-        recluster: args.recluster,
-        compression: args.compression.compression,
-        effort: args.compression.effort(None),
-        memory_budget: args.memory.unwrap_or_else(|| merge::default_memory(args.recluster)),
-        force: args.force,
-        reproducible: args.reproducible,
+        verify_checksums: !args.no_checksums,
+        recluster: args.recluster.is_some(),
+        output: args.output_options.options(args.recluster)?,
     };
     let (bar, context) = app.progress(&context, "merging");
     let report = merge::merge(&inputs, &args.output, &options, &context);

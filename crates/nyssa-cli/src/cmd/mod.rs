@@ -9,6 +9,7 @@ mod field_options;
 pub mod inspect;
 pub mod ls;
 pub mod merge;
+mod output_options;
 pub mod rewrite;
 pub mod schema;
 pub mod verify;

@@ -6,20 +6,17 @@ use clap::Args;
 use nyssa::Kind;
 use nyssa::cut::Cut;
 use nyssa::dataset::{Dataset, Format};
-use nyssa::rewrite::{self, EntryCut, MEMORY_BUDGET, Options, Report};
+use nyssa::rewrite::{self, EntryCut, Options, Report};
 use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::write::{
-    CompressionChoice, DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings,
-    FieldOptions,
-};
 
 use crate::FINE;
 use crate::app::App;
-use crate::cmd::{columns, field_options};
+use crate::cmd::columns;
+use crate::cmd::output_options::{ClusterArgs, OutputArgs};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, closing, names, others, printable};
-use crate::units::{Entries, count, parse_size, ratio, size};
+use crate::units::{Entries, count, ratio, size};
 
 /// Decode an RNTuple and write it again
 ///
@@ -30,9 +27,9 @@ use crate::units::{Entries, count, parse_size, ratio, size};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa rewrite run3.root out.root --compression zstd:7 --verify\n  \
-    nyssa rewrite run3.root:Events slim.root --fields 'Muon_*' --fields 'jets._0.pt'\n  \
+    nyssa rewrite run3.root:Events slim.root --include 'Muon_*' --include 'jets._0.pt'\n  \
     nyssa rewrite run3.root:Events skim.root --cut 'nMuon >= 2 && Muon_pt[0] > 20'\n  \
-    nyssa rewrite run3.root:Events out.root --drop '*_trigger' --entries 0:1000\n  \
+    nyssa rewrite run3.root:Events out.root --exclude '*_trigger' --entries 0:1000\n  \
     nyssa rewrite run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n\n\
     Cuts know numbers, fields (jets.pt), + - * / %, < <= > >= == !=, && || !, items (pt[0], pt[-1]) and \
     abs sqrt min max sum any all count len. What is done with a list is done with each of its items; \
@@ -43,37 +40,12 @@ pub struct Rewrite {
     input: String,
     /// File to write
     output: PathBuf,
-    /// zstd, zlib, lz4 or lzma, with a level 1 to 9 or without, a ROOT setting such as 505, or none. A
-    /// level is used exactly; without one, zstd spends time where a sample of a column shows that it pays
-    #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse::<CompressionChoice>)]
-    compression: CompressionChoice,
-    /// auto: spend time where it pays, at most that of the level; full: the exact level for every column
-    /// [default: full with a level, else auto]
-    #[arg(long, value_parser = parse::<Effort>)]
-    effort: Option<Effort>,
-    /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
-    #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
-    encoding: Encodings,
-    /// Compressed size of a cluster on storage, within some percent: at least 256 bytes, and 64 for each
-    /// column; smaller where memory is short [default: 128MiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    cluster_size: Option<u64>,
-    /// Size of a page before compression at most, 64 bytes to 512MiB [default: 1MiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    page_size: Option<u64>,
-    /// Memory for data in flight, at least 1MiB [default: 512MiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    memory: Option<u64>,
-    /// How some fields are stored, by glob of their paths: column type (unsplit, Real32Trunc:16,
-    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last that matches wins)
-    #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = field_options::parse)]
-    field_options: Vec<FieldOptions>,
     /// Take only fields whose path matches a glob, such as 'Muon_*' or 'jets._0.pt' (repeatable)
     #[arg(long, value_name = "GLOB")]
-    fields: Vec<String>,
+    include: Vec<String>,
     /// Leave out fields whose path matches a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
-    drop: Vec<String>,
+    exclude: Vec<String>,
     /// Take entries A up to, not including, B
     #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse)]
     entries: Option<Entries>,
@@ -83,25 +55,10 @@ pub struct Rewrite {
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
     columns: bool,
-    /// Read both files back and compare every value
-    #[arg(long)]
-    verify: bool,
-    /// Leave out the other objects of the file
-    #[arg(long)]
-    only: bool,
-    /// Replace an existing output
-    #[arg(long, short)]
-    force: bool,
-    /// Name of the RNTuple [default: its path in the input]
-    #[arg(long)]
-    name: Option<String>,
-    /// Write the same bytes every time: no dates, no random identity
-    #[arg(long)]
-    reproducible: bool,
-}
-
-fn parse<T: std::str::FromStr<Err = nyssa::Error>>(text: &str) -> std::result::Result<T, String> {
-    text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
+    #[command(flatten)]
+    output_options: OutputArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
 }
 
 fn cut(text: &str) -> std::result::Result<Cut, String> {
@@ -143,23 +100,11 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
 }
 
 fn options(args: &Rewrite) -> Result<Options> {
-    let page_bytes = args.page_size.unwrap_or(DEFAULT_MAX_UNZIPPED_PAGE as u64);
     Ok(Options {
-        compression: args.compression.compression,
-        effort: args.compression.effort(args.effort),
-        encodings: args.encoding,
-        cluster_bytes: args.cluster_size.unwrap_or(DEFAULT_APPROX_ZIPPED_CLUSTER),
-        page_bytes: nyssa::guard::to_usize(page_bytes, "a page")?,
-        field_options: args.field_options.clone(),
-        memory_budget: args.memory.unwrap_or(MEMORY_BUDGET),
-        fields: args.fields.clone(),
-        drop: args.drop.clone(),
+        output: args.output_options.options(args.clusters.cluster_size)?,
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
         cut: args.cut.clone().map(EntryCut::Expression),
-        only: args.only,
-        force: args.force,
-        verify: args.verify,
-        name: args.name.clone(),
-        reproducible: args.reproducible,
         ..Options::default()
     })
 }
@@ -167,7 +112,7 @@ fn options(args: &Rewrite) -> Result<Options> {
 fn explain(failure: Failure) -> Failure {
     match failure.kind() {
         Some(Kind::Unsupported) if failure.message().contains("cannot be rewritten") => {
-            failure.hint("--drop leaves fields out by name")
+            failure.hint("--exclude leaves fields out by name")
         }
         _ => failure,
     }

@@ -9,7 +9,8 @@ use rayon::prelude::*;
 
 use super::classes::Classes;
 use super::clusters;
-use super::map::{Checked, Input, Map, Rules, map};
+use super::map::{Checked, Map, Rules, map};
+use super::model::Input;
 use super::options::{Options, Streamer};
 use super::report::ProductReport;
 use super::streamer::{Product, Products};
@@ -18,6 +19,7 @@ use super::unit::Units;
 use crate::Context;
 use crate::dataset::Filter;
 use crate::error::{Error, Result, ResultExt};
+use crate::job::OutputOptions;
 use crate::rntuple::page::SealedColumn;
 use crate::rntuple::schema::{FieldType, SchemaBuilder};
 use crate::rntuple::write::{self, Scratch, SealSettings, seal_field};
@@ -190,7 +192,9 @@ impl Choosing<'_> {
     /// Tries the first cluster of those that are not asked for.
     fn try_all(&self, candidates: &[(usize, Product, Reason)]) -> Result<Vec<Trial>> {
         let taken: Vec<usize> = candidates.iter().map(|(index, ..)| *index).collect();
-        let cluster = clusters::first(self.inputs, &taken, self.entries, self.options);
+        let OutputOptions { cluster_size, .. } = self.options.output;
+        let memory = self.options.output.memory();
+        let cluster = clusters::first(self.inputs, &taken, self.entries, cluster_size, memory);
         self.context.pool().install(|| {
             let one = |(index, product, reason): &(usize, Product, Reason)| {
                 self.context.check()?;
@@ -245,11 +249,11 @@ impl Choosing<'_> {
     ) -> Result<(u64, u64)> {
         let mut scratch = Scratch::new();
         let settings = write::Options {
-            compression: self.options.compression,
-            max_unzipped_page: self.options.page_bytes,
+            compression: self.options.output.compression,
+            max_unzipped_page: self.options.output.page_size,
             ..write::Options::default()
         };
-        let mut builder = SchemaBuilder::new(self.options.compression);
+        let mut builder = SchemaBuilder::new(self.options.output.compression);
         let class = FieldType::Streamed(product.class.clone());
         let field = builder.field(None, "object", &class)?;
         let schema = builder.finish();
@@ -272,7 +276,7 @@ impl Choosing<'_> {
         let only = Filter::new(&[globset::escape(path)], &[])?;
         let rules = Rules {
             layout: self.options.layout,
-            compression: self.options.compression,
+            compression: self.options.output.compression,
             filter: &only,
             skip_unsupported: false,
             skip_unreadable: false,

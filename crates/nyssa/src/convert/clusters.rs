@@ -5,23 +5,22 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::map::{Input, Source};
-use super::options::Options;
+use super::model::{Input, Source};
 use super::unit::Units;
 use crate::Context;
 use crate::error::Result;
-use crate::rntuple::write::cutting::{Amounts, Cutter, Span};
+use crate::job::cutting::{Amounts, Cutter, Span};
 use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::{Basket, Branch, Shape, Tree};
 
-/// Share of the memory budget that one branch may take in one cluster: room for several at once.
-const BRANCH_SHARE: u64 = 4;
+/// One branch may take one part in so many of the memory in one cluster: there is room for several at once.
+const BRANCH_DIVISOR: u64 = 4;
 /// Decoded bytes for each zipped byte of a branch whose size is not known before it is read.
 const EXPANSION: f64 = 6.0;
 /// Decoded bytes of an offset while it is sealed.
 const OFFSET_BYTES: f64 = 16.0;
 /// One byte in so many of a cluster is sealed to see what it becomes,
-const SAMPLE_SHARE: u64 = 32;
+const SAMPLE_DIVISOR: u64 = 32;
 /// and at least so many, as long as that is not more than a cluster.
 const LEAST_SAMPLE: u64 = 1 << 20;
 /// The tree is looked at in so many pieces of equal length, beside its own clusters.
@@ -59,19 +58,17 @@ impl Sizes {
         entries: &Range<u64>,
         first: &Range<u64>,
         settings: &SealSettings,
-        options: &Options,
+        cluster_size: u64,
         context: &Context,
     ) -> Result<Self> {
         let mut sizes = Self::unknown(units);
         let all: f64 = (0..units.units.len()).map(|unit| sizes.decoded(units, unit, entries)).sum();
-        if all <= options.cluster_bytes as f64 {
+        if all <= cluster_size as f64 {
             return Ok(sizes);
         }
         let length = first.end - first.start;
-        let bytes =
-            (options.cluster_bytes / SAMPLE_SHARE).max(LEAST_SAMPLE).min(options.cluster_bytes);
-        let count =
-            u128::from(length) * u128::from(bytes) / u128::from(options.cluster_bytes.max(1));
+        let bytes = (cluster_size / SAMPLE_DIVISOR).max(LEAST_SAMPLE).min(cluster_size);
+        let count = u128::from(length) * u128::from(bytes) / u128::from(cluster_size.max(1));
         let count = u64::try_from(count).unwrap_or(length).clamp(1, length.max(1));
         let start = first.start + (length.max(1) - count) / 2;
         let sample = start..start + count;
@@ -117,14 +114,15 @@ impl Sizes {
         fixed.map_or_else(|| self.given(units, unit, entries) * factor, |fixed| fixed as f64)
     }
 
-    /// Clusters of about `options.cluster_bytes` on storage that cover `entries`, ending where the tree's
+    /// Clusters of about `cluster_size` bytes on storage that cover `entries`, ending where the tree's
     /// own clusters do when one of those is near.
     pub fn cutter(
         &self,
         tree: &Tree,
         units: &Units<'_>,
         entries: &Range<u64>,
-        options: &Options,
+        cluster_size: u64,
+        memory: u64,
     ) -> Cutter {
         let ends = ends(tree, entries);
         let mut amounts = vec![Amounts::default(); ends.len()];
@@ -147,8 +145,7 @@ impl Sizes {
         }
         let spans = ends.iter().zip(amounts);
         let spans = spans.map(|(&(end, is_cluster), amounts)| Span { end, amounts, is_cluster });
-        let largest = options.memory_budget / BRANCH_SHARE;
-        Cutter::new(entries.start, spans, options.cluster_bytes, largest)
+        Cutter::new(entries.start, spans, cluster_size, memory / BRANCH_DIVISOR)
     }
 }
 
@@ -167,13 +164,14 @@ pub(super) fn first(
     inputs: &[Input<'_>],
     taken: &[usize],
     entries: &Range<u64>,
-    options: &Options,
+    cluster_size: u64,
+    memory: u64,
 ) -> Range<u64> {
     let branches = || taken.iter().filter_map(|&index| inputs.get(index)).map(|input| input.branch);
     let zipped: u64 = branches().map(|branch| stored(branch, entries)).fold(0, u64::saturating_add);
     let largest = branches().map(|branch| decoded(branch, entries)).max().unwrap_or(0);
-    let share = (options.memory_budget / BRANCH_SHARE).max(1);
-    let pieces = zipped.div_ceil(options.cluster_bytes.max(1)).max(largest.div_ceil(share)).max(1);
+    let share = (memory / BRANCH_DIVISOR).max(1);
+    let pieces = zipped.div_ceil(cluster_size.max(1)).max(largest.div_ceil(share)).max(1);
     entries.start..entries.start + (entries.end - entries.start).div_ceil(pieces)
 }
 
@@ -316,10 +314,7 @@ mod tests {
     fn the_first_cluster() {
         let branch = branch(Element::Float32, &[(0, 60, 600), (60, 40, 400)]);
         let inputs = [Input { path: "b".to_owned(), branch: &branch }];
-        let of = |cluster_bytes, memory_budget| {
-            let options = Options { cluster_bytes, memory_budget, ..Options::default() };
-            first(&inputs, &[0], &(0..100), &options)
-        };
+        let of = |cluster_size, memory| first(&inputs, &[0], &(0..100), cluster_size, memory);
         assert_eq!(of(1000, 1 << 30), 0..100);
         assert_eq!(of(300, 1 << 30), 0..25);
         // 100 entries of two floats are 800 bytes; a quarter of 1600 is 400.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_buffer::OffsetBuffer;
 
-use super::map::{Input, Source, Unit};
+use super::model::{Input, Source, Unit};
 use crate::error::{Error, Result};
 use crate::ttree::{CountSource, Reader, Shape};
 

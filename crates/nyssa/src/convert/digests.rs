@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use arrow_schema::DataType;
 
 use super::counters::needed;
-use super::map::{FieldMap, Source, Unit};
+use super::model::{FieldMap, Source, Unit};
 use super::unit::{Data, Units};
 use crate::compare::digest::Column;
 

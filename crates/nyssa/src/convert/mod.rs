@@ -15,24 +15,25 @@ mod digests;
 mod fields;
 mod job;
 mod map;
+mod model;
 mod options;
 mod others;
-mod pipeline;
 mod report;
 mod samples;
 mod streamer;
+mod tree;
 mod trouble;
 mod unit;
 mod verify;
+mod work;
 
 pub use classes::Classes;
-pub use job::{convert, convert_all, inputs};
-pub use map::{Checked, FieldMap, Input, Map, Rules, Source, Unit, check, map};
-pub use options::{
-    CLUSTER_BYTES, Effort, Encodings, FieldOptions, Layout, MEMORY_BUDGET, Options, PAGE_BYTES,
-    Streamer,
-};
+pub use job::{convert, convert_all};
+pub use map::{Checked, Map, Rules, check, map};
+pub use model::{FieldMap, Input, Source, Unit};
+pub use options::{Layout, Options, Streamer};
 pub use report::{FieldReport, ProductReport, Renamed, Report, Skipped};
 pub use streamer::{Product, Products};
+pub use tree::inputs;
 pub use trouble::Troubles;
 pub use verify::compare;

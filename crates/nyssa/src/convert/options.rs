@@ -1,20 +1,12 @@
-//! What a conversion does, with named defaults.
+//! What a conversion does.
 
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
-pub use crate::rntuple::write::{Effort, Encodings, FieldOptions};
-use crate::rntuple::write::{check_cluster, check_memory, check_page};
-
-/// Bytes of a cluster on storage, approximately; ROOT's default for RNTuple.
-pub const CLUSTER_BYTES: u64 = 128 << 20;
-/// Uncompressed bytes of a page at most; ROOT's default for RNTuple.
-pub const PAGE_BYTES: usize = 1 << 20;
-/// Bytes of decoded and sealed data in flight.
-pub const MEMORY_BUDGET: u64 = 512 << 20;
+use crate::job::OutputOptions;
+use crate::job::options::entry_range;
 
 /// How jagged branches become fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,27 +57,13 @@ impl Streamer {
 }
 
 /// Options of a conversion.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// What all jobs have. Without [`crate::rntuple::write::Effort::Full`], columns that compress much better
+    /// unsplit are stored so even with the default encoding.
+    pub output: OutputOptions,
     /// How jagged branches become fields.
     pub layout: Layout,
-    /// Algorithm and level of the output.
-    pub compression: Compression,
-    /// How compression effort is spent.
-    pub effort: Effort,
-    /// How column types are chosen. Those of the default depend on the effort too: without
-    /// [`Effort::Full`], columns that compress much better unsplit are stored so.
-    pub encodings: Encodings,
-    /// Bytes on storage that a cluster has, within some percent; the last one may have less, or a quarter
-    /// more. Clusters are smaller where the memory demands it, and where they would have ten times as many
-    /// bytes before compression, as in ROOT.
-    pub cluster_bytes: u64,
-    /// Uncompressed bytes of a page at most.
-    pub page_bytes: usize,
-    /// Bytes of decoded and sealed data in flight.
-    pub memory_budget: u64,
-    /// What holds for some fields of the output instead, by glob; the last that match win.
-    pub field_options: Vec<FieldOptions>,
     /// Which branches of classes become streamer fields.
     pub streamer: Streamer,
     /// Globs of branch names to take; empty takes all. Counters of taken branches come along.
@@ -98,56 +76,9 @@ pub struct Options {
     pub skip_unsupported: bool,
     /// Leaves out branches with damaged data, listed in the report, instead of failing.
     pub skip_unreadable: bool,
-    /// Carries the other objects of the file over; else they are only named.
-    pub carry: bool,
-    /// Replaces an existing output.
-    pub force: bool,
-    /// Reads both files back and compares every value before the output appears.
-    pub verify: bool,
-    /// Name of the RNTuple; `None` keeps the path of the tree.
-    pub name: Option<String>,
-    /// Fixes the time of writing and the identity of the file: outputs of one name are then the same
-    /// byte for byte.
-    pub reproducible: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            layout: Layout::default(),
-            compression: Compression::DEFAULT,
-            effort: Effort::default(),
-            encodings: Encodings::default(),
-            cluster_bytes: CLUSTER_BYTES,
-            page_bytes: PAGE_BYTES,
-            memory_budget: MEMORY_BUDGET,
-            field_options: Vec::new(),
-            streamer: Streamer::default(),
-            include: Vec::new(),
-            exclude: Vec::new(),
-            entries: None,
-            skip_unsupported: false,
-            skip_unreadable: false,
-            carry: true,
-            force: false,
-            verify: false,
-            name: None,
-            reproducible: false,
-        }
-    }
 }
 
 impl Options {
-    /// Checks that the numbers make sense.
-    ///
-    /// # Errors
-    /// `InvalidArgument` with the range of the option.
-    pub fn validate(&self) -> Result<()> {
-        check_cluster(self.cluster_bytes)?;
-        check_memory(self.memory_budget)?;
-        check_page(self.page_bytes)
-    }
-
     /// The branch filter.
     ///
     /// # Errors
@@ -161,14 +92,7 @@ impl Options {
     /// # Errors
     /// `InvalidArgument` when it reaches beyond the tree or runs backwards.
     pub fn entry_range(&self, total: u64) -> Result<Range<u64>> {
-        let Some(range) = self.entries.clone() else { return Ok(0..total) };
-        if range.start > range.end || range.end > total {
-            return Err(Error::invalid_argument(format!(
-                "entries {}..{} are not within the {total} entries of the tree",
-                range.start, range.end
-            )));
-        }
-        Ok(range)
+        entry_range(self.entries.as_ref(), total, "tree")
     }
 }
 

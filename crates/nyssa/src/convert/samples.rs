@@ -10,7 +10,7 @@ use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 use super::clusters::decoded;
-use super::map::{Input, Source, Unit};
+use super::model::{Input, Source, Unit};
 use super::streamer::Products;
 use crate::Context;
 use crate::error::Result;

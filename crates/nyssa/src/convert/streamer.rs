@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, LargeBinaryArray, new_empty_array};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
-use super::map::Input;
+use super::model::Input;
 use super::report::ProductReport;
 use crate::error::{Error, Result};
 use crate::rootfile::RootFile;

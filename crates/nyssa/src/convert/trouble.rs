@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::counters::needed;
-use super::map::{Input, Source, Unit};
+use super::model::{Input, Source, Unit};
 use super::options::Options;
 use super::report::Skipped;
 use super::streamer::Products;

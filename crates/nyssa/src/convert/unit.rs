@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
 
 use super::counters::{Counters, needed};
-use super::map::{Input, Source, Unit};
+use super::model::{Input, Source, Unit};
 use super::streamer::{Product, Products};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::page::SealedColumn;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
 
-use super::map::FieldMap;
+use super::model::FieldMap;
 use crate::Context;
 use crate::compare::diff::{self, Report};
 use crate::dataset::Dataset;

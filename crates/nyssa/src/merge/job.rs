@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::attributes;
 use super::options::Options;
 use super::recluster::recluster;
 use super::report::Report;
@@ -11,13 +10,15 @@ use super::survey::{Survey, open};
 use super::transfer::Transfer;
 use super::unify::Unified;
 use super::zeros::Zeros;
+use super::{attributes, verify};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
-use crate::memory::peak_memory;
-use crate::output::{self, Output};
+use crate::job::others::Others;
+use crate::job::output::Output;
+use crate::job::run::{self, Job};
 use crate::rntuple::read;
 use crate::rntuple::write::{self, Writer};
-use crate::streamer::Carry;
+use crate::rootfile::RootFile;
 
 /// Merges RNTuples, each the file or `FILE:PATH` of an argument, into one in the new file `output`, which
 /// appears only when all of it is written. Entries keep the order of the inputs. The other objects of
@@ -36,45 +37,31 @@ pub fn merge(
     let start = Instant::now();
     // Everything that can be refused is refused before the output is touched.
     let files: Vec<_> = inputs.iter().map(|input| crate::open::split_path(input).0).collect();
-    Output::check(&files, output, options.force)?;
+    Output::check(&files, output, options.output.force)?;
     options.validate()?;
-    let survey = Survey::of(inputs, options.recluster.is_some(), context)?;
-    let mut unified = Unified::of(&survey, options.mode, options.recluster.is_some())?;
-    let target = create(&survey, output, options)?;
-    let name = options.name.as_deref().unwrap_or(&survey.path).to_owned();
+    let survey = Survey::of(inputs, options.recluster, context)?;
+    let unified = Unified::of(&survey, options.mode, options.recluster)?;
+    let name = options.output.name.as_deref().unwrap_or(&survey.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
-    let carry = carry(&survey)?;
-    target.file.with(|file| carry.write_directories(file))?;
-    let done = match options.recluster {
-        Some(bytes) => {
-            let place = (&target.file, name.as_str());
-            let (totals, notes) = recluster(&survey, &unified, place, bytes, options, context)?;
-            unified.notes.extend(notes);
-            Done {
-                pages: totals.pages,
-                shared: totals.shared_pages,
-                bytes: totals.compressed_bytes,
-                totals,
-            }
-        }
-        None => move_all(&survey, &unified, (&target, &name), options, context)?,
-    };
-    describe_classes(&survey, &unified, &target)?;
+    let files: Vec<_> = survey.inputs.iter().map(|input| input.report.file.clone()).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let others = others(&survey)?;
+    let mut merge =
+        Merge { survey, unified, options, name: name.clone(), context, done: Done::default() };
+    let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
+    let Merge { survey, unified, done, .. } = merge;
     let mut notes = unified.notes;
-    let late = target.file.carry(&carry)?;
-    let refused = carry.refused().iter().chain(&late);
+    let refused = finished.others.refused.iter();
     notes.extend(
         refused
             .map(|object| format!("left out {} {}: {}", object.class, object.path, object.reason)),
     );
-    let output_bytes = target.finish()?;
-    context.check()?;
-    target.publish()?;
+    notes.extend(finished.others.left.iter().map(|object| format!("left out {object}")));
     let survey_bytes = survey.bytes();
     let seconds = start.elapsed().as_secs_f64();
     Ok(Report {
         inputs: survey.inputs.into_iter().map(|input| input.report).collect(),
-        output: target.name().to_owned(),
+        output: output.display().to_string(),
         ntuple: name,
         mode: options.mode.name().to_owned(),
         entries: done.totals.entries,
@@ -83,17 +70,56 @@ pub fn merge(
         pages: done.pages,
         shared_pages: done.shared,
         page_bytes: done.bytes,
-        output_bytes,
+        output_bytes: finished.bytes,
         seconds,
         megabytes_per_second: survey_bytes as f64 / 1e6 / seconds.max(1e-9),
-        reclustered: options.recluster.is_some(),
-        verified: options.verify,
-        peak_memory_bytes: peak_memory(),
+        reclustered: options.recluster,
+        checksums_verified: options.verify_checksums,
+        verified: options.output.verify,
+        peak_memory_bytes: finished.peak_memory_bytes,
         notes,
     })
 }
 
+/// A merge that is planned.
+struct Merge<'a> {
+    survey: Survey,
+    unified: Unified,
+    options: &'a Options,
+    /// Path of the RNTuple in the output.
+    name: String,
+    context: &'a Context,
+    done: Done,
+}
+
+impl Job for Merge<'_> {
+    type Stop = Error;
+
+    fn write(&mut self, output: &Output, _: &mut Others) -> Result<()> {
+        let Self { survey, unified, options, name, context, done } = self;
+        *done = if options.recluster {
+            let place = (&output.file, name.as_str());
+            let (totals, notes) = recluster(survey, unified, place, options, context)?;
+            unified.notes.extend(notes);
+            Done {
+                pages: totals.pages,
+                shared: totals.shared_pages,
+                bytes: totals.compressed_bytes,
+                totals,
+            }
+        } else {
+            move_all(survey, unified, (output, name), options, context)?
+        };
+        describe_classes(survey, unified, output)
+    }
+
+    fn verify(&mut self, written: &RootFile) -> Result<()> {
+        verify::compare(&self.survey, written, &self.name, self.options.memory(), self.context)
+    }
+}
+
 /// What was written.
+#[derive(Default)]
 struct Done {
     totals: write::Report,
     pages: u64,
@@ -111,7 +137,7 @@ fn move_all(
     context: &Context,
 ) -> Result<Done> {
     let write_options = write::Options {
-        compression: options.compression,
+        compression: options.output.compression,
         description: survey.description.clone(),
         ..write::Options::default()
     };
@@ -123,8 +149,8 @@ fn move_all(
         writer,
         zeros,
         context,
-        verify: options.verify,
-        memory_budget: options.memory_budget,
+        verify: options.verify_checksums,
+        memory_budget: options.memory(),
         moved_bytes: 0,
         moved_pages: 0,
         pages: 0,
@@ -142,16 +168,6 @@ fn move_all(
     Ok(Done { totals: transfer.writer.finish()?, pages, shared, bytes })
 }
 
-fn create(survey: &Survey, output: &Path, options: &Options) -> Result<Output> {
-    let inputs: Vec<_> = survey.inputs.iter().map(|input| input.report.file.as_str()).collect();
-    let settings = output::Settings {
-        compression: options.compression,
-        force: options.force,
-        reproducible: options.reproducible,
-    };
-    Output::create(&inputs, output, settings)
-}
-
 /// Takes the streamer infos of the inputs along, where there are streamed objects.
 fn describe_classes(survey: &Survey, unified: &Unified, target: &Output) -> Result<()> {
     let streamed = unified.schema.has_streamed_objects();
@@ -163,9 +179,9 @@ fn describe_classes(survey: &Survey, unified: &Unified, target: &Output) -> Resu
 }
 
 /// The other objects of the first input, which come along.
-fn carry(survey: &Survey) -> Result<Carry> {
+fn others(survey: &Survey) -> Result<Others> {
     let first = survey.inputs.first();
     let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;
     let (file, _) = open(first, read::Options::default())?;
-    Carry::plan(&file, &[&survey.path])
+    Others::plan(&file, &[&survey.path])
 }

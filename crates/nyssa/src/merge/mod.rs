@@ -29,9 +29,10 @@ mod survey;
 mod transfer;
 mod tree;
 mod unify;
+mod verify;
 mod widen;
 mod zeros;
 
 pub use job::merge;
-pub use options::{MEMORY_BUDGET, Mode, Options, default_memory};
+pub use options::{Mode, Options};
 pub use report::{InputReport, Report};

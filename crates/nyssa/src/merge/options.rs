@@ -1,23 +1,13 @@
-//! What a merge does, with named defaults.
+//! What a merge does.
 
 use std::str::FromStr;
 
-use crate::compression::Compression;
 use crate::error::{Error, Result};
-use crate::rntuple::write::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, Effort, MIN_MEMORY, check_cluster, check_memory,
-};
+use crate::job::OutputOptions;
+use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 
-/// Bytes of pages in flight.
-pub const MEMORY_BUDGET: u64 = 256 << 20;
-
-/// The memory for a merge, with `recluster` for clusters of so many bytes: what writing them needs whatever their
-/// columns, and what is read at once.
-pub fn default_memory(recluster: Option<u64>) -> u64 {
-    recluster.map_or(MEMORY_BUDGET, |cluster| {
-        (cluster.max(DEFAULT_APPROX_ZIPPED_CLUSTER) / 2).saturating_mul(7)
-    })
-}
+/// Bytes of pages in flight when they are moved.
+const MOVE_MEMORY: u64 = 256 << 20;
 
 /// What to do when the inputs do not have the same fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,58 +52,77 @@ impl FromStr for Mode {
 pub struct Options {
     /// What to do when the inputs do not have the same fields.
     pub mode: Mode,
-    /// Check the checksum of every page that has one while it is moved.
-    pub verify: bool,
-    /// Path of the RNTuple in the output; `None` takes that of the first input.
-    pub name: Option<String>,
-    /// Decodes everything and seals it again in clusters of about so many bytes on storage; `None` moves
-    /// the pages as they are.
-    pub recluster: Option<u64>,
-    /// Compression of what is written anew: header, footer, page lists; with `recluster` all.
-    pub compression: Compression,
-    /// How compression effort is spent with `recluster`.
-    pub effort: Effort,
-    /// Bytes of pages in flight; with `recluster` of all data in memory.
-    pub memory_budget: u64,
-    /// Replaces an existing output.
-    pub force: bool,
-    /// Fixes the time of writing and the identity of the file: outputs of one name are then the same
-    /// byte for byte.
-    pub reproducible: bool,
+    /// Decodes everything and seals it again in clusters of [`OutputOptions::cluster_size`]; else the pages are
+    /// moved as they are.
+    pub recluster: bool,
+    /// Checks the checksum of every page that has one.
+    pub verify_checksums: bool,
+    /// What all jobs have. Encodings, field options and the sizes of clusters and pages are for `recluster`; when
+    /// pages are moved, only header, footer and page lists are compressed anew.
+    pub output: OutputOptions,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             mode: Mode::default(),
-            verify: true,
-            name: None,
-            recluster: None,
-            compression: Compression::DEFAULT,
-            effort: Effort::default(),
-            memory_budget: MEMORY_BUDGET,
-            force: false,
-            reproducible: false,
+            recluster: false,
+            verify_checksums: true,
+            output: OutputOptions::default(),
         }
     }
 }
 
 impl Options {
-    /// Checks that the numbers make sense.
+    /// Checks that the options go together and that their numbers make sense.
     ///
     /// # Errors
     /// `InvalidArgument` with the range of the option.
     pub fn validate(&self) -> Result<()> {
-        check_memory(self.memory_budget)?;
-        let Some(bytes) = self.recluster else { return Ok(()) };
-        check_cluster(bytes)?;
-        if self.memory_budget < 2 * MIN_MEMORY {
+        self.output.validate()?;
+        if !self.recluster {
+            return self.check_moved();
+        }
+        let memory = self.memory();
+        if memory < 2 * MIN_MEMORY {
             return Err(Error::invalid_argument(format!(
-                "{} bytes of memory are not enough to make new clusters: at least {} are needed",
-                self.memory_budget,
+                "{memory} bytes of memory are not enough to make new clusters: at least {} are needed",
                 2 * MIN_MEMORY
             )));
         }
         Ok(())
+    }
+
+    /// Pages that are moved stay as they are.
+    fn check_moved(&self) -> Result<()> {
+        let OutputOptions { encoding, field_options, page_size, .. } = &self.output;
+        let default = OutputOptions::default();
+        if *encoding == default.encoding
+            && field_options.is_empty()
+            && *page_size == default.page_size
+        {
+            return Ok(());
+        }
+        Err(Error::invalid_argument(
+            "pages are moved as they are: encodings, options of fields and page sizes need new clusters, \
+             so ask for recluster",
+        ))
+    }
+
+    /// Bytes of pages in flight; with `recluster` of all data in memory: what writing clusters of that size
+    /// needs whatever their columns, and what is read at once.
+    pub(super) fn memory(&self) -> u64 {
+        self.output.memory.unwrap_or_else(|| default_memory(self))
+    }
+}
+
+/// The memory for a merge.
+pub(super) fn default_memory(options: &Options) -> u64 {
+    match options.recluster {
+        false => MOVE_MEMORY,
+        true => {
+            let cluster = options.output.cluster_size.max(DEFAULT_APPROX_ZIPPED_CLUSTER);
+            (cluster / 2).saturating_mul(7)
+        }
     }
 }

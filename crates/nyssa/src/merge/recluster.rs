@@ -10,21 +10,22 @@ use super::unify::Unified;
 use crate::Context;
 use crate::dataset::{Dataset, Item};
 use crate::error::{Error, Result, ResultExt};
+use crate::job::OutputOptions;
+use crate::job::cutting::clusters_are;
 use crate::rewrite::Target;
 use crate::rntuple::read;
 use crate::rntuple::schema::Schema;
-use crate::rntuple::write::cutting::clusters_are;
 use crate::rntuple::write::{self, Report, SharedFile, TableWriter};
 use crate::view::evolve::{Missing, Options as Evolution};
 use crate::view::{Evolved, Mapping};
 
 /// One part in so many of the memory is for what is read at once; the rest is for writing.
-const READ_SHARE: u64 = 4;
+const READ_DIVISOR: u64 = 4;
 /// Bytes that a value takes in memory, for each on storage before compression, at most: offsets of 64
 /// bits, and bits as bytes.
 const EXPANSION: u64 = 2;
 
-/// Reads all inputs in order and writes them in clusters of about `cluster_bytes`; what was written, and
+/// Reads all inputs in order and writes them in clusters of the size that is asked for; what was written, and
 /// remarks.
 ///
 /// # Errors
@@ -34,30 +35,31 @@ pub(super) fn recluster(
     survey: &Survey,
     unified: &Unified,
     (file, name): (&SharedFile, &str),
-    cluster_bytes: u64,
     options: &Options,
     context: &Context,
 ) -> Result<(Report, Vec<String>)> {
-    let target = Target::of(&unified.schema, options.compression.setting() != 0)?;
+    let OutputOptions { compression, effort, encoding, cluster_size, .. } = options.output;
+    let memory = options.memory();
+    let target = Target::of(&unified.schema, compression.setting() != 0)?;
     let columns = Columns::of(survey, unified)?;
     let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
     let write_options = write::Options {
-        compression: options.compression,
-        effort: options.effort,
+        effort,
+        encodings: encoding,
         description: survey.description.clone(),
-        approx_zipped_cluster: cluster_bytes,
-        max_unzipped_cluster: cluster_bytes.saturating_mul(10),
-        memory: options.memory_budget - options.memory_budget / READ_SHARE,
-        ..write::Options::default()
+        approx_zipped_cluster: cluster_size,
+        max_unzipped_cluster: cluster_size.saturating_mul(10),
+        memory: memory - memory / READ_DIVISOR,
+        ..options.output.write_options()
     };
     let mut table = TableWriter::with_schema(file, name, target.schema, write_options, context)?;
     table.writer_mut().set_extra_types(unified.extra_types.clone())?;
     let total = survey.inputs.iter().map(|input| input.report.entries).sum();
-    let step = step(survey, options.memory_budget / READ_SHARE);
+    let step = step(survey, memory / READ_DIVISOR);
     let quiet = context.quiet();
     let mut done = 0;
     for input in &survey.inputs {
-        let dataset = columns.open(input, options.verify)?;
+        let dataset = columns.open(input, options.verify_checksums)?;
         let mut start = 0;
         while start < input.report.entries {
             context.check()?;
@@ -69,20 +71,20 @@ pub(super) fn recluster(
         }
     }
     table.flush()?;
-    let notes = note(table.short_clusters(), cluster_bytes, options.memory_budget);
+    let notes = note(table.short_clusters(), options);
     attributes::carry(survey, table.writer_mut(), context)?;
     Ok((table.finish()?, notes))
 }
 
 /// What is worth knowing of clusters that ended for want of memory.
-fn note(short: u64, cluster_bytes: u64, memory: u64) -> Vec<String> {
+fn note(short: u64, options: &Options) -> Vec<String> {
     if short == 0 {
         return Vec::new();
     }
-    let clusters = clusters_are(short);
-    let needed = default_memory(Some(cluster_bytes));
+    let (clusters, memory) = (clusters_are(short), options.memory());
+    let (cluster_size, needed) = (options.output.cluster_size, default_memory(options));
     vec![format!(
-        "{clusters} smaller than {cluster_bytes} bytes on storage: a memory of {memory} bytes holds no \
+        "{clusters} smaller than {cluster_size} bytes on storage: a memory of {memory} bytes holds no \
          more, {needed} are enough"
     )]
 }

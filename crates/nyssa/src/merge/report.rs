@@ -34,6 +34,8 @@ pub struct Report {
     /// Everything was decoded and sealed again in new clusters.
     pub reclustered: bool,
     /// Pages were checked against their checksums.
+    pub checksums_verified: bool,
+    /// Every value was read back from all files and is the same.
     pub verified: bool,
     /// Largest resident set of the process so far in bytes, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,7 @@
 //! One input into the output: a thread reads and checks ahead, the caller writes.
+//!
+//! This is not the ordered pipeline of jobs: the pages of an input are read in their order, which one thread does
+//! as fast as the disk, so that a channel keeps them in order.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -1,4 +1,4 @@
-//! Reads fields of a cluster while those before them are sealed and written.
+//! Some fields of a cluster at a time are read and sealed, while those before them are written.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -9,15 +9,21 @@ use super::sizes::Sizes;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
+use crate::job::clusters::{Clusters, Planned};
+use crate::job::cutting::Cutter;
+use crate::job::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
-use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema};
-use crate::rntuple::write::cutting::Cutter;
+use crate::rntuple::schema::{Column, FieldId, Schema};
 use crate::rntuple::write::{SealSettings, Sealer, Writer};
 use crate::view::Selected;
 
-/// Share of the memory budget that the arrays of one batch may take: two batches are in memory, one
+/// Batches that are made at once: one is read while another is sealed.
+const BATCHES: usize = 2;
+/// A cluster is planned when all but this many before it are written.
+const AHEAD: usize = 2;
+/// The arrays of one batch take at most one part in so many of the memory: two batches are in memory, one
 /// of them also sealed, and compressors need some.
-const BATCH_SHARE: u64 = 4;
+const BATCH_DIVISOR: u64 = 4;
 
 /// A rewrite that is under way.
 pub(super) struct Batches<'a> {
@@ -27,7 +33,8 @@ pub(super) struct Batches<'a> {
     pub fields: &'a [(String, FieldId)],
     pub schema: &'a Schema,
     pub settings: &'a SealSettings,
-    pub budget: u64,
+    /// Bytes of decoded and sealed data in flight.
+    pub memory: u64,
     pub context: &'a Context,
 }
 
@@ -37,6 +44,8 @@ struct Batch {
     entries: Range<u64>,
     /// Indices of fields.
     fields: Range<usize>,
+    /// What it takes decoded, bytes.
+    bytes: u64,
     first: bool,
     last: bool,
 }
@@ -47,92 +56,76 @@ pub(super) struct Written {
     pub field_bytes: Vec<u64>,
     /// Bytes before and after compression by column.
     pub column_bytes: Vec<(u64, u64)>,
+    /// What is worth knowing of the clusters.
+    pub notes: Vec<String>,
 }
-
-/// What was read for a batch.
-type Arrays = Vec<(FieldId, ArrayRef)>;
 
 impl Batches<'_> {
     /// Writes all clusters.
     ///
     /// # Errors
     /// Those of reading and of the sink, `Cancelled`.
-    pub fn run(&self, cutter: &mut Cutter, writer: &mut Writer) -> Result<Written> {
+    pub fn run(&self, cutter: Cutter, writer: &mut Writer) -> Result<Written> {
         let sealer = Sealer::default();
         let quiet = self.context.quiet();
         let owners = owners(self.schema, self.fields);
-        let mut totals = Written {
+        let mut written = Written {
             field_bytes: vec![0; self.fields.len()],
             column_bytes: vec![(0, 0); self.schema.columns.len()],
+            notes: Vec::new(),
         };
-        let mut stored = 0;
-        let mut queue = VecDeque::new();
-        let mut at = self.plan(&mut queue, cutter);
-        let mut arrays = match &at {
-            Some(batch) => self.read(batch, &quiet)?,
-            None => Vec::new(),
+        let clusters = Clusters::new(cutter, AHEAD);
+        let plan = BatchPlan { batches: self, clusters, next: 0, queue: VecDeque::new() };
+        let make = |batch: &Batch, (): &mut ()| {
+            self.context.pool().install(|| {
+                let arrays = self.read(batch, &quiet)?;
+                sealer.seal(self.schema, &arrays, self.settings, &quiet)
+            })
         };
-        while let Some(batch) = at {
-            self.context.check()?;
-            // What follows is decided by what is written already, not by how fast it went.
-            let next = self.plan(&mut queue, cutter);
-            let (written, read) = self.context.pool().install(|| {
-                rayon::join(
-                    || self.write(&batch, arrays, &sealer, writer, &quiet),
-                    || next.as_ref().map(|next| self.read(next, &quiet)).transpose(),
-                )
-            });
-            for (column, (before, after)) in written? {
-                let index = column.0 as usize;
+        let size = |columns: &Vec<SealedColumn>| {
+            columns.iter().map(|column| column.page_bytes().1).sum::<u64>()
+        };
+        let write = |batch: &Batch, columns: Vec<SealedColumn>| {
+            for column in &columns {
+                let (before, after) = column.page_bytes();
+                let index = column.column.0 as usize;
                 let owner = owners.get(index).copied().flatten();
-                if let Some(total) = owner.and_then(|owner| totals.field_bytes.get_mut(owner)) {
+                if let Some(total) = owner.and_then(|owner| written.field_bytes.get_mut(owner)) {
                     *total += after;
                 }
-                if let Some(total) = totals.column_bytes.get_mut(index) {
+                if let Some(total) = written.column_bytes.get_mut(index) {
                     *total = (total.0 + before, total.1 + after);
                 }
             }
-            if batch.last {
-                let all = writer.report().compressed_bytes;
-                cutter.took(&batch.entries, all - std::mem::replace(&mut stored, all));
-            }
-            arrays = read?.unwrap_or_default();
-            self.context.report(done(&batch, self.fields.len()), self.selected.num_entries());
-            at = next;
-        }
-        Ok(totals)
+            let total = self.write(batch, columns, writer)?;
+            self.context.report(done(batch, self.fields.len()), self.selected.num_entries());
+            Ok(total)
+        };
+        let pipeline = Pipeline {
+            threads: Threads::Beside(BATCHES),
+            bytes: self.memory / BATCH_DIVISOR * BATCHES as u64,
+            context: self.context,
+        };
+        let plan = pipeline.run(plan, make, size, write)?;
+        written.notes = plan.clusters.notes(self.memory);
+        Ok(written)
     }
 
-    /// The next batch; that of the next cluster when one is complete.
-    fn plan(&self, queue: &mut VecDeque<Batch>, cutter: &mut Cutter) -> Option<Batch> {
-        if queue.is_empty() {
-            self.cut(&cutter.next()?, queue);
-        }
-        queue.pop_front()
-    }
-
-    /// Cuts a cluster into batches that fit the budget.
+    /// Cuts a cluster into batches that fit the memory.
     fn cut(&self, entries: &Range<u64>, queue: &mut VecDeque<Batch>) {
-        let most = self.budget / BATCH_SHARE;
-        let mut start = 0;
-        let mut bytes = 0u64;
-        let sizes = self.bytes(entries);
-        for (field, &size) in sizes.iter().enumerate() {
-            if field > start && bytes.saturating_add(size) > most {
-                let fields = start..field;
-                queue.push_back(Batch { entries: entries.clone(), fields, ..Batch::default() });
-                (start, bytes) = (field, 0);
+        let most = self.memory / BATCH_DIVISOR;
+        let mut batch = Batch { entries: entries.clone(), first: true, ..Batch::default() };
+        for (field, size) in self.bytes(entries).into_iter().enumerate() {
+            if field > batch.fields.start && batch.bytes.saturating_add(size) > most {
+                let next =
+                    Batch { entries: entries.clone(), fields: field..field, ..Batch::default() };
+                queue.push_back(std::mem::replace(&mut batch, next));
             }
-            bytes = bytes.saturating_add(size);
+            batch.fields.end = field + 1;
+            batch.bytes = batch.bytes.saturating_add(size);
         }
-        let fields = start..sizes.len();
-        queue.push_back(Batch { entries: entries.clone(), fields, ..Batch::default() });
-        if let Some(first) = queue.front_mut() {
-            first.first = true;
-        }
-        if let Some(last) = queue.back_mut() {
-            last.last = true;
-        }
+        batch.last = true;
+        queue.push_back(batch);
     }
 
     /// Bytes of memory that each field takes while a cluster is read: what is selected, and the largest
@@ -152,7 +145,7 @@ impl Batches<'_> {
         taken.iter().zip(largest).map(|(taken, largest)| taken.saturating_add(largest)).collect()
     }
 
-    fn read(&self, batch: &Batch, context: &Context) -> Result<Arrays> {
+    fn read(&self, batch: &Batch, context: &Context) -> Result<Vec<(FieldId, ArrayRef)>> {
         let fields = &self.fields[batch.fields.clone()];
         let names = fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let arrays = self.selected.read(&names, batch.entries.clone(), context)?;
@@ -162,29 +155,59 @@ impl Batches<'_> {
         Ok(fields.iter().map(|(_, id)| *id).zip(arrays).collect())
     }
 
-    /// Seals a batch and stores its columns; bytes before and after compression by column.
+    /// Writes a batch; at the end of a cluster, the bytes that all clusters take on storage.
     fn write(
         &self,
         batch: &Batch,
-        arrays: Arrays,
-        sealer: &Sealer,
+        columns: Vec<SealedColumn>,
         writer: &mut Writer,
-        context: &Context,
-    ) -> Result<Vec<(ColumnId, (u64, u64))>> {
-        let columns = sealer.seal(self.schema, &arrays, self.settings, context)?;
-        drop(arrays);
+    ) -> Result<Option<u64>> {
         if batch.first {
             writer.begin_cluster(batch.entries.end - batch.entries.start)?;
         }
-        let mut written = Vec::with_capacity(columns.len());
         for column in columns {
-            written.push((column.column, bytes(&column)));
             writer.put(column).in_object(self.selected.name())?;
         }
-        if batch.last {
-            writer.commit_cluster()?;
+        if !batch.last {
+            return Ok(None);
         }
-        Ok(written)
+        writer.commit_cluster()?;
+        Ok(Some(writer.report().compressed_bytes))
+    }
+}
+
+/// The batches of one cluster after the other.
+struct BatchPlan<'a> {
+    batches: &'a Batches<'a>,
+    clusters: Clusters,
+    /// Number of the next cluster.
+    next: usize,
+    queue: VecDeque<Batch>,
+}
+
+impl Plan for BatchPlan<'_> {
+    type Task = Batch;
+    type Written = Option<u64>;
+
+    fn next(&mut self) -> Next<Batch> {
+        loop {
+            if let Some(batch) = self.queue.pop_front() {
+                let bytes = batch.bytes;
+                return Next::Task(batch, bytes);
+            }
+            match self.clusters.get(self.next, false) {
+                Planned::Entries(entries) => self.batches.cut(&entries, &mut self.queue),
+                Planned::Wait => return Next::Wait,
+                Planned::None => return Next::End,
+            }
+            self.next += 1;
+        }
+    }
+
+    fn written(&mut self, _: &Batch, total: Option<u64>) {
+        if let Some(total) = total {
+            self.clusters.written(total);
+        }
     }
 }
 
@@ -199,13 +222,6 @@ fn owners(schema: &Schema, fields: &[(String, FieldId)]) -> Vec<Option<usize>> {
         index.get(&id).copied()
     };
     schema.columns.iter().map(owner).collect()
-}
-
-/// Bytes before and after compression.
-fn bytes(column: &SealedColumn) -> (u64, u64) {
-    column.pages.iter().fold((0, 0), |(before, after), page| {
-        (before + page.uncompressed as u64, after + page.bytes.len() as u64)
-    })
 }
 
 /// Entries done once a batch is: those of its cluster in part.

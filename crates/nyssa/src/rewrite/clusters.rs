@@ -2,19 +2,19 @@
 
 use super::sizes::Sizes;
 use crate::dataset::Dataset;
-use crate::rntuple::write::cutting::{Amounts, Cutter, Span};
+use crate::job::cutting::{Amounts, Cutter, Span};
 use crate::view::Selected;
 
-/// Share of the memory budget that one field may take in one cluster: one is read while another is
+/// One field may take one part in so many of the memory in one cluster: one is read while another is
 /// sealed.
-const FIELD_SHARE: u64 = 4;
+const FIELD_DIVISOR: u64 = 4;
 
-/// Clusters of `cluster_bytes` on storage, none with a field that takes too much of the memory. `ratios` are stored bytes by field for each decoded byte.
+/// Clusters of `cluster_size` on storage, none with a field that takes too much of the memory. `ratios` are stored bytes by field for each decoded byte.
 pub(super) fn cutter(
     selected: &Selected<'_>,
     sizes: &Sizes,
     ratios: &[f64],
-    (cluster_bytes, memory): (u64, u64),
+    (cluster_size, memory): (u64, u64),
 ) -> Cutter {
     let spans = selected.clusters().into_iter().map(|cluster| {
         let mut amounts = Amounts::default();
@@ -31,5 +31,5 @@ pub(super) fn cutter(
         Span { end: cluster.end, amounts, is_cluster: true }
     });
     let spans: Vec<_> = spans.collect();
-    Cutter::new(0, spans, cluster_bytes, memory / FIELD_SHARE)
+    Cutter::new(0, spans, cluster_size, memory / FIELD_DIVISOR)
 }

@@ -1,34 +1,18 @@
 //! From RNTuples in a file to RNTuples in another.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
 
-use super::attributes;
-use super::batches::Batches;
-use super::clusters::cutter;
-use super::look::Look;
+use super::ntuple::NTuple;
 use super::options::Options;
-use super::report::{FieldReport, Report};
-use super::select::Selection;
-use super::sizes::Sizes;
-use super::skim;
-use super::target::Target;
+use super::report::Report;
 use crate::Context;
-use crate::compare::diff;
-use crate::dataset::{AnyDataset, Dataset, Format};
+use crate::dataset::Format;
 use crate::error::{Error, Result, ResultExt};
-use crate::memory::peak_memory;
+use crate::job::others::Others;
+use crate::job::output::Output;
+use crate::job::run::{self, Job};
 use crate::open;
-use crate::output::{self, Output};
-use crate::rntuple::format::ExtraType;
-use crate::rntuple::read::{self, Reader, StreamerForm};
-use crate::rntuple::schema::{FieldId, Schema};
-use crate::rntuple::write::loss::{check_exact, losses};
-use crate::rntuple::write::{self, DEFAULT_INITIAL_UNZIPPED_PAGE, SealSettings, Writer};
 use crate::rootfile::{NOT_CLOSED, RootFile};
-use crate::streamer::{Carry, Refused};
-use crate::view::{Piece, Ruled, Selected};
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
 /// `output`, under the same path, which appears only when all of it is written (and verified, if
@@ -45,7 +29,7 @@ pub fn rewrite(
     options: &Options,
     context: &Context,
 ) -> Result<Report> {
-    let mut reports = run(input, &[path.to_owned()], output, options, context)?;
+    let mut reports = rewrite_paths(input, &[path.to_owned()], output, options, context)?;
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was rewritten"))
 }
 
@@ -66,15 +50,15 @@ pub fn rewrite_all(
     if paths.is_empty() {
         return Err(Error::not_found("the file has no RNTuple")).in_file(input.name());
     }
-    if options.name.is_some() && paths.len() > 1 {
+    if options.output.name.is_some() && paths.len() > 1 {
         return Err(Error::invalid_argument(
             "one name does not do for all RNTuples of a file: each keeps its path",
         ));
     }
-    run(input, &paths, output, options, context)
+    rewrite_paths(input, &paths, output, options, context)
 }
 
-fn run(
+fn rewrite_paths(
     input: &RootFile,
     paths: &[String],
     output: &Path,
@@ -82,291 +66,51 @@ fn run(
     context: &Context,
 ) -> Result<Vec<Report>> {
     // Everything that can be refused is refused before the output is touched.
-    Output::check(&[input.name()], output, options.force)?;
-    options.validate()?;
-    let mut jobs = Vec::with_capacity(paths.len());
+    Output::check(&[input.name()], output, options.output.force)?;
+    options.output.validate()?;
+    let mut ntuples = Vec::with_capacity(paths.len());
     for path in paths {
-        let job = Job::new(input, path, options, context);
-        jobs.push(job.in_file(input.name()).in_object(path)?);
+        let ntuple = NTuple::new(input, path, options, context);
+        ntuples.push(ntuple.in_file(input.name()).in_object(path)?);
     }
-    let others: Vec<_> = jobs.iter().map(|job| job.reader.name()).collect();
-    let carry = Carry::plan(input, &others)?;
-    let settings = output::Settings {
-        compression: options.compression,
-        force: options.force,
-        reproducible: options.reproducible,
-    };
-    let target = Output::create(&[input.name()], output, settings)?;
-    let mut done = Vec::with_capacity(jobs.len());
-    if !options.only {
-        target.file.with(|file| carry.write_directories(file))?;
-    }
-    for job in &jobs {
-        done.push(job.write(input, &target)?);
-    }
-    let mut left_out: Vec<_> = carry.refused().iter().map(ToString::to_string).collect();
-    let mut carried = Vec::new();
-    for key in carry.objects().iter().filter(|key| !key.is_directory()) {
-        carried.push(format!("{};{} ({})", key.path, key.cycle, key.class));
-    }
-    if options.only {
-        left_out.append(&mut carried);
-    } else {
-        let refused = target.file.carry(&carry)?;
-        let path = |refused: &Refused| format!("{} ({})", refused.path, refused.class);
-        carried.retain(|object| !refused.iter().any(|refused| path(refused) == *object));
-        left_out.extend(refused.iter().map(ToString::to_string));
-    }
-    let size = target.finish()?;
-    if options.verify {
-        let file = target.open()?;
-        for (job, report) in jobs.iter().zip(&mut done) {
-            job.verify(&file, report)?;
-        }
-    }
-    context.check()?;
-    target.publish()?;
+    let written: Vec<_> = ntuples.iter().map(NTuple::name).collect();
+    let others = Others::plan(input, &written)?;
+    let mut rewriting = Rewriting { input, ntuples, done: Vec::with_capacity(paths.len()) };
+    let names = [input.name()];
+    let finished = run::run(&mut rewriting, &names, output, others, &options.output, context)?;
+    let mut done = rewriting.done;
     for report in &mut done {
         if input.was_recovered() {
             report.notes.push(NOT_CLOSED.to_owned());
         }
-        report.output_bytes = size;
-        report.peak_memory_bytes = peak_memory();
-        report.carried.clone_from(&carried);
-        report.left_out.clone_from(&left_out);
+        report.output_bytes = finished.bytes;
+        report.peak_memory_bytes = finished.peak_memory_bytes;
+        report.carried.clone_from(&finished.others.carried);
+        report.left_out = finished.others.left_out();
     }
     Ok(done)
 }
 
-/// One RNTuple.
-pub(crate) struct Job<'a> {
-    /// Shows only the fields that stay.
-    reader: Arc<Reader>,
-    /// The reader, with what rules make.
-    shown: AnyDataset,
-    pieces: Vec<Piece>,
-    target: Target,
-    /// Fields with data of their own: name in the source, id in the output.
-    fields: Vec<(String, FieldId)>,
-    dropped: Vec<String>,
-    options: &'a Options,
-    context: &'a Context,
+/// The RNTuples of one file.
+struct Rewriting<'a> {
+    input: &'a RootFile,
+    ntuples: Vec<NTuple<'a>>,
+    /// A report for each.
+    done: Vec<Report>,
 }
 
-impl<'a> Job<'a> {
-    /// Plans the RNTuple at `path` of `input`.
-    ///
-    /// # Errors
-    /// As [`rewrite`].
-    pub(crate) fn new(
-        input: &RootFile,
-        path: &str,
-        options: &'a Options,
-        context: &'a Context,
-    ) -> Result<Self> {
-        let mut reader = Reader::open_with(input, path, raw_objects())?;
-        let schema = reader.schema();
-        let selection = Selection::new(schema, &options.fields, &options.drop)?;
-        let compressed = options.compression.setting() != 0;
-        let mut target = Target::new(schema, &selection, compressed)?;
-        let (by_field, compression) = (&options.field_options, options.compression);
-        write::choose_columns(&mut target.schema, by_field, compression, 0)?;
-        let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
-        let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
-        reader.retain(|id| selection.keeps(id));
-        let reader = Arc::new(reader);
-        let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
-        if !options.rules.is_empty() {
-            shown = Arc::new(Ruled::new(shown, &options.rules)?);
-            target.add_made(&*shown, &options.rules, options.compression)?;
+impl Job for Rewriting<'_> {
+    type Stop = Error;
+
+    fn write(&mut self, output: &Output, _: &mut Others) -> Result<()> {
+        for ntuple in &self.ntuples {
+            self.done.push(ntuple.write(self.input, output)?);
         }
-        readable(&*shown)?;
-        let entries = options.entry_range(reader.num_entries())?;
-        let pieces = match &options.cut {
-            None => vec![Piece { entries, mask: None }],
-            // A cut may use fields that do not stay.
-            Some(cut) => {
-                let reader = Reader::open(input, path)?;
-                skim::pieces(&reader, &entries, cut, options.memory_budget, context)?
-            }
-        };
-        let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
-        let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        let job = Self { reader, shown, pieces, target, fields, dropped, options, context };
-        if options.verify {
-            let settings = SealSettings::new(&job.target.schema, &job.write_options());
-            check_exact(&job.target.schema, &settings)?;
-        }
-        Ok(job)
-    }
-
-    fn write_options(&self) -> write::Options {
-        write::Options {
-            compression: self.options.compression,
-            fields: self.options.field_options.clone(),
-            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.options.page_bytes),
-            max_unzipped_page: self.options.page_bytes,
-            description: self.reader.header().description.clone(),
-            ..write::Options::default()
-        }
-    }
-
-    fn selected(&self) -> Result<Selected<'_>> {
-        Selected::new(&*self.shown, self.pieces.clone())
-    }
-
-    /// Writes the RNTuple, and what describes the objects that are streamed in it.
-    ///
-    /// # Errors
-    /// As [`rewrite`].
-    pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<Report> {
-        if self.target.schema.has_streamed_objects() {
-            // Those in the extra type information may lack classes of empty containers.
-            output.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
-        }
-        self.write_to(output).in_file(input.name()).in_object(self.reader.name())
-    }
-
-    fn write_to(&self, output: &Output) -> Result<Report> {
-        let start = Instant::now();
-        let Target { schema, sources, notes } = &self.target;
-        let mut notes = notes.clone();
-        let mut schema = schema.clone();
-        let write_options = self.write_options();
-        let mut settings = SealSettings::new(&schema, &write_options);
-        notes.extend(losses(&schema, &settings));
-        let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
-        let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
-        let selected = self.selected()?;
-        let look = Look {
-            dataset: &*self.shown,
-            sizes: &sizes,
-            fields: &self.fields,
-            context: self.context,
-        };
-        let chosen = look.choose(self.options, &mut schema, &mut settings)?;
-        let asked = self.options.cluster_bytes;
-        let (cluster_bytes, note) = write::cluster_of(asked, schema.columns.len());
-        notes.extend(note);
-        let ratios = look.ratios(cluster_bytes, &schema, &settings)?;
-        let budget = self.options.memory_budget;
-        let mut cutter = cutter(&selected, &sizes, &ratios, (cluster_bytes, budget));
-        let name = self.ntuple();
-        let mut writer =
-            Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
-        writer.set_extra_types(self.extra_types())?;
-        let batches = Batches {
-            selected: &selected,
-            sizes: &sizes,
-            fields: &self.fields,
-            schema: &schema,
-            settings: &settings,
-            budget,
-            context: self.context,
-        };
-        let written = batches.run(&mut cutter, &mut writer)?;
-        notes.extend(cutter.notes(budget));
-        let columns =
-            write::column_report::reports(&schema, &settings, &chosen, &written.column_bytes);
-        let sets =
-            attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
-        notes.extend(sets);
-        let totals = writer.finish()?;
-        let seconds = start.elapsed().as_secs_f64();
-        let input_bytes: u64 = sizes.by_field().iter().sum();
-        Ok(Report {
-            input: self.reader.file().to_owned(),
-            source: self.reader.name().to_owned(),
-            output: output.name().to_owned(),
-            ntuple: name,
-            input_entries: self.reader.num_entries(),
-            entries: totals.entries,
-            clusters: totals.clusters,
-            input_bytes,
-            uncompressed_bytes: totals.uncompressed_bytes,
-            compressed_bytes: totals.compressed_bytes,
-            seconds,
-            megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
-            threads: self.context.threads(),
-            fields: field_reports(&schema, &self.fields, sizes.by_field(), &written.field_bytes),
-            columns,
-            dropped: self.dropped.clone(),
-            notes,
-            ..Report::default()
-        })
-    }
-
-    /// Extra type information of header and footer, such as the streamer info of streamer fields.
-    fn extra_types(&self) -> Vec<ExtraType> {
-        let header = &self.reader.header().records.extra_types;
-        let mut all = header.clone();
-        let late = self.reader.footer().extension.extra_types.iter();
-        all.extend(late.filter(|record| !header.contains(record)).cloned());
-        all
-    }
-
-    /// Path of the RNTuple in the output, without a cycle.
-    fn ntuple(&self) -> String {
-        self.options.name.clone().unwrap_or_else(|| self.reader.name().to_owned())
-    }
-
-    /// Compares what was written with the input.
-    ///
-    /// # Errors
-    /// `OutOfSpecification` naming the first field that differs.
-    pub(crate) fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
-        let start = Instant::now();
-        let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
-        let options = diff::Options {
-            memory_budget: self.options.memory_budget,
-            shapes_by_value: false,
-            ..diff::Options::default()
-        };
-        let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
-        compared
-            .require_equal("the input", "the RNTuple")
-            .in_file(self.reader.file())
-            .in_object(self.reader.name())?;
-        report.verified = true;
-        report.verify_seconds = Some(start.elapsed().as_secs_f64());
         Ok(())
     }
-}
 
-/// Refuses fields that cannot be read, all of them by name.
-fn readable(dataset: &dyn Dataset) -> Result<()> {
-    let reasons = dataset.items().iter().filter_map(|item| item.field.as_ref().err());
-    let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
-    match reasons.len() {
-        0 => Ok(()),
-        count => Err(Error::unsupported(format!(
-            "{count} fields cannot be rewritten:{}",
-            reasons.concat()
-        ))),
+    fn verify(&mut self, written: &RootFile) -> Result<()> {
+        let mut all = self.ntuples.iter().zip(&mut self.done);
+        all.try_for_each(|(ntuple, report)| ntuple.verify(written, report))
     }
-}
-
-fn field_reports(
-    schema: &Schema,
-    physical: &[(String, FieldId)],
-    read: &[u64],
-    written: &[u64],
-) -> Vec<FieldReport> {
-    let report = |(id, field): (FieldId, &crate::rntuple::schema::Field)| {
-        let index = physical.iter().position(|(_, other)| *other == id);
-        let bytes = |all: &[u64]| index.and_then(|index| all.get(index)).copied().unwrap_or(0);
-        FieldReport {
-            name: field.name.clone(),
-            type_name: field.type_name.clone(),
-            projected: field.source.is_some(),
-            input_bytes: bytes(read),
-            output_bytes: bytes(written),
-        }
-    };
-    schema.top_level().map(report).collect()
-}
-
-/// Streamed objects are copied as bytes.
-fn raw_objects() -> read::Options {
-    read::Options { streamer: StreamerForm::Raw, ..read::Options::default() }
 }

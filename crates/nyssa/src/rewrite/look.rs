@@ -3,11 +3,11 @@
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
-use super::Options;
 use super::sizes::Sizes;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::Result;
+use crate::job::OutputOptions;
 use crate::rntuple::choose::{Chooser, Chosen, sample};
 use crate::rntuple::schema::{FieldId, Schema};
 use crate::rntuple::write::choosing::{apply, choose_field};
@@ -40,12 +40,12 @@ impl Look<'_> {
     /// Those of reading, `Cancelled`.
     pub fn choose(
         &self,
-        options: &Options,
+        options: &OutputOptions,
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
-        let Options { compression, effort, encodings, .. } = *options;
-        let Some(chooser) = Chooser::of(compression, effort, encodings) else {
+        let OutputOptions { compression, effort, encoding, .. } = *options;
+        let Some(chooser) = Chooser::of(compression, effort, encoding) else {
             return Ok(Vec::new());
         };
         let (known, sealed) = (&*schema, &*settings);
@@ -55,23 +55,23 @@ impl Look<'_> {
         Ok(apply(choices.into_iter().flatten(), schema, settings))
     }
 
-    /// Stored bytes of each field for each decoded byte, by a sample; `cluster_bytes` is what clusters
+    /// Stored bytes of each field for each decoded byte, by a sample; `cluster_size` is what clusters
     /// will take. Nothing has to be known where everything fits into one.
     ///
     /// # Errors
     /// Those of reading, `Cancelled`.
     pub fn ratios(
         &self,
-        cluster_bytes: u64,
+        cluster_size: u64,
         schema: &Schema,
         settings: &SealSettings,
     ) -> Result<Vec<f64>> {
         let all = self.sizes.decoded(&(0..self.dataset.num_entries()));
-        if all.iter().fold(0u64, |sum, &bytes| sum.saturating_add(bytes)) <= cluster_bytes {
+        if all.iter().fold(0u64, |sum, &bytes| sum.saturating_add(bytes)) <= cluster_size {
             return Ok(vec![1.0; self.fields.len()]);
         }
         // No more than a cluster has.
-        let most = cluster_bytes.saturating_mul(2) / (self.fields.len() as u64).max(1);
+        let most = cluster_size.saturating_mul(2) / (self.fields.len() as u64).max(1);
         let bytes = RATIO_SAMPLE_BYTES.min(most.max(LEAST_SAMPLE_BYTES));
         self.each(bytes, |field, sample, scratch| {
             let columns = seal_field(schema, field, sample.array, settings, scratch)?;

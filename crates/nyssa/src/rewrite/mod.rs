@@ -15,6 +15,7 @@ mod clusters;
 mod columns;
 mod job;
 mod look;
+mod ntuple;
 mod options;
 mod report;
 mod ruled;
@@ -23,8 +24,8 @@ mod sizes;
 mod skim;
 mod target;
 
-pub(crate) use job::Job;
 pub use job::{rewrite, rewrite_all};
-pub use options::{EntryCut, MEMORY_BUDGET, Options};
+pub(crate) use ntuple::NTuple;
+pub use options::{EntryCut, Options};
 pub use report::{FieldReport, Report};
 pub use target::Target;

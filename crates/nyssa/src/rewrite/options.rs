@@ -1,20 +1,14 @@
-//! What a rewrite does, with named defaults.
+//! What a rewrite does.
 
 use std::ops::Range;
 
 use arrow_buffer::BooleanBuffer;
 
-use crate::compression::Compression;
 use crate::cut::Cut;
 use crate::error::{Error, Result};
-use crate::rntuple::write::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings, FieldOptions,
-    check_cluster, check_memory, check_page,
-};
+use crate::job::OutputOptions;
+use crate::job::options::entry_range;
 use crate::view::ReadRule;
-
-/// Bytes of decoded and sealed data in flight.
-pub const MEMORY_BUDGET: u64 = 512 << 20;
 
 /// Which entries are taken.
 #[derive(Clone, Debug)]
@@ -42,26 +36,14 @@ impl EntryCut {
 }
 
 /// Options of a rewrite.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Algorithm and level of the output.
-    pub compression: Compression,
-    /// How much compression effort is made.
-    pub effort: Effort,
-    /// How column types are chosen.
-    pub encodings: Encodings,
-    /// Bytes on storage that a cluster has, as in [`crate::convert::Options::cluster_bytes`].
-    pub cluster_bytes: u64,
-    /// Uncompressed bytes of a page at most.
-    pub page_bytes: usize,
-    /// Bytes of decoded and sealed data in flight.
-    pub memory_budget: u64,
-    /// What holds for some fields instead, by glob; the last that match win.
-    pub field_options: Vec<FieldOptions>,
+    /// What all jobs have.
+    pub output: OutputOptions,
     /// Globs of field paths to take, such as `Muon_*` or `jets._0.pt`; empty takes all.
-    pub fields: Vec<String>,
-    /// Globs of field paths to leave out, stronger than `fields`.
-    pub drop: Vec<String>,
+    pub include: Vec<String>,
+    /// Globs of field paths to leave out, stronger than `include`.
+    pub exclude: Vec<String>,
     /// Entries to take; `None` takes all.
     pub entries: Option<Range<u64>>,
     /// Which of these entries to take; `None` takes all.
@@ -69,66 +51,14 @@ pub struct Options {
     /// Rules for the classes of the fields: the members that they make are written as well. Cuts do
     /// not see them.
     pub rules: Vec<ReadRule>,
-    /// Leaves out the other objects of the file; else they are carried over.
-    pub only: bool,
-    /// Replaces an existing output.
-    pub force: bool,
-    /// Reads both files back and compares every value before the output appears.
-    pub verify: bool,
-    /// Name of the RNTuple; `None` keeps its path.
-    pub name: Option<String>,
-    /// Fixes the time of writing and the identity of the file: outputs of one name are then the same
-    /// byte for byte.
-    pub reproducible: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            compression: Compression::DEFAULT,
-            effort: Effort::default(),
-            encodings: Encodings::default(),
-            cluster_bytes: DEFAULT_APPROX_ZIPPED_CLUSTER,
-            page_bytes: DEFAULT_MAX_UNZIPPED_PAGE,
-            memory_budget: MEMORY_BUDGET,
-            field_options: Vec::new(),
-            fields: Vec::new(),
-            drop: Vec::new(),
-            entries: None,
-            cut: None,
-            rules: Vec::new(),
-            only: false,
-            force: false,
-            verify: false,
-            name: None,
-            reproducible: false,
-        }
-    }
 }
 
 impl Options {
-    /// Checks that the numbers make sense.
-    ///
-    /// # Errors
-    /// `InvalidArgument` with the range of the option.
-    pub fn validate(&self) -> Result<()> {
-        check_cluster(self.cluster_bytes)?;
-        check_memory(self.memory_budget)?;
-        check_page(self.page_bytes)
-    }
-
     /// The entry range within an RNTuple of `total` entries.
     ///
     /// # Errors
     /// `InvalidArgument` when it reaches beyond the end or runs backwards.
     pub fn entry_range(&self, total: u64) -> Result<Range<u64>> {
-        let Some(range) = self.entries.clone() else { return Ok(0..total) };
-        if range.start > range.end || range.end > total {
-            return Err(Error::invalid_argument(format!(
-                "entries {}..{} are not within the {total} entries of the RNTuple",
-                range.start, range.end
-            )));
-        }
-        Ok(range)
+        entry_range(self.entries.as_ref(), total, "RNTuple")
     }
 }

@@ -16,9 +16,9 @@ use crate::guard::to_usize;
 use crate::rntuple::read::Reader;
 use crate::view::Piece;
 
-/// Share of the memory budget for the fields of the cut: one chunk is read while another is looked at,
+/// The fields of the cut take one part in so many of the memory: one chunk is read while another is looked at,
 /// and its numbers are copied to 64 bits.
-const CHUNK_SHARE: u64 = 8;
+const CHUNK_DIVISOR: u64 = 8;
 /// Entries that one thread looks at in one go, at least.
 const SLICE_ENTRIES: usize = 4096;
 
@@ -30,14 +30,14 @@ pub(super) fn pieces(
     reader: &Reader,
     entries: &Range<u64>,
     cut: &EntryCut,
-    budget: u64,
+    memory: u64,
     context: &Context,
 ) -> Result<Vec<Piece>> {
     match cut {
         EntryCut::Mask(mask) => masked(reader, entries, mask),
         EntryCut::Expression(cut) => {
             cut.check(reader.items())?;
-            let chunks = chunks(reader, cut, entries, budget / CHUNK_SHARE)?;
+            let chunks = chunks(reader, cut, entries, memory / CHUNK_DIVISOR)?;
             evaluate(reader, cut, &chunks, context)
         }
     }

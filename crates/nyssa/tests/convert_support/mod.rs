@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use nyssa::convert::{Options, Report, convert};
+use nyssa::job::OutputOptions;
 use nyssa::rntuple::read;
 use nyssa::rootfile::RootFile;
 use nyssa::{Context, Result};
@@ -32,7 +33,10 @@ pub fn threads(count: usize) -> Context {
 
 /// Options with verification.
 pub fn verified() -> Options {
-    Options { verify: true, ..Options::default() }
+    Options {
+        output: OutputOptions { verify: true, ..OutputOptions::default() },
+        ..Options::default()
+    }
 }
 
 /// Converts `tree` of the file of the test data to `out.root` in `folder`.

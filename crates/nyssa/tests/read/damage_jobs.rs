@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{Array, ArrayRef};
 use nyssa::dataset::AnyDataset;
+use nyssa::job::OutputOptions;
 use nyssa::rntuple::read::{Options, Reader, StreamerForm};
 use nyssa::rntuple::write;
 use nyssa::rootfile::writer::Options as FileOptions;
@@ -85,7 +86,10 @@ fn join(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
 
 fn rewritten(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     let output = input.folder.join("rewritten.root");
-    let options = rewrite::Options { force: true, ..Default::default() };
+    let options = rewrite::Options {
+        output: OutputOptions { force: true, ..OutputOptions::default() },
+        ..Default::default()
+    };
     let file = memory(input.bytes.clone())?;
     rewrite::rewrite(&file, input.case.path, &output, &options, &context())?;
     input.written(&output)
@@ -97,7 +101,10 @@ fn merged(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     std::fs::write(&paths[1], &input.bytes).unwrap();
     let paths = paths.map(|path| format!("{}:{}", path.display(), input.case.path));
     let output = input.folder.join("merged.root");
-    let options = merge::Options { force: true, ..Default::default() };
+    let options = merge::Options {
+        output: OutputOptions { force: true, ..OutputOptions::default() },
+        ..Default::default()
+    };
     merge::merge(&paths, &output, &options, &context())?;
     input.written(&output)
 }

@@ -24,39 +24,25 @@ impl Form {
     }
 }
 
-/// The type with the same values, split if this one is not and the other way round (specification,
-/// "Fundamental Types"). Offsets stay split: their differences are always smaller.
+/// Whether split or unsplit is chosen by looking. Offsets stay split: their differences are always smaller.
+fn is_chosen(column_type: ColumnType) -> bool {
+    use ColumnType as T;
+    let numbers = !matches!(column_type.unsplit_form(), T::Index32 | T::Index64 | T::Real16);
+    numbers && column_type.split_form() != column_type.unsplit_form()
+}
+
+/// The type with the same values, split if this one is not and the other way round.
 pub(crate) fn counterpart(column_type: ColumnType) -> Option<ColumnType> {
-    PAIRS.iter().find_map(|&(split, unsplit)| match column_type {
-        known if known == split => Some(unsplit),
-        known if known == unsplit => Some(split),
-        _ => None,
-    })
+    let (split, unsplit) = (column_type.split_form(), column_type.unsplit_form());
+    is_chosen(column_type).then_some(if column_type == split { unsplit } else { split })
 }
 
 /// ROOT's type where pages are compressed, of those with the same values.
 pub(crate) fn default_type(column_type: ColumnType) -> ColumnType {
-    let pair = PAIRS.iter().find(|(_, unsplit)| *unsplit == column_type);
-    pair.map_or(column_type, |(split, _)| *split)
+    if is_chosen(column_type) { column_type.split_form() } else { column_type }
 }
 
 /// The unsplit type with the same values; offsets keep theirs.
 pub(crate) fn unsplit_type(column_type: ColumnType) -> ColumnType {
-    let pair = PAIRS.iter().find(|(split, _)| *split == column_type);
-    pair.map_or(column_type, |(_, unsplit)| *unsplit)
+    if is_chosen(column_type) { column_type.unsplit_form() } else { column_type }
 }
-
-/// Split types, and the unsplit ones with the same values.
-const PAIRS: [(ColumnType, ColumnType); 8] = {
-    use ColumnType as T;
-    [
-        (T::SplitInt16, T::Int16),
-        (T::SplitUInt16, T::UInt16),
-        (T::SplitInt32, T::Int32),
-        (T::SplitUInt32, T::UInt32),
-        (T::SplitInt64, T::Int64),
-        (T::SplitUInt64, T::UInt64),
-        (T::SplitReal32, T::Real32),
-        (T::SplitReal64, T::Real64),
-    ]
-};

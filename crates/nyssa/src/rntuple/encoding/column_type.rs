@@ -52,23 +52,39 @@ macro_rules! column_types {
     };
 }
 
+/// Types whose pages hold elements as they are, and those with the same values as byte planes: all first bytes,
+/// then all second bytes, and so on (specification, "Column Description").
+const SPLIT: [(ColumnType, ColumnType); 11] = {
+    use ColumnType as T;
+    [
+        (T::Int16, T::SplitInt16),
+        (T::UInt16, T::SplitUInt16),
+        (T::Int32, T::SplitInt32),
+        (T::UInt32, T::SplitUInt32),
+        (T::Int64, T::SplitInt64),
+        (T::UInt64, T::SplitUInt64),
+        (T::Real16, T::SplitReal16),
+        (T::Real32, T::SplitReal32),
+        (T::Real64, T::SplitReal64),
+        (T::Index32, T::SplitIndex32),
+        (T::Index64, T::SplitIndex64),
+    ]
+};
+
 impl ColumnType {
-    /// Whether pages hold byte planes: all first bytes, then all second bytes, and so on.
+    /// Whether pages hold byte planes.
     pub fn is_split(self) -> bool {
-        matches!(
-            self,
-            Self::SplitInt16
-                | Self::SplitUInt16
-                | Self::SplitInt32
-                | Self::SplitUInt32
-                | Self::SplitInt64
-                | Self::SplitUInt64
-                | Self::SplitReal16
-                | Self::SplitReal32
-                | Self::SplitReal64
-                | Self::SplitIndex32
-                | Self::SplitIndex64
-        )
+        SPLIT.iter().any(|(_, split)| *split == self)
+    }
+
+    /// The type with the same values as byte planes; itself where there is none.
+    pub fn split_form(self) -> Self {
+        SPLIT.iter().find(|(unsplit, _)| *unsplit == self).map_or(self, |(_, split)| *split)
+    }
+
+    /// The type with the same values as they are; itself where there is no other.
+    pub fn unsplit_form(self) -> Self {
+        SPLIT.iter().find(|(_, split)| *split == self).map_or(self, |(unsplit, _)| *unsplit)
     }
 }
 

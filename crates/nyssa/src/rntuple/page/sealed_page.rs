@@ -27,3 +27,12 @@ pub struct SealedColumn {
     /// Pages in order.
     pub pages: Vec<SealedPage>,
 }
+
+impl SealedColumn {
+    /// Bytes of all pages before and after compression.
+    pub(crate) fn page_bytes(&self) -> (u64, u64) {
+        self.pages.iter().fold((0, 0), |(before, after), page| {
+            (before + page.uncompressed as u64, after + page.bytes.len() as u64)
+        })
+    }
+}

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StructArray, UInt64Array};
 use arrow_schema::{DataType, Fields, Schema as ArrowSchema};
 
-use super::{Options, TableWriter, Writer};
+use super::{FinishedSet, Options, TableWriter, Writer};
 use crate::Context;
 use crate::arrow::field;
 use crate::error::{Error, Result};
@@ -31,14 +31,6 @@ pub struct AttributeSetWriter {
     name: String,
     fields: Fields,
     /// The entry after the last that any range has.
-    end: u64,
-}
-
-/// A complete attribute set that its RNTuple does not know yet.
-#[derive(Debug)]
-#[must_use = "without a link the attribute set cannot be found"]
-pub struct FinishedSet {
-    pub(super) link: AttributeSet,
     end: u64,
 }
 
@@ -127,24 +119,6 @@ impl AttributeSetWriter {
         let locator = Locator { offset, size: size as u64 };
         let link =
             AttributeSet { schema_major, schema_minor, anchor_length: length, locator, name };
-        Ok(FinishedSet { link, end })
-    }
-}
-
-impl FinishedSet {
-    /// A set that is in the file already.
-    pub(super) fn known(link: AttributeSet) -> Self {
-        Self { link, end: 0 }
-    }
-
-    /// Checks that all ranges lie in an RNTuple of so many entries.
-    pub(super) fn check(&self, entries: u64) -> Result<()> {
-        if self.end <= entries {
-            return Ok(());
-        }
-        Err(Error::invalid_argument(format!(
-            "attribute set {:?} has a range up to entry {}, and there are {entries} entries",
-            self.link.name, self.end
-        )))
+        Ok(FinishedSet::new(link, end))
     }
 }

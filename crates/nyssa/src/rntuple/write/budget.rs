@@ -1,4 +1,4 @@
-//! The memory of one who fills: a share of the whole, cut into parts.
+//! The memory of a filler: a part of the whole memory, cut into parts.
 
 use super::{Options, SealSettings};
 use crate::error::{Error, Result};
@@ -6,15 +6,15 @@ use crate::rntuple::schema::Schema;
 
 /// One part in so many of the memory is for what the file needs: known pages, page lists, the write
 /// buffer.
-const FILE_SHARE: u64 = 8;
-/// A page takes at most one part in so many of its filler's memory.
-const PAGE_SHARE: u64 = 64;
-/// Pages are smaller when sealing one would take more than one part in so many.
-const LANE_SHARE: u64 = 2;
-/// Threads that seal take at most one part in so many of their filler's memory.
-const SEALING_SHARE: u64 = 4;
-/// Rows are looked at in pieces of one part in so many.
-const PIECE_SHARE: u64 = 16;
+const FILE_DIVISOR: u64 = 8;
+/// A page takes at most one part in so many of the memory of its filler.
+const PAGE_DIVISOR: u64 = 64;
+/// Pages are smaller where sealing one would take more than one part in so many of that memory.
+const LANE_DIVISOR: u64 = 2;
+/// The threads that seal take at most one part in so many of that memory.
+const SEALING_DIVISOR: u64 = 4;
+/// Rows are taken apart in pieces of one part in so many of that memory.
+const PIECE_DIVISOR: u64 = 16;
 /// Pages that sealing one needs besides: its elements, encoded, compressed at worst, and exact;
 /// and a buffer that grows.
 const PAGES_PER_LANE: u64 = 6;
@@ -52,9 +52,9 @@ impl Budget {
     ) -> Result<Self> {
         let memory = (options.memory - file_share(options)) / (fillers as u64).max(1);
         let (page, lane) = page_and_lane(settings, options, memory);
-        let lanes = usize::try_from(memory / SEALING_SHARE / lane).unwrap_or(usize::MAX);
+        let lanes = usize::try_from(memory / SEALING_DIVISOR / lane).unwrap_or(usize::MAX);
         let lanes = lanes.clamp(1, threads.max(1));
-        let piece = (memory / PIECE_SHARE).max(1);
+        let piece = (memory / PIECE_DIVISOR).max(1);
         // A piece may be there twice while it is sealed.
         let room = memory.saturating_sub(lanes as u64 * lane + piece);
         // Half of the room may be taken by sealed pages when open ones begin to be sealed early.
@@ -63,17 +63,17 @@ impl Budget {
         if room < least {
             let fits = |memory: &u64| {
                 let (_, lane) = page_and_lane(settings, options, *memory);
-                memory.saturating_sub(lane + memory / PIECE_SHARE) >= least
+                memory.saturating_sub(lane + memory / PIECE_DIVISOR) >= least
             };
             let larger = std::iter::successors(Some(least), |memory| Some(memory / 4 * 5 + 4096));
             let needed = larger.take(u64::BITS as usize * 4).find(fits).unwrap_or(u64::MAX);
-            let needed = needed.saturating_mul(fillers as u64) / (FILE_SHARE - 1);
+            let needed = needed.saturating_mul(fillers as u64) / (FILE_DIVISOR - 1);
             return Err(Error::limit(format!(
                 "{} bytes of memory cannot hold the pages of {columns} columns for {fillers} fill \
                  contexts with {}: give at least {}, or use fewer contexts or a cheaper compression",
                 options.memory,
                 options.compression,
-                (needed.saturating_mul(FILE_SHARE) / MEBIBYTE + 1).saturating_mul(MEBIBYTE),
+                (needed.saturating_mul(FILE_DIVISOR) / MEBIBYTE + 1).saturating_mul(MEBIBYTE),
             )));
         }
         let scale = if options.compression.setting() == 0 { 1 } else { 2 };
@@ -88,13 +88,13 @@ impl Budget {
 /// Bytes of the largest page of one who has so much memory, and of what a thread needs to seal it:
 /// compressors of high levels take less for smaller pages.
 fn page_and_lane(settings: &SealSettings, options: &Options, memory: u64) -> (usize, u64) {
-    let page = usize::try_from(memory / PAGE_SHARE).unwrap_or(usize::MAX);
+    let page = usize::try_from(memory / PAGE_DIVISOR).unwrap_or(usize::MAX);
     let least = options.initial_unzipped_page;
     let mut page = page.clamp(least, settings.largest_page(options));
     let lane = |page: usize| PAGES_PER_LANE * page as u64 + compressors(settings, options, page);
     // As long as that helps: tables of low levels do not depend on the page.
     let helps = |page: usize| lane(page / 2) < lane(page) / 8 * 7;
-    while page / 2 >= least && lane(page) > memory / LANE_SHARE && helps(page) {
+    while page / 2 >= least && lane(page) > memory / LANE_DIVISOR && helps(page) {
         page /= 2;
     }
     (page, lane(page))
@@ -102,7 +102,7 @@ fn page_and_lane(settings: &SealSettings, options: &Options, memory: u64) -> (us
 
 /// Bytes for what the file needs.
 pub(super) fn file_share(options: &Options) -> u64 {
-    options.memory / FILE_SHARE
+    options.memory / FILE_DIVISOR
 }
 
 /// Bytes of the compressors that a thread keeps.

@@ -1,11 +1,10 @@
 //! Options by field: how what a glob of field paths matches is stored.
 
-use std::sync::Arc;
-
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::{ColumnChoice, ColumnSettings, MAX_UNZIPPED_PAGE, MIN_UNZIPPED_PAGE};
-use crate::compression::{Codec, Compression};
+use super::column_choice::ColumnChoice;
+use super::limits::{MAX_UNZIPPED_PAGE, MIN_UNZIPPED_PAGE};
+use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema};
 
@@ -128,24 +127,5 @@ impl FieldOptions {
         let paths: Vec<String> = ids.map(|id| schema.path(id)).collect();
         let error = Error::invalid_argument(format!("no field matches {:?}", self.glob()));
         Err(error.suggest(self.glob(), paths.iter().map(String::as_str)))
-    }
-}
-
-/// Puts options by field into the settings of the columns of `schema`; the last that match win.
-pub(super) fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings]) {
-    for options in all {
-        let matched = options.columns(schema);
-        let codec = options.compression.map(|compression| Arc::new(Codec::from(compression)));
-        for (settings, _) in columns.iter_mut().zip(matched).filter(|(_, is)| *is) {
-            if let (Some(codec), Some(compression)) = (&codec, options.compression) {
-                settings.codec = Arc::clone(codec);
-                settings.setting = compression.setting();
-                settings.own_codec = true;
-            }
-            if let Some(page) = options.page_bytes {
-                settings.page_bytes = page;
-            }
-            settings.own_type |= options.column.is_some();
-        }
     }
 }

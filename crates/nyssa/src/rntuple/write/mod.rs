@@ -15,19 +15,21 @@ mod attributes;
 mod blob;
 mod blocks;
 mod budget;
+mod choose_columns;
 pub(crate) mod choosing;
 mod classes;
 mod column_choice;
 mod column_data;
 pub(crate) mod column_report;
-pub(crate) mod cutting;
 mod elements;
 mod estimate;
 mod extension;
 mod field_options;
 mod filler;
+mod finished_set;
 mod known_pages;
 mod lanes;
+mod limits;
 mod lists;
 pub(crate) mod loss;
 mod numbers;
@@ -50,19 +52,23 @@ mod waiting;
 mod writer;
 
 pub use crate::rntuple::choose::{CompressionChoice, Effort, Encodings, Trial};
-pub use attributes::{AttributeSetWriter, FinishedSet};
+pub use attributes::AttributeSetWriter;
+pub(crate) use choose_columns::choose_columns;
 pub use column_choice::ColumnChoice;
-pub(crate) use column_choice::choose_columns;
 pub use column_report::ColumnReport;
 pub use estimate::{MemoryEstimate, estimate};
 pub use field_options::FieldOptions;
+pub use finished_set::FinishedSet;
+pub use limits::{
+    MAX_REMEMBERED_PAGES, MAX_UNZIPPED_PAGE, MIN_CLUSTER, MIN_CLUSTER_OF_COLUMN, MIN_MEMORY,
+    MIN_UNZIPPED_PAGE,
+};
+pub(crate) use limits::{check_cluster, check_memory, check_page, cluster_of};
 pub use options::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_INITIAL_UNZIPPED_PAGE,
-    DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, MAX_REMEMBERED_PAGES,
-    MAX_UNZIPPED_PAGE, MIN_CLUSTER, MIN_CLUSTER_OF_COLUMN, MIN_MEMORY, MIN_UNZIPPED_PAGE, Options,
+    DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, Options,
     default_memory,
 };
-pub(crate) use options::{check_cluster, check_memory, check_page, cluster_of};
 pub use parallel::{FillContext, Order, ParallelWriter};
 pub use projected::rows;
 pub use report::Report;

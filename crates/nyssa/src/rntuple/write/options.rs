@@ -1,9 +1,11 @@
 //! What a writer may choose, with ROOT's defaults by name.
 
+use super::FieldOptions;
 use super::blob::check_key_size;
-use super::{Effort, Encodings, FieldOptions};
+use super::limits::{check_cluster, check_memory, check_page};
 use crate::compression::Compression;
 use crate::error::{Error, Result};
+use crate::rntuple::choose::{Effort, Encodings};
 use crate::rntuple::format::DEFAULT_MAX_KEY_SIZE;
 use crate::streamer::info::StreamerList;
 
@@ -16,27 +18,12 @@ pub const DEFAULT_MAX_UNZIPPED_CLUSTER: u64 = 10 * DEFAULT_APPROX_ZIPPED_CLUSTER
 pub const DEFAULT_MAX_UNZIPPED_PAGE: usize = 1 << 20;
 /// Bytes of an open page that every column may hold, whatever the memory.
 pub const DEFAULT_INITIAL_UNZIPPED_PAGE: usize = 256;
-/// Smallest page size that may be asked for, bytes.
-pub const MIN_UNZIPPED_PAGE: usize = 64;
-/// Largest page size that may be asked for, bytes: ROOT's limit of elements per page with one-byte
-/// elements would allow more, but one page has to fit into one key with room to spare.
-pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
 /// Memory for everything that is held while writing, bytes. Enough for a cluster of the default size with
 /// some hundred columns, or for two fill contexts with half as much each.
 pub const DEFAULT_MEMORY: u64 = default_memory(DEFAULT_APPROX_ZIPPED_CLUSTER);
-/// Smallest compressed cluster size that may be asked for, bytes,
-pub const MIN_CLUSTER: u64 = 256;
-/// and what every column of a cluster counts for at least, bytes: what the page list says of it takes
-/// about as much.
-pub const MIN_CLUSTER_OF_COLUMN: u64 = 64;
-/// Smallest memory that may be asked for, bytes.
-pub const MIN_MEMORY: u64 = 1 << 20;
 /// Clusters whose pages one page list describes. Bounds the metadata held while writing and read at
 /// once, and keeps the footer small.
 pub const DEFAULT_CLUSTERS_PER_GROUP: usize = 64;
-/// Distinct pages remembered for sharing; once so many are known, the memory starts afresh.
-pub const MAX_REMEMBERED_PAGES: usize = 1 << 16;
-
 /// The memory for clusters of so many compressed bytes, at least that of the default size. Where there are more
 /// columns than that is enough for, clusters are smaller (`budget.rs`).
 pub const fn default_memory(cluster: u64) -> u64 {
@@ -162,55 +149,4 @@ impl Options {
         }
         self.fields.iter().try_for_each(FieldOptions::validate)
     }
-}
-
-/// Checks a compressed cluster size.
-///
-/// # Errors
-/// `InvalidArgument` with the smallest one.
-pub(crate) fn check_cluster(bytes: u64) -> Result<()> {
-    if bytes >= MIN_CLUSTER {
-        return Ok(());
-    }
-    Err(Error::invalid_argument(format!(
-        "a cluster size of {bytes} bytes is too small: at least {MIN_CLUSTER} are needed"
-    )))
-}
-
-/// The cluster size that is aimed at when `bytes` are asked for, with a note where that is more.
-pub(crate) fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
-    let least = MIN_CLUSTER_OF_COLUMN.saturating_mul(columns as u64);
-    let note = || {
-        format!(
-            "clusters have {least} bytes, not {bytes}: {MIN_CLUSTER_OF_COLUMN} for each of {columns} \
-             columns are the least, since the page list needs as many"
-        )
-    };
-    (bytes.max(least), (bytes < least).then(note))
-}
-
-/// Checks a memory budget.
-///
-/// # Errors
-/// `InvalidArgument` with the smallest one.
-pub(crate) fn check_memory(bytes: u64) -> Result<()> {
-    if bytes >= MIN_MEMORY {
-        return Ok(());
-    }
-    Err(Error::invalid_argument(format!(
-        "{bytes} bytes of memory are not enough: at least {MIN_MEMORY} are needed"
-    )))
-}
-
-/// Checks a page size.
-///
-/// # Errors
-/// `InvalidArgument` with the range.
-pub(crate) fn check_page(bytes: usize) -> Result<()> {
-    if (MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&bytes) {
-        return Ok(());
-    }
-    Err(Error::invalid_argument(format!(
-        "a page size of {bytes} bytes is outside {MIN_UNZIPPED_PAGE} to {MAX_UNZIPPED_PAGE}"
-    )))
 }

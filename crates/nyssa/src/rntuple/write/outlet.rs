@@ -1,7 +1,5 @@
 //! Where a filler's pages and clusters go.
 
-use super::Writer;
-use super::writer::StoredColumn;
 use crate::error::Result;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::page::SealedPage;
@@ -81,26 +79,5 @@ pub(super) trait Outlet {
             stored.append(&mut self.store(sealed)?);
         }
         Ok(stored)
-    }
-}
-
-impl Outlet for Writer {
-    fn commit(&mut self, mut cluster: SealedCluster) -> Result<()> {
-        self.represent(&mut cluster.columns)?;
-        self.begin_cluster(cluster.entries)?;
-        for column in cluster.columns {
-            let WaitingColumn { column, elements, last_offset, compression, pages, .. } = column;
-            let pages = self.store_waiting(pages)?.into_iter().filter_map(|page| match page {
-                Page::Stored(page) => Some(page),
-                Page::Sealed(_) => None,
-            });
-            let pages = pages.collect();
-            self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })?;
-        }
-        self.commit_cluster()
-    }
-
-    fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>> {
-        Ok(self.store_pages(&pages)?.into_iter().map(Page::Stored).collect())
     }
 }

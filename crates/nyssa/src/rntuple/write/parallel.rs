@@ -3,6 +3,9 @@
 //! Each thread has a [`FillContext`] of its own: rows are buffered, encoded and compressed there,
 //! without a lock. A complete cluster is committed under one short lock, in which its sealed pages go
 //! to the file.
+//!
+//! This is not the ordered pipeline of jobs: callers bring the rows on threads of their own, nobody waits for
+//! anybody, and which cluster comes next is not known before it is complete.
 
 use std::collections::VecDeque;
 use std::str::FromStr;
@@ -21,7 +24,7 @@ use crate::rntuple::page::SealedPage;
 use crate::rntuple::schema::Schema;
 
 /// In a fixed order, one part in so many of the memory is for clusters that wait.
-const WAITING_SHARE: u64 = 8;
+const WAITING_DIVISOR: u64 = 8;
 
 /// The order in which the clusters of fill contexts become entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,13 +136,13 @@ impl ParallelWriter {
                  buffered writing",
             ));
         }
-        let settings = SealSettings::of(&writer, &options);
+        let settings = writer.seal_settings(&options);
         let state = State {
             writer: Some(writer),
             failed: None,
             slots: Vec::new(),
             turn: 0,
-            room: WaitingRoom::new(options.memory / WAITING_SHARE),
+            room: WaitingRoom::new(options.memory / WAITING_DIVISOR),
             begun: false,
         };
         let shared = Shared {

@@ -9,8 +9,7 @@ use crate::rntuple::choose::Chooser;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-use super::field_options::settle;
-use super::{Options, Writer};
+use super::{FieldOptions, Options};
 
 /// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
@@ -67,15 +66,6 @@ impl SealSettings {
         Self { columns, representations: BTreeMap::new(), round_doubles: options.round_doubles }
     }
 
-    /// The same for the rows of a writer.
-    pub(super) fn of(writer: &Writer, options: &Options) -> Self {
-        let mut settings = Self::new(writer.schema(), options);
-        for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
-            column.own_type |= writer.keeps_type(id);
-        }
-        settings
-    }
-
     /// The representation of a field that is sealed.
     pub fn representation(&self, field: FieldId) -> u16 {
         self.representations.get(&field).copied().unwrap_or(0)
@@ -106,6 +96,25 @@ impl SealSettings {
     /// The settings of a column.
     pub fn column(&self, column: ColumnId) -> Option<&ColumnSettings> {
         self.columns.get(column.0 as usize)
+    }
+}
+
+/// Puts options by field into the settings of the columns of `schema`; the last that match win.
+fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings]) {
+    for options in all {
+        let matched = options.columns(schema);
+        let codec = options.compression.map(|compression| Arc::new(Codec::from(compression)));
+        for (settings, _) in columns.iter_mut().zip(matched).filter(|(_, is)| *is) {
+            if let (Some(codec), Some(compression)) = (&codec, options.compression) {
+                settings.codec = Arc::clone(codec);
+                settings.setting = compression.setting();
+                settings.own_codec = true;
+            }
+            if let Some(page) = options.page_bytes {
+                settings.page_bytes = page;
+            }
+            settings.own_type |= options.column.is_some();
+        }
     }
 }
 

@@ -6,10 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::filler::Filler;
-use super::{
-    Existing, Options, Order, ParallelWriter, Report, SealSettings, SharedFile, Writer,
-    choose_columns,
-};
+use super::{Existing, Options, Order, ParallelWriter, Report, SharedFile, Writer, choose_columns};
 use crate::Context;
 use crate::error::Result;
 use crate::rntuple::schema::{Schema, SchemaBuilder};
@@ -174,6 +171,6 @@ impl TableWriter {
 /// A filler for the rows of a writer's schema that has all the memory.
 fn filler(writer: &Writer, options: Arc<Options>, context: &Context) -> Result<Filler> {
     let schema = Arc::new(writer.schema().clone());
-    let settings = SealSettings::of(writer, &options);
+    let settings = writer.seal_settings(&options);
     Filler::new(schema, settings, options, 1, context, true)
 }

@@ -4,7 +4,7 @@ use super::classes;
 use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
 use super::open_cluster::{OpenCluster, Stored, complete};
-use super::{FinishedSet, Options, Report, SharedFile};
+use super::{FinishedSet, Options, Report, SealSettings, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{
@@ -18,6 +18,7 @@ use crate::rntuple::schema::{
 use crate::rntuple::schema::{EnvelopeLink, Locator};
 use crate::rootfile::writer::RootFileWriter;
 
+mod outlet;
 mod pages;
 mod represent;
 mod resume;
@@ -27,9 +28,9 @@ pub use resume::Existing;
 /// ROOT class of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
 /// Known pages take at most one part in so many of the memory,
-pub(super) const KNOWN_PAGES_SHARE: u64 = 32;
+pub(super) const KNOWN_PAGES_DIVISOR: u64 = 32;
 /// and so do the records of the pages of a cluster group,
-const PAGE_RECORDS_SHARE: u64 = 32;
+const PAGE_RECORDS_DIVISOR: u64 = 32;
 /// of which each takes so many bytes, in memory and in the page list.
 const PAGE_RECORD: u64 = 96;
 
@@ -137,7 +138,7 @@ impl Writer {
             clusters: Vec::new(),
             groups: Vec::new(),
             attribute_sets: Vec::new(),
-            known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
+            known: KnownPages::within(options.memory / KNOWN_PAGES_DIVISOR),
             page_records: 0,
             compressor,
             options,
@@ -145,6 +146,15 @@ impl Writer {
             represented: represent::Represented::default(),
             resumed: None,
         })
+    }
+
+    /// How the rows of this writer are sealed.
+    pub(super) fn seal_settings(&self, options: &Options) -> SealSettings {
+        let mut settings = SealSettings::new(&self.schema, options);
+        for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
+            column.own_type |= self.keeps_type(id);
+        }
+        settings
     }
 
     /// The file, and the path in it.
@@ -325,7 +335,7 @@ impl Writer {
         self.page_records += cluster.columns.iter().map(|c| 1 + c.pages.len() as u64).sum::<u64>();
         self.clusters.push(cluster);
         if self.clusters.len() >= self.options.clusters_per_group
-            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_SHARE
+            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_DIVISOR
         {
             self.represent_rest()?;
             self.commit_group()?;

@@ -11,7 +11,7 @@ use crate::rntuple::write::seal::ColumnPlan;
 
 /// When sealed pages take more than one part in so many of the room, the cluster ends rather than
 /// seal pages early.
-const SEALED_SHARE: u64 = 2;
+const SEALED_DIVISOR: u64 = 2;
 /// Open pages that were too many are sealed until this share (parts of four) is left.
 const KEPT: u64 = 3;
 
@@ -55,7 +55,7 @@ impl Filler {
         if held <= most(self) {
             return Ok(false);
         }
-        if self.sealed > self.budget.room / SEALED_SHARE {
+        if self.sealed > self.budget.room / SEALED_DIVISOR {
             return Ok(true);
         }
         let mut largest = (0..self.columns.len()).collect::<Vec<_>>();

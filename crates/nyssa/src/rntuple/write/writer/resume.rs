@@ -1,9 +1,8 @@
 //! Going on with an RNTuple that is in the file already: its header stays, with its checksum; its page
 //! lists stay; a new footer names the old cluster groups and the new ones.
 
-use super::super::attributes::FinishedSet;
-use super::super::{Options, SharedFile};
-use super::{KNOWN_PAGES_SHARE, KnownPages, Resumed, Writer, validate};
+use super::super::{FinishedSet, Options, SharedFile};
+use super::{KNOWN_PAGES_DIVISOR, KnownPages, Resumed, Writer, validate};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{Anchor, DEFAULT_MAX_KEY_SIZE, Footer, Header};
@@ -67,7 +66,7 @@ impl Writer {
             clusters: Vec::new(),
             groups: footer.cluster_groups.clone(),
             attribute_sets: sets.map(FinishedSet::known).collect(),
-            known: KnownPages::within(options.memory / KNOWN_PAGES_SHARE),
+            known: KnownPages::within(options.memory / KNOWN_PAGES_DIVISOR),
             page_records: 0,
             compressor: Compressor::new(options.compression)?,
             options,

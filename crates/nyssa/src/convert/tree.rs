@@ -1,0 +1,328 @@
+//! One tree: planned, written and verified.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Instant;
+
+use super::choosing::Choosing;
+use super::classes::Classes;
+use super::clusters::Sizes;
+use super::digests::Digests;
+use super::map::{Checked, Map, Rules, check, map};
+use super::model::{FieldMap, Input, Source, Unit};
+use super::options::Options;
+use super::report::{FieldReport, Report, Skipped};
+use super::samples::Samples;
+use super::streamer::Products;
+use super::trouble::{Troubles, spared};
+use super::unit::Units;
+use super::work::{Stop, Work, Written};
+use super::{clusters, trouble, verify};
+use crate::Context;
+use crate::compare::digest;
+use crate::dataset::{Dataset, Filter, LeftOut};
+use crate::error::{Error, Result, ResultExt};
+use crate::job::output::Output;
+use crate::rntuple::choose::Chooser;
+use crate::rntuple::read;
+use crate::rntuple::write::loss::{check_exact, losses};
+use crate::rntuple::write::{self, FieldOptions, SealSettings, Writer};
+use crate::rootfile::RootFile;
+use crate::ttree::Reader;
+
+/// The branches of a tree that hold data, by the names they are read by.
+pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
+    let input = |item: &crate::dataset::Item| {
+        Some(Input { path: item.name.clone(), branch: reader.branch(&item.name)? })
+    };
+    reader.items().iter().filter_map(input).collect()
+}
+
+/// A tree that is converted.
+pub(super) struct Tree<'a> {
+    reader: &'a Reader,
+    inputs: Vec<Input<'a>>,
+    products: Products,
+    map: Map,
+    entries: Range<u64>,
+    options: &'a Options,
+    troubles: &'a mut Troubles,
+    context: &'a Context,
+}
+
+impl<'a> Tree<'a> {
+    pub fn new(
+        file: &RootFile,
+        reader: &'a Reader,
+        filter: &Filter,
+        options: &'a Options,
+        troubles: &'a mut Troubles,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let inputs = inputs(reader);
+        let infos = file.streamer_infos()?;
+        let classes = Classes::new(&infos);
+        let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
+        let checks: Vec<Checked> =
+            inputs.iter().map(|input| check(input.branch, options.layout, &classes)).collect();
+        let choosing = Choosing {
+            file,
+            classes: &classes,
+            checks: &checks,
+            troubles,
+            reader,
+            inputs: &inputs,
+            filter,
+            entries: &entries,
+            options,
+            context,
+        };
+        let products = choosing.products().in_file(file.name()).in_object(reader.name())?;
+        let rules = Rules {
+            layout: options.layout,
+            compression: options.output.compression,
+            filter,
+            skip_unsupported: options.skip_unsupported,
+            skip_unreadable: options.skip_unreadable,
+            checks: &checks,
+            products: &products,
+            troubles,
+        };
+        let mut map = match inputs.is_empty() {
+            // Trees without branches have nothing but their entries.
+            true => Map::default(),
+            false => map(&inputs, rules).in_file(file.name()).in_object(reader.name())?,
+        };
+        map.skipped.extend(troubles.members().iter().map(|LeftOut { column, reason }| Skipped {
+            branch: column.clone(),
+            reason: reason.clone(),
+            unreadable: true,
+        }));
+        Ok(Self { reader, inputs, products, map, entries, options, troubles, context })
+    }
+
+    /// Adds remarks to the report.
+    pub fn note_all(&mut self, notes: Vec<String>) {
+        self.map.notes.extend(notes);
+    }
+
+    /// Takes note of units that failed.
+    ///
+    /// # Errors
+    /// A failure that is known, which would come again for ever.
+    pub fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
+        for (index, error) in failed {
+            let unit = self.map.units.get(index);
+            let members = unit.map_or(Ok(Vec::new()), |unit| self.damaged_members(unit, &error))?;
+            if self.troubles.add_members(members) {
+                continue;
+            }
+            let news = |unit| self.troubles.add(&self.inputs, &self.products, unit, &error);
+            if !unit.is_some_and(news) {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// The sub-branches of the split branch of a unit that cannot be read, if its objects can be put
+    /// together without them.
+    fn damaged_members(&self, unit: &Unit, error: &Error) -> Result<Vec<LeftOut>> {
+        let (Source::Branch(index) | Source::Streamed(index)) = unit.source else {
+            return Ok(Vec::new());
+        };
+        let Some(input) = self.inputs.get(index) else { return Ok(Vec::new()) };
+        if input.branch.split.is_none() || trouble::unsupported(error.kind()) {
+            return Ok(Vec::new());
+        }
+        let Range { start, end } = self.entries;
+        let inside = |range: Range<u64>| range.start.max(start)..range.end.min(end);
+        let clusters = self.reader.clusters().into_iter().map(inside);
+        let clusters: Vec<_> = clusters.filter(|range| !range.is_empty()).collect();
+        let found = self.reader.damaged(&[&input.path], &clusters, self.context)?;
+        let whole = found.iter().any(|one| one.column == input.path);
+        Ok(if whole || found.len() >= self.reader.leaves(&input.path).len() {
+            Vec::new()
+        } else {
+            found
+        })
+    }
+
+    pub fn write(&mut self, output: &Output) -> std::result::Result<Report, Stop> {
+        let start = Instant::now();
+        let taken: Vec<_> = self
+            .map
+            .units
+            .iter()
+            .filter_map(|unit| match unit.source {
+                Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
+                    Some(index)
+                }
+                Source::Offsets(_) => None,
+            })
+            .collect();
+        let tree = self.reader.tree();
+        let columns = self.map.schema.columns.len();
+        let asked = &self.options.output;
+        let (cluster_size, note) = write::cluster_of(asked.cluster_size, columns);
+        self.map.notes.extend(note);
+        let first =
+            clusters::first(&self.inputs, &taken, &self.entries, cluster_size, asked.memory());
+        let write_options = write::Options {
+            fields: self.field_options(),
+            description: tree.title.clone(),
+            streamer_infos: self.products.infos.clone(),
+            ..asked.write_options()
+        };
+        let compression = write_options.compression;
+        write::choose_columns(&mut self.map.schema, &write_options.fields, compression, 0)?;
+        let mut settings = SealSettings::new(&self.map.schema, &write_options);
+        if asked.verify {
+            check_exact(&self.map.schema, &settings)?;
+        }
+        self.map.notes.extend(losses(&self.map.schema, &settings));
+        let samples = Samples {
+            reader: self.reader,
+            inputs: &self.inputs,
+            products: &self.products,
+            units: &self.map.units,
+            entries: &self.entries,
+            first: &first,
+            context: self.context,
+        };
+        let chosen = match Chooser::of(compression, asked.effort, asked.encoding) {
+            Some(chooser) => samples.choose(&chooser, &mut self.map.schema, &mut settings)?,
+            None => Vec::new(),
+        };
+        let (schema, units) = (&self.map.schema, &self.map.units);
+        let units = Units::new(self.reader, &self.inputs, &self.products, schema, units);
+        let entries = &self.entries;
+        let sizes = Sizes::new(&units, entries, &first, &settings, cluster_size, self.context)?;
+        let cutter = sizes.cutter(tree, &units, entries, cluster_size, asked.memory());
+        let name = self.ntuple();
+        let mut writer =
+            Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
+        let input_bytes = self.input_bytes();
+        let digests = Digests::new(&units);
+        let work = Work {
+            units: &units,
+            sizes: &sizes,
+            settings: &settings,
+            memory: asked.memory(),
+            total_bytes: input_bytes,
+            spared: &|unit, error| spared(self.options, &self.products, unit, error),
+            digests: &digests,
+            context: self.context,
+        };
+        let written = work.run(cutter, &mut writer)?;
+        let columns =
+            write::column_report::reports(units.schema, &settings, &chosen, &written.column_bytes);
+        self.map.notes.extend(written.notes.iter().cloned());
+        let totals = writer.finish()?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Report {
+            input: self.reader.file().to_owned(),
+            tree: self.reader.name().to_owned(),
+            output: output.name().to_owned(),
+            ntuple: name,
+            first_entry: self.entries.start,
+            entries: totals.entries,
+            clusters: totals.clusters,
+            input_bytes,
+            uncompressed_bytes: totals.uncompressed_bytes,
+            compressed_bytes: totals.compressed_bytes,
+            seconds,
+            megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
+            threads: self.context.threads(),
+            digest_hash: digest::HASH.to_owned(),
+            fields: self.field_reports(&written, digests.fields(&units, &self.map.fields)),
+            columns,
+            products: self.products.reports.clone(),
+            renamed: self.map.renamed.clone(),
+            skipped: self.map.skipped.clone(),
+            notes: self.map.notes.clone(),
+            ..Report::default()
+        })
+    }
+
+    pub fn place(&self, error: Error) -> Error {
+        error.at(|place| {
+            place.file = Some(self.reader.file().to_owned());
+            place.object = Some(self.reader.name().to_owned());
+        })
+    }
+
+    /// Path of the RNTuple: that of the tree, without a cycle.
+    fn ntuple(&self) -> String {
+        let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());
+        path.split(';').next().unwrap_or(path).to_owned()
+    }
+
+    /// Options by field, with the names of branches that became others.
+    fn field_options(&self) -> Vec<FieldOptions> {
+        let mut all = self.options.output.field_options.clone();
+        for options in &mut all {
+            for renamed in &self.map.renamed {
+                options.name_also(&renamed.branch, &renamed.field);
+            }
+        }
+        all
+    }
+
+    fn branch_bytes(&self, path: &str) -> u64 {
+        let branch = self.reader.branch(path);
+        branch.map_or(0, |branch| clusters::stored(branch, &self.entries))
+    }
+
+    /// Zipped bytes of the baskets that are read.
+    fn input_bytes(&self) -> u64 {
+        self.map.fields.iter().map(|field| self.branch_bytes(&field.branch)).sum()
+    }
+
+    fn field_reports(&self, written: &Written, digests: Vec<Option<String>>) -> Vec<FieldReport> {
+        let by_field: std::collections::HashMap<_, _> =
+            self.map.units.iter().map(|unit| unit.field).zip(&written.unit_bytes).collect();
+        let report = |(field, digest): (&FieldMap, Option<String>)| FieldReport {
+            branch: field.branch.clone(),
+            field: field.field.clone(),
+            type_name: field.type_name.clone(),
+            input_bytes: self.branch_bytes(&field.branch),
+            output_bytes: by_field.get(&field.physical).copied().copied().unwrap_or(0),
+            digest,
+        };
+        self.map.fields.iter().zip(digests).map(report).collect()
+    }
+
+    pub fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
+        let start = Instant::now();
+        let ntuple = read::Reader::open(file, &self.ntuple())?;
+        let mut fields = self.map.fields.clone();
+        for (index, product) in self.products.apart() {
+            let path = self.inputs.get(index).map_or("", |input| input.path.as_str());
+            let Some(field) = fields.iter_mut().find(|field| field.branch == path) else {
+                continue;
+            };
+            field.readable = false;
+            let read = |entries: &Range<u64>| product.read(self.reader, path, entries);
+            let first = self.entries.start;
+            verify::same_bytes(file, &self.ntuple(), &field.field, first, read, self.context)
+                .in_file(self.reader.file())
+                .in_object(self.reader.name())?;
+        }
+        let compared = verify::compare(
+            self.reader,
+            self.entries.clone(),
+            &ntuple,
+            &fields,
+            self.options.output.memory(),
+            self.context,
+        )?;
+        compared
+            .require_equal("the tree", "the RNTuple")
+            .in_file(self.reader.file())
+            .in_object(self.reader.name())?;
+        report.verified = true;
+        report.verify_seconds = Some(start.elapsed().as_secs_f64());
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! The units of all clusters, read and sealed on all threads and written in order.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::clusters::{Sizes, stored};
+use super::digests::Digests;
+use super::model::{Source, Unit};
+use super::unit::Units;
+use crate::Context;
+use crate::error::{Error, Result, ResultExt};
+use crate::job::clusters::{Clusters, Planned};
+use crate::job::cutting::Cutter;
+use crate::job::pipeline::{Next, Pipeline, Plan, Threads};
+use crate::rntuple::page::SealedColumn;
+use crate::rntuple::write::{Scratch, SealSettings, Writer};
+
+/// A cluster is planned when all but this many before it are written,
+const AHEAD: usize = 2;
+/// or more, as long as they have no more than so many units: there is work for all threads.
+const UNITS_AHEAD: usize = 64;
+/// Bytes that a unit takes while it is made, for each decoded byte: it is there decoded and sealed.
+const COPIES: f64 = 2.0;
+
+/// A planned conversion.
+pub(super) struct Work<'a> {
+    pub units: &'a Units<'a>,
+    pub sizes: &'a Sizes,
+    pub settings: &'a SealSettings,
+    /// Bytes of decoded and sealed data in flight.
+    pub memory: u64,
+    /// Zipped bytes of the input, for progress.
+    pub total_bytes: u64,
+    /// Whether the conversion is to begin anew without a unit that failed; then nothing more is written, but
+    /// the others are tried too.
+    pub spared: &'a (dyn Fn(&Unit, &Error) -> bool + Sync),
+    /// Take what is read.
+    pub digests: &'a Digests,
+    pub context: &'a Context,
+}
+
+/// Why a conversion did not come to the end.
+pub(super) enum Stop {
+    Error(Error),
+    /// These units failed, all of which are to be spared; by index.
+    Units(BTreeMap<usize, Error>),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// What was written.
+#[derive(Default)]
+pub(super) struct Written {
+    /// Per unit, compressed bytes of its columns.
+    pub unit_bytes: Vec<u64>,
+    /// Per column, bytes before and after compression.
+    pub column_bytes: Vec<(u64, u64)>,
+    /// What is worth knowing of the clusters.
+    pub notes: Vec<String>,
+}
+
+impl Work<'_> {
+    /// Gives `writer` every cluster, complete.
+    ///
+    /// # Errors
+    /// The first error of any unit, `Cancelled`; the units that are spared.
+    pub fn run(
+        &self,
+        mut cutter: Cutter,
+        writer: &mut Writer,
+    ) -> std::result::Result<Written, Stop> {
+        let count = self.units.units.len();
+        if count == 0 {
+            write_entries(&mut cutter, writer)?;
+            return Ok(Written::default());
+        }
+        let clusters = Clusters::new(cutter, AHEAD.max(UNITS_AHEAD / count));
+        let plan = UnitPlan { work: self, clusters, next: 0, failed: BTreeMap::new() };
+        let mut written = Written {
+            unit_bytes: vec![0; count],
+            column_bytes: vec![(0, 0); self.units.schema.columns.len()],
+            notes: Vec::new(),
+        };
+        let mut done = 0;
+        let write = |task: &Task, columns: Vec<SealedColumn>| {
+            let total = self.write(task, columns, writer, &mut written)?;
+            done += self.input_bytes(task);
+            self.context.report(done.min(self.total_bytes), self.total_bytes);
+            Ok(total)
+        };
+        let pipeline =
+            Pipeline { threads: Threads::Pool, bytes: self.memory, context: self.context };
+        let make = |task: &Task, scratch: &mut Scratch| self.seal(task, scratch);
+        let size = |columns: &Vec<SealedColumn>| {
+            columns.iter().map(|column| column.page_bytes().1).sum::<u64>()
+        };
+        let plan = pipeline.run(plan, make, size, write)?;
+        if !plan.failed.is_empty() {
+            return Err(Stop::Units(plan.failed));
+        }
+        written.notes = plan.clusters.notes(self.memory);
+        Ok(written)
+    }
+
+    /// Zipped bytes that a unit reads; counters are read with the offsets.
+    fn input_bytes(&self, task: &Task) -> u64 {
+        let unit = self.units.units.get(task.unit);
+        let branch = unit.and_then(|unit| match &unit.source {
+            Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
+                self.units.inputs.get(*index).map(|input| input.branch)
+            }
+            Source::Offsets(counter) => self.units.reader.branch(&counter.branch),
+        });
+        branch.map_or(0, |branch| stored(branch, &task.entries))
+    }
+
+    /// Reads and seals one unit.
+    fn seal(&self, task: &Task, scratch: &mut Scratch) -> Result<Vec<SealedColumn>> {
+        let Self { units, settings, .. } = self;
+        let Some(unit) = units.units.get(task.unit) else { return Ok(Vec::new()) };
+        units
+            .read(unit, task.cluster, &task.entries)
+            .and_then(|data| {
+                self.digests.add(task.unit, task.cluster, &data);
+                units.seal(unit, &data, settings, scratch)
+            })
+            .at(|place| place.cluster = Some(task.cluster as u64))
+    }
+
+    /// Writes one unit; at the end of a cluster, the bytes that all clusters take on storage.
+    fn write(
+        &self,
+        task: &Task,
+        columns: Vec<SealedColumn>,
+        writer: &mut Writer,
+        written: &mut Written,
+    ) -> Result<Option<u64>> {
+        if task.unit == 0 {
+            writer.begin_cluster(task.entries.end - task.entries.start)?;
+        }
+        for column in columns {
+            let (before, after) = column.page_bytes();
+            if let Some(total) = written.column_bytes.get_mut(column.column.0 as usize) {
+                *total = (total.0 + before, total.1 + after);
+            }
+            written.unit_bytes[task.unit] += after;
+            writer.put(column)?;
+        }
+        if task.unit + 1 < self.units.units.len() {
+            return Ok(None);
+        }
+        writer.commit_cluster()?;
+        Ok(Some(writer.report().compressed_bytes))
+    }
+}
+
+/// Entries without branches are only counted.
+fn write_entries(cutter: &mut Cutter, writer: &mut Writer) -> Result<()> {
+    while let Some(entries) = cutter.next() {
+        writer.begin_cluster(entries.end - entries.start)?;
+        writer.commit_cluster()?;
+    }
+    Ok(())
+}
+
+/// A unit of a cluster.
+struct Task {
+    unit: usize,
+    cluster: usize,
+    entries: Range<u64>,
+}
+
+/// The units of one cluster after the other.
+struct UnitPlan<'a> {
+    work: &'a Work<'a>,
+    clusters: Clusters,
+    /// Counts the units of all clusters.
+    next: usize,
+    /// Units that failed and are spared: the first error of each.
+    failed: BTreeMap<usize, Error>,
+}
+
+impl Plan for UnitPlan<'_> {
+    type Task = Task;
+    type Written = Option<u64>;
+
+    fn next(&mut self) -> Next<Task> {
+        let units = self.work.units;
+        loop {
+            let (cluster, unit) = (self.next / units.units.len(), self.next % units.units.len());
+            // What comes after a failure is not written.
+            let entries = match self.clusters.get(cluster, !self.failed.is_empty()) {
+                Planned::Entries(entries) => entries,
+                Planned::Wait => return Next::Wait,
+                Planned::None => return Next::End,
+            };
+            self.next += 1;
+            if !self.failed.contains_key(&unit) {
+                let bytes = (COPIES * self.work.sizes.decoded(units, unit, &entries)) as u64;
+                return Next::Task(Task { unit, cluster, entries }, bytes);
+            }
+        }
+    }
+
+    fn written(&mut self, _: &Task, total: Option<u64>) {
+        if let Some(total) = total {
+            self.clusters.written(total);
+        }
+    }
+
+    fn failed(&mut self, task: &Task, error: Error) -> Option<Error> {
+        let unit = self.work.units.units.get(task.unit);
+        if !unit.is_some_and(|unit| (self.work.spared)(unit, &error)) {
+            return Some(error);
+        }
+        self.failed.entry(task.unit).or_insert(error);
+        None
+    }
+
+    fn stopped(&self) {
+        self.work.digests.stop();
+    }
+}

@@ -1,0 +1,18 @@
+//! What all jobs share that make a file of other files.
+//!
+//! ```text
+//! options, plan ─► output ─► directories ─► RNTuples ─► other objects ─► finish ─► verify ─► publish ─► report
+//!                                          └ pipeline: tasks made on many threads, written in order
+//! ```
+//!
+//! A job brings a plan and says how it writes and verifies ([`run::Job`]); the rest is the same for all.
+
+pub(crate) mod clusters;
+pub(crate) mod cutting;
+pub(crate) mod options;
+pub(crate) mod others;
+pub(crate) mod output;
+pub(crate) mod pipeline;
+pub(crate) mod run;
+
+pub use options::{DEFAULT_MEMORY, OutputOptions};

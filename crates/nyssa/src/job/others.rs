@@ -1,0 +1,116 @@
+//! The other objects of an input file: carried over into the output, or named with a reason.
+
+use std::collections::HashSet;
+
+use super::output::Output;
+use crate::error::Result;
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::{Carry, Refused};
+
+/// Everything in a file but what a job writes anew.
+pub(crate) struct Others {
+    carry: Carry,
+    /// What is in the output already, for reports.
+    carried: Vec<String>,
+    /// What is not in the output because it was not asked for.
+    left: Vec<String>,
+    left_out: Vec<Refused>,
+}
+
+/// What became of the other objects.
+#[derive(Debug, Default)]
+pub(crate) struct Carried {
+    /// Path, cycle and class of each object that is in the output.
+    pub(crate) carried: Vec<String>,
+    /// What is not there because it cannot be.
+    pub(crate) refused: Vec<Refused>,
+    /// What is not there because it was not asked for.
+    pub(crate) left: Vec<String>,
+}
+
+impl Others {
+    /// Looks at all objects of `input` but those at the paths `exclude`.
+    ///
+    /// # Errors
+    /// As [`Carry::plan`].
+    pub(crate) fn plan(input: &RootFile, exclude: &[&str]) -> Result<Self> {
+        let carry = Carry::plan(input, exclude)?;
+        let left_out = carry.refused().to_vec();
+        Ok(Self { carry, carried: Vec::new(), left: Vec::new(), left_out })
+    }
+
+    /// Takes out what cannot be carried over, for a job that knows better what becomes of it.
+    pub(crate) fn take_refused(&mut self) -> Vec<Refused> {
+        std::mem::take(&mut self.left_out)
+    }
+
+    /// Names an object that is not in the output, with the reason.
+    pub(crate) fn refuse(&mut self, refused: Refused) {
+        self.left_out.retain(|other| other.path != refused.path);
+        self.left_out.push(refused);
+    }
+
+    /// Names an object that is not in the output, and why.
+    pub(crate) fn leave_out(&mut self, key: &KeyEntry, reason: &str) {
+        let (path, class) = (path_of(key), key.class.clone());
+        self.refuse(Refused { path, class, reason: reason.to_owned() });
+    }
+
+    /// Names an object that the job wrote beside what it was asked for.
+    pub(crate) fn arrived(&mut self, key: &KeyEntry) {
+        self.carried.push(named(key));
+    }
+
+    /// Names an object that was not asked for.
+    pub(crate) fn leave_behind(&mut self, key: &KeyEntry) {
+        self.left.push(named(key));
+    }
+
+    /// Makes the directories of the input, so that they keep their titles.
+    ///
+    /// # Errors
+    /// As [`Carry::write_directories`].
+    pub(crate) fn write_directories(&self, output: &Output) -> Result<()> {
+        output.file.with(|file| self.carry.write_directories(file))
+    }
+
+    /// Writes the objects.
+    ///
+    /// # Errors
+    /// As [`Carry::write`].
+    pub(crate) fn write(self, output: &Output) -> Result<Carried> {
+        let Self { carry, mut carried, left, left_out: mut refused } = self;
+        let late = output.file.carry(&carry)?;
+        let gone: HashSet<&str> = late.iter().map(|refused| &*refused.path).collect();
+        let objects = carry.objects().iter().filter(|key| !key.is_directory());
+        let arrived = objects.filter(|key| !gone.contains(&*path_of(key)));
+        carried.extend(arrived.map(named));
+        refused.extend(late.iter().cloned());
+        Ok(Carried { carried, refused, left })
+    }
+
+    /// Writes nothing; all objects are only named.
+    pub(crate) fn leave(self) -> Carried {
+        let Self { carry, carried, mut left, left_out: refused } = self;
+        left.extend(carry.objects().iter().filter(|key| !key.is_directory()).map(named));
+        Carried { carried, refused, left }
+    }
+}
+
+impl Carried {
+    /// What is not in the output, for reports.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        let refused = self.refused.iter().map(ToString::to_string);
+        refused.chain(self.left.iter().cloned()).collect()
+    }
+}
+
+/// Path and cycle.
+pub(crate) fn path_of(key: &KeyEntry) -> String {
+    format!("{};{}", key.path, key.cycle)
+}
+
+/// Path, cycle and class.
+fn named(key: &KeyEntry) -> String {
+    format!("{} ({})", path_of(key), key.class)
+}

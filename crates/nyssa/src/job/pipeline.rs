@@ -1,0 +1,462 @@
+//! The ordered pipeline: tasks are made on many threads and written in order.
+//!
+//! Each thread takes the next task, makes it, and puts the result in line. The thread that completes the next
+//! task in line writes it and all that follow, while the others go on. A thread waits before it begins a task
+//! when the bytes in flight would exceed the limit, unless its task is the next in line: there is always one
+//! that goes on.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::Context;
+use crate::error::{Error, Result};
+
+/// Says what is to be done. Threads ask one at a time.
+pub(crate) trait Plan: Send {
+    /// What a thread makes.
+    type Task: Send;
+    /// What writing it tells.
+    type Written;
+
+    /// The next task.
+    fn next(&mut self) -> Next<Self::Task>;
+
+    /// A task has been written, in order.
+    fn written(&mut self, task: &Self::Task, written: Self::Written);
+
+    /// A task could not be made: the error, which ends the pipeline, or `None` to try the other tasks too.
+    /// Then nothing more is written.
+    fn failed(&mut self, _: &Self::Task, error: Error) -> Option<Error> {
+        Some(error)
+    }
+
+    /// Nothing more is written: whoever waits while making a task must not wait any longer.
+    fn stopped(&self) {}
+}
+
+/// What a plan says.
+pub(crate) enum Next<T> {
+    /// A task, and the bytes that it takes while it is made.
+    Task(T, u64),
+    /// There is more to do, which is known when more has been written.
+    Wait,
+    /// There are no more tasks.
+    End,
+}
+
+/// The threads that make tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// All threads of the pool, for tasks that take one thread each and do not use the pool.
+    Pool,
+    /// So many threads beside the pool, for tasks that use the pool.
+    Beside(usize),
+}
+
+/// How a pipeline runs.
+pub(crate) struct Pipeline<'a> {
+    pub threads: Threads,
+    /// Bytes in flight: of tasks that are made, and of those that wait to be written.
+    pub bytes: u64,
+    pub context: &'a Context,
+}
+
+impl Pipeline<'_> {
+    /// Runs to the end and returns the plan. `make` runs on all threads, each with a scratch of its own; `size`
+    /// tells the bytes that a made task holds; `write` is called for one task at a time, in order.
+    ///
+    /// # Errors
+    /// The first error of any task, `Cancelled`, and when threads cannot be started.
+    pub(crate) fn run<P: Plan, M: Send, S: Default>(
+        &self,
+        plan: P,
+        make: impl Fn(&P::Task, &mut S) -> Result<M> + Sync,
+        size: impl Fn(&M) -> u64 + Sync,
+        write: impl FnMut(&P::Task, M) -> Result<P::Written> + Send,
+    ) -> Result<P> {
+        let state = State {
+            plan,
+            ended: false,
+            next: 0,
+            turn: 0,
+            waiting: BTreeMap::new(),
+            in_flight: 0,
+            write: Some(write),
+            error: None,
+            failed: false,
+            stop: false,
+        };
+        let line = Line { state: Mutex::new(state), change: Condvar::new(), bytes: self.bytes };
+        let work = || line.work(self.context, &make, &size);
+        match self.threads {
+            Threads::Pool => self.context.pool().scope(|scope| {
+                for _ in 0..self.context.threads() {
+                    scope.spawn(|_| work());
+                }
+            }),
+            Threads::Beside(count) => std::thread::scope(|scope| -> Result<()> {
+                for number in 0..count {
+                    let thread = std::thread::Builder::new().name(format!("nyssa-job-{number}"));
+                    if let Err(error) = thread.spawn_scoped(scope, work) {
+                        let error = Error::limit("cannot start a thread").with_source(error);
+                        line.fail(error);
+                        break;
+                    }
+                }
+                Ok(())
+            })?,
+        }
+        let state = line.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        state.error.map_or(Ok(state.plan), Err)
+    }
+}
+
+/// A task that has been made and waits for its turn.
+struct Made<T, M> {
+    task: T,
+    made: M,
+    bytes: u64,
+}
+
+/// What the threads share.
+struct State<P: Plan, M, W> {
+    plan: P,
+    /// The plan has no more tasks.
+    ended: bool,
+    /// The number of the next task that is taken.
+    next: u64,
+    /// The number of the next task that is written.
+    turn: u64,
+    /// Made tasks that are not in line yet.
+    waiting: BTreeMap<u64, Made<P::Task, M>>,
+    /// Bytes of tasks that are taken and not written.
+    in_flight: u64,
+    /// `None` while a thread writes.
+    write: Option<W>,
+    error: Option<Error>,
+    /// A task failed, and the plan goes on to try the others.
+    failed: bool,
+    stop: bool,
+}
+
+struct Line<P: Plan, M, W> {
+    state: Mutex<State<P, M, W>>,
+    change: Condvar,
+    bytes: u64,
+}
+
+impl<P, M, W> Line<P, M, W>
+where
+    P: Plan,
+    W: FnMut(&P::Task, M) -> Result<P::Written>,
+{
+    fn lock(&self) -> MutexGuard<'_, State<P, M, W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State<P, M, W>>) -> MutexGuard<'s, State<P, M, W>> {
+        self.change.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One thread: takes tasks until there are none.
+    fn work<S: Default>(
+        &self,
+        context: &Context,
+        make: &impl Fn(&P::Task, &mut S) -> Result<M>,
+        size: &impl Fn(&M) -> u64,
+    ) {
+        // A panic below must not leave the others waiting for a task that never comes.
+        let guard = StopOnDrop(self);
+        let mut scratch = S::default();
+        while let Some((number, task, reserved)) = self.take() {
+            match context.check().and_then(|()| make(&task, &mut scratch)) {
+                Ok(made) => {
+                    let bytes = size(&made);
+                    self.put(number, reserved, Made { task, made, bytes });
+                }
+                Err(error) => self.spare(&task, reserved, error),
+            }
+        }
+        std::mem::forget(guard);
+    }
+
+    /// The next task with its number and the bytes that are reserved for it.
+    fn take(&self) -> Option<(u64, P::Task, u64)> {
+        let mut state = self.lock();
+        let (task, reserved) = loop {
+            if state.stop || state.ended {
+                return None;
+            }
+            match state.plan.next() {
+                Next::Task(task, bytes) => break (task, bytes),
+                Next::Wait => state = self.wait(state),
+                Next::End => {
+                    state.ended = true;
+                    self.change.notify_all();
+                }
+            }
+        };
+        let number = state.next;
+        state.next += 1;
+        while !state.stop
+            && !state.failed
+            && state.turn != number
+            && state.in_flight.saturating_add(reserved) > self.bytes
+        {
+            state = self.wait(state);
+        }
+        if state.stop {
+            return None;
+        }
+        state.in_flight = state.in_flight.saturating_add(reserved);
+        Some((number, task, reserved))
+    }
+
+    /// Puts a made task in line and writes whatever is next, unless another thread does.
+    fn put(&self, number: u64, reserved: u64, made: Made<P::Task, M>) {
+        let mut state = self.lock();
+        state.in_flight = state.in_flight.saturating_sub(reserved);
+        if state.failed {
+            return;
+        }
+        state.in_flight = state.in_flight.saturating_add(made.bytes);
+        state.waiting.insert(number, made);
+        self.change.notify_all();
+        while !state.stop {
+            let turn = state.turn;
+            if !state.waiting.contains_key(&turn) {
+                return;
+            }
+            let Some(mut write) = state.write.take() else { return };
+            let Some(Made { task, made, bytes }) = state.waiting.remove(&turn) else { return };
+            drop(state);
+            let written = write(&task, made);
+            state = self.lock();
+            state.write = Some(write);
+            state.turn += 1;
+            state.in_flight = state.in_flight.saturating_sub(bytes);
+            match written {
+                Ok(written) => state.plan.written(&task, written),
+                Err(error) => {
+                    drop(state);
+                    return self.fail(error);
+                }
+            }
+            self.change.notify_all();
+        }
+    }
+
+    /// A task failed; the plan says what that means.
+    fn spare(&self, task: &P::Task, reserved: u64, error: Error) {
+        let mut state = self.lock();
+        if let Some(error) = state.plan.failed(task, error) {
+            drop(state);
+            return self.fail(error);
+        }
+        state.failed = true;
+        state.in_flight = state.in_flight.saturating_sub(reserved);
+        state.waiting.clear();
+        state.plan.stopped();
+        self.change.notify_all();
+    }
+
+    fn fail(&self, error: Error) {
+        let mut state = self.lock();
+        state.error.get_or_insert(error);
+        self.stop(state);
+    }
+
+    fn stop(&self, mut state: MutexGuard<'_, State<P, M, W>>) {
+        state.stop = true;
+        state.plan.stopped();
+        drop(state);
+        self.change.notify_all();
+    }
+}
+
+/// Stops the pipeline when a thread panics.
+struct StopOnDrop<'a, P, M, W>(&'a Line<P, M, W>)
+where
+    P: Plan,
+    W: FnMut(&P::Task, M) -> Result<P::Written>;
+
+impl<P, M, W> Drop for StopOnDrop<'_, P, M, W>
+where
+    P: Plan,
+    W: FnMut(&P::Task, M) -> Result<P::Written>,
+{
+    fn drop(&mut self) {
+        self.0.stop(self.0.lock());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::error::Kind;
+
+    /// Counts up to a number. A task is known when all but some before it are written.
+    struct Count {
+        next: u64,
+        end: u64,
+        ahead: u64,
+        written: Vec<u64>,
+        spared: Vec<u64>,
+        spare: bool,
+    }
+
+    impl Count {
+        fn to(end: u64) -> Self {
+            let (written, spared) = (Vec::new(), Vec::new());
+            Self { next: 0, end, ahead: u64::MAX, written, spared, spare: false }
+        }
+    }
+
+    impl Plan for Count {
+        type Task = u64;
+        type Written = u64;
+
+        fn next(&mut self) -> Next<u64> {
+            if self.next == self.end {
+                return Next::End;
+            }
+            let known = self.spared.is_empty()
+                && self.next >= self.written.len() as u64 + self.ahead.min(self.end);
+            if known {
+                return Next::Wait;
+            }
+            self.next += 1;
+            Next::Task(self.next - 1, 10)
+        }
+
+        fn written(&mut self, task: &u64, written: u64) {
+            assert_eq!(*task * 2, written);
+            self.written.push(written);
+        }
+
+        fn failed(&mut self, task: &u64, error: Error) -> Option<Error> {
+            self.spared.push(*task);
+            (!self.spare).then_some(error)
+        }
+    }
+
+    fn contexts() -> [(Context, Threads); 3] {
+        let context = |threads| Context::new(Some(threads)).unwrap();
+        [(context(1), Threads::Pool), (context(4), Threads::Pool), (context(2), Threads::Beside(3))]
+    }
+
+    /// Later tasks are made first.
+    fn slow_first(task: &u64, (): &mut ()) -> Result<u64> {
+        std::thread::sleep(Duration::from_micros(if task.is_multiple_of(4) { 500 } else { 10 }));
+        Ok(task * 2)
+    }
+
+    #[test]
+    fn tasks_are_written_in_order() {
+        for (context, threads) in contexts() {
+            for (bytes, ahead) in [(u64::MAX, u64::MAX), (25, 2), (0, 1)] {
+                let mut seen = Vec::new();
+                let pipeline = Pipeline { threads, bytes, context: &context };
+                let plan = Count { ahead, ..Count::to(50) };
+                let write = |_: &u64, made| {
+                    seen.push(made);
+                    Ok(made)
+                };
+                let plan = pipeline.run(plan, slow_first, |_| 10, write).unwrap();
+                assert_eq!(seen, (0..50).map(|task| task * 2).collect::<Vec<_>>());
+                assert_eq!(plan.written, seen);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_in_flight_stay_within_the_limit() {
+        let (context, threads) = (Context::new(Some(4)).unwrap(), Threads::Pool);
+        let (now, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        let make = |task: &u64, scratch: &mut ()| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            slow_first(task, scratch)
+        };
+        let write = |_: &u64, made| {
+            now.fetch_sub(1, Ordering::SeqCst);
+            Ok(made)
+        };
+        let pipeline = Pipeline { threads, bytes: 20, context: &context };
+        pipeline.run(Count::to(100), make, |_| 10, write).unwrap();
+        // Two within the limit, and the one whose turn it is.
+        assert!(most.into_inner() <= 3);
+    }
+
+    #[test]
+    fn the_first_error_ends_it() {
+        for (context, threads) in contexts() {
+            let pipeline = Pipeline { threads, bytes: 100, context: &context };
+            let make = |task: &u64, (): &mut ()| match task {
+                7 => Err(Error::out_of_spec("seven")),
+                task => Ok(task * 2),
+            };
+            let mut seen = 0;
+            let write = |_: &u64, made| {
+                seen += 1;
+                Ok(made)
+            };
+            let error = pipeline.run(Count::to(1000), make, |_| 10, write).err().unwrap();
+            assert_eq!((error.kind(), error.message()), (Kind::OutOfSpecification, "seven"));
+            assert!(seen <= 7);
+            let write = |task: &u64, made| match task {
+                3 => Err(Error::limit("full")),
+                _ => Ok(made),
+            };
+            let error = pipeline.run(Count::to(1000), slow_first, |_| 10, write).err().unwrap();
+            assert_eq!(error.message(), "full");
+        }
+    }
+
+    #[test]
+    fn tasks_that_are_spared_end_the_writing_only() {
+        for (context, threads) in contexts() {
+            let pipeline = Pipeline { threads, bytes: 20, context: &context };
+            let make = |task: &u64, (): &mut ()| match task % 10 {
+                9 => Err(Error::unsupported("nine")),
+                _ => Ok(task * 2),
+            };
+            let plan = Count { spare: true, ahead: 3, ..Count::to(40) };
+            let mut plan = pipeline.run(plan, make, |_| 10, |_: &u64, made| Ok(made)).unwrap();
+            plan.spared.sort_unstable();
+            assert_eq!(plan.spared, [9, 19, 29, 39]);
+            assert!(plan.written.len() <= 9);
+        }
+    }
+
+    #[test]
+    fn cancellation_ends_it() {
+        let cancel = Arc::new(AtomicBool::new(false));
+        for (context, threads) in contexts() {
+            cancel.store(false, Ordering::Relaxed);
+            let context = context.with_cancel(Arc::clone(&cancel));
+            let pipeline = Pipeline { threads, bytes: 100, context: &context };
+            let write = |task: &u64, made| {
+                cancel.fetch_or(*task == 5, Ordering::Relaxed);
+                Ok(made)
+            };
+            let error = pipeline.run(Count::to(100_000), slow_first, |_| 10, write).err().unwrap();
+            assert_eq!(error.kind(), Kind::Cancelled);
+        }
+    }
+
+    #[test]
+    fn a_panic_leaves_nobody_waiting() {
+        let context = Context::new(Some(2)).unwrap();
+        let pipeline = Pipeline { threads: Threads::Beside(3), bytes: 10, context: &context };
+        let make = |task: &u64, (): &mut ()| -> Result<u64> {
+            assert!(*task != 4, "four");
+            Ok(task * 2)
+        };
+        let run = || pipeline.run(Count::to(100), make, |_| 10, |_: &u64, made| Ok(made)).map(drop);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    }
+}

@@ -1,0 +1,262 @@
+//! One RNTuple: planned, written and verified.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::attributes;
+use super::batches::Batches;
+use super::clusters::cutter;
+use super::look::Look;
+use super::options::Options;
+use super::report::{FieldReport, Report};
+use super::select::Selection;
+use super::sizes::Sizes;
+use super::skim;
+use super::target::Target;
+use crate::Context;
+use crate::compare::diff;
+use crate::dataset::{AnyDataset, Dataset};
+use crate::error::{Error, Result, ResultExt};
+use crate::job::OutputOptions;
+use crate::job::output::Output;
+use crate::rntuple::format::ExtraType;
+use crate::rntuple::read::{self, Reader, StreamerForm};
+use crate::rntuple::schema::{FieldId, Schema};
+use crate::rntuple::write::loss::{check_exact, losses};
+use crate::rntuple::write::{self, SealSettings, Writer};
+use crate::rootfile::RootFile;
+use crate::view::{Piece, Ruled, Selected};
+
+/// An RNTuple that is rewritten.
+pub(crate) struct NTuple<'a> {
+    /// Shows only the fields that stay.
+    reader: Arc<Reader>,
+    /// The reader, with what rules make.
+    shown: AnyDataset,
+    pieces: Vec<Piece>,
+    target: Target,
+    /// Fields with data of their own: name in the source, id in the output.
+    fields: Vec<(String, FieldId)>,
+    dropped: Vec<String>,
+    options: &'a Options,
+    context: &'a Context,
+}
+
+impl<'a> NTuple<'a> {
+    /// Plans the RNTuple at `path` of `input`.
+    ///
+    /// # Errors
+    /// As [`rewrite`].
+    pub(crate) fn new(
+        input: &RootFile,
+        path: &str,
+        options: &'a Options,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let mut reader = Reader::open_with(input, path, raw_objects())?;
+        let schema = reader.schema();
+        let selection = Selection::new(schema, &options.include, &options.exclude)?;
+        let compressed = options.output.compression.setting() != 0;
+        let mut target = Target::new(schema, &selection, compressed)?;
+        let OutputOptions { field_options: by_field, compression, .. } = &options.output;
+        write::choose_columns(&mut target.schema, by_field, *compression, 0)?;
+        let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
+        let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
+        reader.retain(|id| selection.keeps(id));
+        let reader = Arc::new(reader);
+        let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
+        if !options.rules.is_empty() {
+            shown = Arc::new(Ruled::new(shown, &options.rules)?);
+            target.add_made(&*shown, &options.rules, options.output.compression)?;
+        }
+        readable(&*shown)?;
+        let entries = options.entry_range(reader.num_entries())?;
+        let pieces = match &options.cut {
+            None => vec![Piece { entries, mask: None }],
+            // A cut may use fields that do not stay.
+            Some(cut) => {
+                let reader = Reader::open(input, path)?;
+                skim::pieces(&reader, &entries, cut, options.output.memory(), context)?
+            }
+        };
+        let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
+        let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
+        let job = Self { reader, shown, pieces, target, fields, dropped, options, context };
+        if options.output.verify {
+            let settings = SealSettings::new(&job.target.schema, &job.write_options());
+            check_exact(&job.target.schema, &settings)?;
+        }
+        Ok(job)
+    }
+
+    /// Its path in the input.
+    pub(super) fn name(&self) -> &str {
+        self.reader.name()
+    }
+
+    fn write_options(&self) -> write::Options {
+        write::Options {
+            description: self.reader.header().description.clone(),
+            ..self.options.output.write_options()
+        }
+    }
+
+    fn selected(&self) -> Result<Selected<'_>> {
+        Selected::new(&*self.shown, self.pieces.clone())
+    }
+
+    /// Writes the RNTuple, and what describes the objects that are streamed in it.
+    ///
+    /// # Errors
+    /// As [`rewrite`].
+    pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<Report> {
+        if self.target.schema.has_streamed_objects() {
+            // Those in the extra type information may lack classes of empty containers.
+            output.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
+        }
+        self.write_to(output).in_file(input.name()).in_object(self.reader.name())
+    }
+
+    fn write_to(&self, output: &Output) -> Result<Report> {
+        let start = Instant::now();
+        let Target { schema, sources, notes } = &self.target;
+        let mut notes = notes.clone();
+        let mut schema = schema.clone();
+        let write_options = self.write_options();
+        let mut settings = SealSettings::new(&schema, &write_options);
+        notes.extend(losses(&schema, &settings));
+        let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
+        let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
+        let selected = self.selected()?;
+        let look = Look {
+            dataset: &*self.shown,
+            sizes: &sizes,
+            fields: &self.fields,
+            context: self.context,
+        };
+        let chosen = look.choose(&self.options.output, &mut schema, &mut settings)?;
+        let asked = self.options.output.cluster_size;
+        let (cluster_size, note) = write::cluster_of(asked, schema.columns.len());
+        notes.extend(note);
+        let ratios = look.ratios(cluster_size, &schema, &settings)?;
+        let memory = self.options.output.memory();
+        let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));
+        let name = self.ntuple();
+        let mut writer =
+            Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
+        writer.set_extra_types(self.extra_types())?;
+        let batches = Batches {
+            selected: &selected,
+            sizes: &sizes,
+            fields: &self.fields,
+            schema: &schema,
+            settings: &settings,
+            memory,
+            context: self.context,
+        };
+        let written = batches.run(cutter, &mut writer)?;
+        notes.extend(written.notes);
+        let columns =
+            write::column_report::reports(&schema, &settings, &chosen, &written.column_bytes);
+        let sets =
+            attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
+        notes.extend(sets);
+        let totals = writer.finish()?;
+        let seconds = start.elapsed().as_secs_f64();
+        let input_bytes: u64 = sizes.by_field().iter().sum();
+        Ok(Report {
+            input: self.reader.file().to_owned(),
+            source: self.reader.name().to_owned(),
+            output: output.name().to_owned(),
+            ntuple: name,
+            input_entries: self.reader.num_entries(),
+            entries: totals.entries,
+            clusters: totals.clusters,
+            input_bytes,
+            uncompressed_bytes: totals.uncompressed_bytes,
+            compressed_bytes: totals.compressed_bytes,
+            seconds,
+            megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
+            threads: self.context.threads(),
+            fields: field_reports(&schema, &self.fields, sizes.by_field(), &written.field_bytes),
+            columns,
+            dropped: self.dropped.clone(),
+            notes,
+            ..Report::default()
+        })
+    }
+
+    /// Extra type information of header and footer, such as the streamer info of streamer fields.
+    fn extra_types(&self) -> Vec<ExtraType> {
+        let header = &self.reader.header().records.extra_types;
+        let mut all = header.clone();
+        let late = self.reader.footer().extension.extra_types.iter();
+        all.extend(late.filter(|record| !header.contains(record)).cloned());
+        all
+    }
+
+    /// Path of the RNTuple in the output, without a cycle.
+    fn ntuple(&self) -> String {
+        self.options.output.name.clone().unwrap_or_else(|| self.reader.name().to_owned())
+    }
+
+    /// Compares what was written with the input.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` naming the first field that differs.
+    pub(crate) fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
+        let start = Instant::now();
+        let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
+        let options = diff::Options {
+            memory_budget: self.options.output.memory(),
+            shapes_by_value: false,
+            ..diff::Options::default()
+        };
+        let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
+        compared
+            .require_equal("the input", "the RNTuple")
+            .in_file(self.reader.file())
+            .in_object(self.reader.name())?;
+        report.verified = true;
+        report.verify_seconds = Some(start.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+/// Refuses fields that cannot be read, all of them by name.
+fn readable(dataset: &dyn Dataset) -> Result<()> {
+    let reasons = dataset.items().iter().filter_map(|item| item.field.as_ref().err());
+    let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
+    match reasons.len() {
+        0 => Ok(()),
+        count => Err(Error::unsupported(format!(
+            "{count} fields cannot be rewritten:{}",
+            reasons.concat()
+        ))),
+    }
+}
+
+fn field_reports(
+    schema: &Schema,
+    physical: &[(String, FieldId)],
+    read: &[u64],
+    written: &[u64],
+) -> Vec<FieldReport> {
+    let report = |(id, field): (FieldId, &crate::rntuple::schema::Field)| {
+        let index = physical.iter().position(|(_, other)| *other == id);
+        let bytes = |all: &[u64]| index.and_then(|index| all.get(index)).copied().unwrap_or(0);
+        FieldReport {
+            name: field.name.clone(),
+            type_name: field.type_name.clone(),
+            projected: field.source.is_some(),
+            input_bytes: bytes(read),
+            output_bytes: bytes(written),
+        }
+    };
+    schema.top_level().map(report).collect()
+}
+
+/// Streamed objects are copied as bytes.
+fn raw_objects() -> read::Options {
+    read::Options { streamer: StreamerForm::Raw, ..read::Options::default() }
+}

@@ -1,0 +1,27 @@
+//! A writer takes what a filler makes.
+
+use super::{StoredColumn, Writer};
+use crate::error::Result;
+use crate::rntuple::page::SealedPage;
+use crate::rntuple::write::outlet::{Outlet, Page, SealedCluster, WaitingColumn};
+
+impl Outlet for Writer {
+    fn commit(&mut self, mut cluster: SealedCluster) -> Result<()> {
+        self.represent(&mut cluster.columns)?;
+        self.begin_cluster(cluster.entries)?;
+        for column in cluster.columns {
+            let WaitingColumn { column, elements, last_offset, compression, pages, .. } = column;
+            let pages = self.store_waiting(pages)?.into_iter().filter_map(|page| match page {
+                Page::Stored(page) => Some(page),
+                Page::Sealed(_) => None,
+            });
+            let pages = pages.collect();
+            self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })?;
+        }
+        self.commit_cluster()
+    }
+
+    fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>> {
+        Ok(self.store_pages(&pages)?.into_iter().map(Page::Stored).collect())
+    }
+}
