@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -269,6 +270,26 @@ def test_sizes() -> None:
     for wrong in ("", "MB", "-1 MB", "1 XB", 0, True, None):
         with pytest.raises(nyssa.errors.ArgumentError):
             bytes_of(wrong)  # type: ignore[arg-type]
+
+
+def test_threads_share_a_dataset(file: Path) -> None:
+    """One dataset is read, taken from and iterated over by several threads at once."""
+    events = nyssa.open(f"{file}:Events")
+    expected = np.arange(1000) * 0.5
+
+    def work(number: int) -> bool:
+        start = 100 * number
+        part = events.arrays("x", entry_start=start, library="np", threads=1)["x"]
+        steps = [step["x"] for step in events.iterate("x", step_size=64, library="np")]
+        some = events.take([start, 5, start], "x", library="np")["x"]
+        return (
+            np.array_equal(part, expected[start:])
+            and np.array_equal(np.concatenate(steps), expected)
+            and some.tolist() == [expected[start], 2.5, expected[start]]
+        )
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(8))) == [True] * 8
 
 
 def test_fork_after_reading(file: Path) -> None:
