@@ -10,6 +10,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, LargeListArray, U
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Schema};
 use nyssa::Context;
+use nyssa::arrow::Number;
 use nyssa::arrow::{field, memory};
 use nyssa::dataset::steps::{Part, StepSize, Steps};
 use nyssa::dataset::{AnyDataset, LeftOut};
@@ -17,7 +18,7 @@ use nyssa::open::open_dataset;
 use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::ttree::{Element, Reader};
+use nyssa::ttree::Reader;
 use nyssa_io::{MemorySink, MemorySource, RecordingSource};
 use ttree_support::*;
 
@@ -61,20 +62,20 @@ fn tree_file() -> File {
         Spec::new(end(start, 333) - start, values.collect::<Vec<_>>())
     });
     File::new(ENTRIES)
-        .branch("n", flat(Element::Int32), &counters.collect::<Vec<_>>(), false)
+        .branch("n", flat(Number::Int32), &counters.collect::<Vec<_>>(), false)
         .branch(
             "x",
-            jagged(Element::Float32, &[]),
+            jagged(Number::Float32, &[]),
             &starts(130).map(jagged_spec(true)).collect::<Vec<_>>(),
             false,
         )
         .branch(
             "y",
-            jagged(Element::Float32, &[]),
+            jagged(Number::Float32, &[]),
             &starts(130).map(jagged_spec(false)).collect::<Vec<_>>(),
             false,
         )
-        .branch("flag", flat(Element::Bool), &flags.collect::<Vec<_>>(), false)
+        .branch("flag", flat(Number::Bool), &flags.collect::<Vec<_>>(), false)
 }
 
 fn tree() -> (Arc<RecordingSource>, AnyDataset) {

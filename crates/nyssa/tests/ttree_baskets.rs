@@ -9,6 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int16Type, Int32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use nyssa::Dataset;
+use nyssa::arrow::Number;
 use nyssa::ttree::{Element, Reader, Shape};
 use proptest::prelude::*;
 use ttree_support::*;
@@ -29,21 +30,21 @@ fn numbers_of_every_width() {
     let file = File::new(3)
         .branch(
             "f8",
-            flat(Element::Float64),
+            flat(Number::Float64),
             &[
                 Spec::new(2, [1.5_f64.to_be_bytes(), (-2.0_f64).to_be_bytes()].concat()),
                 Spec::new(1, 0.25_f64.to_be_bytes()),
             ],
             false,
         )
-        .branch("i2", flat(Element::Int16), &[Spec::new(3, [0, 1, 0xFF, 0xFE, 0x12, 0x34])], false)
+        .branch("i2", flat(Number::Int16), &[Spec::new(3, [0, 1, 0xFF, 0xFE, 0x12, 0x34])], false)
         .branch(
             "u8",
-            flat(Element::UInt64),
+            flat(Number::UInt64),
             &[Spec::new(3, [7_u64, u64::MAX, 1 << 40].map(u64::to_be_bytes).concat())],
             false,
         )
-        .branch("b", flat(Element::Bool), &[Spec::new(3, [0, 1, 255])], false);
+        .branch("b", flat(Number::Bool), &[Spec::new(3, [0, 1, 255])], false);
     let reader = file.reader();
     let get = |name| read(&reader, name, 0..3).unwrap();
     assert_eq!(get("f8").as_primitive::<Float64Type>().values()[..], [1.5, -2.0, 0.25]);
@@ -59,7 +60,7 @@ fn large_keys_and_embedded_baskets() {
     large.large = true;
     let file = File::new(4).branch(
         "x",
-        flat(Element::Int32),
+        flat(Number::Int32),
         &[large, Spec::new(1, be_i32(&[3])), Spec::new(1, be_i32(&[4]))],
         true,
     );
@@ -81,7 +82,7 @@ fn compressed_payload() {
     zlib.extend(((b << 16) | a).to_be_bytes());
     let mut spec = Spec::new(3, payload);
     spec.stored = Some([b"ZL\x08".as_slice(), &[zlib.len() as u8, 0, 0, 12, 0, 0], &zlib].concat());
-    let array = File::new(3).branch("x", flat(Element::Int32), &[spec], false).read("x").unwrap();
+    let array = File::new(3).branch("x", flat(Number::Int32), &[spec], false).read("x").unwrap();
     assert_eq!(array.as_primitive::<Int32Type>().values()[..], [5, 6, 7]);
 }
 
@@ -90,7 +91,7 @@ fn fixed_arrays_of_two_dimensions() {
     let values: Vec<f32> = (0..12_u8).map(f32::from).collect();
     let file = File::new(2).branch(
         "x",
-        array(Element::Float32, &[3, 2]),
+        array(Number::Float32, &[3, 2]),
         &[Spec::new(1, be_f32(&values[..6])), Spec::new(1, be_f32(&values[6..]))],
         false,
     );
@@ -106,8 +107,8 @@ fn fixed_arrays_of_two_dimensions() {
 /// Entries 0..5 with 2, 0, 1 | 3, 1 elements, in two baskets.
 fn jagged_file(first: Spec, second: Spec, embed: bool) -> Reader {
     File::new(5)
-        .branch("n", flat(Element::Int32), &[Spec::new(5, be_i32(&[2, 0, 1, 3, 1]))], false)
-        .branch("x", jagged(Element::Float32, &[]), &[first, second], embed)
+        .branch("n", flat(Number::Int32), &[Spec::new(5, be_i32(&[2, 0, 1, 3, 1]))], false)
+        .branch("x", jagged(Number::Float32, &[]), &[first, second], embed)
         .reader()
 }
 
@@ -153,10 +154,10 @@ fn jagged_with_sizes_for_offsets() {
 fn jagged_without_its_counter_uses_offsets() {
     let spec = Spec::new(3, be_f32(&[1.0, 2.0, 3.0])).with_offsets(&[0, 8, 8]);
     let file =
-        File::new(3).branch("x", jagged(Element::Float32, &[]), std::slice::from_ref(&spec), false);
+        File::new(3).branch("x", jagged(Number::Float32, &[]), std::slice::from_ref(&spec), false);
     assert_eq!(lists(&file.read("x").unwrap()), [vec![1.0, 2.0], vec![], vec![3.0]]);
     let file =
-        File::new(3).branch("x", jagged(Element::Float32, &[]), &[Spec::new(3, spec.data)], false);
+        File::new(3).branch("x", jagged(Number::Float32, &[]), &[Spec::new(3, spec.data)], false);
     assert_eq!(
         file.error("x"),
         "branch x is counted by n, which cannot be read, and its baskets do not store where their \
@@ -167,10 +168,10 @@ fn jagged_without_its_counter_uses_offsets() {
 #[test]
 fn jagged_rows_of_fixed_arrays() {
     let file = File::new(2)
-        .branch("n", flat(Element::Int32), &[Spec::new(2, be_i32(&[2, 1]))], false)
+        .branch("n", flat(Number::Int32), &[Spec::new(2, be_i32(&[2, 1]))], false)
         .branch(
             "x",
-            jagged(Element::Float32, &[2]),
+            jagged(Number::Float32, &[2]),
             &[Spec::new(2, be_f32(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]))],
             false,
         );
@@ -185,9 +186,9 @@ fn jagged_rows_of_fixed_arrays() {
 fn lists_of_one_counter_share_their_offsets() {
     let x = Spec::new(2, be_f32(&[1.0, 2.0, 3.0]));
     let reader = File::new(2)
-        .branch("n", flat(Element::UInt8), &[Spec::new(2, [2, 1])], false)
-        .branch("x", jagged(Element::Float32, &[]), std::slice::from_ref(&x), false)
-        .branch("y", jagged(Element::Float32, &[]), &[x], false)
+        .branch("n", flat(Number::UInt8), &[Spec::new(2, [2, 1])], false)
+        .branch("x", jagged(Number::Float32, &[]), std::slice::from_ref(&x), false)
+        .branch("y", jagged(Number::Float32, &[]), &[x], false)
         .reader();
     let context = nyssa::Context::new(Some(2)).unwrap();
     let arrays = reader.read(&["y", "n", "x"], 0..2, &context).unwrap();
@@ -225,13 +226,13 @@ fn leaf_list_of_fixed_leaves_is_a_struct() {
         Spec::new(2, [entry(1.5, -1, [1, 2]), entry(2.5, -2, [3, 4])].concat()),
         Spec::new(1, entry(3.5, -3, [5, 6])),
     ];
-    let mut file = File::new(3).branch("p", flat(Element::Int32), &specs, false);
+    let mut file = File::new(3).branch("p", flat(Number::Int32), &specs, false);
     let branch = &mut file.tree.branches[0];
     branch.shape = Ok(Shape::LeafList);
     branch.leaves = vec![
-        leaf("x", Element::Float64, &[]),
-        leaf("y", Element::Int32, &[]),
-        leaf("z", Element::Int16, &[2]),
+        leaf("x", Number::Float64, &[]),
+        leaf("y", Number::Int32, &[]),
+        leaf("z", Number::Int16, &[2]),
     ];
     let reader = file.reader();
     let item = &reader.items()[0];
@@ -254,11 +255,11 @@ fn leaf_list_of_fixed_leaves_is_a_struct() {
 fn counter_in_a_leaf_list() {
     let x = Spec::new(2, be_f32(&[1.0, 2.0, 3.0]));
     let mut file = File::new(2)
-        .branch("n", flat(Element::Int32), &[Spec::new(2, be_i32(&[7, 1, 8, 2]))], false)
-        .branch("x", jagged(Element::Float32, &[]), &[x], false);
+        .branch("n", flat(Number::Int32), &[Spec::new(2, be_i32(&[7, 1, 8, 2]))], false)
+        .branch("x", jagged(Number::Float32, &[]), &[x], false);
     let branch = &mut file.tree.branches[0];
     branch.shape = Ok(Shape::LeafList);
-    branch.leaves = vec![leaf("run", Element::Int32, &[]), leaf("n", Element::Int32, &[])];
+    branch.leaves = vec![leaf("run", Number::Int32, &[]), leaf("n", Number::Int32, &[])];
     assert_eq!(lists(&file.read("x").unwrap()), [vec![1.0], vec![2.0, 3.0]]);
 }
 
@@ -282,7 +283,7 @@ fn one_branch_without_a_context() {
 #[test]
 fn unknown_names_and_ranges() {
     let reader =
-        File::new(1).branch("muon_pt", flat(Element::UInt8), &[Spec::new(1, [1])], false).reader();
+        File::new(1).branch("muon_pt", flat(Number::UInt8), &[Spec::new(1, [1])], false).reader();
     let error = read(&reader, "muon_pt", 0..2).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -298,7 +299,7 @@ fn unknown_names_and_ranges() {
 fn clusters_cover_all_entries() {
     let mut file = File::new(5).branch(
         "x",
-        flat(Element::UInt8),
+        flat(Number::UInt8),
         &[Spec::new(3, [1, 2, 3]), Spec::new(2, [4, 5])],
         false,
     );
@@ -306,7 +307,7 @@ fn clusters_cover_all_entries() {
     assert_eq!(file.reader().clusters(), [0..2, 2..4, 4..5]);
     let file = File::new(5).branch(
         "x",
-        flat(Element::UInt8),
+        flat(Number::UInt8),
         &[Spec::new(3, [1, 2, 3]), Spec::new(2, [4, 5])],
         false,
     );
@@ -348,8 +349,8 @@ fn build(
     let counters: Vec<_> =
         counts.chunks(*counter_cut).map(|part| Spec::new(part.len(), be_i32(part))).collect();
     let reader = File::new(all.len() as u64)
-        .branch("n", flat(Element::Int32), &counters, false)
-        .branch("x", jagged(Element::Float32, &[]), &specs, *embed)
+        .branch("n", flat(Number::Int32), &counters, false)
+        .branch("x", jagged(Number::Float32, &[]), &specs, *embed)
         .reader()
         .with_options(nyssa::ttree::Options { fetch_bytes: 100 });
     (reader, all)

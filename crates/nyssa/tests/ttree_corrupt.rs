@@ -4,6 +4,7 @@
 mod ttree_support;
 
 use arrow_array::cast::AsArray;
+use nyssa::arrow::Number;
 use nyssa::streamer::{Layouts, StreamerInfos};
 use nyssa::ttree::{Element, Shape, Streamed};
 use ttree_support::*;
@@ -12,7 +13,7 @@ use ttree_support::*;
 fn one(change: impl FnOnce(&mut Spec)) -> File {
     let mut spec = Spec::new(3, be_i32(&[1, 2, 3]));
     change(&mut spec);
-    File::new(3).branch("x", flat(Element::Int32), &[spec], false)
+    File::new(3).branch("x", flat(Number::Int32), &[spec], false)
 }
 
 const PLACE: &str = " (file test.root, object t, field x, basket 0, byte 100)";
@@ -117,7 +118,7 @@ fn damaged_compression() {
 fn tables_with_holes() {
     let two = |change: fn(&mut Vec<nyssa::ttree::Basket>)| {
         let specs = [Spec::new(1, be_i32(&[1])), Spec::new(2, be_i32(&[2, 3]))];
-        let mut file = File::new(3).branch("x", flat(Element::Int32), &specs, false);
+        let mut file = File::new(3).branch("x", flat(Number::Int32), &specs, false);
         change(&mut file.tree.branches[0].baskets);
         file.error("x")
     };
@@ -149,9 +150,9 @@ fn branch_shorter_than_its_tree() {
 
 /// `x[n]` with counts 2, 0, 1 in one basket, and what the basket holds.
 fn counted(counts: &[i32], spec: Spec) -> File {
-    File::new(3).branch("n", flat(Element::Int32), &[Spec::new(3, be_i32(counts))], false).branch(
+    File::new(3).branch("n", flat(Number::Int32), &[Spec::new(3, be_i32(counts))], false).branch(
         "x",
-        jagged(Element::Float32, &[]),
+        jagged(Number::Float32, &[]),
         &[spec],
         false,
     )

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use arrow_schema::DataType;
 
+use crate::arrow::Number;
 use crate::rntuple::schema::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::streamer::Basic;
 use crate::streamer::info::{ClassInfo, Element, StreamerInfos};
@@ -220,25 +221,23 @@ fn is_foreign(name: &str) -> bool {
 
 /// The fundamental type, or the enum, of a type code.
 fn leaf(code: i32, element: &Element) -> Option<FieldType> {
-    let leaf = match Basic::from_code(code, &element.title)? {
-        Basic::Bool => Leaf::Bool,
-        Basic::I8 if code == 1 && element.type_name.trim().to_lowercase().starts_with("char") => {
-            Leaf::Char
-        }
-        Basic::I8 => Leaf::Int8,
-        Basic::U8 => Leaf::UInt8,
-        Basic::I16 => Leaf::Int16,
-        Basic::U16 => Leaf::UInt16,
-        Basic::I32 => Leaf::Int32,
-        Basic::U32 | Basic::Bits => Leaf::UInt32,
-        Basic::I64 => Leaf::Int64,
-        Basic::U64 => Leaf::UInt64,
-        Basic::F32 => Leaf::Float,
-        Basic::F64 => Leaf::Double,
-        Basic::Double32 => Leaf::Double32,
-        // Values of a range need not be floats.
-        Basic::Ranged { .. } | Basic::Truncated { .. } if code == 9 => Leaf::Double,
-        Basic::Ranged { .. } | Basic::Truncated { .. } => Leaf::Float,
+    let char = code == 1 && element.type_name.trim().to_lowercase().starts_with("char");
+    let basic = Basic::from_code(code, &element.title)?;
+    let leaf = match basic.number() {
+        _ if basic == Basic::Double32 => Leaf::Double32,
+        Number::Bool => Leaf::Bool,
+        Number::Int8 if char => Leaf::Char,
+        Number::Int8 => Leaf::Int8,
+        Number::UInt8 => Leaf::UInt8,
+        Number::Int16 => Leaf::Int16,
+        Number::UInt16 => Leaf::UInt16,
+        Number::Int32 => Leaf::Int32,
+        Number::UInt32 => Leaf::UInt32,
+        Number::Int64 => Leaf::Int64,
+        Number::UInt64 => Leaf::UInt64,
+        // Also values of a range, which need not be floats.
+        Number::Float32 => Leaf::Float,
+        Number::Float64 => Leaf::Double,
     };
     let name = normalize(element.type_name.trim_end_matches(['*', ' ']));
     let is_enum = leaf == Leaf::Int32 && code == 3 && Leaf::of_name(&name).is_none();

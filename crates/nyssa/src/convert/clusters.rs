@@ -262,9 +262,10 @@ fn fixed(branch: &Branch, entries: &Range<u64>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ttree::{Element, Plain};
+    use crate::arrow::Number;
+    use crate::ttree::Plain;
 
-    fn branch(element: Element, baskets: &[(u64, u64, u64)]) -> Branch {
+    fn branch(number: Number, baskets: &[(u64, u64, u64)]) -> Branch {
         let basket = |&(first_entry, entries, bytes)| Basket {
             seek: 100,
             bytes,
@@ -281,7 +282,11 @@ mod tests {
             leaves: Vec::new(),
             baskets: baskets.iter().map(basket).collect(),
             branches: Vec::new(),
-            shape: Ok(Shape::Plain(Plain { element, dimensions: vec![2], counter: None })),
+            shape: Ok(Shape::Plain(Plain {
+                element: number.into(),
+                dimensions: vec![2],
+                counter: None,
+            })),
             complete: true,
             split: None,
         }
@@ -303,7 +308,7 @@ mod tests {
         );
         assert_eq!((ends[0], ends[1], ends.len()), ((104, false), (108, false), 226));
         // 600 bytes of 60 entries, and 400 of 40.
-        let branch = branch(Element::Int32, &[(0, 60, 600), (60, 40, 800)]);
+        let branch = branch(Number::Int32, &[(0, 60, 600), (60, 40, 800)]);
         let ends = [(30, false), (70, false), (100, true)];
         assert_eq!(spread(&branch, 0, &ends), [300.0, 500.0, 600.0]);
         assert_eq!(spread(&branch, 20, &ends), [100.0, 500.0, 600.0]);
@@ -312,7 +317,7 @@ mod tests {
 
     #[test]
     fn the_first_cluster() {
-        let branch = branch(Element::Float32, &[(0, 60, 600), (60, 40, 400)]);
+        let branch = branch(Number::Float32, &[(0, 60, 600), (60, 40, 400)]);
         let inputs = [Input { path: "b".to_owned(), branch: &branch }];
         let of = |cluster_size, memory| first(&inputs, &[0], &(0..100), cluster_size, memory);
         assert_eq!(of(1000, 1 << 30), 0..100);
@@ -323,7 +328,7 @@ mod tests {
 
     #[test]
     fn baskets_at_the_edges_count_in_part() {
-        let branch = branch(Element::Int32, &[(0, 60, 600), (60, 40, 400)]);
+        let branch = branch(Number::Int32, &[(0, 60, 600), (60, 40, 400)]);
         assert_eq!(stored(&branch, &(0..100)), 1000);
         assert_eq!(stored(&branch, &(30..70)), 400);
         assert_eq!(stored(&branch, &(60..60)), 0);

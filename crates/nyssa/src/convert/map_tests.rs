@@ -1,13 +1,20 @@
 //! The schema of ROOT 6.40's importer, as literals from its own output for the same tree.
 
 use super::*;
+use crate::arrow::Number;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::Structure;
 use crate::ttree::{Element, Leaf, Plain, Shape};
 
-fn branch(name: &str, element: Element, dimensions: &[u64], counter: Option<&str>) -> Branch {
+fn branch(
+    name: &str,
+    element: impl Into<Element>,
+    dimensions: &[u64],
+    counter: Option<&str>,
+) -> Branch {
     let counter =
         counter.map(|name| CountSource { branch: name.to_owned(), leaf: name.to_owned() });
+    let element = element.into();
     let plain = Plain { element, dimensions: dimensions.to_vec(), counter: counter.clone() };
     Branch {
         name: name.to_owned(),
@@ -77,18 +84,18 @@ fn fields(schema: &Schema) -> Vec<Row<'_>> {
 fn fields_columns_and_aliases_are_those_of_the_importer() {
     use Structure::{Collection, Leaf, Record};
     let branches = [
-        branch("b", Element::Int8, &[], None),
-        branch("l", Element::Int64, &[], None),
-        branch("o", Element::Bool, &[], None),
+        branch("b", Number::Int8, &[], None),
+        branch("l", Number::Int64, &[], None),
+        branch("o", Number::Bool, &[], None),
         branch("str", Element::CString, &[], None),
-        branch("ca", Element::Int8, &[4], None),
-        branch("zn", Element::Int32, &[], None),
-        branch("x", Element::Float32, &[], Some("zn")),
-        branch("an", Element::Int32, &[], None),
-        branch("w", Element::Float32, &[], Some("an")),
-        branch("y", Element::Float64, &[], Some("zn")),
-        branch("z", Element::Bool, &[], Some("zn")),
-        branch("dotted.name", Element::Int32, &[], None),
+        branch("ca", Number::Int8, &[4], None),
+        branch("zn", Number::Int32, &[], None),
+        branch("x", Number::Float32, &[], Some("zn")),
+        branch("an", Number::Int32, &[], None),
+        branch("w", Number::Float32, &[], Some("an")),
+        branch("y", Number::Float64, &[], Some("zn")),
+        branch("z", Number::Bool, &[], Some("zn")),
+        branch("dotted.name", Number::Int32, &[], None),
     ];
     let map = run(&branches, Layout::Importer, false).unwrap();
     let float = "ROOT::VecOps::RVec<float>";
@@ -169,10 +176,10 @@ fn fields_columns_and_aliases_are_those_of_the_importer() {
 #[test]
 fn vectors_are_fields_of_their_own() {
     let branches = [
-        branch("n", Element::Int16, &[], None),
-        branch("x", Element::Float32, &[3], Some("n")),
-        branch("m", Element::Float64, &[2, 3], None),
-        branch("b", Element::Int8, &[], None),
+        branch("n", Number::Int16, &[], None),
+        branch("x", Number::Float32, &[3], Some("n")),
+        branch("m", Number::Float64, &[2, 3], None),
+        branch("b", Number::Int8, &[], None),
     ];
     let map = run(&branches, Layout::Vectors, false).unwrap();
     let types: Vec<_> = map.fields.iter().map(|field| field.type_name.as_str()).collect();
@@ -190,9 +197,9 @@ fn vectors_are_fields_of_their_own() {
 #[test]
 fn fixed_arrays_in_lists_are_not_projected() {
     let branches = [
-        branch("n", Element::Int64, &[], None),
-        branch("x", Element::Float32, &[3], Some("n")),
-        branch("y", Element::Float32, &[], Some("n")),
+        branch("n", Number::Int64, &[], None),
+        branch("x", Number::Float32, &[3], Some("n")),
+        branch("y", Number::Float32, &[], Some("n")),
     ];
     let map = run(&branches, Layout::Importer, false).unwrap();
     let types: Vec<_> = map.fields.iter().map(|field| field.type_name.as_str()).collect();
@@ -207,9 +214,9 @@ fn fixed_arrays_in_lists_are_not_projected() {
 #[test]
 fn everything_unsupported_is_listed() {
     let mut branches = [
-        branch("a", Element::Int32, &[], None),
-        branch("b", Element::Int32, &[], None),
-        branch("c", Element::Int32, &[], None),
+        branch("a", Number::Int32, &[], None),
+        branch("b", Number::Int32, &[], None),
+        branch("c", Number::Int32, &[], None),
     ];
     branches[0].shape = Err("it is an object".to_owned());
     branches[2].shape = Err("it has no leaves".to_owned());

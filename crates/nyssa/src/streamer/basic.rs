@@ -1,103 +1,121 @@
-//! Fundamental types as streamed: big-endian, `long` always 8 bytes, `Float16_t` and `Double32_t`
+//! Numbers as streamed: big-endian, `long` always 8 bytes, `Float16_t` and `Double32_t`
 //! packed as their member's comment says (`TStreamerElement`, "GetRange").
 
-/// A fundamental type of a member.
+use crate::arrow::Number;
+
+/// How a number is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub(crate) enum Basic {
-    Bool,
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-    F32,
-    F64,
+    /// As it is in memory, big-endian.
+    Plain(Number),
     /// `Double32_t`, stored as a float.
     Double32,
     /// `UInt_t` bits of `TObject`: followed by a process id when the object is referenced.
     Bits,
+    /// `TDatime` in 32 bits.
+    Date,
     /// `Float16_t` or `Double32_t` as an integer in a range: value = min + stored / factor.
     Ranged {
+        /// The lowest value.
         min: f64,
+        /// Steps per unit.
         factor: f64,
+        /// What it is in memory.
+        number: Number,
     },
     /// The same as a float whose mantissa has this many bits: exponent byte, 16-bit mantissa.
     Truncated {
+        /// Bits of the mantissa.
         bits: u32,
+        /// What it is in memory.
+        number: Number,
     },
 }
+
+/// Type codes of `Double32_t` and `Float16_t`, which may be packed.
+pub(super) const DOUBLE32: i32 = 9;
+pub(super) const FLOAT16: i32 = 19;
+/// Bits of the mantissa of a `Float16_t` whose comment says nothing.
+const FLOAT16_BITS: u32 = 12;
 
 impl Basic {
     /// The type of a streamer element code (`TVirtualStreamerInfo::EReadWrite`, 1 to 19); `title`
     /// is the member's comment, which may start with `[min,max,bits]`.
     pub fn from_code(code: i32, title: &str) -> Option<Self> {
-        Some(match code {
-            1 | 10 => Self::I8,
-            2 => Self::I16,
-            3 | 6 => Self::I32,
-            4 | 16 => Self::I64,
-            5 => Self::F32,
-            8 => Self::F64,
-            9 => packed(title, None).unwrap_or(Self::Double32),
-            11 => Self::U8,
-            12 => Self::U16,
-            13 => Self::U32,
-            14 | 17 => Self::U64,
-            15 => Self::Bits,
-            18 => Self::Bool,
-            19 => packed(title, Some(12)).unwrap_or(Self::F32),
+        Some(Self::Plain(match code {
+            1 | 10 => Number::Int8,
+            2 => Number::Int16,
+            3 | 6 => Number::Int32,
+            4 | 16 => Number::Int64,
+            5 => Number::Float32,
+            8 => Number::Float64,
+            DOUBLE32 => {
+                return Some(packed(title, None, Number::Float64).unwrap_or(Self::Double32));
+            }
+            11 => Number::UInt8,
+            12 => Number::UInt16,
+            13 => Number::UInt32,
+            14 | 17 => Number::UInt64,
+            15 => return Some(Self::Bits),
+            18 => Number::Bool,
+            FLOAT16 => {
+                let packed = packed(title, Some(FLOAT16_BITS), Number::Float32);
+                return Some(packed.unwrap_or(Self::Plain(Number::Float32)));
+            }
             _ => return None,
-        })
+        }))
+    }
+
+    /// What it is in memory.
+    pub fn number(self) -> Number {
+        match self {
+            Self::Plain(number) | Self::Ranged { number, .. } | Self::Truncated { number, .. } => {
+                number
+            }
+            Self::Double32 => Number::Float64,
+            Self::Bits | Self::Date => Number::UInt32,
+        }
     }
 
     /// The type of a C++ or ROOT name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "bool" | "Bool_t" => Self::Bool,
-            "char" | "signed char" | "Char_t" | "int8_t" => Self::I8,
-            "unsigned char" | "UChar_t" | "uint8_t" | "Byte_t" => Self::U8,
-            "short" | "Short_t" | "int16_t" => Self::I16,
-            "unsigned short" | "UShort_t" | "uint16_t" => Self::U16,
-            "int" | "Int_t" | "int32_t" => Self::I32,
-            "unsigned int" | "unsigned" | "UInt_t" | "uint32_t" => Self::U32,
-            "long" | "long long" | "Long_t" | "Long64_t" | "int64_t" => Self::I64,
+        Some(Self::Plain(match name {
+            "bool" | "Bool_t" => Number::Bool,
+            "char" | "signed char" | "Char_t" | "int8_t" => Number::Int8,
+            "unsigned char" | "UChar_t" | "uint8_t" | "Byte_t" => Number::UInt8,
+            "short" | "Short_t" | "int16_t" => Number::Int16,
+            "unsigned short" | "UShort_t" | "uint16_t" => Number::UInt16,
+            "int" | "Int_t" | "int32_t" => Number::Int32,
+            "unsigned int" | "unsigned" | "UInt_t" | "uint32_t" => Number::UInt32,
+            "long" | "long long" | "Long_t" | "Long64_t" | "int64_t" => Number::Int64,
             "unsigned long" | "unsigned long long" | "ULong_t" | "ULong64_t" | "uint64_t"
-            | "size_t" => Self::U64,
-            "float" | "Float_t" => Self::F32,
-            "Double32_t" => Self::Double32,
-            "double" | "Double_t" => Self::F64,
-            "Float16_t" => Self::Truncated { bits: 12 },
+            | "size_t" => Number::UInt64,
+            "float" | "Float_t" => Number::Float32,
+            "Double32_t" => return Some(Self::Double32),
+            "double" | "Double_t" => Number::Float64,
+            "Float16_t" => {
+                return Some(Self::Truncated { bits: FLOAT16_BITS, number: Number::Float32 });
+            }
             _ => return None,
-        })
+        }))
     }
 
     /// Size of one streamed value, bytes (a referenced `Bits` has 2 more).
     pub fn size(self) -> usize {
         match self {
-            Self::Bool | Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
+            Self::Plain(number) => number.size(),
             Self::Truncated { .. } => 3,
-            Self::I32
-            | Self::U32
-            | Self::F32
-            | Self::Double32
-            | Self::Bits
-            | Self::Ranged { .. } => 4,
-            Self::I64 | Self::U64 | Self::F64 => 8,
+            Self::Double32 | Self::Bits | Self::Date | Self::Ranged { .. } => 4,
         }
     }
 
     /// One packed floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
     pub fn unpack(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
-            (Self::Ranged { min, factor }, &[a, b, c, d]) => {
+            (Self::Ranged { min, factor, .. }, &[a, b, c, d]) => {
                 f64::from(u32::from_be_bytes([a, b, c, d])) / factor + min
             }
-            (Self::Truncated { bits }, &[exponent, high, low]) => {
+            (Self::Truncated { bits, .. }, &[exponent, high, low]) => {
                 let mantissa = u32::from(u16::from_be_bytes([high, low]));
                 let sign = 1 << (bits + 1);
                 let bits_value = (u32::from(exponent) << 23)
@@ -114,11 +132,11 @@ impl Basic {
     pub fn pack(self, value: f64, out: &mut Vec<u8>) {
         match self {
             // A float cast saturates, and NaN becomes 0.
-            Self::Ranged { min, factor } => {
+            Self::Ranged { min, factor, .. } => {
                 let stored = (0.5 + factor * (value - min)) as u32;
                 out.extend_from_slice(&stored.to_be_bytes());
             }
-            Self::Truncated { bits } => {
+            Self::Truncated { bits, .. } => {
                 let value = value as f32;
                 let stored = value.to_bits();
                 let exponent = (stored << 1 >> 24) as u8;
@@ -135,19 +153,19 @@ impl Basic {
 }
 
 /// The packing that a member's comment asks for: `[min,max]`, `[min,max,bits]`, or `default` bits.
-fn packed(title: &str, default: Option<u32>) -> Option<Basic> {
-    let truncated = |bits: u32| Basic::Truncated { bits };
+fn packed(title: &str, default: Option<u32>, number: Number) -> Option<Basic> {
+    let truncated = |bits: u32| Basic::Truncated { bits, number };
     let Some(range) = range_in(title) else { return default.map(truncated) };
     let mut parts = range.split(',').map(str::trim);
-    let min = number(parts.next()?)?;
-    let max = number(parts.next()?)?;
+    let min = bound(parts.next()?)?;
+    let max = bound(parts.next()?)?;
     let bits: u32 = parts.next().and_then(|bits| bits.parse().ok()).unwrap_or(32);
     if !(2..=32).contains(&bits) {
         return default.map(truncated);
     }
     if min < max {
         let steps = if bits < 32 { f64::from(1_u32 << bits) } else { f64::from(u32::MAX) };
-        Some(Basic::Ranged { min, factor: steps / (max - min) })
+        Some(Basic::Ranged { min, factor: steps / (max - min), number })
     } else if bits < 15 {
         Some(truncated(bits))
     } else {
@@ -169,7 +187,7 @@ fn range_in(title: &str) -> Option<&str> {
 }
 
 /// A bound of a range: a number, or a multiple or part of pi (`2pi`, `pi/2`, `-pi`).
-fn number(text: &str) -> Option<f64> {
+fn bound(text: &str) -> Option<f64> {
     if let Ok(value) = text.parse() {
         return Some(value);
     }

@@ -13,7 +13,6 @@ use super::compile::Compiler;
 use super::decode::Decoder;
 use super::leaf::LeafNumbers;
 use super::node::Node;
-use super::shape::Number;
 use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
@@ -56,13 +55,13 @@ impl ObjectLayout {
 
     /// Type and fixed dimensions of what is nothing but numbers, dates apart.
     pub(crate) fn numbers(&self) -> Option<(Basic, &[usize])> {
-        let date = |node: &Node| matches!(node, Node::Number(_, Number::Date));
+        let date = |node: &Node| matches!(node, Node::Number(Basic::Date));
         match &self.node {
             node if date(node) => None,
             Node::Array(_, item) if date(item) => None,
-            Node::Number(basic, _) => Some((*basic, &[])),
+            Node::Number(basic) => Some((*basic, &[])),
             Node::Array(dimensions, item) => match **item {
-                Node::Number(basic, _) => Some((basic, dimensions)),
+                Node::Number(basic) => Some((basic, dimensions)),
                 _ => None,
             },
             _ => None,
@@ -71,7 +70,7 @@ impl ObjectLayout {
 
     /// Whether it is `TObject::fBits`, which some objects have more bytes behind.
     pub(crate) fn is_bits(&self) -> bool {
-        matches!(self.node, Node::Number(Basic::Bits, _))
+        matches!(self.node, Node::Number(Basic::Bits))
     }
 
     /// The member of the class that holds the lengths of the arrays of this one.
@@ -142,7 +141,7 @@ impl Node {
     /// Bytes of a value, where all have the same number of them.
     fn fixed_size(&self) -> Option<usize> {
         match self {
-            Self::Number(basic, _) => Some(basic.size()),
+            Self::Number(basic) => Some(basic.size()),
             Self::Array(dimensions, item) => {
                 dimensions.iter().try_fold(item.fixed_size()?, |size, &n| size.checked_mul(n))
             }

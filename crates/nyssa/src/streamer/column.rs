@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray, NullArray,
-    PrimitiveArray, StructArray, UnionArray, types,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, LargeBinaryArray,
+    LargeListArray, NullArray, StructArray, UnionArray,
 };
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
-use super::shape::{Number, Shape, fixed_size};
+use super::shape::{Shape, fixed_size};
 use crate::arena::huge_pages;
+use crate::arrow::{Native, Number, each_number, numbers_enum, numbers_of};
 use crate::error::{Error, Result};
 
 /// Values of one shape.
@@ -47,101 +48,34 @@ pub(super) enum Column {
     },
 }
 
-/// Numbers of one type.
-#[allow(missing_docs)]
-pub(super) enum Numbers {
-    Bool(BooleanBufferBuilder),
-    I8(Vec<i8>),
-    U8(Vec<u8>),
-    I16(Vec<i16>),
-    U16(Vec<u16>),
-    I32(Vec<i32>),
-    U32(Vec<u32>),
-    I64(Vec<i64>),
-    U64(Vec<u64>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-}
-
-/// Runs `$body` with the vector of numbers; bits apart.
-macro_rules! each_vector {
-    ($numbers:expr, $values:ident => $body:expr, $bits:ident => $other:expr) => {
-        match $numbers {
-            Numbers::Bool($bits) => $other,
-            Numbers::I8($values) => $body,
-            Numbers::U8($values) => $body,
-            Numbers::I16($values) => $body,
-            Numbers::U16($values) => $body,
-            Numbers::I32($values) => $body,
-            Numbers::U32($values) => $body,
-            Numbers::I64($values) => $body,
-            Numbers::U64($values) => $body,
-            Numbers::F32($values) => $body,
-            Numbers::F64($values) => $body,
-        }
-    };
+numbers_enum! {
+    /// Numbers of one type.
+    pub(super) enum Numbers { Bool(BooleanBufferBuilder), Vec }
 }
 
 impl Numbers {
     fn new(number: Number) -> Self {
-        match number {
-            Number::Bool => Self::Bool(BooleanBufferBuilder::new(0)),
-            Number::I8 => Self::I8(Vec::new()),
-            Number::U8 => Self::U8(Vec::new()),
-            Number::I16 => Self::I16(Vec::new()),
-            Number::U16 => Self::U16(Vec::new()),
-            Number::I32 => Self::I32(Vec::new()),
-            Number::U32 | Number::Date => Self::U32(Vec::new()),
-            Number::I64 => Self::I64(Vec::new()),
-            Number::U64 => Self::U64(Vec::new()),
-            Number::F32 => Self::F32(Vec::new()),
-            Number::F64 => Self::F64(Vec::new()),
-        }
+        numbers_of!(Self, number, T => Vec::<<T as ArrowPrimitiveType>::Native>::new(),
+            bool => BooleanBufferBuilder::new(0))
     }
 
     fn len(&self) -> usize {
-        each_vector!(self, values => values.len(), bits => bits.len())
+        each_number!(Self, self, values => values.len(), bits => bits.len())
     }
 
     fn push_zero(&mut self) {
-        each_vector!(self, values => values.push(Default::default()), bits => bits.append(false));
+        each_number!(Self, self, values => values.push(Default::default()),
+            bits => bits.append(false));
     }
 
     /// The number at `row` as a count.
-    #[allow(clippy::unnecessary_fallible_conversions, reason = "of some of the types")]
     fn count(&self, row: usize) -> Option<i64> {
-        match self {
-            Self::I8(values) => values.get(row).map(|&value| value.into()),
-            Self::U8(values) => values.get(row).map(|&value| value.into()),
-            Self::I16(values) => values.get(row).map(|&value| value.into()),
-            Self::U16(values) => values.get(row).map(|&value| value.into()),
-            Self::I32(values) => values.get(row).map(|&value| value.into()),
-            Self::U32(values) => values.get(row).map(|&value| value.into()),
-            Self::I64(values) => values.get(row).copied(),
-            Self::U64(values) => values.get(row).and_then(|&value| value.try_into().ok()),
-            Self::Bool(_) | Self::F32(_) | Self::F64(_) => None,
-        }
+        each_number!(Self, self, values => values.get(row)?.to_i64(), _bits => None)
     }
 
     fn finish(self) -> ArrayRef {
-        macro_rules! array {
-            ($type:ident, $values:expr) => {
-                Arc::new(PrimitiveArray::<types::$type>::new(ScalarBuffer::from($values), None))
-            };
-        }
-        match self {
-            Self::Bool(mut bits) => Arc::new(BooleanArray::new(bits.finish(), None)),
-            Self::I8(values) => array!(Int8Type, values),
-            Self::U8(values) => array!(UInt8Type, values),
-            Self::I16(values) => array!(Int16Type, values),
-            Self::U16(values) => array!(UInt16Type, values),
-            Self::I32(values) => array!(Int32Type, values),
-            Self::U32(values) => array!(UInt32Type, values),
-            Self::I64(values) => array!(Int64Type, values),
-            Self::U64(values) => array!(UInt64Type, values),
-            Self::F32(values) => array!(Float32Type, values),
-            Self::F64(values) => array!(Float64Type, values),
-        }
+        each_number!(Self, self, values => Native::array(values),
+            bits => { let mut bits = bits; Arc::new(BooleanArray::new(bits.finish(), None)) })
     }
 }
 
@@ -150,6 +84,7 @@ impl Column {
     pub fn new(shape: &Shape) -> Self {
         match shape {
             Shape::Number(number) => Self::Number(Numbers::new(*number)),
+            Shape::Date => Self::Number(Numbers::new(Number::UInt32)),
             Shape::Text | Shape::Raw => Self::Bytes {
                 data: Vec::new(),
                 offsets: vec![0],
@@ -243,8 +178,10 @@ impl Column {
     /// any buffer, and for nothing where memory is short.
     pub fn reserve(&mut self, more: f64, limit: usize) {
         match self {
-            Self::Number(numbers) => each_vector!(numbers, values => room(values, more, limit),
-                _bits => {}),
+            Self::Number(numbers) => {
+                each_number!(Numbers, numbers, values => room(values, more, limit),
+                _bits => {})
+            }
             Self::Bytes { data, offsets, .. } => {
                 room(data, more, limit);
                 room(offsets, more, limit);

@@ -100,6 +100,7 @@ fn split_template(name: &str) -> (&str, Vec<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arrow::Number;
 
     fn parse(name: &str) -> Option<Item<String>> {
         Item::parse(name, &mut |class| class.to_owned())
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn type_names() {
-        let float = || Box::new(Item::Basic(Basic::F32));
+        let float = || Box::new(Item::Basic(Basic::Plain(Number::Float32)));
         for (name, expected) in [
             ("string", Some(Item::Text)),
             ("vector<float>", Some(Item::Sequence(float()))),

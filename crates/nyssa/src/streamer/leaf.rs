@@ -1,10 +1,6 @@
 //! What a branch says of the member or the leaf that it holds.
 
-use super::basic::Basic;
-
-/// Streamer codes of what `TLeafD32` and `TLeafF16` hold.
-pub(super) const DOUBLE32: i32 = 9;
-pub(super) const FLOAT16: i32 = 19;
+use super::basic::{Basic, DOUBLE32, FLOAT16};
 
 /// A member of a class, by what a branch says of it.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +22,6 @@ pub struct LeafNumbers {
     pub name: String,
     /// How a number is stored; `None` for a string.
     pub(crate) basic: Option<Basic>,
-    /// Whether packed numbers read as `double`, not as `float`.
-    pub double: bool,
     /// Fixed dimensions, outermost first.
     pub dimensions: Vec<usize>,
     /// The leaf of the same branch that says how many items there are.

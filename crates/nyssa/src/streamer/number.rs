@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::column::{Column, Numbers, mismatch};
+use crate::arrow::{Native, each_number};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
@@ -89,44 +90,32 @@ fn alone(entry: &[u8], size: usize) -> Option<usize> {
     (plain && length.checked_mul(size) == Some(numbers.len())).then_some(length)
 }
 
+fn extend<T: Native>(values: &mut Vec<T>, run: &[u8]) {
+    values.extend(T::read_be(run));
+}
+
 /// Appends the numbers of each of `runs`, big-endian.
 fn append<'a>(
     basic: Basic,
     numbers: &mut Numbers,
     runs: impl Iterator<Item = &'a [u8]>,
 ) -> Result<()> {
-    macro_rules! append {
-        ($values:ident, $type:ty) => {
-            runs.for_each(|run| {
-                $values.extend(run.as_chunks().0.iter().map(|&one| <$type>::from_be_bytes(one)));
-            })
-        };
-    }
     let size = basic.size();
     match (basic, numbers) {
-        (Basic::Bool, Numbers::Bool(values)) => {
-            runs.for_each(|run| run.iter().for_each(|&byte| values.append(byte != 0)));
+        (Basic::Plain(_) | Basic::Date, numbers) if numbers.number() == basic.number() => {
+            each_number!(Numbers, numbers,
+                values => runs.for_each(|run| extend(values, run)),
+                bits => runs.for_each(|run| run.iter().for_each(|&byte| bits.append(byte != 0))));
         }
-        (Basic::I8, Numbers::I8(values)) => append!(values, i8),
-        (Basic::U8, Numbers::U8(values)) => runs.for_each(|run| values.extend_from_slice(run)),
-        (Basic::I16, Numbers::I16(values)) => append!(values, i16),
-        (Basic::U16, Numbers::U16(values)) => append!(values, u16),
-        (Basic::I32, Numbers::I32(values)) => append!(values, i32),
-        (Basic::U32, Numbers::U32(values)) => append!(values, u32),
-        (Basic::I64, Numbers::I64(values)) => append!(values, i64),
-        (Basic::U64, Numbers::U64(values)) => append!(values, u64),
-        (Basic::F32, Numbers::F32(values)) => append!(values, f32),
-        (Basic::F64, Numbers::F64(values)) => append!(values, f64),
-        (Basic::Double32, Numbers::F64(values)) => runs.for_each(|run| {
-            let floats = run.as_chunks().0.iter().map(|&one| f32::from_be_bytes(one));
-            values.extend(floats.map(f64::from));
-        }),
-        (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::F64(values)) => {
+        (Basic::Double32, Numbers::Float64(values)) => {
+            runs.for_each(|run| values.extend(f32::read_be(run).map(f64::from)));
+        }
+        (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::Float64(values)) => {
             runs.for_each(|run| {
                 values.extend(run.chunks_exact(size).map(|one| basic.unpack(one)));
             });
         }
-        (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::F32(values)) => {
+        (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::Float32(values)) => {
             runs.for_each(|run| {
                 values.extend(run.chunks_exact(size).map(|one| basic.unpack(one) as f32));
             });
@@ -138,7 +127,7 @@ fn append<'a>(
 
 /// `TObject`'s bits as a member: a process id follows where they say so.
 fn bits(cursor: &mut Cursor<'_>, count: usize, numbers: &mut Numbers) -> Result<()> {
-    let Numbers::U32(values) = numbers else { return Err(mismatch()) };
+    let Numbers::UInt32(values) = numbers else { return Err(mismatch()) };
     for _ in 0..count {
         let bits = cursor.be_u32()?;
         if bits & IS_REFERENCED != 0 {
@@ -152,7 +141,7 @@ fn bits(cursor: &mut Cursor<'_>, count: usize, numbers: &mut Numbers) -> Result<
 /// Appends one number to a column of `UInt32`.
 pub(super) fn push_u32(column: &mut Column, value: u32) -> Result<()> {
     match column {
-        Column::Number(Numbers::U32(values)) => {
+        Column::Number(Numbers::UInt32(values)) => {
             values.push(value);
             Ok(())
         }

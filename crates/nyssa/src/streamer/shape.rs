@@ -4,32 +4,15 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, UnionFields};
 
-use crate::arrow::{self, NONE};
-
-/// Numbers by their type in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub(super) enum Number {
-    Bool,
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    /// A `TDatime` in 32 bits.
-    Date,
-    I64,
-    U64,
-    F32,
-    F64,
-}
+use crate::arrow::{self, NONE, Number};
 
 /// The form of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A number.
     Number(Number),
+    /// A `TDatime`, as a number of 32 bits.
+    Date,
     /// A string.
     Text,
     /// Bytes that are not taken apart; null for a null pointer.
@@ -51,6 +34,7 @@ impl Shape {
     pub fn data_type(&self) -> DataType {
         match self {
             Self::Number(number) => number.data_type(),
+            Self::Date => DataType::UInt32,
             Self::Text | Self::Raw => DataType::LargeBinary,
             Self::List(item) => DataType::LargeList(item.item()),
             Self::Fixed(size, item) => DataType::FixedSizeList(item.item(), fixed_size(*size)),
@@ -66,7 +50,7 @@ impl Shape {
     pub fn field(&self, name: &str) -> Field {
         match self {
             Self::Text => arrow::field(name, DataType::LargeBinary),
-            Self::Number(Number::Date) => arrow::Date::field(name),
+            Self::Date => arrow::Date::field(name),
             Self::Raw => arrow::streamer_field(name, "").with_nullable(true),
             Self::Optional(value) => value.field(name).with_nullable(true),
             _ => Field::new(name, self.data_type(), matches!(self, Self::Union(_))),
@@ -94,24 +78,6 @@ impl Shape {
         let none = Field::new(NONE, DataType::Null, true);
         let named = alternatives.iter().map(|(name, shape)| shape.field(name));
         (0_i8..).zip([none].into_iter().chain(named).map(Arc::new)).collect()
-    }
-}
-
-impl Number {
-    fn data_type(self) -> DataType {
-        match self {
-            Self::Bool => DataType::Boolean,
-            Self::I8 => DataType::Int8,
-            Self::U8 => DataType::UInt8,
-            Self::I16 => DataType::Int16,
-            Self::U16 => DataType::UInt16,
-            Self::I32 => DataType::Int32,
-            Self::U32 | Self::Date => DataType::UInt32,
-            Self::I64 => DataType::Int64,
-            Self::U64 => DataType::UInt64,
-            Self::F32 => DataType::Float32,
-            Self::F64 => DataType::Float64,
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nyssa::arrow::Number;
 use nyssa::rootfile::KeyEntry;
 use nyssa::ttree::{Branch, CountSource, Element, Plain, Shape, Tree, load};
 use nyssa::{Error, Kind};
@@ -172,13 +173,21 @@ fn shape(tree: &Tree, name: &str) -> Result<Shape, String> {
     found
 }
 
-fn plain(element: Element, dimensions: &[u64]) -> Result<Shape, String> {
-    Ok(Shape::Plain(Plain { element, dimensions: dimensions.to_vec(), counter: None }))
+fn plain(element: impl Into<Element>, dimensions: &[u64]) -> Result<Shape, String> {
+    Ok(Shape::Plain(Plain {
+        element: element.into(),
+        dimensions: dimensions.to_vec(),
+        counter: None,
+    }))
 }
 
-fn jagged(element: Element, counter: &str) -> Result<Shape, String> {
+fn jagged(element: impl Into<Element>, counter: &str) -> Result<Shape, String> {
     let counter = CountSource { branch: counter.to_owned(), leaf: counter.to_owned() };
-    Ok(Shape::Plain(Plain { element, dimensions: Vec::new(), counter: Some(counter) }))
+    Ok(Shape::Plain(Plain {
+        element: element.into(),
+        dimensions: Vec::new(),
+        counter: Some(counter),
+    }))
 }
 
 /// Types as the branch titles of ROOT's `TTree::Print` say them.
@@ -186,19 +195,19 @@ fn jagged(element: Element, counter: &str) -> Result<Shape, String> {
 fn shapes_of_leaves() {
     let Some(tree) = tree("uproot-sample-6.20.04-zlib.root", "sample") else { return };
     for (name, expected) in [
-        ("n", plain(Element::Int32, &[])),
-        ("b", plain(Element::Bool, &[])),
-        ("ab", plain(Element::Bool, &[3])),
-        ("Ab", jagged(Element::Bool, "n")),
-        ("i1", plain(Element::Int8, &[])),
-        ("au1", plain(Element::UInt8, &[3])),
-        ("Au2", jagged(Element::UInt16, "n")),
-        ("i4", plain(Element::Int32, &[])),
-        ("u4", plain(Element::UInt32, &[])),
-        ("Ai8", jagged(Element::Int64, "n")),
-        ("u8", plain(Element::UInt64, &[])),
-        ("af4", plain(Element::Float32, &[3])),
-        ("Af8", jagged(Element::Float64, "n")),
+        ("n", plain(Number::Int32, &[])),
+        ("b", plain(Number::Bool, &[])),
+        ("ab", plain(Number::Bool, &[3])),
+        ("Ab", jagged(Number::Bool, "n")),
+        ("i1", plain(Number::Int8, &[])),
+        ("au1", plain(Number::UInt8, &[3])),
+        ("Au2", jagged(Number::UInt16, "n")),
+        ("i4", plain(Number::Int32, &[])),
+        ("u4", plain(Number::UInt32, &[])),
+        ("Ai8", jagged(Number::Int64, "n")),
+        ("u8", plain(Number::UInt64, &[])),
+        ("af4", plain(Number::Float32, &[3])),
+        ("Af8", jagged(Number::Float64, "n")),
         ("str", plain(Element::CString, &[])),
     ] {
         assert_eq!(shape(&tree, name), expected, "{name}");
@@ -213,15 +222,15 @@ fn shapes_of_other_branches() {
             "nanoAOD_2015_CMS_Open_Data_ttbar.root",
             "Events",
             "Jet_pt",
-            jagged(Element::Float32, "nJet"),
+            jagged(Number::Float32, "nJet"),
         ),
         ("uproot-leaflist.root", "tree", "leaflist", Ok(Shape::LeafList)),
-        ("uproot-small-evnt-tree-fullsplit.root", "tree", "evt/I16", plain(Element::Int16, &[])),
+        ("uproot-small-evnt-tree-fullsplit.root", "tree", "evt/I16", plain(Number::Int16, &[])),
         (
             "uproot-small-evnt-tree-fullsplit.root",
             "tree",
             "evt/ArrayF64[10]",
-            plain(Element::Float64, &[10]),
+            plain(Number::Float64, &[10]),
         ),
         (
             "roottest/meta__MakeProject__alice_ESDs.root",

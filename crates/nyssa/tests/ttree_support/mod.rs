@@ -242,11 +242,11 @@ pub fn file_bytes(path: &str) -> Option<Vec<u8>> {
     bytes
 }
 
-pub fn leaf(name: &str, element: Element, dimensions: &[u64]) -> Leaf {
+pub fn leaf(name: &str, element: impl Into<Element>, dimensions: &[u64]) -> Leaf {
     Leaf {
         name: name.to_owned(),
         class: "TLeaf".to_owned(),
-        element: Some(element),
+        element: Some(element.into()),
         dimensions: dimensions.to_vec(),
         counter: None,
         unsigned: false,
@@ -254,17 +254,21 @@ pub fn leaf(name: &str, element: Element, dimensions: &[u64]) -> Leaf {
     }
 }
 
-pub fn flat(element: Element) -> Shape {
-    Shape::Plain(Plain { element, dimensions: Vec::new(), counter: None })
+pub fn flat(element: impl Into<Element>) -> Shape {
+    Shape::Plain(Plain { element: element.into(), dimensions: Vec::new(), counter: None })
 }
 
-pub fn array(element: Element, dimensions: &[u64]) -> Shape {
-    Shape::Plain(Plain { element, dimensions: dimensions.to_vec(), counter: None })
+pub fn array(element: impl Into<Element>, dimensions: &[u64]) -> Shape {
+    Shape::Plain(Plain { element: element.into(), dimensions: dimensions.to_vec(), counter: None })
 }
 
-pub fn jagged(element: Element, dimensions: &[u64]) -> Shape {
+pub fn jagged(element: impl Into<Element>, dimensions: &[u64]) -> Shape {
     let counter = CountSource { branch: "n".to_owned(), leaf: "n".to_owned() };
-    Shape::Plain(Plain { element, dimensions: dimensions.to_vec(), counter: Some(counter) })
+    Shape::Plain(Plain {
+        element: element.into(),
+        dimensions: dimensions.to_vec(),
+        counter: Some(counter),
+    })
 }
 
 pub fn be_i32(values: &[i32]) -> Vec<u8> {

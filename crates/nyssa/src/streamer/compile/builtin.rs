@@ -1,11 +1,12 @@
 //! Classes that ROOT streams by code of its own.
 
-use super::{Compiler, T_OBJECT, number};
+use super::{Compiler, T_OBJECT};
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::column::mismatch;
 use crate::streamer::node::{Collection, Node, Pointer, Symmetric, find};
-use crate::streamer::shape::{Number, Shape};
+use crate::streamer::shape::Shape;
 
 /// Classes whose streaming is fixed in ROOT's own code, besides `TArrayC` to `TArrayD`.
 pub(super) const BUILTINS: [&str; 15] = [
@@ -30,23 +31,27 @@ impl Compiler<'_> {
     /// Classes whose streaming is fixed in ROOT's own code.
     pub(super) fn builtin(&mut self, name: &str) -> Result<Option<Node>> {
         let numbers = |basic| {
-            let node = Node::Number(basic, number(basic, 0));
+            let node = Node::Number(basic);
             Ok(Some(Node::Sequence(Box::new(node))))
         };
         let kind = match name {
             T_OBJECT => return Ok(Some(Node::TObject)),
             "TString" | "string" | "std::string" => return Ok(Some(Node::Text)),
-            "TDatime" => return Ok(Some(Node::Number(Basic::U32, Number::Date))),
+            "TDatime" => return Ok(Some(Node::Number(Basic::Date))),
             "TRef" => return Ok(Some(Node::TRef)),
             "TRefArray" => return Ok(Some(Node::TRefArray)),
-            "TMatrixTSym<float>" => return self.symmetric("float", Basic::F32).map(Some),
-            "TMatrixTSym<double>" => return self.symmetric("double", Basic::F64).map(Some),
-            "TArrayC" => return numbers(Basic::I8),
-            "TArrayS" => return numbers(Basic::I16),
-            "TArrayI" => return numbers(Basic::I32),
-            "TArrayL" | "TArrayL64" => return numbers(Basic::I64),
-            "TArrayF" => return numbers(Basic::F32),
-            "TArrayD" => return numbers(Basic::F64),
+            "TMatrixTSym<float>" => {
+                return self.symmetric("float", Basic::Plain(Number::Float32)).map(Some);
+            }
+            "TMatrixTSym<double>" => {
+                return self.symmetric("double", Basic::Plain(Number::Float64)).map(Some);
+            }
+            "TArrayC" => return numbers(Basic::Plain(Number::Int8)),
+            "TArrayS" => return numbers(Basic::Plain(Number::Int16)),
+            "TArrayI" => return numbers(Basic::Plain(Number::Int32)),
+            "TArrayL" | "TArrayL64" => return numbers(Basic::Plain(Number::Int64)),
+            "TArrayF" => return numbers(Basic::Plain(Number::Float32)),
+            "TArrayD" => return numbers(Basic::Plain(Number::Float64)),
             "TObjArray" => Collection::Array,
             "TList" | "THashList" => Collection::List,
             "TClonesArray" => Collection::Clones,
@@ -78,8 +83,7 @@ impl Compiler<'_> {
         let Shape::Record(members) = class.shape() else { return Err(mismatch()) };
         let rows = find(&members, "fNrows")
             .ok_or_else(|| Error::unsupported(format!("class {base} has no member fNrows")))?;
-        let number = number(basic, 0);
-        Ok(Node::Symmetric(Box::new(Symmetric { base: *class, rows, basic, number })))
+        Ok(Node::Symmetric(Box::new(Symmetric { base: *class, rows, basic })))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Containers → nodes: what their items are, by the name of their type.
 
-use super::{ARRAY, Compiler, MAX_ARRAY, number, refused};
+use super::{ARRAY, Compiler, MAX_ARRAY, refused};
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::container::Item;
@@ -73,8 +74,12 @@ impl Compiler<'_> {
         match self.enum_code(inner) {
             // Whatever their type, enums in a member's own container take 32 bits.
             Some(code) => {
-                let basic = if UNSIGNED.contains(&code) { Basic::U32 } else { Basic::I32 };
-                Ok(Node::Sequence(Box::new(Node::Number(basic, number(basic, 0)))))
+                let basic = if UNSIGNED.contains(&code) {
+                    Basic::Plain(Number::UInt32)
+                } else {
+                    Basic::Plain(Number::Int32)
+                };
+                Ok(Node::Sequence(Box::new(Node::Number(basic))))
             }
             None => self.item(item),
         }
@@ -92,11 +97,11 @@ impl Compiler<'_> {
         self.nodes += 1;
         Ok(match item {
             None => return Err(Error::unsupported("a container that nyssa does not know")),
-            Some(Item::Basic(basic)) => Node::Number(*basic, number(*basic, 0)),
+            Some(Item::Basic(basic)) => Node::Number(*basic),
             Some(Item::Text | Item::RootText) => Node::Text,
             Some(item @ Item::Object(class)) if !self.knows(class) => {
                 match self.enum_code(item).and_then(|code| Basic::from_code(code, "")) {
-                    Some(basic) => Node::Number(basic, number(basic, 0)),
+                    Some(basic) => Node::Number(basic),
                     // What is always empty has no streamer info.
                     None => Node::Unknown(class.clone()),
                 }

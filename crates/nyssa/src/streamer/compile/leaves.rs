@@ -1,7 +1,7 @@
 //! Leaves → nodes, where they are no plain elements.
 
-use super::{Compiler, number};
-use crate::streamer::leaf::{DOUBLE32, FLOAT16, LeafNumbers};
+use super::Compiler;
+use crate::streamer::leaf::LeafNumbers;
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
 impl Compiler<'_> {
@@ -9,9 +9,7 @@ impl Compiler<'_> {
     pub fn leaf(leaf: &LeafNumbers) -> Node {
         let node = match leaf.basic {
             None => Node::Text,
-            Some(basic) => {
-                Node::Number(basic, number(basic, if leaf.double { DOUBLE32 } else { FLOAT16 }))
-            }
+            Some(basic) => Node::Number(basic),
         };
         match leaf.dimensions.as_slice() {
             [] => node,

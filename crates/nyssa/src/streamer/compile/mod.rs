@@ -15,7 +15,6 @@ pub(super) use pointer::T_ARRAYS;
 
 use super::leaf::Member;
 use super::node::{Class, Counted, Node, Step, Version};
-use super::shape::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::streamer::basic::Basic;
 use crate::streamer::container::Item;
@@ -338,13 +337,13 @@ impl<'a> Compiler<'a> {
         }
         let code = element.code;
         if let Some(basic) = Basic::from_code(code, &element.title) {
-            return Ok(Node::Number(basic, number(basic, code)));
+            return Ok(Node::Number(basic));
         }
         let basic = |offset: i32| Basic::from_code(code - offset, &element.title);
         if (ARRAY + 1..COUNTED).contains(&code)
             && let Some(basic) = basic(ARRAY)
         {
-            let node = Node::Number(basic, number(basic, code - ARRAY));
+            let node = Node::Number(basic);
             return Ok(array(node, dimensions));
         }
         if (COUNTED + 1..COUNTED + ARRAY).contains(&code)
@@ -354,7 +353,7 @@ impl<'a> Compiler<'a> {
                 name: element.count_name.clone(),
                 counter: Vec::new(),
                 dimensions: dimensions.unwrap_or_default(),
-                item: Box::new(Node::Number(basic, number(basic, code - COUNTED))),
+                item: Box::new(Node::Number(basic)),
                 objects: false,
                 bare: false,
             }));
@@ -432,31 +431,6 @@ fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
         Some(product) if product == length => Ok(Some(sizes)),
         // Old files do not say the dimensions.
         _ => Ok(Some(vec![length])),
-    }
-}
-
-/// What a stored number reads as; `code` is that of its streamer element, which tells packed
-/// `Double32_t` from `Float16_t`, 0 where there is none.
-fn number(basic: Basic, code: i32) -> Number {
-    match basic {
-        Basic::Bool => Number::Bool,
-        Basic::I8 => Number::I8,
-        Basic::U8 => Number::U8,
-        Basic::I16 => Number::I16,
-        Basic::U16 => Number::U16,
-        Basic::I32 => Number::I32,
-        Basic::U32 | Basic::Bits => Number::U32,
-        Basic::I64 => Number::I64,
-        Basic::U64 => Number::U64,
-        Basic::F32 => Number::F32,
-        Basic::F64 | Basic::Double32 => Number::F64,
-        Basic::Ranged { .. } | Basic::Truncated { .. } => {
-            if code == 9 {
-                Number::F64
-            } else {
-                Number::F32
-            }
-        }
     }
 }
 

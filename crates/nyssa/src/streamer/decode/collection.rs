@@ -3,6 +3,7 @@
 use super::Decoder;
 use super::header::unknown_version;
 use super::pointer::objects;
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::column::{Column, mismatch};
@@ -60,7 +61,7 @@ impl Decoder<'_> {
             }
             (Collection::Array, [lower, list]) => {
                 let count = self.cursor.number_of(4)?;
-                number::read(Basic::I32, &mut self.cursor, 1, lower)?;
+                number::read(Basic::Plain(Number::Int32), &mut self.cursor, 1, lower)?;
                 self.push_list(list, |decoder, column| {
                     (0..count).try_for_each(|_| decoder.pointer(items, column))
                 })?;
@@ -99,7 +100,7 @@ impl Decoder<'_> {
     ) -> Result<()> {
         let class_version = self.cursor.root_string()?;
         let count = self.cursor.be_i32()?.unsigned_abs() as usize;
-        number::read(Basic::I32, &mut self.cursor, 1, lower)?;
+        number::read(Basic::Plain(Number::Int32), &mut self.cursor, 1, lower)?;
         let (class, version) = class_version.split_once(';').unwrap_or((&class_version, ""));
         if count == 0 {
             self.push_list(list, |_, _| Ok(()))?;

@@ -134,7 +134,7 @@ impl Decoder<'_> {
             let (lists, arrays) = innermost(column, &counted.dimensions)?;
             let count = match (&*counted.item, rows, known) {
                 _ if null => 0,
-                (Node::Number(basic, _), Rows::One, _) if arrays > 0 => {
+                (Node::Number(basic), Rows::One, _) if arrays > 0 => {
                     self.cursor.remaining().len() / basic.size() / arrays
                 }
                 (.., Some(known)) => known,

@@ -27,6 +27,7 @@ use super::column::{Column, mismatch};
 use super::marks::Marks;
 use super::node::{Node, Pair};
 use super::{Origin, number};
+use crate::arrow::Number;
 use crate::cursor::Cursor;
 use crate::error::{Error, Place, Result};
 use crate::streamer::basic::Basic;
@@ -107,10 +108,15 @@ impl<'a> Decoder<'a> {
             _ if items == Some(0) && decoder.cursor.remaining().is_empty() => Ok(()),
             // The bits of objects that are referred to, as old versions of ROOT split them: without the
             // process that would follow.
-            Node::Number(Basic::Bits, _)
+            Node::Number(Basic::Bits)
                 if decoder.cursor.remaining().len() == 4 * items.unwrap_or(1) =>
             {
-                number::read(Basic::U32, &mut decoder.cursor, items.unwrap_or(1), column)
+                number::read(
+                    Basic::Plain(Number::UInt32),
+                    &mut decoder.cursor,
+                    items.unwrap_or(1),
+                    column,
+                )
             }
             Node::Counted(counted) => decoder.counted_entry(counted, column, rows, lengths),
             // Items of a class without members take no bytes.
@@ -154,7 +160,7 @@ impl<'a> Decoder<'a> {
     /// One value.
     fn node(&mut self, node: &Node, column: &mut Column) -> Result<()> {
         match node {
-            Node::Number(basic, _) => number::read(*basic, &mut self.cursor, 1, column),
+            Node::Number(basic) => number::read(*basic, &mut self.cursor, 1, column),
             Node::Text => self.text(column),
             Node::CString => {
                 let len = self.cursor.number_of(1)?;
@@ -202,7 +208,7 @@ impl<'a> Decoder<'a> {
 
     /// `count` values one after the other.
     fn many(&mut self, node: &Node, column: &mut Column, count: usize) -> Result<()> {
-        if let Node::Number(basic, _) = node {
+        if let Node::Number(basic) = node {
             return number::read(*basic, &mut self.cursor, count, column);
         }
         if let Some(basic) = node.numbers_in_list() {
@@ -255,7 +261,7 @@ impl<'a> Decoder<'a> {
             return Err(self.cursor.error(format!("a bitset of {size} bits has {count}")));
         }
         let (bits, _) = innermost(column, &[size])?;
-        number::read(Basic::Bool, &mut self.cursor, size, bits)
+        number::read(Basic::Plain(Number::Bool), &mut self.cursor, size, bits)
     }
 
     fn map(&mut self, pair: &Pair, column: &mut Column) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Classes that ROOT streams by code of their own.
 
 use super::Decoder;
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::column::{Column, mismatch};
@@ -32,7 +33,7 @@ impl Decoder<'_> {
         if self.t_object(object)? & HAS_UUID != 0 {
             return Err(Error::unsupported("a TRef with a UUID"));
         }
-        number::read(Basic::U16, &mut self.cursor, 1, process)?;
+        number::read(Basic::Plain(Number::UInt16), &mut self.cursor, 1, process)?;
         *len += 1;
         Ok(())
     }
@@ -48,10 +49,10 @@ impl Decoder<'_> {
         self.t_object(object)?;
         self.text(name)?;
         let count = self.cursor.number_of(4)?;
-        number::read(Basic::I32, &mut self.cursor, 1, lower)?;
-        number::read(Basic::U16, &mut self.cursor, 1, process)?;
+        number::read(Basic::Plain(Number::Int32), &mut self.cursor, 1, lower)?;
+        number::read(Basic::Plain(Number::UInt16), &mut self.cursor, 1, process)?;
         self.push_list(references, |decoder, items| {
-            number::read(Basic::U32, &mut decoder.cursor, count, items)
+            number::read(Basic::Plain(Number::UInt32), &mut decoder.cursor, count, items)
         })?;
         *len += 1;
         self.finish("TRefArray", &header, &start)

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::streamer::basic::Basic;
 use crate::streamer::node::{Class, Collection, Node, Step};
-use crate::streamer::shape::Number;
 
 impl Class {
     fn steps(&self) -> &[Step] {
@@ -75,7 +75,7 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         }
     };
     match node {
-        Node::Number(_, Number::Date) => {
+        Node::Number(Basic::Date) => {
             names.insert("TDatime");
         }
         Node::Number(..)

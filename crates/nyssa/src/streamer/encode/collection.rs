@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::members::Rows;
 use super::source::Source;
 use super::{Encoder, misfit, number, span, text};
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::node::{Class, Collection, Node, Pointer};
@@ -56,7 +57,7 @@ impl<'n> Encoder<'n> {
         };
         self.count(rows.len())?;
         if let Some(lower) = lower {
-            number::write(Basic::I32, lower, row..row + 1, &mut self.out)?;
+            number::write(Basic::Plain(Number::Int32), lower, row..row + 1, &mut self.out)?;
         }
         match (kind, &**item) {
             (Collection::Array, item) => {

@@ -24,6 +24,7 @@ use arrow_array::Array;
 use super::basic::Basic;
 use super::node::{Class, Node, Pair};
 use super::shape::Shape;
+use crate::arrow::Number;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Place, Result};
 use crate::streamer::info::StreamerList;
@@ -75,7 +76,7 @@ impl<'n> Encoder<'n> {
     /// One value.
     fn node(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
         match (node, source) {
-            (Node::Number(basic, _), Source::Number(numbers)) => {
+            (Node::Number(basic), Source::Number(numbers)) => {
                 number::write(*basic, numbers, row..row + 1, &mut self.out)
             }
             (Node::Text, _) => self.text(text(source, row)?),
@@ -103,7 +104,7 @@ impl<'n> Encoder<'n> {
                 let (bits, rows) = innermost(source, &[*size], row)?;
                 let Source::Number(numbers) = bits else { return Err(misfit()) };
                 self.count(*size)?;
-                number::write(Basic::Bool, numbers, rows, &mut self.out)
+                number::write(Basic::Plain(Number::Bool), numbers, rows, &mut self.out)
             }
             (Node::Map(pair), Source::List { offsets, item }) => {
                 self.map(pair, item, span(offsets, row)?)
@@ -128,7 +129,7 @@ impl<'n> Encoder<'n> {
     /// Values one after the other.
     fn many(&mut self, node: &'n Node, source: &Source<'_>, rows: Range<usize>) -> Result<()> {
         match (node, source) {
-            (Node::Number(basic, _), Source::Number(numbers)) => {
+            (Node::Number(basic), Source::Number(numbers)) => {
                 number::write(*basic, numbers, rows, &mut self.out)
             }
             _ => rows.into_iter().try_for_each(|row| self.node(node, source, row)),

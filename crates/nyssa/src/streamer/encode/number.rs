@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::misfit;
 use super::source::Numbers;
+use crate::arrow::{Native, Number, each_number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
 use crate::streamer::wire::IS_REFERENCED;
@@ -15,45 +16,34 @@ pub(super) fn write(
     rows: Range<usize>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    macro_rules! append {
-        ($values:ident) => {
-            append!($values, |value| value)
-        };
-        ($values:ident, $convert:expr) => {{
-            let values = $values.get(rows).ok_or_else(misfit)?;
-            out.extend(values.iter().map($convert).flat_map(|value| value.to_be_bytes()));
-        }};
-    }
     match (basic, numbers) {
-        (Basic::Bool, Numbers::Bool(values)) => {
+        (_, Numbers::Bool(values)) if basic == Basic::Plain(Number::Bool) => {
             if rows.end > arrow_array::Array::len(*values) {
                 return Err(misfit());
             }
             out.extend(rows.map(|row| u8::from(values.value(row))));
         }
-        (Basic::U8, Numbers::U8(values)) => {
-            out.extend_from_slice(values.get(rows).ok_or_else(misfit)?);
+        (Basic::Plain(_) | Basic::Date, numbers) if numbers.number() == basic.number() => {
+            each_number!(Numbers, numbers, values => {
+                let values = values.get(rows).ok_or_else(misfit)?;
+                out.reserve(values.len().saturating_mul(basic.size()));
+                values.iter().for_each(|value| value.put_be(out));
+            }, _bits => return Err(misfit()));
         }
-        (Basic::I8, Numbers::I8(values)) => append!(values),
-        (Basic::I16, Numbers::I16(values)) => append!(values),
-        (Basic::U16, Numbers::U16(values)) => append!(values),
-        (Basic::I32, Numbers::I32(values)) => append!(values),
-        (Basic::U32, Numbers::U32(values)) => append!(values),
-        (Basic::I64, Numbers::I64(values)) => append!(values),
-        (Basic::U64, Numbers::U64(values)) => append!(values),
-        (Basic::F32, Numbers::F32(values)) => append!(values),
-        (Basic::F64, Numbers::F64(values)) => append!(values),
-        (Basic::Double32, Numbers::F64(values)) => append!(values, |&value| value as f32),
-        (Basic::Bits, Numbers::U32(values)) => {
+        (Basic::Double32, Numbers::Float64(values)) => {
+            let values = values.get(rows).ok_or_else(misfit)?;
+            values.iter().for_each(|&value| (value as f32).put_be(out));
+        }
+        (Basic::Bits, Numbers::UInt32(values)) => {
             for &value in values.get(rows).ok_or_else(misfit)? {
                 bits(value, out);
             }
         }
-        (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::F64(values)) => {
+        (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::Float64(values)) => {
             let values = values.get(rows).ok_or_else(misfit)?;
             values.iter().for_each(|&value| basic.pack(value, out));
         }
-        (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::F32(values)) => {
+        (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::Float32(values)) => {
             let values = values.get(rows).ok_or_else(misfit)?;
             values.iter().for_each(|&value| basic.pack(value.into(), out));
         }

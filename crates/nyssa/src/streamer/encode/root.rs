@@ -2,6 +2,7 @@
 
 use super::source::{Numbers, Source};
 use super::{Encoder, misfit, number, span, text};
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::node::Symmetric;
@@ -15,7 +16,7 @@ impl<'n> Encoder<'n> {
     /// A `TObject`; its bits.
     pub(super) fn t_object(&mut self, source: &Source<'_>, row: usize) -> Result<u32> {
         let Source::Record(members) = source else { return Err(misfit()) };
-        let [Source::Number(Numbers::U32(identifier)), Source::Number(Numbers::U32(bits))] =
+        let [Source::Number(Numbers::UInt32(identifier)), Source::Number(Numbers::UInt32(bits))] =
             members.as_slice()
         else {
             return Err(misfit());
@@ -39,7 +40,7 @@ impl<'n> Encoder<'n> {
         let Source::Record(members) = source else { return Err(misfit()) };
         let [object, Source::Number(process)] = members.as_slice() else { return Err(misfit()) };
         self.t_object(object, row)?;
-        number::write(Basic::U16, process, row..row + 1, &mut self.out)
+        number::write(Basic::Plain(Number::UInt16), process, row..row + 1, &mut self.out)
     }
 
     /// A `TRefArray`.
@@ -62,9 +63,9 @@ impl<'n> Encoder<'n> {
         self.t_object(object, row)?;
         self.text(text(name, row)?)?;
         self.count(rows.len())?;
-        number::write(Basic::I32, lower, row..row + 1, &mut self.out)?;
-        number::write(Basic::U16, process, row..row + 1, &mut self.out)?;
-        number::write(Basic::U32, references, rows, &mut self.out)?;
+        number::write(Basic::Plain(Number::Int32), lower, row..row + 1, &mut self.out)?;
+        number::write(Basic::Plain(Number::UInt16), process, row..row + 1, &mut self.out)?;
+        number::write(Basic::Plain(Number::UInt32), references, rows, &mut self.out)?;
         self.end(start)
     }
 

@@ -4,17 +4,13 @@
 use std::borrow::Cow;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
 use arrow_array::{Array, BooleanArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
-use crate::arrow::brief;
+use crate::arrow::{Native, Number, brief, each_number, numbers_enum, numbers_of};
 use crate::error::{Error, Result, ResultExt};
-use crate::streamer::shape::{Number, Shape};
+use crate::streamer::shape::Shape;
 
 /// Values of one shape.
 pub(super) enum Source<'a> {
@@ -63,20 +59,12 @@ fn all_null(array: &dyn Array) -> bool {
     }
 }
 
-/// Numbers of one type.
-#[allow(missing_docs)]
-pub(super) enum Numbers<'a> {
-    Bool(&'a BooleanArray),
-    I8(&'a [i8]),
-    U8(&'a [u8]),
-    I16(&'a [i16]),
-    U16(&'a [u16]),
-    I32(&'a [i32]),
-    U32(&'a [u32]),
-    I64(&'a [i64]),
-    U64(&'a [u64]),
-    F32(&'a [f32]),
-    F64(&'a [f64]),
+/// The numbers of an array.
+type Slice<'a, T> = &'a [T];
+
+numbers_enum! {
+    /// Numbers of one type.
+    pub(super) enum Numbers<'a> { Bool(&'a BooleanArray), Slice }
 }
 
 impl<'a> Source<'a> {
@@ -100,6 +88,7 @@ impl<'a> Source<'a> {
         let refused = || mismatch(shape, array);
         Ok(match shape {
             Shape::Number(number) => Self::Number(Numbers::new(*number, array)?),
+            Shape::Date => Self::Number(Numbers::new(Number::UInt32, array)?),
             Shape::Text | Shape::Raw => {
                 let (offsets, data) = bytes(array).ok_or_else(refused)?;
                 Self::Bytes { offsets, data, nulls: array.nulls() }
@@ -202,43 +191,16 @@ impl<'a> Source<'a> {
 
 impl<'a> Numbers<'a> {
     fn new(number: Number, array: &'a dyn Array) -> Result<Self> {
-        macro_rules! values {
-            ($variant:ident, $type:ty) => {
-                array
-                    .as_primitive_opt::<$type>()
-                    .map(|array| Self::$variant(array.values().as_ref()))
-            };
-        }
-        let numbers = match number {
-            Number::Bool => array.as_boolean_opt().map(Self::Bool),
-            Number::I8 => values!(I8, Int8Type),
-            Number::U8 => values!(U8, UInt8Type),
-            Number::I16 => values!(I16, Int16Type),
-            Number::U16 => values!(U16, UInt16Type),
-            Number::I32 => values!(I32, Int32Type),
-            Number::U32 | Number::Date => values!(U32, UInt32Type),
-            Number::I64 => values!(I64, Int64Type),
-            Number::U64 => values!(U64, UInt64Type),
-            Number::F32 => values!(F32, Float32Type),
-            Number::F64 => values!(F64, Float64Type),
-        };
-        numbers.ok_or_else(|| mismatch(&Shape::Number(number), array))
+        let refused = || mismatch(&Shape::Number(number), array);
+        Ok(numbers_of!(Self, number,
+            T => array.as_primitive_opt::<T>().ok_or_else(refused)?.values().as_ref(),
+            bool => array.as_boolean_opt().ok_or_else(refused)?))
     }
 
     /// The number at `row` as a count.
-    #[allow(clippy::unnecessary_fallible_conversions, reason = "of some of the types")]
     fn count(&self, row: usize) -> Option<usize> {
-        match self {
-            Self::I8(values) => usize::try_from(*values.get(row)?).ok(),
-            Self::U8(values) => usize::try_from(*values.get(row)?).ok(),
-            Self::I16(values) => usize::try_from(*values.get(row)?).ok(),
-            Self::U16(values) => usize::try_from(*values.get(row)?).ok(),
-            Self::I32(values) => usize::try_from(*values.get(row)?).ok(),
-            Self::U32(values) => usize::try_from(*values.get(row)?).ok(),
-            Self::I64(values) => usize::try_from(*values.get(row)?).ok(),
-            Self::U64(values) => usize::try_from(*values.get(row)?).ok(),
-            Self::Bool(_) | Self::F32(_) | Self::F64(_) => None,
-        }
+        let count = each_number!(Self, self, values => values.get(row)?.to_i64(), _bits => None);
+        usize::try_from(count?).ok()
     }
 }
 

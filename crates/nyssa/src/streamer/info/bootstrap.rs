@@ -1,5 +1,6 @@
 //! The classes of streamer info itself, by which the list of streamer infos of a file is read.
 
+use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 use crate::streamer::values::{ClassTable, Member, Step};
 
@@ -11,19 +12,22 @@ pub(super) fn bootstrap() -> ClassTable {
     let text = |table: &mut ClassTable, name: &str| {
         Member::new(name, Step::Embedded(table.id("TString"), None))
     };
-    let int = |name: &str| Member::new(name, Step::Scalar(Basic::I32));
+    let int = |name: &str| Member::new(name, Step::Scalar(Basic::Plain(Number::Int32)));
     for version in 1..=10 {
         let members = vec![
             base(&mut table, "TNamed"),
-            Member::new("fCheckSum", Step::Scalar(Basic::U32)),
+            Member::new("fCheckSum", Step::Scalar(Basic::Plain(Number::UInt32))),
             int("fClassVersion"),
             Member::new("fElements", Step::Pointer(None)),
         ];
         table.add("TStreamerInfo", version, members);
     }
     for version in 1..=4 {
-        let max_index =
-            if version == 1 { Step::Prefixed(Basic::I32) } else { Step::Fixed(Basic::I32, 5) };
+        let max_index = if version == 1 {
+            Step::Prefixed(Basic::Plain(Number::Int32))
+        } else {
+            Step::Fixed(Basic::Plain(Number::Int32), 5)
+        };
         let mut members = vec![
             base(&mut table, "TNamed"),
             int("fType"),
@@ -34,7 +38,8 @@ pub(super) fn bootstrap() -> ClassTable {
             text(&mut table, "fTypeName"),
         ];
         if version == 3 {
-            let double = |name: &str| Member::new(name, Step::Scalar(Basic::F64));
+            let double =
+                |name: &str| Member::new(name, Step::Scalar(Basic::Plain(Number::Float64)));
             members.extend([double("fXmin"), double("fXmax"), double("fFactor")]);
         }
         table.add("TStreamerElement", version, members);

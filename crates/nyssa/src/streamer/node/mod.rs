@@ -6,7 +6,8 @@ mod pointer;
 use std::sync::Arc;
 
 use super::ObjectLayout;
-use super::shape::{Number, Shape};
+use super::shape::Shape;
+use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
 pub(super) use class::find;
@@ -16,7 +17,7 @@ pub(super) use pointer::Form;
 #[derive(Debug)]
 pub(super) enum Node {
     /// A number, stored as one type and read as another.
-    Number(Basic, Number),
+    Number(Basic),
     /// A string: one length byte, or 255 and a 32-bit length.
     Text,
     /// A `char*`: a 32-bit length.
@@ -95,7 +96,6 @@ pub(super) struct Symmetric {
     pub rows: Vec<usize>,
     /// Elements.
     pub basic: Basic,
-    pub number: Number,
 }
 
 /// A key and a value as items of a map.
@@ -212,7 +212,7 @@ impl Node {
     pub fn numbers_in_list(&self) -> Option<Basic> {
         match self {
             Self::Sequence(item) => match **item {
-                Self::Number(basic, _) if basic != Basic::Bits => Some(basic),
+                Self::Number(basic) if basic != Basic::Bits => Some(basic),
                 _ => None,
             },
             _ => None,
@@ -223,21 +223,22 @@ impl Node {
     pub fn shape(&self) -> Shape {
         let list = |item: Shape| Shape::List(Box::new(item));
         match self {
-            Self::Number(_, number) => Shape::Number(*number),
+            Self::Number(Basic::Date) => Shape::Date,
+            Self::Number(basic) => Shape::Number(basic.number()),
             Self::Text | Self::CString => Shape::Text,
             Self::Unknown(_) | Self::Opaque(_) | Self::Carried(_) | Self::Bytes => Shape::Raw,
             Self::TObject => t_object(),
-            Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::U16))]),
+            Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::UInt16))]),
             Self::TRefArray => record([
                 (":_0", t_object()),
                 ("fName", Shape::Text),
-                ("fLowerBound", Shape::Number(Number::I32)),
-                ("fPID", Shape::Number(Number::U16)),
-                ("fUIDs", list(Shape::Number(Number::U32))),
+                ("fLowerBound", Shape::Number(Number::Int32)),
+                ("fPID", Shape::Number(Number::UInt16)),
+                ("fUIDs", list(Shape::Number(Number::UInt32))),
             ]),
             Self::Symmetric(matrix) => record([
                 (":_0", matrix.base.shape()),
-                ("fElements", list(Shape::Number(matrix.number))),
+                ("fElements", list(Shape::Number(matrix.basic.number()))),
             ]),
             Self::Object(class) | Self::Members(class, _) => class.shape(),
             Self::Array(dimensions, item) => fixed(dimensions, item.shape()),
@@ -260,7 +261,7 @@ impl Node {
                         record([(":_0", t_object()), name, items])
                     }
                     Collection::Array | Collection::Clones => {
-                        let lower = ("fLowerBound", Shape::Number(Number::I32));
+                        let lower = ("fLowerBound", Shape::Number(Number::Int32));
                         record([(":_0", t_object()), name, lower, items])
                     }
                 }
@@ -274,7 +275,7 @@ fn record<const N: usize>(members: [(&str, Shape); N]) -> Shape {
 }
 
 fn t_object() -> Shape {
-    let number = || Shape::Number(Number::U32);
+    let number = || Shape::Number(Number::UInt32);
     record([("fUniqueID", number()), ("fBits", number())])
 }
 

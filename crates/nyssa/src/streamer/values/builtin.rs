@@ -1,6 +1,7 @@
 //! Classes whose streaming is written by hand in ROOT: `TObject`, strings, arrays, collections,
 //! references and baskets. One function each, named after the class's `Streamer`.
 
+use crate::arrow::Number;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::rootfile::KeyEntry;
@@ -19,7 +20,8 @@ impl Reader<'_> {
     pub(super) fn builtin(&mut self, builtin: Builtin, class: ClassId) -> Result<Value> {
         match builtin {
             Builtin::TString => self.without_instance(Self::text),
-            Builtin::TDatime => self.without_instance(|reader| Basic::U32.read(&mut reader.cursor)),
+            Builtin::TDatime => self
+                .without_instance(|reader| Basic::Plain(Number::UInt32).read(&mut reader.cursor)),
             Builtin::TArray(basic) => {
                 self.without_instance(|reader| reader.counted_numbers(basic).map(Value::Numbers))
             }
@@ -169,7 +171,7 @@ impl Reader<'_> {
         let count = self.cursor.number_of(4)?;
         let lower = self.cursor.be_i32()?;
         let process = self.cursor.be_u16()?;
-        let uids = Basic::U32.read_many(&mut self.cursor, count)?;
+        let uids = Basic::Plain(Number::UInt32).read_many(&mut self.cursor, count)?;
         self.set(id, 2, Value::Int(lower.into()));
         self.set(id, 3, Value::UInt(process.into()));
         self.set(id, 4, Value::Numbers(uids));
@@ -179,8 +181,11 @@ impl Reader<'_> {
     fn t_ref(&mut self, class: ClassId) -> Result<Value> {
         let id = self.instance_of(class, 0)?;
         let (object, bits) = self.object_part()?;
-        let process =
-            if bits & HAS_UUID != 0 { self.text()? } else { Basic::U16.read(&mut self.cursor)? };
+        let process = if bits & HAS_UUID != 0 {
+            self.text()?
+        } else {
+            Basic::Plain(Number::UInt16).read(&mut self.cursor)?
+        };
         self.set(id, 0, object);
         self.set(id, 1, process);
         Ok(Value::Object(id))
@@ -311,7 +316,7 @@ impl Reader<'_> {
             Value::Int(entries.into()),
             Value::Int(last.into()),
             Value::UInt(flag.into()),
-            Value::Numbers(Numbers::U8(streamed.into())),
+            Value::Numbers(Numbers::UInt8(streamed.into())),
         ];
         for (index, value) in values.into_iter().enumerate() {
             self.set(id, index, value);

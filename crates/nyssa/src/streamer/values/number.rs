@@ -1,5 +1,8 @@
 //! Streamed numbers as values.
 
+use arrow_array::ArrowPrimitiveType;
+
+use crate::arrow::{Native, Number, numbers_of, with_number};
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::streamer::basic::Basic;
@@ -10,17 +13,14 @@ impl Basic {
     /// Reads one value.
     pub fn read(self, cursor: &mut Cursor<'_>) -> Result<Value> {
         Ok(match self {
-            Self::Bool => Value::Bool(cursor.u8()? != 0),
-            Self::I8 => Value::Int(i64::from(i8::from_be_bytes(cursor.array()?))),
-            Self::U8 => Value::UInt(cursor.u8()?.into()),
-            Self::I16 => Value::Int(cursor.be_i16()?.into()),
-            Self::U16 => Value::UInt(cursor.be_u16()?.into()),
-            Self::I32 => Value::Int(cursor.be_i32()?.into()),
-            Self::U32 => Value::UInt(cursor.be_u32()?.into()),
-            Self::I64 => Value::Int(cursor.be_i64()?),
-            Self::U64 => Value::UInt(cursor.be_u64()?),
-            Self::F32 | Self::Double32 => Value::Float(cursor.be_f32()?.into()),
-            Self::F64 => Value::Float(cursor.be_f64()?),
+            Self::Plain(Number::Bool) => Value::Bool(cursor.u8()? != 0),
+            Self::Plain(number) => {
+                let bytes = cursor.bytes(number.size())?;
+                with_number!(number, T => value::<<T as ArrowPrimitiveType>::Native>(bytes),
+                    bool => Value::Null)
+            }
+            Self::Double32 => Value::Float(cursor.be_f32()?.into()),
+            Self::Date => Value::UInt(cursor.be_u32()?.into()),
             Self::Bits => {
                 let bits = cursor.be_u32()?;
                 if bits & IS_REFERENCED != 0 {
@@ -41,27 +41,44 @@ impl Basic {
             .ok_or_else(|| cursor.error(format!("an array of {count} numbers")))?;
         let bytes = cursor.bytes(size)?;
         Ok(match self {
-            Self::Bool => Numbers::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
-            Self::I8 => Numbers::I8(map(bytes, i8::from_be_bytes)),
-            Self::U8 => Numbers::U8(bytes.into()),
-            Self::I16 => Numbers::I16(map(bytes, i16::from_be_bytes)),
-            Self::U16 => Numbers::U16(map(bytes, u16::from_be_bytes)),
-            Self::I32 => Numbers::I32(map(bytes, i32::from_be_bytes)),
-            Self::U32 | Self::Bits => Numbers::U32(map(bytes, u32::from_be_bytes)),
-            Self::I64 => Numbers::I64(map(bytes, i64::from_be_bytes)),
-            Self::U64 => Numbers::U64(map(bytes, u64::from_be_bytes)),
-            Self::F32 => Numbers::F32(map(bytes, f32::from_be_bytes)),
-            Self::F64 => Numbers::F64(map(bytes, f64::from_be_bytes)),
-            Self::Double32 => Numbers::F64(map(bytes, |one| f32::from_be_bytes(one).into())),
+            Self::Plain(_) | Self::Bits | Self::Date => numbers_of!(Numbers, self.number(),
+                T => <T as ArrowPrimitiveType>::Native::read_be(bytes).collect(),
+                bool => bytes.iter().map(|&byte| byte != 0).collect()),
+            Self::Double32 => Numbers::Float64(f32::read_be(bytes).map(f64::from).collect()),
             Self::Ranged { .. } | Self::Truncated { .. } => {
-                Numbers::F64(bytes.chunks_exact(self.size()).map(|one| self.unpack(one)).collect())
+                let values = bytes.chunks_exact(self.size()).map(|one| self.unpack(one));
+                Numbers::Float64(values.collect())
             }
         })
     }
 }
 
-fn map<T, const N: usize>(bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Box<[T]> {
-    bytes.as_chunks::<N>().0.iter().map(|&one| convert(one)).collect()
+/// The number in `bytes`.
+fn value<T: Native + Into<Value>>(bytes: &[u8]) -> Value {
+    T::read_be(bytes).next().map_or(Value::Null, Into::into)
+}
+
+macro_rules! values {
+    ($($type:ty => $value:ident;)*) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$value(value.into())
+            }
+        }
+    )*};
+}
+
+values! {
+    i8 => Int;
+    i16 => Int;
+    i32 => Int;
+    i64 => Int;
+    u8 => UInt;
+    u16 => UInt;
+    u32 => UInt;
+    u64 => UInt;
+    f32 => Float;
+    f64 => Float;
 }
 
 #[cfg(test)]
@@ -79,12 +96,15 @@ mod tests {
     fn arrays_of_numbers() {
         let bytes = [0xFF, 0xFE, 0x00, 0x03];
         let many = |basic: Basic, count| basic.read_many(&mut Cursor::new(&bytes, 0), count);
-        assert_eq!(many(Basic::I16, 2).unwrap(), Numbers::I16([-2, 3].into()));
-        assert_eq!(many(Basic::U16, 2).unwrap().to_i64(), Some(vec![65534, 3]));
-        assert_eq!(many(Basic::U32, 1).unwrap(), Numbers::U32([0xFFFE_0003].into()));
-        let error = many(Basic::I64, 1).unwrap_err().to_string();
+        assert_eq!(many(Basic::Plain(Number::Int16), 2).unwrap(), Numbers::Int16([-2, 3].into()));
+        assert_eq!(many(Basic::Plain(Number::UInt16), 2).unwrap().to_i64(), Some(vec![65534, 3]));
+        assert_eq!(
+            many(Basic::Plain(Number::UInt32), 1).unwrap(),
+            Numbers::UInt32([0xFFFE_0003].into())
+        );
+        let error = many(Basic::Plain(Number::Int64), 1).unwrap_err().to_string();
         assert_eq!(error, "needs 8 bytes where 4 are left (byte 0)");
-        let error = many(Basic::I64, usize::MAX).unwrap_err().to_string();
+        let error = many(Basic::Plain(Number::Int64), usize::MAX).unwrap_err().to_string();
         assert_eq!(error, format!("an array of {} numbers (byte 0)", usize::MAX));
     }
 }

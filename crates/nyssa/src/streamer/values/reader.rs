@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::arrow::Number;
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::streamer::basic::Basic;
@@ -196,7 +197,11 @@ impl<'a> Reader<'a> {
             }
             Step::Seeks(counter) => {
                 let count = self.counter(counter, owner)?;
-                let basic = if self.cursor.u8()? == 2 { Basic::I64 } else { Basic::U32 };
+                let basic = if self.cursor.u8()? == 2 {
+                    Basic::Plain(Number::Int64)
+                } else {
+                    Basic::Plain(Number::UInt32)
+                };
                 self.numbers(basic, count)
             }
             Step::Embedded(class, Some(count)) => self.list(*count, |reader| reader.class(*class)),
@@ -280,7 +285,7 @@ impl<'a> Reader<'a> {
             }
             Item::Bitset(_) => {
                 let count = self.cursor.number_of(1)?;
-                self.numbers(Basic::Bool, count)
+                self.numbers(Basic::Plain(Number::Bool), count)
             }
             Item::Map(key, value) => {
                 let count = self.cursor.number_of(2)?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 use crate::streamer::info::known;
 use crate::streamer::values::plan::{ClassId, Member, Plan, Step};
@@ -70,13 +71,13 @@ const BUILTINS: &[(&str, Builtin, &[&str])] = &[
     ("TString", Builtin::TString, &[]),
     ("string", Builtin::TString, &[]),
     ("TDatime", Builtin::TDatime, &[]),
-    ("TArrayC", Builtin::TArray(Basic::I8), &[]),
-    ("TArrayS", Builtin::TArray(Basic::I16), &[]),
-    ("TArrayI", Builtin::TArray(Basic::I32), &[]),
-    ("TArrayL", Builtin::TArray(Basic::I64), &[]),
-    ("TArrayL64", Builtin::TArray(Basic::I64), &[]),
-    ("TArrayF", Builtin::TArray(Basic::F32), &[]),
-    ("TArrayD", Builtin::TArray(Basic::F64), &[]),
+    ("TArrayC", Builtin::TArray(Basic::Plain(Number::Int8)), &[]),
+    ("TArrayS", Builtin::TArray(Basic::Plain(Number::Int16)), &[]),
+    ("TArrayI", Builtin::TArray(Basic::Plain(Number::Int32)), &[]),
+    ("TArrayL", Builtin::TArray(Basic::Plain(Number::Int64)), &[]),
+    ("TArrayL64", Builtin::TArray(Basic::Plain(Number::Int64)), &[]),
+    ("TArrayF", Builtin::TArray(Basic::Plain(Number::Float32)), &[]),
+    ("TArrayD", Builtin::TArray(Basic::Plain(Number::Float64)), &[]),
     ("TObjArray", Builtin::TObjArray, &["TObject", "fName", "fLowerBound", ITEMS]),
     ("TList", Builtin::TList, &["TObject", "fName", ITEMS]),
     ("THashList", Builtin::TList, &["TObject", "fName", ITEMS]),

@@ -1,5 +1,6 @@
 //! The object reader on records made by hand from the layouts in ROOT's `TBufferFile`.
 
+use crate::arrow::Number;
 use crate::error::Kind;
 use crate::streamer::basic::Basic;
 use crate::streamer::container::Item;
@@ -34,7 +35,7 @@ fn node_table() -> ClassTable {
         "Node",
         1,
         vec![
-            Member::new("value", Step::Scalar(Basic::I32)),
+            Member::new("value", Step::Scalar(Basic::Plain(Number::Int32))),
             Member::new("next", Step::Pointer(None)),
         ],
     );
@@ -101,7 +102,7 @@ fn what_is_unknown_is_skipped_by_its_byte_count() {
         vec![
             Member::new("pointer", Step::Pointer(None)),
             Member::new("opaque", Step::Opaque("told by a test".into())),
-            Member::new("after", Step::Scalar(Basic::I32)),
+            Member::new("after", Step::Scalar(Basic::Plain(Number::Int32))),
         ],
     );
     let members = [
@@ -141,10 +142,13 @@ fn counted_arrays_and_containers() {
         "Arrays",
         3,
         vec![
-            Member::new("n", Step::Scalar(Basic::I32)),
-            Member::new("counted", Step::Counted(Basic::U16, Counter::Own(0), 1)),
+            Member::new("n", Step::Scalar(Basic::Plain(Number::Int32))),
+            Member::new("counted", Step::Counted(Basic::Plain(Number::UInt16), Counter::Own(0), 1)),
             Member::new("words", Step::Container(sequence(Item::Text))),
-            Member::new("rows", Step::Container(sequence(sequence(Item::Basic(Basic::U8))))),
+            Member::new(
+                "rows",
+                Step::Container(sequence(sequence(Item::Basic(Basic::Plain(Number::UInt8))))),
+            ),
         ],
     );
     let members = [
@@ -157,7 +161,7 @@ fn counted_arrays_and_containers() {
     assert_eq!(root.i64s("counted").unwrap(), [7, 8]);
     let text = |text: &str| Value::Text(text.into());
     assert_eq!(root.get("words"), Some(&Value::List([text("a"), text("bc")].into())));
-    let row = |row: &[u8]| Value::Numbers(Numbers::U8(row.into()));
+    let row = |row: &[u8]| Value::Numbers(Numbers::UInt8(row.into()));
     assert_eq!(root.get("rows"), Some(&Value::List([row(&[5]), row(&[])].into())));
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::arrow::{Native, each_number, numbers_enum};
+
 /// Number of an object in its [`Object`](super::Object)'s pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ObjectId(pub(super) u32);
@@ -31,39 +33,19 @@ pub enum Value {
     Unknown(Arc<str>),
 }
 
-/// An array of numbers in host byte order.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub enum Numbers {
-    Bool(Box<[bool]>),
-    I8(Box<[i8]>),
-    U8(Box<[u8]>),
-    I16(Box<[i16]>),
-    U16(Box<[u16]>),
-    I32(Box<[i32]>),
-    U32(Box<[u32]>),
-    I64(Box<[i64]>),
-    U64(Box<[u64]>),
-    F32(Box<[f32]>),
-    F64(Box<[f64]>),
+/// The numbers of an array.
+type Boxed<T> = Box<[T]>;
+
+numbers_enum! {
+    /// An array of numbers in host byte order.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum Numbers { Bool(Box<[bool]>), Boxed }
 }
 
 impl Numbers {
     /// Number of elements.
     pub fn len(&self) -> usize {
-        match self {
-            Self::Bool(values) => values.len(),
-            Self::I8(values) => values.len(),
-            Self::U8(values) => values.len(),
-            Self::I16(values) => values.len(),
-            Self::U16(values) => values.len(),
-            Self::I32(values) => values.len(),
-            Self::U32(values) => values.len(),
-            Self::I64(values) => values.len(),
-            Self::U64(values) => values.len(),
-            Self::F32(values) => values.len(),
-            Self::F64(values) => values.len(),
-        }
+        each_number!(Self, self, values => values.len(), bits => bits.len())
     }
 
     /// Whether there are none.
@@ -74,16 +56,11 @@ impl Numbers {
     /// Integers as `i64`; `None` when these are floating-point numbers or one does not fit.
     pub fn to_i64(&self) -> Option<Vec<i64>> {
         match self {
-            Self::Bool(values) => Some(values.iter().map(|&value| value.into()).collect()),
-            Self::I8(values) => Some(values.iter().map(|&value| value.into()).collect()),
-            Self::U8(values) => Some(values.iter().map(|&value| value.into()).collect()),
-            Self::I16(values) => Some(values.iter().map(|&value| value.into()).collect()),
-            Self::U16(values) => Some(values.iter().map(|&value| value.into()).collect()),
-            Self::I32(values) => Some(values.iter().map(|&value| value.into()).collect()),
-            Self::U32(values) => Some(values.iter().map(|&value| value.into()).collect()),
-            Self::I64(values) => Some(values.to_vec()),
-            Self::U64(values) => values.iter().map(|&value| value.try_into().ok()).collect(),
-            Self::F32(_) | Self::F64(_) => None,
+            // Also where there are none.
+            Self::Float32(_) | Self::Float64(_) => None,
+            numbers => each_number!(Self, numbers,
+                values => values.iter().map(|value| value.to_i64()).collect(),
+                bits => Some(bits.iter().map(|&bit| bit.into()).collect())),
         }
     }
 }

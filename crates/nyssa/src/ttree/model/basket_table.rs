@@ -96,7 +96,7 @@ fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
         return None;
     }
     match basket.get("streamed") {
-        Some(Value::Numbers(Numbers::U8(bytes))) => Some((&**bytes).into()),
+        Some(Value::Numbers(Numbers::UInt8(bytes))) => Some((&**bytes).into()),
         _ => None,
     }
 }

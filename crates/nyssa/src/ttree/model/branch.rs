@@ -9,6 +9,7 @@ use super::files::Files;
 use super::leaf::{self, LeafInfo, OrReason};
 use super::split::{Assembly, Child};
 use super::{Branch, CountSource, Shape, Streamed};
+use crate::arrow::Number;
 use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::info::StreamerInfos;
@@ -223,7 +224,8 @@ const LISTED_LEAVES: usize = 4;
 fn packed(info: &LeafInfo) -> OrReason<Shape> {
     let numbers = info.numbers.clone()?;
     let fixed: String = numbers.dimensions.iter().map(|size| format!("[{size}]")).collect();
-    let name = if numbers.double { "Double32_t" } else { "Float16_t" };
+    let double = numbers.basic.is_some_and(|basic| basic.number() == Number::Float64);
+    let name = if double { "Double32_t" } else { "Float16_t" };
     Ok(Shape::Streamed(Streamed {
         layout: Arc::new(ObjectLayout::of_leaf(&numbers)),
         type_name: format!("{name}{fixed}"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::leaf::{self, LeafInfo, OrReason};
 use super::split::{class_of, info, newest};
 use super::{ClassName, CountSource, Element, Leaf, Plain, Shape, Streamed};
+use crate::arrow::Number;
 use crate::error::{Error, Kind, Result};
 use crate::streamer::Basic;
 use crate::streamer::values::{ObjectId, View};
@@ -44,7 +45,7 @@ pub(super) fn shape(
     let class = view.str("fClassName")?;
     let kind = Kinds::of(view.i64("fType")?);
     if kind == Kinds::Collection {
-        let counts = Plain { element: Element::Int32, dimensions: Vec::new(), counter: None };
+        let counts = Plain { element: Number::Int32.into(), dimensions: Vec::new(), counter: None };
         return Ok(Ok(Shape::Plain(counts)));
     }
     if split {
@@ -90,23 +91,8 @@ pub(super) fn shape(
 /// The element type and the fixed dimensions of numbers that are stored as they are.
 fn plain(layout: &ObjectLayout) -> Option<(Element, Vec<u64>)> {
     let (basic, dimensions) = layout.numbers()?;
-    let element = match basic {
-        Basic::Bool => Element::Bool,
-        Basic::I8 => Element::Int8,
-        Basic::U8 => Element::UInt8,
-        Basic::I16 => Element::Int16,
-        Basic::U16 => Element::UInt16,
-        Basic::I32 => Element::Int32,
-        Basic::U32 => Element::UInt32,
-        Basic::I64 => Element::Int64,
-        Basic::U64 => Element::UInt64,
-        Basic::F32 => Element::Float32,
-        Basic::F64 => Element::Float64,
-        Basic::Double32 | Basic::Bits | Basic::Ranged { .. } | Basic::Truncated { .. } => {
-            return None;
-        }
-    };
-    Some((element, dimensions.iter().map(|&size| size as u64).collect()))
+    let Basic::Plain(number) = basic else { return None };
+    Some((number.into(), dimensions.iter().map(|&size| size as u64).collect()))
 }
 
 /// Numbers can be read without streamer info, by their leaf.

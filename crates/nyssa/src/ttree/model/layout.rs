@@ -6,6 +6,7 @@ use arrow_schema::{DataType, Field, Fields};
 
 use super::types::BASKET_MAX;
 use super::{Branch, CountSource, Element, Plain, Shape, Streamed};
+use crate::arrow::Number;
 
 /// The bytes of an entry.
 #[derive(Clone, Debug)]
@@ -210,18 +211,5 @@ fn suffix(layout: &Layout, member: &Member) -> String {
 }
 
 fn of_element(element: Element) -> &'static str {
-    match element {
-        Element::Bool => "bool",
-        Element::Int8 => "std::int8_t",
-        Element::UInt8 => "std::uint8_t",
-        Element::Int16 => "std::int16_t",
-        Element::UInt16 => "std::uint16_t",
-        Element::Int32 => "std::int32_t",
-        Element::UInt32 => "std::uint32_t",
-        Element::Int64 => "std::int64_t",
-        Element::UInt64 => "std::uint64_t",
-        Element::Float32 => "float",
-        Element::Float64 => "double",
-        Element::CString => "char*",
-    }
+    element.number().map_or("char*", Number::type_name)
 }

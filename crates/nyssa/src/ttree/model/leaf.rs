@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::types::BASKET_MAX;
 use super::{CountSource, Element, Leaf, Plain};
+use crate::arrow::Number;
 use crate::error::Result;
-use crate::streamer::LeafNumbers;
 use crate::streamer::values::{ObjectId, View};
+use crate::streamer::{Basic, LeafNumbers};
 
 /// Something of a branch, or the reason why nyssa cannot read it.
 pub(super) type OrReason<T> = std::result::Result<T, String>;
@@ -67,10 +68,9 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
 
 /// A leaf as numbers of ROOT's streamers.
 fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason<LeafNumbers> {
-    let double = leaf.class == "TLeafD32";
     let basic = match (leaf.class.as_str(), leaf.element) {
-        ("TLeafD32" | "TLeafF16", _) => LeafNumbers::packed(title, double),
-        (_, Some(element)) => element.basic(),
+        ("TLeafD32" | "TLeafF16", _) => LeafNumbers::packed(title, leaf.class == "TLeafD32"),
+        (_, Some(element)) => element.number().map(Basic::Plain),
         (class, None) => return Err(unsupported(class)),
     };
     let string = leaf.element == Some(Element::CString);
@@ -83,7 +83,7 @@ fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason
         return Err(format!("an array of {dimensions:?} elements is larger than any basket"));
     }
     let dimensions = dimensions.into_iter().filter_map(|size| usize::try_from(size).ok()).collect();
-    Ok(LeafNumbers { name: leaf.name.clone(), basic, double, dimensions, counter: None })
+    Ok(LeafNumbers { name: leaf.name.clone(), basic, dimensions, counter: None })
 }
 
 /// What a `TLeafElement` of a fundamental type reads as.
@@ -99,40 +99,32 @@ pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Plain> {
 
 /// The element type of a leaf class (`TLeafB` ... `TLeafO`; `TLeafG` is `Long_t`, always 8 bytes).
 fn element(class: &str, unsigned: bool) -> Option<Element> {
-    Some(match (class, unsigned) {
-        ("TLeafO", _) => Element::Bool,
-        ("TLeafB", false) => Element::Int8,
-        ("TLeafB", true) => Element::UInt8,
-        ("TLeafS", false) => Element::Int16,
-        ("TLeafS", true) => Element::UInt16,
-        ("TLeafI", false) => Element::Int32,
-        ("TLeafI", true) => Element::UInt32,
-        ("TLeafL" | "TLeafG", false) => Element::Int64,
-        ("TLeafL" | "TLeafG", true) => Element::UInt64,
-        ("TLeafF", _) => Element::Float32,
-        ("TLeafD", _) => Element::Float64,
-        ("TLeafC", _) => Element::CString,
+    let number = match (class, unsigned) {
+        ("TLeafO", _) => Number::Bool,
+        ("TLeafB", false) => Number::Int8,
+        ("TLeafB", true) => Number::UInt8,
+        ("TLeafS", false) => Number::Int16,
+        ("TLeafS", true) => Number::UInt16,
+        ("TLeafI", false) => Number::Int32,
+        ("TLeafI", true) => Number::UInt32,
+        ("TLeafL" | "TLeafG", false) => Number::Int64,
+        ("TLeafL" | "TLeafG", true) => Number::UInt64,
+        ("TLeafF", _) => Number::Float32,
+        ("TLeafD", _) => Number::Float64,
+        ("TLeafC", _) => return Some(Element::CString),
         _ => return None,
-    })
+    };
+    Some(number.into())
 }
 
 /// The element type of a member of a class by its streamer type, scalar or (+20) fixed array.
 /// `Float16_t` (19) and `Double32_t` (9) are packed and not plain; `char*` (7) and bits (15) neither.
 pub(super) fn element_of_code(code: i64) -> Option<Element> {
-    Some(match if code > 20 { code - 20 } else { code } {
-        1 | 10 => Element::Int8,
-        2 => Element::Int16,
-        3 | 6 => Element::Int32,
-        4 | 16 => Element::Int64,
-        5 => Element::Float32,
-        8 => Element::Float64,
-        11 => Element::UInt8,
-        12 => Element::UInt16,
-        13 => Element::UInt32,
-        14 | 17 => Element::UInt64,
-        18 => Element::Bool,
-        _ => return None,
-    })
+    let code = i32::try_from(if code > 20 { code - 20 } else { code }).ok()?;
+    match Basic::from_code(code, "")? {
+        Basic::Plain(number) => Some(number.into()),
+        _ => None,
+    }
 }
 
 fn unsupported(class: &str) -> String {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 
-use crate::streamer::{Basic, ObjectLayout};
+use crate::arrow::Number;
+use crate::streamer::ObjectLayout;
 
 /// A TTree: its branches and entries.
 #[derive(Clone, Debug)]
@@ -79,21 +80,17 @@ pub struct CountSource {
 
 /// Element types of leaves, as streamed (big-endian).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Element {
-    Bool,
-    Int8,
-    UInt8,
-    Int16,
-    UInt16,
-    Int32,
-    UInt32,
-    Int64,
-    UInt64,
-    Float32,
-    Float64,
+    /// A number.
+    Number(Number),
     /// C string (`TLeafC`): one length byte, or 255 and 32 bits, then the bytes.
     CString,
+}
+
+impl From<Number> for Element {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
+    }
 }
 
 /// What an entry in the baskets of a branch is.
@@ -245,50 +242,21 @@ impl Split {
 }
 
 impl Element {
-    /// The Arrow type of one element.
-    pub fn data_type(self) -> DataType {
+    /// The number; `None` for strings.
+    pub fn number(self) -> Option<Number> {
         match self {
-            Self::Bool => DataType::Boolean,
-            Self::Int8 => DataType::Int8,
-            Self::UInt8 => DataType::UInt8,
-            Self::Int16 => DataType::Int16,
-            Self::UInt16 => DataType::UInt16,
-            Self::Int32 => DataType::Int32,
-            Self::UInt32 => DataType::UInt32,
-            Self::Int64 => DataType::Int64,
-            Self::UInt64 => DataType::UInt64,
-            Self::Float32 => DataType::Float32,
-            Self::Float64 => DataType::Float64,
-            Self::CString => DataType::LargeBinary,
+            Self::Number(number) => Some(number),
+            Self::CString => None,
         }
     }
 
-    /// The type as ROOT's streamers have it; `None` for strings.
-    pub(crate) fn basic(self) -> Option<Basic> {
-        Some(match self {
-            Self::Bool => Basic::Bool,
-            Self::Int8 => Basic::I8,
-            Self::UInt8 => Basic::U8,
-            Self::Int16 => Basic::I16,
-            Self::UInt16 => Basic::U16,
-            Self::Int32 => Basic::I32,
-            Self::UInt32 => Basic::U32,
-            Self::Int64 => Basic::I64,
-            Self::UInt64 => Basic::U64,
-            Self::Float32 => Basic::F32,
-            Self::Float64 => Basic::F64,
-            Self::CString => return None,
-        })
+    /// The Arrow type of one element.
+    pub fn data_type(self) -> DataType {
+        self.number().map_or(DataType::LargeBinary, Number::data_type)
     }
 
     /// Size of one streamed element in bytes; `None` for strings.
     pub fn size(self) -> Option<usize> {
-        match self {
-            Self::Bool | Self::Int8 | Self::UInt8 => Some(1),
-            Self::Int16 | Self::UInt16 => Some(2),
-            Self::Int32 | Self::UInt32 | Self::Float32 => Some(4),
-            Self::Int64 | Self::UInt64 | Self::Float64 => Some(8),
-            Self::CString => None,
-        }
+        self.number().map(Number::size)
     }
 }

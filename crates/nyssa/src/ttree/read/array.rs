@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
+use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray,
     PrimitiveArray, StructArray,
@@ -14,6 +11,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
 
+use crate::arrow::{Number, with_number};
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::ttree::model::Element;
@@ -145,22 +143,12 @@ fn elements(element: Element, buffer: Buffer) -> ArrayRef {
     fn primitive<T: ArrowPrimitiveType>(buffer: Buffer) -> ArrayRef {
         Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(buffer), None))
     }
-    match element {
-        Element::Bool => {
-            let length = buffer.len();
-            Arc::new(BooleanArray::new(BooleanBuffer::new(pack(&buffer).into(), 0, length), None))
-        }
-        Element::Int8 => primitive::<Int8Type>(buffer),
-        Element::UInt8 | Element::CString => primitive::<UInt8Type>(buffer),
-        Element::Int16 => primitive::<Int16Type>(buffer),
-        Element::UInt16 => primitive::<UInt16Type>(buffer),
-        Element::Int32 => primitive::<Int32Type>(buffer),
-        Element::UInt32 => primitive::<UInt32Type>(buffer),
-        Element::Int64 => primitive::<Int64Type>(buffer),
-        Element::UInt64 => primitive::<UInt64Type>(buffer),
-        Element::Float32 => primitive::<Float32Type>(buffer),
-        Element::Float64 => primitive::<Float64Type>(buffer),
-    }
+    // Strings are bytes here.
+    let number = element.number().unwrap_or(Number::UInt8);
+    with_number!(number, T => primitive::<T>(buffer), bool => {
+        let length = buffer.len();
+        Arc::new(BooleanArray::new(BooleanBuffer::new(pack(&buffer).into(), 0, length), None))
+    })
 }
 
 /// Eight bools of one byte each (0 or 1) to a byte, the first to its lowest bit.

@@ -7,11 +7,12 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::basket::Contents;
 use super::{array, decode, streamed};
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::leftovers::Reach;
 use crate::streamer::Values;
-use crate::ttree::model::{Basket, Branch, Element};
+use crate::ttree::model::{Basket, Branch};
 use crate::ttree::model::{Kind, Layout, Member};
 
 /// Room for values to come, of what the first basket lets expect: the others vary a little.
@@ -144,7 +145,7 @@ impl<'r> Column<'r> {
         }
         let output = |member: &Member| Output {
             size: items.saturating_mul(member.size),
-            temporary: member.element == Element::Bool,
+            temporary: member.element == Number::Bool.into(),
         };
         Ok(Some(self.layout.members.iter().map(output).collect()))
     }

@@ -1,6 +1,7 @@
 //! Big-endian elements of a basket to native ones. Loops over fixed-size chunks, which compilers turn
 //! into vector instructions; nothing here knows of entries except for strings.
 
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::ttree::model::Element;
 
@@ -11,7 +12,7 @@ pub(crate) fn copy(element: Element, input: &[u8], out: &mut [u8]) {
         Some(2) => swap::<2>(input, out),
         Some(4) => swap::<4>(input, out),
         Some(8) => swap::<8>(input, out),
-        _ if element == Element::Bool => {
+        _ if element == Number::Bool.into() => {
             for (out, input) in out.iter_mut().zip(input) {
                 *out = u8::from(*input != 0);
             }
