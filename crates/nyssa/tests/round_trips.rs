@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use arrow_array::{ArrayRef, Float32Array};
 use arrow_schema::{DataType, Schema};
-use nyssa::arrow::field;
+use nyssa::arrow::{Number, field};
 use nyssa::merge::{Options as MergeOptions, merge};
 use nyssa::open::open_dataset;
 use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
-use nyssa::ttree::{Element, Reader};
+use nyssa::ttree::Reader;
 use nyssa::{Context, Dataset};
 use nyssa_io::testing::{Observed, SlowSource, serve};
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource, Source};
@@ -129,7 +129,7 @@ fn a_ttree_takes_few_round_trips() {
         let specs: Vec<Spec> = (0..CLUSTERS)
             .map(|cluster| Spec::new(VALUES, be_f32(&values(column, cluster))))
             .collect();
-        file = file.branch(&name(column), flat(Element::Float32), &specs, false);
+        file = file.branch(&name(column), flat(Number::Float32), &specs, false);
     }
     for max_ranges in [1024, 16] {
         let source = slow("far.root", file.bytes.clone(), far(max_ranges));

@@ -32,6 +32,28 @@ pub(crate) enum Basic {
     },
 }
 
+/// Type code (`TVirtualStreamerInfo::EReadWrite`), C++ type, and what it is in memory.
+const TYPES: [(i32, &str, Number); 13] = [
+    (1, "char", Number::Int8),
+    (2, "short", Number::Int16),
+    (3, "int", Number::Int32),
+    (4, "long", Number::Int64),
+    (5, "float", Number::Float32),
+    (8, "double", Number::Float64),
+    (11, "unsigned char", Number::UInt8),
+    (12, "unsigned short", Number::UInt16),
+    (13, "unsigned int", Number::UInt32),
+    (14, "unsigned long", Number::UInt64),
+    (16, "long long", Number::Int64),
+    (17, "ULong64_t", Number::UInt64),
+    (18, "bool", Number::Bool),
+];
+
+/// Type codes of an `int` that counts an array, of the bits of a `TObject`, and of a `char` in the files
+/// of old.
+const COUNTER: i32 = 6;
+pub(super) const BITS: i32 = 15;
+const LEGACY_CHAR: i32 = 10;
 /// Type codes of `Double32_t` and `Float16_t`, which may be packed.
 pub(super) const DOUBLE32: i32 = 9;
 pub(super) const FLOAT16: i32 = 19;
@@ -42,28 +64,34 @@ impl Basic {
     /// The type of a streamer element code (`TVirtualStreamerInfo::EReadWrite`, 1 to 19); `title`
     /// is the member's comment, which may start with `[min,max,bits]`.
     pub fn from_code(code: i32, title: &str) -> Option<Self> {
-        Some(Self::Plain(match code {
-            1 | 10 => Number::Int8,
-            2 => Number::Int16,
-            3 | 6 => Number::Int32,
-            4 | 16 => Number::Int64,
-            5 => Number::Float32,
-            8 => Number::Float64,
-            DOUBLE32 => {
-                return Some(packed(title, None, Number::Float64).unwrap_or(Self::Double32));
-            }
-            11 => Number::UInt8,
-            12 => Number::UInt16,
-            13 => Number::UInt32,
-            14 | 17 => Number::UInt64,
-            15 => return Some(Self::Bits),
-            18 => Number::Bool,
+        let plain = |code| TYPES.iter().find(|(known, ..)| *known == code);
+        match code {
+            COUNTER => Some(Self::Plain(Number::Int32)),
+            BITS => Some(Self::Bits),
+            LEGACY_CHAR => Some(Self::Plain(Number::Int8)),
+            DOUBLE32 => Some(packed(title, None, Number::Float64).unwrap_or(Self::Double32)),
             FLOAT16 => {
                 let packed = packed(title, Some(FLOAT16_BITS), Number::Float32);
-                return Some(packed.unwrap_or(Self::Plain(Number::Float32)));
+                Some(packed.unwrap_or(Self::Plain(Number::Float32)))
             }
-            _ => return None,
-        }))
+            code => plain(code).map(|&(_, _, number)| Self::Plain(number)),
+        }
+    }
+
+    /// The type code of a C++ type, as [`TYPES`] and streamer infos spell it.
+    pub fn code_of(name: &str) -> Option<i32> {
+        match name {
+            "Double32_t" => Some(DOUBLE32),
+            "Float16_t" => Some(FLOAT16),
+            // ROOT's name of it.
+            "Long64_t" => Self::code_of("long long"),
+            _ => TYPES.iter().find(|(_, known, _)| *known == name).map(|(code, ..)| *code),
+        }
+    }
+
+    /// Type code and C++ type of a number in memory: the first of several.
+    pub fn described(number: Number) -> Option<(i32, &'static str)> {
+        TYPES.iter().find(|(.., known)| *known == number).map(|&(code, name, _)| (code, name))
     }
 
     /// What it is in memory.

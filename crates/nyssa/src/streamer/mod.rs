@@ -40,6 +40,7 @@
 
 mod basic;
 mod branch;
+mod builtin;
 mod carry;
 mod column;
 mod compile;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{ArrayRef, LargeBinaryArray};
 use arrow_schema::Field;
 
-use super::compile::{COLLECTIONS, T_ARRAYS};
+use super::builtin::Builtin;
 use super::{ObjectLayout, Origin};
 use crate::arrow::streamer_field;
 use crate::error::{Result, ResultExt};
@@ -122,8 +122,8 @@ fn classes(payload: &[u8], infos: &StreamerInfos) -> BTreeSet<String> {
     let described = infos.classes().iter().map(|info| &*info.name);
     let known: HashSet<&str> = described
         .chain(known::names().map(|name| name as &str))
-        .chain(COLLECTIONS)
-        .chain(T_ARRAYS)
+        .chain(Builtin::collections().map(|name| name as &str))
+        .chain(Builtin::arrays().map(|name| name as &str))
         .collect();
     let longest = known.iter().map(|name| name.len()).max().unwrap_or(0);
     let mut found = BTreeSet::new();

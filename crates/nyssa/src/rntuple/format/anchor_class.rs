@@ -1,26 +1,27 @@
 //! What the class `ROOT::RNTuple` looks like, so that every ROOT can read the anchor.
 
 use super::anchor::Anchor;
+use crate::arrow::Number;
 use crate::error::Result;
-use crate::streamer::info::{NumberType, StreamerList};
+use crate::streamer::info::StreamerList;
 
 /// ROOT's checksum of the class `ROOT::RNTuple` of version 2.
 const CHECKSUM: u32 = 0x28e6_32ec;
 const VERSION: u32 = 2;
 
 /// Members of `ROOT::RNTuple` in order (specification, "Anchor schema").
-const MEMBERS: [(&str, NumberType); 11] = [
-    ("fVersionEpoch", NumberType::UShort),
-    ("fVersionMajor", NumberType::UShort),
-    ("fVersionMinor", NumberType::UShort),
-    ("fVersionPatch", NumberType::UShort),
-    ("fSeekHeader", NumberType::ULong),
-    ("fNBytesHeader", NumberType::ULong),
-    ("fLenHeader", NumberType::ULong),
-    ("fSeekFooter", NumberType::ULong),
-    ("fNBytesFooter", NumberType::ULong),
-    ("fLenFooter", NumberType::ULong),
-    ("fMaxKeySize", NumberType::ULong),
+const MEMBERS: [(&str, Number); 11] = [
+    ("fVersionEpoch", Number::UInt16),
+    ("fVersionMajor", Number::UInt16),
+    ("fVersionMinor", Number::UInt16),
+    ("fVersionPatch", Number::UInt16),
+    ("fSeekHeader", Number::UInt64),
+    ("fNBytesHeader", Number::UInt64),
+    ("fLenHeader", Number::UInt64),
+    ("fSeekFooter", Number::UInt64),
+    ("fNBytesFooter", Number::UInt64),
+    ("fLenFooter", Number::UInt64),
+    ("fMaxKeySize", Number::UInt64),
 ];
 
 impl Anchor {

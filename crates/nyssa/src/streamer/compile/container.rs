@@ -1,11 +1,11 @@
 //! Containers → nodes: what their items are, by the name of their type.
 
-use super::{ARRAY, Compiler, MAX_ARRAY, refused};
+use super::{Compiler, MAX_ARRAY, refused};
 use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::container::Item;
-use crate::streamer::info::Element;
+use crate::streamer::info::{ARRAY, Element};
 use crate::streamer::node::{Class, Node, Pair, Step, Version};
 use crate::type_name;
 

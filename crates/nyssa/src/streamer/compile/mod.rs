@@ -7,26 +7,17 @@ mod pointer;
 
 use std::collections::{BTreeSet, HashMap};
 
-use builtin::BUILTINS;
-pub(super) use builtin::COLLECTIONS;
 pub(super) use container::is_container;
 use container::{INT, THIS, enumerated, parse};
-pub(super) use pointer::T_ARRAYS;
 
+use super::builtin::Builtin;
 use super::leaf::Member;
 use super::node::{Class, Counted, Node, Step, Version};
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::streamer::basic::Basic;
 use crate::streamer::container::Item;
-use crate::streamer::info::{ClassInfo, Element, StreamerInfos, known};
+use crate::streamer::info::{ClassInfo, Element, Form, StreamerInfos, known};
 use crate::type_name;
 
-/// Added to a type code for arrays (`kOffsetL`).
-const ARRAY: i32 = 20;
-/// Added to a type code for counted pointers (`kOffsetP`).
-const COUNTED: i32 = 40;
-/// Objects behind a pointer with a counter (`kStreamLoop`).
-const LOOP: i32 = 501;
 /// Members that a class may have in all, with those of the classes in it.
 const MAX_NODES: usize = 20_000;
 /// Classes inside classes deeper than this are refused.
@@ -213,7 +204,7 @@ impl<'a> Compiler<'a> {
 
     /// Whether there is anything to say about a class.
     fn knows(&self, name: &str) -> bool {
-        BUILTINS.contains(&name)
+        Builtin::of(name).is_some_and(|builtin| !builtin.is_metadata())
             || name.starts_with("TArray")
             || self.find(name).is_some()
             || known::is_known(name)
@@ -332,62 +323,32 @@ impl<'a> Compiler<'a> {
             None => node,
             Some(dimensions) => Node::Array(dimensions, Box::new(node)),
         };
-        if element.class.starts_with("TStreamerSTL") {
-            return self.container(element, dimensions);
-        }
-        let code = element.code;
-        if let Some(basic) = Basic::from_code(code, &element.title) {
-            return Ok(Node::Number(basic));
-        }
-        let basic = |offset: i32| Basic::from_code(code - offset, &element.title);
-        if (ARRAY + 1..COUNTED).contains(&code)
-            && let Some(basic) = basic(ARRAY)
-        {
-            let node = Node::Number(basic);
-            return Ok(array(node, dimensions));
-        }
-        if (COUNTED + 1..COUNTED + ARRAY).contains(&code)
-            && let Some(basic) = basic(COUNTED)
-        {
-            return Ok(Node::Counted(Counted {
-                name: element.count_name.clone(),
-                counter: Vec::new(),
-                dimensions: dimensions.unwrap_or_default(),
-                item: Box::new(Node::Number(basic)),
-                objects: false,
-                bare: false,
-            }));
-        }
-        let class = element.type_name.trim_end_matches('*').trim();
-        if code == LOOP || code == LOOP + ARRAY {
-            let item = match element.type_name.trim_end().ends_with("**") {
-                true => self.item_pointer(class)?,
-                false => self.class(class)?,
-            };
-            return Ok(Node::Counted(Counted {
+        let counted = |item: Node, objects: bool, dimensions: Option<Vec<usize>>| {
+            Node::Counted(Counted {
                 name: element.count_name.clone(),
                 counter: Vec::new(),
                 dimensions: dimensions.unwrap_or_default(),
                 item: Box::new(item),
-                objects: true,
+                objects,
                 bare: false,
-            }));
-        }
-        // Arrays of `TString`, `TObject` and `TNamed` have a version header, as containers have.
-        if let (85..=87, Some(dimensions)) = (code, &dimensions) {
-            let item = if code == 85 { Node::Text } else { self.class(class)? };
-            return Ok(Node::Container(Box::new(item), Some(dimensions.clone())));
-        }
-        // Arrays of pointers have the code of one.
-        let code = if (81..=90).contains(&code) { code - ARRAY } else { code };
-        let node = match code {
-            7 => Node::CString,
-            65 => Node::Text,
-            61..=63 | 66..=68 => self.class(class)?,
-            64 | 69 | 70 => self.pointer(class)?,
-            _ => return Err(refused(element)),
+            })
         };
-        Ok(array(node, dimensions))
+        Ok(match element.form() {
+            Form::Container => self.container(element, dimensions)?,
+            Form::Number(basic) => Node::Number(basic),
+            Form::Numbers(basic) => array(Node::Number(basic), dimensions),
+            Form::Counted(basic) => counted(Node::Number(basic), false, dimensions),
+            Form::Loop(class, true) => counted(self.item_pointer(class)?, true, dimensions),
+            Form::Loop(class, false) => counted(self.class(class)?, true, dimensions),
+            Form::Versioned(class) => {
+                Node::Container(Box::new(self.class(class)?), Some(dimensions.unwrap_or_default()))
+            }
+            Form::CString => array(Node::CString, dimensions),
+            Form::Text => array(Node::Text, dimensions),
+            Form::Base(class) | Form::Object(class) => array(self.class(class)?, dimensions),
+            Form::Pointer(class) => array(self.pointer(class)?, dimensions),
+            Form::Unknown => return Err(refused(element)),
+        })
     }
 }
 

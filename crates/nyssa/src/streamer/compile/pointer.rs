@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{COLLECTIONS, Compiler, MAX_NODES, T_OBJECT};
+use super::{Compiler, MAX_NODES, T_OBJECT};
 use crate::error::Result;
+use crate::streamer::builtin::Builtin;
 use crate::streamer::node::{Node, Pointer};
 
 /// Classes that a union may have: its type ids have 8 bits, and more help nobody.
@@ -25,8 +26,6 @@ const MAX_EFFORT: usize = 200_000;
 
 /// A class of which streamer infos say nothing, and those derived from it.
 const T_ARRAY: &str = "TArray";
-pub(in crate::streamer) const T_ARRAYS: [&str; 7] =
-    ["TArrayC", "TArrayS", "TArrayI", "TArrayL", "TArrayL64", "TArrayF", "TArrayD"];
 
 impl Compiler<'_> {
     /// A pointer to an object of a class or of one derived from it.
@@ -39,7 +38,7 @@ impl Compiler<'_> {
         let mut derived: Vec<&str> =
             self.order.iter().copied().filter(|name| self.is_derived(name, own)).collect();
         if own == T_ARRAY && self.met.is_some() {
-            derived.extend(T_ARRAYS);
+            derived.extend(Builtin::arrays().map(|name| name as &str));
         }
         let inside = |name: &str| self.stack.iter().any(|outer| outer == name);
         let mut open = !derived.is_empty() || inside(own);
@@ -74,8 +73,9 @@ impl Compiler<'_> {
     /// A pointer to any object.
     pub(super) fn any(&mut self) -> Pointer {
         let mut classes = Vec::new();
-        let known =
-            COLLECTIONS.into_iter().filter(|name| self.met.is_some() && self.find(name).is_none());
+        let known = Builtin::collections()
+            .map(|name| name as &str)
+            .filter(|name| self.met.is_some() && self.find(name).is_none());
         let names: Vec<&str> = self
             .order
             .iter()

@@ -5,12 +5,13 @@
 
 mod bootstrap;
 mod class;
+mod form;
 mod infos;
 pub(crate) mod known;
 mod list;
 mod written;
 
 pub use class::{ClassInfo, Element};
+pub(crate) use form::{ARRAY, Form};
 pub use infos::StreamerInfos;
 pub use list::StreamerList;
-pub(crate) use written::NumberType;

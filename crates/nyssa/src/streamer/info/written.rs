@@ -2,8 +2,10 @@
 //! (`TStreamerInfo`, `TObjArray`, `TStreamerBasicType`).
 
 use super::list::{Part, Pointee, StreamerList};
-use crate::error::Result;
+use crate::arrow::Number;
+use crate::error::{Error, Result};
 use crate::rootfile::encode;
+use crate::streamer::basic::Basic;
 use crate::streamer::wire;
 
 /// `TObject` bits of a streamer info that ROOT writes: kIsCompiled.
@@ -17,32 +19,13 @@ const BASIC_TYPE_VERSION: u16 = 2;
 const NAMED_VERSION: u16 = 1;
 const OBJECT_VERSION: u16 = 1;
 
-/// Type of a member that is a number.
-#[derive(Clone, Copy)]
-pub(crate) enum NumberType {
-    /// `unsigned short`.
-    UShort,
-    /// `unsigned long`.
-    ULong,
-}
-
-impl NumberType {
-    /// Type code (`TVirtualStreamerInfo::EReadWrite`), size, name.
-    fn describe(self) -> (u32, u32, &'static str) {
-        match self {
-            Self::UShort => (12, 2, "unsigned short"),
-            Self::ULong => (14, 8, "unsigned long"),
-        }
-    }
-}
-
 impl StreamerList {
     /// The list of one streamer info: of a class whose members are all numbers.
     pub(crate) fn of_class(
         class: &str,
         version: u32,
         checksum: u32,
-        members: &[(&str, NumberType)],
+        members: &[(&str, Number)],
     ) -> Result<Self> {
         let mut head = INFO_VERSION.to_be_bytes().to_vec();
         put_named(&mut head, class, COMPILED)?;
@@ -65,15 +48,17 @@ impl StreamerList {
     }
 }
 
-fn element(name: &str, number: NumberType) -> Result<Part> {
-    let (kind, size, type_name) = number.describe();
+fn element(name: &str, number: Number) -> Result<Part> {
+    let unknown = || Error::unsupported("a number without a type in streamer infos");
+    let (code, type_name) = Basic::described(number).ok_or_else(unknown)?;
+    let size = number.size();
     let mut out = BASIC_TYPE_VERSION.to_be_bytes().to_vec();
     wire::versioned(&mut out, ELEMENT_VERSION, |out| {
         put_named(out, name, 0)?;
         // Type, size, array length, array dimension, five maximum indices.
-        for number in [kind, size, 0, 0, 0, 0, 0, 0, 0] {
-            out.extend_from_slice(&number.to_be_bytes());
-        }
+        out.extend_from_slice(&code.to_be_bytes());
+        encode::size(out, size, "number")?;
+        out.extend_from_slice(&[0; 7 * 4]);
         encode::string(out, type_name)
     })?;
     let parts = vec![Part::Bytes(out)];

@@ -10,6 +10,7 @@ use super::shape::Shape;
 use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
+pub(super) use super::builtin::Collection;
 pub(super) use class::find;
 pub(super) use pointer::Form;
 
@@ -105,19 +106,6 @@ pub(super) struct Pair {
     pub value: Node,
     /// The pair as a class, for maps that are streamed member by member.
     pub class: Class,
-}
-
-/// A collection of ROOT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Collection {
-    /// `TObjArray`.
-    Array,
-    /// `TList` and `THashList`.
-    List,
-    /// `TMap`.
-    Map,
-    /// `TClonesArray`.
-    Clones,
 }
 
 /// A class that is streamed by streamer info.

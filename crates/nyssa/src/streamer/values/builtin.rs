@@ -6,9 +6,9 @@ use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::rootfile::KeyEntry;
 use crate::streamer::basic::Basic;
+use crate::streamer::builtin::{Builtin, Collection, ITEMS};
 use crate::streamer::values::plan::ClassId;
 use crate::streamer::values::reader::Reader;
-use crate::streamer::values::table::{Builtin, ITEMS};
 use crate::streamer::values::value::{Numbers, ObjectId, Value};
 use crate::streamer::wire::{BYPASS_STREAMER, HAS_UUID, IS_REFERENCED};
 
@@ -22,20 +22,22 @@ impl Reader<'_> {
             Builtin::TString => self.without_instance(Self::text),
             Builtin::TDatime => self
                 .without_instance(|reader| Basic::Plain(Number::UInt32).read(&mut reader.cursor)),
-            Builtin::TArray(basic) => {
-                self.without_instance(|reader| reader.counted_numbers(basic).map(Value::Numbers))
-            }
+            Builtin::TArray(number) => self.without_instance(|reader| {
+                reader.counted_numbers(Basic::Plain(number)).map(Value::Numbers)
+            }),
             Builtin::TObject => self.t_object(class),
-            Builtin::TObjArray => self.collection(class, Self::t_obj_array),
-            Builtin::TList => self.collection(class, Self::t_list),
-            Builtin::TMap => self.collection(class, Self::t_map),
-            Builtin::TClonesArray => self.collection(class, Self::t_clones_array),
+            Builtin::Collection(Collection::Array) => self.collection(class, Self::t_obj_array),
+            Builtin::Collection(Collection::List) => self.collection(class, Self::t_list),
+            Builtin::Collection(Collection::Map) => self.collection(class, Self::t_map),
+            Builtin::Collection(Collection::Clones) => self.collection(class, Self::t_clones_array),
             Builtin::TRefArray => self.collection(class, Self::t_ref_array),
             Builtin::TRef => self.t_ref(class),
             Builtin::TBasket => self.t_basket(class),
             Builtin::TTreeIndex => self.t_tree_index(class),
             Builtin::TBranchClones => self.t_branch_clones(class),
             Builtin::TQObject => Ok(Value::Null),
+            // Its class has streamer info for what is read of it here.
+            Builtin::TMatrixTSym(_) => Err(Error::unsupported("a symmetric matrix")),
         }
     }
 

@@ -2,16 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::streamer::basic::Basic;
 use crate::streamer::container::Item;
-use crate::streamer::info::{ClassInfo, Element, known};
+use crate::streamer::info::{ClassInfo, Element, Form, known};
 use crate::streamer::values::plan::{Counter, Member, Plan, Step};
 use crate::streamer::values::table::ClassTable;
-
-/// Added to a type code for arrays (`kOffsetL`).
-const ARRAY: i32 = 20;
-/// Added to a type code for counted pointers (`kOffsetP`).
-const COUNTED: i32 = 40;
 
 impl ClassTable {
     /// The builtin classes and all that are known by heart.
@@ -58,46 +52,26 @@ fn compile(info: &ClassInfo, table: &mut ClassTable) -> Plan {
 }
 
 fn step(element: &Element, before: &[Member], table: &mut ClassTable) -> Step {
-    let code = element.code;
-    let count = usize::try_from(element.array_length).unwrap_or(0);
-    let basic = |code: i32| Basic::from_code(code, &element.title);
-    match element.class.as_str() {
-        "TStreamerBase" => return Step::Base(table.id(&element.name)),
-        "TStreamerSTL" | "TStreamerSTLstring" => {
+    let length = usize::try_from(element.array_length).unwrap_or(0);
+    let count = (length > 0).then_some(length);
+    match element.form() {
+        Form::Base(class) => Step::Base(table.id(class)),
+        Form::Container => {
             let name = element.type_name.trim_end_matches('*');
-            let item = Item::parse(name, &mut |class| table.id(class));
-            return match item {
-                Some(item) if count == 0 => Step::Container(item),
+            match Item::parse(name, &mut |class| table.id(class)) {
+                Some(item) if count.is_none() => Step::Container(item),
                 _ => opaque(element),
-            };
+            }
         }
-        _ => {}
-    }
-    if let Some(basic) = basic(code) {
-        return Step::Scalar(basic);
-    }
-    if (ARRAY + 1..COUNTED).contains(&code) {
-        return match basic(code - ARRAY) {
-            Some(basic) => Step::Fixed(basic, count),
-            None => opaque(element),
-        };
-    }
-    if (COUNTED + 1..COUNTED + ARRAY).contains(&code) {
-        return match basic(code - COUNTED) {
-            Some(basic) => Step::Counted(basic, counter(element, before), count.max(1)),
-            None => opaque(element),
-        };
-    }
-    // Arrays of pointers have the code of one pointer.
-    let code = if (81..=90).contains(&code) { code - ARRAY } else { code };
-    let count = (count > 0).then_some(count);
-    let class = element.type_name.trim_end_matches('*').trim();
-    let class = class.strip_prefix("const ").unwrap_or(class);
-    match code {
-        7 => Step::CString,
-        61..=63 | 65..=68 => Step::Embedded(table.id(class), count),
-        64 | 69 | 70 => Step::Pointer(count),
-        _ => opaque(element),
+        Form::Number(basic) => Step::Scalar(basic),
+        Form::Numbers(basic) => Step::Fixed(basic, length),
+        Form::Counted(basic) => Step::Counted(basic, counter(element, before), length.max(1)),
+        Form::CString => Step::CString,
+        Form::Text => Step::Embedded(table.id("TString"), count),
+        Form::Object(class) => Step::Embedded(table.id(class), count),
+        Form::Versioned(class) => Step::Versioned(table.id(class), length),
+        Form::Pointer(_) => Step::Pointer(count),
+        Form::Loop(..) | Form::Unknown => opaque(element),
     }
 }
 

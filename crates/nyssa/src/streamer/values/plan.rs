@@ -48,6 +48,8 @@ pub(crate) enum Step {
     Seeks(Counter),
     /// An object, or an array of them, without tags.
     Embedded(ClassId, Option<usize>),
+    /// An array of objects behind one version header.
+    Versioned(ClassId, usize),
     /// A pointer to an object, or an array of them: tagged, may be null or refer back.
     Pointer(Option<usize>),
     /// `char*`.

@@ -205,6 +205,13 @@ impl<'a> Reader<'a> {
                 self.numbers(basic, count)
             }
             Step::Embedded(class, Some(count)) => self.list(*count, |reader| reader.class(*class)),
+            Step::Versioned(class, count) => {
+                let start = self.cursor.clone();
+                let header = self.cursor.version_header()?;
+                let items = self.list(*count, |reader| reader.class(*class))?;
+                self.finish("array", &header, &start)?;
+                Ok(items)
+            }
             Step::Pointer(None) => self.pointer(),
             Step::Pointer(Some(count)) => self.list(*count, Self::pointer),
             Step::CString => {

@@ -3,44 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::arrow::Number;
-use crate::streamer::basic::Basic;
+use crate::streamer::builtin::{BUILTINS, Builtin};
 use crate::streamer::info::known;
 use crate::streamer::values::plan::{ClassId, Member, Plan, Step};
-
-/// A class whose streaming is fixed in ROOT's own code and not described by streamer info.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "they are ROOT's class names")]
-pub(crate) enum Builtin {
-    /// `TObject`.
-    TObject,
-    /// `TString` and `std::string` as an object.
-    TString,
-    /// `TDatime`: 32 bits.
-    TDatime,
-    /// `TArrayC` ... `TArrayD`.
-    TArray(Basic),
-    /// `TObjArray`.
-    TObjArray,
-    /// `TList`, `THashList`.
-    TList,
-    /// `TMap`.
-    TMap,
-    /// `TClonesArray`.
-    TClonesArray,
-    /// `TRef`.
-    TRef,
-    /// `TRefArray`.
-    TRefArray,
-    /// `TBasket`.
-    TBasket,
-    /// `TTreeIndex`: only its formulas.
-    TTreeIndex,
-    /// `TBranchClones`.
-    TBranchClones,
-    /// `TQObject`: no bytes at all.
-    TQObject,
-}
 
 /// One class of a file.
 #[derive(Clone, Debug)]
@@ -62,73 +27,6 @@ pub(crate) struct ClassTable {
     pub null_arrays_flagged: bool,
 }
 
-/// Name of the member that holds the items of a collection.
-pub(crate) const ITEMS: &str = "items";
-
-/// Builtin classes and the members that their objects show.
-const BUILTINS: &[(&str, Builtin, &[&str])] = &[
-    ("TObject", Builtin::TObject, &["fUniqueID", "fBits"]),
-    ("TString", Builtin::TString, &[]),
-    ("string", Builtin::TString, &[]),
-    ("TDatime", Builtin::TDatime, &[]),
-    ("TArrayC", Builtin::TArray(Basic::Plain(Number::Int8)), &[]),
-    ("TArrayS", Builtin::TArray(Basic::Plain(Number::Int16)), &[]),
-    ("TArrayI", Builtin::TArray(Basic::Plain(Number::Int32)), &[]),
-    ("TArrayL", Builtin::TArray(Basic::Plain(Number::Int64)), &[]),
-    ("TArrayL64", Builtin::TArray(Basic::Plain(Number::Int64)), &[]),
-    ("TArrayF", Builtin::TArray(Basic::Plain(Number::Float32)), &[]),
-    ("TArrayD", Builtin::TArray(Basic::Plain(Number::Float64)), &[]),
-    ("TObjArray", Builtin::TObjArray, &["TObject", "fName", "fLowerBound", ITEMS]),
-    ("TList", Builtin::TList, &["TObject", "fName", ITEMS]),
-    ("THashList", Builtin::TList, &["TObject", "fName", ITEMS]),
-    ("TMap", Builtin::TMap, &["TObject", "fName", ITEMS]),
-    ("TClonesArray", Builtin::TClonesArray, &["TObject", "fName", "fClass", "fLowerBound", ITEMS]),
-    ("TRef", Builtin::TRef, &["TObject", "fPID"]),
-    ("TRefArray", Builtin::TRefArray, &["TObject", "fName", "fLowerBound", "fPID", "fUIDs"]),
-    ("TTreeIndex", Builtin::TTreeIndex, &["fMajorName", "fMinorName"]),
-    ("TQObject", Builtin::TQObject, &[]),
-    (
-        "TBranchClones",
-        Builtin::TBranchClones,
-        &[
-            "fName",
-            "fTitle",
-            "fWriteBasket",
-            "fEntries",
-            "fClassName",
-            "fBranches",
-            "fLeaves",
-            "fBaskets",
-            "fBasketEntry",
-            "fBasketSeek",
-        ],
-    ),
-    (
-        "TBasket",
-        Builtin::TBasket,
-        &[
-            "fNbytes",
-            "fVersion",
-            "fObjlen",
-            "fDatime",
-            "fKeylen",
-            "fCycle",
-            "fSeekKey",
-            "fSeekPdir",
-            "fClassName",
-            "fName",
-            "fTitle",
-            "fBufferSize",
-            "fNevBufSize",
-            "fIOBits",
-            "fNevBuf",
-            "fLast",
-            "flag",
-            "streamed",
-        ],
-    ),
-];
-
 impl ClassTable {
     /// The builtin classes, and the layouts of those that most others have as a base or a member.
     pub fn new() -> Self {
@@ -138,7 +36,8 @@ impl ClassTable {
             is_complete: false,
             null_arrays_flagged: true,
         };
-        for &(name, builtin, members) in BUILTINS {
+        let read = |builtin: &Builtin| !matches!(builtin, Builtin::TMatrixTSym(_));
+        for &(name, builtin, members) in BUILTINS.iter().filter(|(_, builtin, _)| read(builtin)) {
             let id = table.id(name);
             let members = members.iter().map(|&name| Member::opaque(name)).collect();
             let plan = Plan { class: name.into(), version: 0, checksum: 0, members };

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::guard;
+use crate::streamer::builtin::ITEMS;
 use crate::streamer::values::plan::Step;
-use crate::streamer::values::table::ITEMS;
 use crate::streamer::values::{Instance, Object, ObjectId, Value};
 
 /// One object of a pool. Members of base classes are found as its own.

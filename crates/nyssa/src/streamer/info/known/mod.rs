@@ -16,6 +16,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::streamer::basic::{BITS, Basic};
 use crate::streamer::info::class::{ClassInfo, Element};
 
 const TABLES: [&str; 3] =
@@ -24,28 +25,8 @@ const TABLES: [&str; 3] =
 /// What stands for no members.
 const NONE: &str = "-";
 
-/// Codes of fundamental types (`TVirtualStreamerInfo::EReadWrite`).
-const NUMBERS: [(&str, i32); 16] = [
-    ("char", 1),
-    ("short", 2),
-    ("int", 3),
-    ("long", 4),
-    ("float", 5),
-    ("double", 8),
-    ("Double32_t", 9),
-    ("unsigned char", 11),
-    ("unsigned short", 12),
-    ("unsigned int", 13),
-    ("unsigned long", 14),
-    ("long long", 16),
-    ("Long64_t", 16),
-    ("ULong64_t", 17),
-    ("bool", 18),
-    ("Float16_t", 19),
-];
-/// Codes of an `unsigned int`, and of one that is the bits of a `TObject`.
+/// Code of an `unsigned int`.
 const UINT: i32 = 13;
-const BITS: i32 = 15;
 /// Added to a code for arrays (`kOffsetL`), and for pointers with a counter (`kOffsetP`).
 const ARRAY: i32 = 20;
 const COUNTED: i32 = 40;
@@ -125,9 +106,7 @@ fn element(text: &str) -> Option<Element> {
     let dimensions = dimensions.unwrap_or_default();
     let array = if dimensions.is_empty() { 0 } else { ARRAY };
     let pointee = type_name.strip_suffix('*');
-    let number =
-        |name: &str| NUMBERS.iter().find(|(known, _)| *known == name).map(|(_, code)| *code);
-    let (class, code) = match (number(pointee.unwrap_or(type_name)), pointee, counter) {
+    let (class, code) = match (Basic::code_of(pointee.unwrap_or(type_name)), pointee, counter) {
         (Some(code), None, _) => ("TStreamerBasicType", code + array),
         (Some(code), Some(_), Some(_)) => ("TStreamerBasicPointer", code + COUNTED),
         (_, Some(_), Some(_)) => ("TStreamerLoop", LOOP),

@@ -1,0 +1,151 @@
+//! Classes whose streaming is fixed in ROOT's own code and not described by streamer info: the one list.
+
+use crate::arrow::Number;
+
+/// A class whose streaming is fixed in ROOT's own code.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, reason = "they are ROOT's class names")]
+pub(crate) enum Builtin {
+    /// `TObject`.
+    TObject,
+    /// `TString` and `std::string` as an object.
+    TString,
+    /// `TDatime`: 32 bits.
+    TDatime,
+    /// `TArrayC` ... `TArrayD`.
+    TArray(Number),
+    /// A collection of ROOT.
+    Collection(Collection),
+    /// `TRef`.
+    TRef,
+    /// `TRefArray`.
+    TRefArray,
+    /// `TMatrixTSym`, of which one half is streamed.
+    TMatrixTSym(Number),
+    /// `TBasket`.
+    TBasket,
+    /// `TTreeIndex`: only its formulas.
+    TTreeIndex,
+    /// `TBranchClones`.
+    TBranchClones,
+    /// `TQObject`: no bytes at all.
+    TQObject,
+}
+
+/// A collection of ROOT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collection {
+    /// `TObjArray`.
+    Array,
+    /// `TList` and `THashList`.
+    List,
+    /// `TMap`.
+    Map,
+    /// `TClonesArray`.
+    Clones,
+}
+
+/// Name of the member that holds the items of a collection.
+pub(super) const ITEMS: &str = "items";
+
+/// Builtin classes and the members that their objects show as values.
+pub(super) const BUILTINS: &[(&str, Builtin, &[&str])] = &[
+    ("TObject", Builtin::TObject, &["fUniqueID", "fBits"]),
+    ("TString", Builtin::TString, &[]),
+    ("string", Builtin::TString, &[]),
+    ("std::string", Builtin::TString, &[]),
+    ("TDatime", Builtin::TDatime, &[]),
+    ("TArrayC", Builtin::TArray(Number::Int8), &[]),
+    ("TArrayS", Builtin::TArray(Number::Int16), &[]),
+    ("TArrayI", Builtin::TArray(Number::Int32), &[]),
+    ("TArrayL", Builtin::TArray(Number::Int64), &[]),
+    ("TArrayL64", Builtin::TArray(Number::Int64), &[]),
+    ("TArrayF", Builtin::TArray(Number::Float32), &[]),
+    ("TArrayD", Builtin::TArray(Number::Float64), &[]),
+    (
+        "TObjArray",
+        Builtin::Collection(Collection::Array),
+        &["TObject", "fName", "fLowerBound", ITEMS],
+    ),
+    ("TList", Builtin::Collection(Collection::List), &["TObject", "fName", ITEMS]),
+    ("THashList", Builtin::Collection(Collection::List), &["TObject", "fName", ITEMS]),
+    (
+        "TClonesArray",
+        Builtin::Collection(Collection::Clones),
+        &["TObject", "fName", "fClass", "fLowerBound", ITEMS],
+    ),
+    ("TMap", Builtin::Collection(Collection::Map), &["TObject", "fName", ITEMS]),
+    ("TRef", Builtin::TRef, &["TObject", "fPID"]),
+    ("TRefArray", Builtin::TRefArray, &["TObject", "fName", "fLowerBound", "fPID", "fUIDs"]),
+    ("TTreeIndex", Builtin::TTreeIndex, &["fMajorName", "fMinorName"]),
+    ("TQObject", Builtin::TQObject, &[]),
+    ("TMatrixTSym<float>", Builtin::TMatrixTSym(Number::Float32), &[]),
+    ("TMatrixTSym<double>", Builtin::TMatrixTSym(Number::Float64), &[]),
+    (
+        "TBranchClones",
+        Builtin::TBranchClones,
+        &[
+            "fName",
+            "fTitle",
+            "fWriteBasket",
+            "fEntries",
+            "fClassName",
+            "fBranches",
+            "fLeaves",
+            "fBaskets",
+            "fBasketEntry",
+            "fBasketSeek",
+        ],
+    ),
+    (
+        "TBasket",
+        Builtin::TBasket,
+        &[
+            "fNbytes",
+            "fVersion",
+            "fObjlen",
+            "fDatime",
+            "fKeylen",
+            "fCycle",
+            "fSeekKey",
+            "fSeekPdir",
+            "fClassName",
+            "fName",
+            "fTitle",
+            "fBufferSize",
+            "fNevBufSize",
+            "fIOBits",
+            "fNevBuf",
+            "fLast",
+            "flag",
+            "streamed",
+        ],
+    ),
+];
+
+impl Builtin {
+    /// The builtin class of a name.
+    pub fn of(name: &str) -> Option<Self> {
+        BUILTINS.iter().find(|(known, ..)| *known == name).map(|&(_, builtin, _)| builtin)
+    }
+
+    /// Whether its objects are part of a tree's own metadata, and never in arrays: what else there is of
+    /// them is taken as streamer info describes it.
+    pub fn is_metadata(self) -> bool {
+        matches!(self, Self::TTreeIndex | Self::TBranchClones | Self::TQObject)
+    }
+
+    /// The classes of ROOT's collections.
+    pub fn collections() -> impl Iterator<Item = &'static str> {
+        names(|builtin| matches!(builtin, Self::Collection(_)))
+    }
+
+    /// The classes `TArrayC` to `TArrayD`.
+    pub fn arrays() -> impl Iterator<Item = &'static str> {
+        names(|builtin| matches!(builtin, Self::TArray(_)))
+    }
+}
+
+fn names(wanted: impl Fn(Builtin) -> bool) -> impl Iterator<Item = &'static str> {
+    BUILTINS.iter().filter(move |(_, builtin, _)| wanted(*builtin)).map(|(name, ..)| *name)
+}

@@ -1,0 +1,121 @@
+//! What a streamer element says of how its member is streamed: the one place that reads type codes
+//! (`TVirtualStreamerInfo::EReadWrite`).
+
+use super::class::Element;
+use crate::streamer::basic::Basic;
+
+/// Added to a type code for arrays (`kOffsetL`).
+pub(crate) const ARRAY: i32 = 20;
+/// Added to a type code for counted pointers (`kOffsetP`).
+const COUNTED: i32 = 40;
+/// Objects behind a pointer with a counter (`kStreamLoop`).
+const LOOP: i32 = 501;
+const LOOP_ARRAY: i32 = LOOP + ARRAY;
+/// A `char*` (`kCharStar`), and a `TString` (`kTString`).
+const C_STRING: i32 = 7;
+const TEXT: i32 = 65;
+
+/// How a member is streamed. Arrays have the form of what is in them, where nothing else is said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Form<'e> {
+    /// A base class.
+    Base(&'e str),
+    /// A standard container or string.
+    Container,
+    /// One number.
+    Number(Basic),
+    /// A fixed array of numbers.
+    Numbers(Basic),
+    /// As many numbers as another member says, behind each pointer.
+    Counted(Basic),
+    /// As many objects of a class as another member says, or pointers to such objects.
+    Loop(&'e str, bool),
+    /// `char*`.
+    CString,
+    /// `TString`.
+    Text,
+    /// An object of a class, without a tag.
+    Object(&'e str),
+    /// An array of `TString`, `TObject` or `TNamed`, which has a version header as containers have.
+    Versioned(&'e str),
+    /// A pointer to an object, with a tag.
+    Pointer(&'e str),
+    /// Something else.
+    Unknown,
+}
+
+impl Element {
+    /// How the member is streamed.
+    pub(crate) fn form(&self) -> Form<'_> {
+        if self.class == "TStreamerBase" {
+            return Form::Base(&self.name);
+        }
+        if self.class.starts_with("TStreamerSTL") {
+            return Form::Container;
+        }
+        let code = self.code;
+        // A damaged file may hold any code.
+        let number = |offset: i32| match (offset + 1..offset + ARRAY).contains(&code) {
+            true => Basic::from_code(code - offset, &self.title),
+            false => None,
+        };
+        if let Some(basic) = number(0) {
+            return Form::Number(basic);
+        }
+        if let Some(basic) = number(ARRAY) {
+            return Form::Numbers(basic);
+        }
+        if let Some(basic) = number(COUNTED) {
+            return Form::Counted(basic);
+        }
+        let class = self.type_name.trim_end_matches('*').trim();
+        let class = class.strip_prefix("const ").unwrap_or(class);
+        if (TEXT + ARRAY..=67 + ARRAY).contains(&code) && self.array_length != 0 {
+            return Form::Versioned(class);
+        }
+        // Arrays of pointers have the code of one.
+        match if (81..=90).contains(&code) { code - ARRAY } else { code } {
+            LOOP | LOOP_ARRAY => Form::Loop(class, self.type_name.trim_end().ends_with("**")),
+            C_STRING => Form::CString,
+            TEXT => Form::Text,
+            61..=63 | 66..=68 => Form::Object(class),
+            64 | 69 | 70 => Form::Pointer(class),
+            _ => Form::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrow::Number;
+
+    fn element(class: &str, type_name: &str, code: i32, array_length: i32) -> Element {
+        Element { array_length, ..Element::of(class, "x", type_name, code) }
+    }
+
+    #[test]
+    fn forms_of_codes() {
+        let plain = |number| Basic::Plain(number);
+        for (class, type_name, code, length, expected) in [
+            ("TStreamerBase", "BASE", 0, 0, Form::Base("x")),
+            ("TStreamerSTL", "vector<int>", 500, 0, Form::Container),
+            ("TStreamerBasicType", "int", 3, 0, Form::Number(plain(Number::Int32))),
+            ("TStreamerBasicType", "int", 23, 2, Form::Numbers(plain(Number::Int32))),
+            ("TStreamerBasicPointer", "float*", 45, 0, Form::Counted(plain(Number::Float32))),
+            ("TStreamerLoop", "Hit*", 501, 0, Form::Loop("Hit", false)),
+            ("TStreamerLoop", "Hit**", 521, 3, Form::Loop("Hit", true)),
+            ("TStreamerBasicPointer", "char*", 7, 0, Form::CString),
+            ("TStreamerString", "TString", 65, 0, Form::Text),
+            ("TStreamerString", "TString", 85, 3, Form::Versioned("TString")),
+            ("TStreamerObject", "TAxis", 61, 0, Form::Object("TAxis")),
+            ("TStreamerObjectPointer", "const TAxis*", 64, 0, Form::Pointer("TAxis")),
+            ("TStreamerObjectPointer", "TAxis*", 84, 3, Form::Pointer("TAxis")),
+            ("TStreamerBasicType", "int", i32::MIN, 0, Form::Unknown),
+            ("TStreamerBasicType", "int", i32::MAX, 0, Form::Unknown),
+        ] {
+            let element = element(class, type_name, code, length);
+            assert_eq!(element.form(), expected, "{class} {code}");
+        }
+    }
+}
