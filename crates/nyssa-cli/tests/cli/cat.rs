@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::common::{STAFF, ZMUMU, data, file, fine, nyssa};
+use crate::common::{STAFF, ZMUMU, file, fine, nyssa};
+use nyssa_testdata::data;
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn json_is_that_of_the_validation_suite() {
-    let Some(data) = data() else { return };
-    let folder = data.join("rntuple-validation");
+    let folder = data("rntuple-validation");
     let (mut files, mut columns) = (0, 0);
     for entry in std::fs::read_dir(folder.join("read")).unwrap() {
         let path = entry.unwrap().path();
@@ -65,8 +66,9 @@ fn sort(value: &mut Value) {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn lines_of_an_rntuple() {
-    let Some(file) = file(STAFF) else { return };
+    let file = file(STAFF);
     let line = r#"{"Category":202,"Age":58,"Nation":"DE"}"#;
     let args = ["cat", &file, "-n", "1", "--filter", "Category", "--filter", "{Age,Nation}"];
     assert_eq!(fine(&args), format!("{line}\n"));
@@ -76,8 +78,9 @@ fn lines_of_an_rntuple() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn lines_of_a_tree() {
-    let Some(file) = file(ZMUMU) else { return };
+    let file = file(ZMUMU);
     let args = ["cat", &file, "--entries", "0:1", "--filter", "{Type,Run,Event,E1,Q1}"];
     let expected =
         "{\"Type\":\"GT\",\"Run\":148031,\"Event\":10507008,\"E1\":82.2018663875,\"Q1\":1}\n";
@@ -86,8 +89,9 @@ fn lines_of_a_tree() {
 
 /// A histogram as uproot reads it.
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn objects_are_their_members() {
-    let Some(file) = file("ttree/uproot-histograms.root") else { return };
+    let file = file("ttree/uproot-histograms.root");
     for json in [&[][..], &["--json"]] {
         let name = format!("{file}:one");
         let ran = nyssa(&[&["cat", &name], json].concat());

@@ -1,8 +1,8 @@
 //! Running commands inside the test process.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
+use nyssa_testdata::data;
 use serde_json::Value;
 
 /// What a command did.
@@ -34,22 +34,9 @@ pub fn json(args: &[&str]) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.out))
 }
 
-/// The folder with test data, or `None` with a word on stderr.
-pub fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("NYSSA_TEST_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
-        PathBuf::from,
-    );
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("SKIPPED: no test data in {}, set NYSSA_TEST_DATA", folder.display());
-    None
-}
-
-/// The path of a file of the test data.
-pub fn file(name: &str) -> Option<String> {
-    Some(data()?.join(name).to_str().unwrap().to_owned())
+/// The path of a file of `NYSSA_TEST_DATA`.
+pub fn file(name: &str) -> String {
+    data(name).to_str().unwrap().to_owned()
 }
 
 pub const STAFF: &str = "rntuple/ntpl001_staff_rntuple_v1-0-1-0.root";

@@ -9,8 +9,9 @@ fn refused(args: &[&str]) -> String {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn wrong_names_come_with_the_nearest() {
-    let Some(file) = file(NANOAOD) else { return };
+    let file = file(NANOAOD);
     let expected = format!(
         "error: no \"Event\" in this file (file {file})\nhint: did you mean \"Events\"?\n\
          hint: `nyssa ls {file}` shows what the file holds\n"
@@ -19,13 +20,12 @@ fn wrong_names_come_with_the_nearest() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn several_datasets_are_named() {
-    let Some(file) = file("ttree/uproot-sample-6.20.04-zlib.root") else { return };
+    let file = file("ttree/uproot-sample-6.20.04-zlib.root");
     let ran = nyssa(&["schema", &file]);
     assert_eq!(ran.code, 0, "one tree needs no name: {}", ran.err);
-    let Some(file) = crate::common::file("ttree/roottest/tree__friend__short0.root") else {
-        return;
-    };
+    let file = crate::common::file("ttree/roottest/tree__friend__short0.root");
     let trees = nyssa(&["ls", &file, "--json"]).out.matches("\"TTree\"").count();
     if trees > 1 {
         let err = refused(&["schema", &file]);
@@ -34,15 +34,16 @@ fn several_datasets_are_named() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn inputs_that_are_not_data() {
     assert_eq!(
         refused(&["cat", "no-such.root"]),
         "error: cannot open no-such.root: No such file or directory (os error 2)\n"
     );
-    let Some(readme) = file("README.md") else { return };
+    let readme = file("README.md");
     let err = refused(&["ls", &readme]);
     assert!(err.starts_with("error: not a ROOT file: it begins with \"# Test d\""), "{err}");
-    let Some(file) = file("ttree/uproot-histograms.root") else { return };
+    let file = file("ttree/uproot-histograms.root");
     let expected = format!(
         "error: {file} has no dataset that this command takes\n\
          hint: `nyssa ls {file}` shows what the file holds\n"
@@ -51,8 +52,9 @@ fn inputs_that_are_not_data() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn entries_beyond_the_end() {
-    let Some(file) = file(ZMUMU) else { return };
+    let file = file(ZMUMU);
     let expected = format!(
         "error: entries 5:9999 reach beyond events of {file}, which has 2304 entries\n\
          hint: entries are numbered from 0 to 2303\n"
@@ -61,8 +63,9 @@ fn entries_beyond_the_end() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn filters_that_take_nothing() {
-    let Some(file) = file(STAFF) else { return };
+    let file = file(STAFF);
     let expected = format!(
         "error: the filter takes none of the 11 columns of {file}\n\
          hint: `nyssa schema {file}` lists their names\n"
@@ -77,8 +80,9 @@ fn filters_that_take_nothing() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn nothing_in_common_is_not_equal() {
-    let (Some(a), Some(b)) = (file(STAFF), file(ZMUMU)) else { return };
+    let (a, b) = (file(STAFF), file(ZMUMU));
     let expected = format!(
         "error: {a} and {b} have no column in common: nothing was compared\n\
          hint: `nyssa schema` lists the columns of each\n"
@@ -201,8 +205,9 @@ fn options_that_are_no_numbers() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn reports_are_files() {
-    let Some(file) = file(ZMUMU) else { return };
+    let file = file(ZMUMU);
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
     let err = refused(&["convert", &file, output.to_str().unwrap(), "--report", "-"]);
@@ -218,8 +223,9 @@ fn reports_are_files() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn outputs_that_exist_are_kept() {
-    let Some(file) = file(ZMUMU) else { return };
+    let file = file(ZMUMU);
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
     std::fs::write(&output, "mine").unwrap();
@@ -230,8 +236,9 @@ fn outputs_that_exist_are_kept() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn what_cannot_be_converted_is_listed() {
-    let Some(file) = file("ttree/roottest/meta__MakeProject__alice_ESDs.root") else { return };
+    let file = file("ttree/roottest/meta__MakeProject__alice_ESDs.root");
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
     let tree = format!("{file}:esdTree");

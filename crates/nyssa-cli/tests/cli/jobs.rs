@@ -3,8 +3,9 @@
 use crate::common::{NANOAOD, STAFF, ZMUMU, file, fine, json, nyssa};
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn the_demo() {
-    let Some(input) = file(NANOAOD) else { return };
+    let input = file(NANOAOD);
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("rntuple.root");
     let output = output.to_str().unwrap();
@@ -26,8 +27,9 @@ fn the_demo() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn the_report_for_people() {
-    let Some(input) = file(ZMUMU) else { return };
+    let input = file(ZMUMU);
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("o.root");
     let output = output.to_str().unwrap();
@@ -45,10 +47,11 @@ fn the_report_for_people() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn different_data() {
-    let (Some(a), Some(b)) = (file(ZMUMU), file("ttree/uproot-Zmumu.root")) else { return };
+    let (a, b) = (file(ZMUMU), file("ttree/uproot-Zmumu.root"));
     assert_eq!(fine(&["diff", &a, &b]), "equal: 20 columns, 2,304 entries compared\n");
-    let Some(staff) = file(STAFF) else { return };
+    let staff = file(STAFF);
     let ran = nyssa(&["diff", &a, &staff]);
     assert_eq!((ran.code, ran.err.as_str()), (1, ""));
     let mut lines = ran.out.lines();
@@ -62,8 +65,9 @@ fn different_data() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn values_that_differ_are_shown() {
-    let Some(input) = file(ZMUMU) else { return };
+    let input = file(ZMUMU);
     let folder = tempfile::tempdir().unwrap();
     let convert = |name: &str, entries: &str| {
         let output = folder.path().join(name).to_str().unwrap().to_owned();
@@ -87,8 +91,9 @@ different: 1 of 1 column, 10 entries compared
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn damage_is_found_with_its_place() {
-    let Some(file) = file(STAFF) else { return };
+    let file = file(STAFF);
     let mut bytes = std::fs::read(&file).unwrap();
     // The first page begins after the keys at the start; this byte is in the middle of page data.
     bytes[10_000] ^= 1;
@@ -110,8 +115,9 @@ fn damage_is_found_with_its_place() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn baskets_are_checked() {
-    let Some(file) = file(ZMUMU) else { return };
+    let file = file(ZMUMU);
     assert!(fine(&["verify", &file]).ends_with("sound: 1 key checked\n"));
     let mut bytes = std::fs::read(&file).unwrap();
     let length = bytes.len();
@@ -131,8 +137,9 @@ fn baskets_are_checked() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn merging() {
-    let Some(input) = file(STAFF) else { return };
+    let input = file(STAFF);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let output = path("merged.root");
@@ -157,8 +164,9 @@ fn merging() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn several_files_are_one() {
-    let Some(input) = file(STAFF) else { return };
+    let input = file(STAFF);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for name in ["in1.root", "in2.root"] {
@@ -197,8 +205,9 @@ fn several_files_are_one() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn streamer_fields_are_named() {
-    let Some(input) = file("ttree/uproot-HZZ-objects.root") else { return };
+    let input = file("ttree/uproot-HZZ-objects.root");
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("o.root");
     let output = output.to_str().unwrap();

@@ -3,8 +3,9 @@
 use crate::common::{STAFF, ZMUMU, file, fine, json};
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn ls_of_a_tree() {
-    let Some(file) = file(ZMUMU) else { return };
+    let file = file(ZMUMU);
     // The key has 1,362 bytes, the baskets have 172,789.
     let expected = "\
 name      class  entries    size  title
@@ -24,8 +25,9 @@ events;1  TTree    2,304  174 kB  Z -> mumu events
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn ls_walks_directories_and_shows_other_objects() {
-    let Some(file) = file("ttree/uproot-issue64.root") else { return };
+    let file = file("ttree/uproot-issue64.root");
     let listing = json(&["ls", &file]);
     let keys = listing["keys"].as_array().unwrap();
     let class = |path: &str| {
@@ -40,8 +42,9 @@ fn ls_walks_directories_and_shows_other_objects() {
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn schema_of_an_rntuple() {
-    let Some(file) = file(STAFF) else { return };
+    let file = file(STAFF);
     let expected = "\
 field     type         columns             remarks
 Division  std::string  SplitIndex64, Char
@@ -57,8 +60,9 @@ Nation    std::string  SplitIndex64, Char
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn schema_of_a_tree_gives_reasons() {
-    let Some(zmumu) = file(ZMUMU) else { return };
+    let zmumu = file(ZMUMU);
     let expected = "\
 branch  type    counter  >baskets  remarks
 pt1     double                  1
@@ -72,15 +76,16 @@ pt2     double                  1
     assert_eq!(words(&out), words(&expected));
     // The baskets of its friends are in a file that is not there.
     let path = "ttree/roottest/meta__MakeProject__alice_ESDs.root";
-    let Some(friends) = file(path) else { return };
+    let friends = file(path);
     let schema = json(&["schema", &format!("{friends}:esdTree")]);
     let branches = schema["branches"].as_array().unwrap();
     assert!(branches.iter().any(|branch| branch["unreadable"].is_string()), "{schema}");
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn inspect_of_an_rntuple() {
-    let Some(file) = file(STAFF) else { return };
+    let file = file(STAFF);
     let found = json(&["inspect", &file]);
     // ROOT counts pages without their checksums, here 13 of 8 bytes.
     assert_eq!(found["stored_bytes"], 23_519 + 13 * 8);
@@ -110,8 +115,9 @@ cluster entries      1    3,354    3,354    3,354    3,354
 }
 
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn inspect_of_a_tree() {
-    let Some(file) = file(ZMUMU) else { return };
+    let file = file(ZMUMU);
     let found = json(&["inspect", &file]);
     assert_eq!(found["stored_bytes"], 172_789);
     assert_eq!(found["compressions"][0]["name"], "zlib");
@@ -123,10 +129,9 @@ fn inspect_of_a_tree() {
 
 /// Cluster groups and late fields are those that ROOT's descriptor tells.
 #[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
 fn what_else_an_rntuple_has() {
-    let Some(groups) = file("rntuple/test_multiple_cluster_groups_rntuple_v1-0-0-0.root") else {
-        return;
-    };
+    let groups = file("rntuple/test_multiple_cluster_groups_rntuple_v1-0-0-0.root");
     let inspected = json(&["inspect", &groups]);
     let count = inspected["cluster_groups"].as_u64().unwrap();
     assert_eq!(count, 3);
@@ -134,12 +139,12 @@ fn what_else_an_rntuple_has() {
     let said = format!("{count} cluster groups");
     assert!(fine(&["ls", &groups]).ends_with(&format!(": {said}\n")));
     assert!(fine(&["inspect", &groups]).contains(&format!("\n{said}\n")));
-    let Some(late) = file("rntuple/test_extension_columns_rntuple_v1-0-0-0.root") else { return };
+    let late = file("rntuple/test_extension_columns_rntuple_v1-0-0-0.root");
     let inspected = json(&["inspect", &late]);
     assert_eq!(inspected["late_fields"], serde_json::json!(["float_field", "intvec_field"]));
     assert_eq!(inspected["attribute_sets"], serde_json::json!([]));
     let said = ": 1 cluster group, late fields float_field intvec_field\n";
     assert!(fine(&["ls", &late]).ends_with(said));
-    let Some(tree) = file(ZMUMU) else { return };
+    let tree = file(ZMUMU);
     assert!(json(&["ls", &tree])["keys"][0].get("cluster_groups").is_none());
 }

@@ -36,22 +36,15 @@ impl Anchor {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use crate::compression::decompress;
     use crate::streamer::info::StreamerList;
 
     /// This file has a key of 64 bytes in front of its compressed list.
     #[test]
+    #[ignore = "needs NYSSA_TEST_DATA"]
     fn the_list_is_the_one_that_root_writes() {
         let name = "rntuple/rntviewer-testfile-uncomp-single-rntuple-v1-0-0-0.root";
-        let data = std::env::var("NYSSA_TEST_DATA").unwrap_or_else(|_| {
-            concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").to_owned()
-        });
-        let Ok(file) = std::fs::read(Path::new(&data).join(name)) else {
-            eprintln!("skipped: no {name} in {data} (set NYSSA_TEST_DATA)");
-            return;
-        };
+        let file = std::fs::read(nyssa_testdata::data(name)).expect("test file");
         let key = &file[2066..];
         assert_eq!(key[..4], 397u32.to_be_bytes(), "nbytes");
         assert_eq!(key[14..16], 64u16.to_be_bytes(), "keylen");

@@ -1,0 +1,7 @@
+//! Converting TTrees to RNTuples.
+
+mod files;
+mod importer;
+mod refused;
+mod same_bytes;
+mod verify;

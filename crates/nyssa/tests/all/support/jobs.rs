@@ -1,0 +1,46 @@
+//! Converting files of the test data.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::path::Path;
+
+use nyssa::convert::{Options, Report, convert};
+use nyssa::job::OutputOptions;
+use nyssa::rntuple::read;
+use nyssa::rootfile::RootFile;
+use nyssa::{Context, Result};
+
+pub fn open(path: &Path) -> RootFile {
+    RootFile::open(nyssa_io::open(path).unwrap()).unwrap()
+}
+
+pub fn threads(count: usize) -> Context {
+    Context::new(Some(count)).unwrap()
+}
+
+/// Options with verification.
+pub fn verified() -> Options {
+    Options {
+        output: OutputOptions { verify: true, ..OutputOptions::default() },
+        ..Options::default()
+    }
+}
+
+/// Converts `tree` of the file of the test data to `out.root` in `folder`.
+pub fn run(input: &Path, tree: &str, folder: &Path, options: &Options) -> Result<Report> {
+    convert(&open(input), tree, &folder.join("out.root"), options, &threads(2))
+}
+
+/// Opens an RNTuple.
+pub fn ntuple(file: &Path, name: &str) -> read::Reader {
+    read::Reader::open(&open(file), name).unwrap()
+}
+
+/// Names of the files in a folder.
+pub fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,6 @@
+//! Reading TTrees.
+
+mod baskets;
+mod corrupt;
+mod damage;
+mod files;

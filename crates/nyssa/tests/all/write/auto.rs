@@ -1,0 +1,113 @@
+//! Encodings chosen by looking.
+
+use std::sync::Arc;
+
+use arrow_array::*;
+use nyssa::rntuple::encoding::ColumnType;
+use nyssa::rntuple::write::{Encodings, Options, Order, ParallelWriter, TableWriter};
+
+use crate::support::writing::*;
+
+fn noise() -> impl Iterator<Item = u32> {
+    let mut state = 1_u64;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as u32
+    })
+}
+
+/// Whole words that come again in a random order: best unsplit.
+fn repeated() -> ArrayRef {
+    let table: Vec<u32> = noise().take(64).collect();
+    let order = noise().skip(64).take(1000).map(|bits| bits as usize);
+    let words = order.flat_map(|start| (0..8).map(move |i| (start + i) % 64));
+    Arc::new(UInt32Array::from_iter_values(words.map(|index| table[index])))
+}
+
+/// Small numbers without order: best split.
+fn small() -> ArrayRef {
+    Arc::new(UInt32Array::from_iter_values(noise().take(8000).map(|bits| bits % 300)))
+}
+
+fn auto() -> Options {
+    Options { encodings: Encodings::Auto, ..Options::default() }
+}
+
+#[test]
+fn a_field_follows_its_data() {
+    let (file, handle) = file();
+    let schema = arrow_schema(&[("x", repeated()), ("y", small())]);
+    let mut writer = TableWriter::create(&file, "Events", &schema, auto(), &context(2)).unwrap();
+    let clusters = [[repeated(), small()], [small(), small()], [repeated(), repeated()]];
+    for rows in &clusters {
+        writer.extend(rows).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.finish().unwrap();
+    file.finish().unwrap();
+    let reader = reader(handle.take(), "Events");
+    // The first cluster decides in place; what comes later is another representation.
+    let types = |columns: &[nyssa::rntuple::schema::Column]| {
+        columns.iter().map(|c| (c.field.0, c.column_type.unwrap())).collect::<Vec<_>>()
+    };
+    let header = types(&reader.header().records.columns);
+    assert_eq!(header, [(0, ColumnType::UInt32), (1, ColumnType::SplitUInt32)]);
+    let late = types(&reader.footer().extension.columns);
+    assert_eq!(late, [(0, ColumnType::SplitUInt32), (1, ColumnType::UInt32)]);
+    let suppressed = reader
+        .clusters_info()
+        .iter()
+        .map(|cluster| cluster.columns.iter().map(|column| column.suppressed).collect::<Vec<_>>());
+    let expected =
+        [[false, false, true, true], [true, false, false, true], [false, true, true, false]];
+    assert_eq!(suppressed.collect::<Vec<_>>(), expected);
+    for (index, array) in read(&reader).iter().enumerate() {
+        for (cluster, rows) in clusters.iter().enumerate() {
+            assert_eq!(array.slice(8000 * cluster, 8000).to_data(), rows[index].to_data());
+        }
+    }
+}
+
+/// The choice depends on the data alone.
+#[test]
+fn the_same_bytes_for_any_number_of_threads() {
+    let columns = [("x", repeated()), ("y", small())];
+    let (one, _) = write(&columns, &[8000], auto(), 1);
+    let (three, _) = write(&columns, &[8000], auto(), 3);
+    assert!(one == three);
+    let (default, _) = write(&columns, &[8000], Options::default(), 1);
+    assert!(one.len() < default.len());
+}
+
+/// Two contexts with different data: in a fixed order, the file depends on the data alone.
+#[test]
+fn fill_contexts_choose_for_themselves() {
+    let fill = |first: usize| {
+        let (file, handle) = file();
+        let schema = arrow_schema(&[("x", repeated())]);
+        let order = Order::RoundRobin;
+        let writer =
+            ParallelWriter::create(&file, "Events", &schema, auto(), order, &context(2)).unwrap();
+        let mut contexts = [writer.context().unwrap(), writer.context().unwrap()];
+        for index in [first, 1 - first] {
+            for rows in [[small(), repeated()], [repeated(), small()]] {
+                contexts[index].extend(&rows[index..=index]).unwrap();
+                contexts[index].flush().unwrap();
+            }
+        }
+        contexts.into_iter().for_each(|context| context.finish().unwrap());
+        writer.finish().unwrap();
+        file.finish().unwrap();
+        handle.take()
+    };
+    let bytes = fill(0);
+    assert!(bytes == fill(1));
+    let reader = reader(bytes, "Events");
+    let types = reader.header().records.columns.iter().map(|c| c.column_type.unwrap());
+    assert_eq!(types.collect::<Vec<_>>(), [ColumnType::SplitUInt32]);
+    let expected = [small(), repeated(), repeated(), small()];
+    for (cluster, rows) in expected.iter().enumerate() {
+        assert_eq!(read(&reader)[0].slice(8000 * cluster, 8000).to_data(), rows.to_data());
+    }
+    assert_eq!(reader.footer().extension.columns.len(), 1);
+}

@@ -1,0 +1,15 @@
+//! Writing RNTuples: schema, shredding, clusters, sharing, errors; read back where that is the point.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod attributes;
+mod auto;
+mod clusters;
+mod errors;
+mod merge;
+mod parallel;
+mod representations;
+mod roundtrip;
+mod schema;
+mod types;
+mod update;

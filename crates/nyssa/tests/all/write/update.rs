@@ -1,0 +1,288 @@
+//! Adding to files in place: what is there after every crash.
+
+use std::sync::{Arc, Mutex};
+
+use arrow_array::{ArrayRef, Int32Array, StringArray};
+use nyssa::Kind;
+use nyssa::rntuple::write::{Options, TableWriter};
+use nyssa::rootfile::RootFile;
+use nyssa::rootfile::writer::Options as FileOptions;
+use nyssa::update::Update;
+use nyssa_io::{Result, Sink};
+
+use crate::support::writing::{arrow_schema, context, open, read, reader};
+
+/// What a sink was asked.
+#[derive(Clone, Debug)]
+enum Step {
+    Write(u64, Vec<u8>),
+    Sync,
+}
+
+/// Records what it is asked, and does nothing.
+#[derive(Clone, Default)]
+struct Steps(Arc<Mutex<Vec<Step>>>);
+
+impl Sink for Steps {
+    fn name(&self) -> &str {
+        "memory.root"
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
+        self.0.lock().unwrap().push(Step::Write(offset, data.to_vec()));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.0.lock().unwrap().push(Step::Sync);
+        Ok(())
+    }
+
+    fn commit(mut self: Box<Self>) -> Result<()> {
+        self.sync()
+    }
+}
+
+fn apply(bytes: &mut Vec<u8>, offset: u64, data: &[u8]) {
+    let start = offset as usize;
+    bytes.resize(bytes.len().max(start + data.len()), 0);
+    bytes[start..start + data.len()].copy_from_slice(data);
+}
+
+/// Disks write sectors of so many bytes in one piece.
+const SECTOR: u64 = 512;
+
+/// Every state of a file after a crash: all epochs (writes between two syncs) before are there; of the
+/// last one any single sector, any prefix of sectors, or all but one.
+fn crashes(old: &[u8], steps: &[Step]) -> Vec<Vec<u8>> {
+    let mut states = vec![old.to_vec()];
+    let mut durable = old.to_vec();
+    for epoch in steps.split(|step| matches!(step, Step::Sync)) {
+        let mut sectors: Vec<(u64, Vec<u8>)> = Vec::new();
+        for step in epoch {
+            let Step::Write(offset, data) = step else { continue };
+            let (mut at, mut rest) = (*offset, &data[..]);
+            while !rest.is_empty() {
+                let room = (SECTOR - at % SECTOR) as usize;
+                let (now, later) = rest.split_at(rest.len().min(room));
+                sectors.push((at, now.to_vec()));
+                (at, rest) = (at + now.len() as u64, later);
+            }
+        }
+        let mut prefix = durable.clone();
+        for (index, (offset, data)) in sectors.iter().enumerate() {
+            let mut alone = durable.clone();
+            apply(&mut alone, *offset, data);
+            states.push(alone);
+            let mut without = durable.clone();
+            for (other, (offset, data)) in sectors.iter().enumerate() {
+                if other != index {
+                    apply(&mut without, *offset, data);
+                }
+            }
+            states.push(without);
+            apply(&mut prefix, *offset, data);
+            states.push(prefix.clone());
+        }
+        durable = prefix;
+    }
+    states.push(durable);
+    states
+}
+
+fn columns(first: i32, count: i32) -> Vec<(&'static str, ArrayRef)> {
+    let numbers = (first..first + count).collect::<Vec<_>>();
+    let names = numbers.iter().map(|number| format!("entry {number}")).collect::<Vec<_>>();
+    vec![
+        ("number", Arc::new(Int32Array::from(numbers)) as ArrayRef),
+        ("name", Arc::new(StringArray::from(names))),
+    ]
+}
+
+fn arrays(columns: &[(&str, ArrayRef)]) -> Vec<ArrayRef> {
+    columns.iter().map(|(_, array)| Arc::clone(array)).collect()
+}
+
+/// A file with `dir/Events` and `Other`.
+fn base() -> Vec<u8> {
+    let (file, handle) = crate::support::writing::file();
+    for (path, first) in [("dir/Events", 0), ("Other", 1000)] {
+        let columns = columns(first, 100);
+        let schema = arrow_schema(&columns);
+        let mut table =
+            TableWriter::create(&file, path, &schema, Options::default(), &context(1)).unwrap();
+        table.extend(&arrays(&columns)).unwrap();
+        table.finish().unwrap();
+    }
+    file.finish().unwrap();
+    handle.take()
+}
+
+fn numbers(bytes: Vec<u8>, path: &str) -> Vec<i32> {
+    let arrays = read(&reader(bytes, path));
+    arrays[0].as_any().downcast_ref::<Int32Array>().unwrap().values().to_vec()
+}
+
+/// Runs `change` on `old`; what it asked of the sink.
+fn steps(old: &[u8], change: impl FnOnce(&Update)) -> Vec<Step> {
+    let sink = Steps::default();
+    let update =
+        Update::over(open(old.to_vec()), Box::new(sink.clone()), FileOptions::default()).unwrap();
+    change(&update);
+    update.finish().unwrap();
+    sink.0.lock().unwrap().clone()
+}
+
+fn append(update: &Update, path: &str, first: i32) {
+    let mut table = update.append(path, Options::default(), &context(1)).unwrap();
+    table.extend(&arrays(&columns(first, 50))).unwrap();
+    table.finish().unwrap();
+}
+
+#[test]
+fn a_crash_leaves_the_old_entries_or_all() {
+    let old = base();
+    for path in ["dir/Events", "Other"] {
+        let first = if path == "Other" { 1000 } else { 0 };
+        let steps = steps(&old, |update| append(update, path, first + 100));
+        let states = crashes(&old, &steps);
+        assert!(states.len() > 10, "{}", states.len());
+        let lengths: Vec<usize> = states
+            .into_iter()
+            .map(|state| {
+                let other = if path == "Other" { "dir/Events" } else { "Other" };
+                assert_eq!(numbers(state.clone(), other).len(), 100);
+                let found = numbers(state, path);
+                assert_eq!(found, (first..first + found.len() as i32).collect::<Vec<_>>());
+                found.len()
+            })
+            .collect();
+        assert_eq!(lengths.first(), Some(&100));
+        assert_eq!(lengths.last(), Some(&150));
+        assert!(lengths.iter().all(|length| [100, 150].contains(length)), "{lengths:?}");
+        // Nothing but header and directory record is touched below the old end.
+        let inside = steps
+            .iter()
+            .filter(|step| matches!(step, Step::Write(offset, _) if *offset < old.len() as u64));
+        assert_eq!(inside.count(), 2);
+    }
+}
+
+#[test]
+fn a_crash_while_an_rntuple_is_added() {
+    let old = base();
+    let steps = steps(&old, |update| {
+        let columns = columns(7, 5);
+        let schema = arrow_schema(&columns);
+        let options = Options::default();
+        let table = TableWriter::create(update.file(), "dir/New", &schema, options, &context(1));
+        let mut table = table.unwrap();
+        table.extend(&arrays(&columns)).unwrap();
+        table.finish().unwrap();
+    });
+    let states = crashes(&old, &steps);
+    let mut seen = [false; 2];
+    for state in states {
+        assert_eq!(numbers(state.clone(), "dir/Events").len(), 100);
+        assert_eq!(numbers(state.clone(), "Other").len(), 100);
+        let there = open(state.clone()).find("dir/New").is_ok();
+        if there {
+            assert_eq!(numbers(state, "dir/New"), [7, 8, 9, 10, 11]);
+        }
+        seen[usize::from(there)] = true;
+    }
+    assert_eq!(seen, [true, true]);
+}
+
+#[test]
+fn many_appends_one_after_the_other() {
+    let mut bytes = base();
+    for round in 0..5 {
+        let steps = steps(&bytes, |update| append(update, "dir/Events", 100 + 50 * round));
+        bytes = crashes(&bytes, &steps).pop().unwrap();
+        let expected = (0..150 + 50 * round).collect::<Vec<_>>();
+        assert_eq!(numbers(bytes.clone(), "dir/Events"), expected);
+    }
+    let reader = reader(bytes.clone(), "dir/Events");
+    assert_eq!(reader.footer().cluster_groups.len(), 6);
+    let report = nyssa::rntuple::read::verify(&reader, &context(2)).unwrap();
+    assert_eq!(report.problems, []);
+    let keys = open(bytes).walk().unwrap();
+    let paths: Vec<_> = keys.iter().map(|key| format!("{};{}", key.path, key.cycle)).collect();
+    assert_eq!(paths, ["dir;1", "dir/Events;1", "Other;1"]);
+}
+
+#[test]
+fn without_changes_nothing_is_written() {
+    assert!(steps(&base(), |_| {}).iter().all(|step| matches!(step, Step::Sync)));
+}
+
+#[test]
+fn names_that_are_taken() {
+    let update =
+        Update::over(open(base()), Box::new(Steps::default()), FileOptions::default()).unwrap();
+    let schema = arrow_schema(&columns(0, 1));
+    for path in ["Other", "dir/Events", "dir"] {
+        let new =
+            TableWriter::create(update.file(), path, &schema, Options::default(), &context(1));
+        let error = new.err().unwrap();
+        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert_eq!(error.message(), format!("the file already has a {path}"));
+    }
+    let _first = update.append("Other", Options::default(), &context(1)).unwrap();
+    let error = update.append("Other", Options::default(), &context(1)).err().unwrap();
+    assert_eq!(error.message(), "Other is being written already");
+    let error = update.append("other", Options::default(), &context(1)).err().unwrap();
+    assert_eq!(error.kind(), Kind::NotFound);
+}
+
+#[test]
+fn local_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.root");
+    let old = base();
+    std::fs::write(&path, &old).unwrap();
+    // Given up: the file is as before.
+    let update = Update::open(&path, FileOptions::default()).unwrap();
+    append(&update, "Other", 1100);
+    let locked = Update::open(&path, FileOptions::default()).err().unwrap();
+    assert!(locked.to_string().contains("another program is writing to it"), "{locked}");
+    drop(update);
+    assert_eq!(std::fs::read(&path).unwrap(), old);
+    // Changed meanwhile: refused, and what the other program wrote stays.
+    let update = Update::open(&path, FileOptions::default()).unwrap();
+    append(&update, "Other", 1100);
+    let mut changed = old.clone();
+    changed[50] ^= 1;
+    let mut other = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    std::io::Write::write_all(&mut other, &changed[..100]).unwrap();
+    let error = update.finish().unwrap_err();
+    assert!(error.to_string().contains("another program has changed it"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), changed);
+    // Added to meanwhile, by a program that has not come to the header yet.
+    std::fs::write(&path, &old).unwrap();
+    let update = Update::open(&path, FileOptions::default()).unwrap();
+    append(&update, "Other", 1100);
+    let longer = [&old[..], &[0xCD; 5000]].concat();
+    std::fs::write(&path, &longer).unwrap();
+    let error = update.finish().unwrap_err();
+    assert!(error.to_string().contains("another program has changed it"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), longer);
+    // Done.
+    std::fs::write(&path, &old).unwrap();
+    let update = Update::open(&path, FileOptions::default()).unwrap();
+    append(&update, "Other", 1100);
+    let size = update.finish().unwrap();
+    assert_eq!(size, std::fs::metadata(&path).unwrap().len());
+    assert_eq!(numbers(std::fs::read(&path).unwrap(), "Other").len(), 150);
+    // Junk behind the end, as a crash leaves it, is overwritten.
+    let mut junk = old.clone();
+    junk.extend(vec![0xAB; 100_000]);
+    std::fs::write(&path, &junk).unwrap();
+    let update = Update::open(&path, FileOptions::default()).unwrap();
+    append(&update, "Other", 1100);
+    let end = update.finish().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(RootFile::open(nyssa_io::update(&path).unwrap().source).unwrap().header().end, end);
+    assert_eq!(numbers(bytes, "Other").len(), 150);
+}
