@@ -5,8 +5,12 @@ BIN := $(VENV)/bin
 INPUT ?=
 ENTRIES ?= 300000
 SECONDS ?= 20
+# The order of the Python tests.
+SEED ?= $(shell date +%s)
+DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
+PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python lint fuzz bench clean
+.PHONY: help build demo test test-rust test-python test-data lint fuzz bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -38,11 +42,18 @@ demo: build $(VENV)/.installed-demo
 
 test: test-rust test-python
 
+# Tests that need the folder of test data are ignored where it is absent.
 test-rust:
-	cargo test --workspace --quiet
+	cargo test --workspace --quiet -- $(if $(DATA),--include-ignored)
 
 test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
-	$(BIN)/python -m pytest python/tests -q -n auto --maxprocesses 8 --dist loadfile
+	mkdir -p build
+	$(PYTEST) python/tests --needs-data build/needs-data
+
+# What `make test` skipped without the folder of test data.
+test-data:
+	cargo test --workspace --quiet --tests -- --ignored
+	test ! -s build/needs-data || $(PYTEST) $$(cat build/needs-data)
 
 lint: build $(VENV)/.installed-test
 	cargo fmt --all --check

@@ -10,6 +10,29 @@ import pytest
 from support.data import DATA
 from support.root import Root
 
+#: Words in the reasons of tests that are skipped for lack of test data.
+NO_DATA = ("NYSSA_TEST_DATA", "empty parameter set")
+_needed: set[str] = set()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add an option, so that tests skipped for lack of test data can be run on their own."""
+    parser.addoption("--needs-data", help="a new file: tests that were skipped for lack of data")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keep the function of a test that is skipped for lack of test data."""
+    if report.skipped and any(word in str(report.longrepr) for word in NO_DATA):
+        _needed.add(report.nodeid.partition("[")[0])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write down what needs test data."""
+    path = session.config.getoption("--needs-data")
+    if path and not hasattr(session.config, "workerinput"):
+        names = [f"{session.config.rootpath / name}" for name in sorted(_needed)]
+        Path(path).write_text("\n".join(names))
+
 
 def pytest_report_header() -> str:
     """Say where the data are, or that they are not."""
