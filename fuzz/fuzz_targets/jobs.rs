@@ -88,10 +88,10 @@ fn same(input: &Reader, output: &RootFile, name: &str, context: &Context) {
         Err(error) => panic!("the RNTuple written cannot be opened: {error}"),
     };
     let names = |reader: &Reader| -> Vec<String> {
-        reader.items().iter().map(|item| item.name.clone()).collect()
+        reader.columns().iter().map(|item| item.name.clone()).collect()
     };
     assert_eq!(names(input), names(&output));
-    for item in input.items() {
+    for item in input.columns() {
         let pair = (item.name.clone(), item.name.clone());
         let entries = Some(0..input.num_entries());
         let options = diff::Options { entries, ..Default::default() };

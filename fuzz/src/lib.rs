@@ -32,7 +32,7 @@ pub fn open(bytes: &[u8]) -> nyssa::Result<RootFile> {
 /// Reads every readable column on its own, so that one broken column hides no other.
 pub fn read_all(dataset: &dyn Dataset) {
     let entries = dataset.num_entries().min(MAX_ENTRIES);
-    let all = dataset.items().iter().chain(dataset.below());
+    let all = dataset.columns().iter().chain(dataset.subcolumns());
     for item in all.filter(|item| item.field.is_ok()) {
         if let Ok(arrays) = dataset.read(&[&item.name], 0..entries, context()) {
             assert!(arrays.iter().all(|array| array.len() as u64 == entries), "{}", item.name);

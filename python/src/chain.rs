@@ -1,7 +1,7 @@
 //! Many files as one dataset, one after the other or side by side.
 
 use nyssa::Error;
-use nyssa::dataset::Item;
+use nyssa::dataset::ColumnInfo;
 use nyssa::rntuple::schema::FieldType;
 use nyssa::view::evolve::{Aliases, Missing, Options};
 use nyssa::view::{Chain, ChainOptions, Join, Link, Right, Target};
@@ -127,7 +127,7 @@ fn target(schema: Option<Bound<'_, PyAny>>) -> PyResult<Target> {
         let field = column.field().as_ref().clone();
         let type_name = FieldType::from_arrow(&field).and_then(|of| of.type_name());
         let type_name = type_name.unwrap_or_default();
-        Item { name: field.name().clone(), type_name, field: Ok(field) }
+        ColumnInfo { name: field.name().clone(), type_name, field: Ok(field) }
     };
     Ok(Target::Stated(columns.iter().map(item).collect()))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
 use nyssa::dataset::steps::{Part, StepSize, Steps, partitions};
-use nyssa::dataset::{AnyDataset, Format, Item, LeftOut, Sparing, fields};
+use nyssa::dataset::{AnyDataset, ColumnInfo, Format, LeftOut, ReadableColumns, fields};
 use nyssa::{Context, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -45,12 +45,14 @@ impl Dataset {
         names: Vec<String>,
         threads: Option<usize>,
         layout: Option<bool>,
-        read: impl FnOnce(&mut Sparing<'_>, &Context) -> nyssa::Result<Vec<ArrayRef>> + Send + 'static,
+        read: impl FnOnce(&mut ReadableColumns<'_>, &Context) -> nyssa::Result<Vec<ArrayRef>>
+        + Send
+        + 'static,
     ) -> PyResult<Spared> {
         let dataset = Arc::clone(&self.0);
         Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-            let mut sparing = Sparing::new(dataset.as_ref(), &refs, context)?;
+            let mut sparing = ReadableColumns::new(dataset.as_ref(), &refs, context)?;
             let arrays = read(&mut sparing, context)?;
             let names: Vec<String> = sparing.names().into_iter().map(str::to_owned).collect();
             let left_out = sparing.take_left_out().into_iter();
@@ -63,10 +65,10 @@ impl Dataset {
     }
 }
 
-/// A column as Python takes it; see [`Dataset::items`].
+/// A column as Python takes it; see [`Dataset::columns`].
 type ItemRow = (String, String, Option<String>, Option<String>);
 
-fn row(item: &Item) -> ItemRow {
+fn row(item: &ColumnInfo) -> ItemRow {
     let (data_type, reason) = match &item.field {
         Ok(field) => (Some(field.data_type().to_string()), None),
         Err(reason) => (None, Some(reason.clone())),
@@ -110,13 +112,13 @@ impl Dataset {
     /// below them: the sub-branches of split branches, the parts of fields.
     #[pyo3(signature = (below=false))]
     fn items(&self, below: bool) -> Vec<ItemRow> {
-        let items = if below { self.0.below() } else { self.0.items() };
+        let items = if below { self.0.subcolumns() } else { self.0.columns() };
         items.iter().map(row).collect()
     }
 
     /// The column of a name as `items` shows it; its own name may be spelled otherwise.
     fn item(&self, name: &str) -> Option<ItemRow> {
-        self.0.item(name).map(row)
+        self.0.find_column(name).map(row)
     }
 
     /// Each field of an RNTuple: index of its parent or `None`, name, C++ type, version of the type, and

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
 use nyssa::Error;
-use nyssa::view::{ReadRule, RuleFunction, RuleTarget, Ruled};
+use nyssa::view::{ReadRule, RuleFunction, RuleTarget, WithRules};
 use pyo3::prelude::*;
 
 use crate::array::Array;
@@ -70,5 +70,5 @@ pub fn with_rules(
     let inner = dataset.inner();
     Job::new(None)
         .abandonable()
-        .run(py, move |_| Ok(Dataset::new(Arc::new(Ruled::new(inner, &rules)?))))
+        .run(py, move |_| Ok(Dataset::new(Arc::new(WithRules::new(inner, &rules)?))))
 }

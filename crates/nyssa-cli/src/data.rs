@@ -114,7 +114,7 @@ pub fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
 
 /// The names of the columns of a dataset.
 pub fn names(dataset: &dyn Dataset) -> Vec<&str> {
-    dataset.items().iter().map(|item| item.name.as_str()).collect()
+    dataset.columns().iter().map(|item| item.name.as_str()).collect()
 }
 
 /// Opens the file of an argument; the path in it, if there is one.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef};
 use clap::Args;
 use nyssa::cut::Cut;
-use nyssa::dataset::{AnyDataset, Dataset, Filter, Item, Sparing};
+use nyssa::dataset::{AnyDataset, ColumnInfo, Dataset, Filter, ReadableColumns};
 use nyssa::error::ResultExt;
 use nyssa::open::{self, Opened};
 use nyssa::ttree::Relations;
@@ -165,7 +165,7 @@ fn select<'a>(
         }
         Opened::NTuple(_) => Vec::new(),
     };
-    let cut = cut.clone().with_aliases(dataset.items(), &formulas)?;
+    let cut = cut.clone().with_aliases(dataset.columns(), &formulas)?;
     let total = dataset.num_entries();
     let entries = entries.map_or(0..total, |entries| entries.within(total));
     if entries.end > total {
@@ -204,7 +204,7 @@ fn columns(
 ) -> Result<Vec<Column>> {
     let filter = Filter::new(patterns, &[])?;
     let mut taken: Vec<_> =
-        dataset.items().iter().filter(|item| filter.takes(&item.name)).collect();
+        dataset.columns().iter().filter(|item| filter.takes(&item.name)).collect();
     taken.extend(below(dataset, patterns)?);
     if taken.is_empty() {
         data::check_filter(&filter, &data::names(dataset), dataset.file())?;
@@ -236,15 +236,15 @@ fn columns(
 }
 
 /// The columns below others that patterns mean which match none of the others.
-fn below<'d>(dataset: &'d dyn Dataset, patterns: &[String]) -> Result<Vec<&'d Item>> {
-    let mut found: Vec<&Item> = Vec::new();
+fn below<'d>(dataset: &'d dyn Dataset, patterns: &[String]) -> Result<Vec<&'d ColumnInfo>> {
+    let mut found: Vec<&ColumnInfo> = Vec::new();
     for pattern in patterns {
         let filter = Filter::new(std::slice::from_ref(pattern), &[])?;
-        if dataset.items().iter().any(|item| filter.takes(&item.name)) {
+        if dataset.columns().iter().any(|item| filter.takes(&item.name)) {
             continue;
         }
-        let named = dataset.item(pattern).filter(|_| !dataset.below().is_empty());
-        let below = dataset.below().iter().filter(|item| filter.takes(&item.name));
+        let named = dataset.find_column(pattern).filter(|_| !dataset.subcolumns().is_empty());
+        let below = dataset.subcolumns().iter().filter(|item| filter.takes(&item.name));
         for item in named.into_iter().chain(below) {
             if !found.iter().any(|other| other.name == item.name) {
                 found.push(item);
@@ -279,7 +279,8 @@ fn print(
 ) -> Result<()> {
     let names: Vec<_> = printer.columns.iter().map(|column| column.name.clone()).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let mut sparing = if spare { Some(Sparing::new(dataset, &names, context)?) } else { None };
+    let mut sparing =
+        if spare { Some(ReadableColumns::new(dataset, &names, context)?) } else { None };
     let mut start = entries.start;
     let mut step = FIRST_STEP;
     while start < entries.end {

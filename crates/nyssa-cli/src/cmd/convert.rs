@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::convert::{self, Layout, Options, ProductReport, Report, Streamer};
+use nyssa::convert::{self, Layout, Options, Report, Streamer, StreamerFieldReport};
 use nyssa::dataset::Format;
 use nyssa::{Error, Kind};
 use nyssa_io::Sink;
@@ -231,7 +231,7 @@ const LISTED_PRODUCTS: usize = 20;
 
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
     for product in report.products.iter().take(LISTED_PRODUCTS) {
-        let ProductReport { branch, class, streamer, reason, .. } = product;
+        let StreamerFieldReport { branch, class, streamer, reason, .. } = product;
         let how = if *streamer { "streamer field" } else { "columns" };
         let sizes = product.columns_bytes.zip(product.streamer_bytes).map(|(columns, streamer)| {
             format!("; in columns {}, streamed {}", size(columns), size(streamer))

@@ -9,12 +9,12 @@ use rayon::prelude::*;
 
 use super::classes::Classes;
 use super::clusters;
-use super::map::{Checked, Map, Rules, map};
+use super::failures::{Failures, NotStreamed, unsupported};
+use super::map::{Checked, ConversionPlan, Rules, map};
 use super::model::Input;
 use super::options::{Options, Streamer};
-use super::report::ProductReport;
-use super::streamer::{Product, Products};
-use super::trouble::{NotStreamed, Troubles, unsupported};
+use super::report::StreamerFieldReport;
+use super::streamer::{StreamerBranch, StreamerBranches};
 use super::unit::Units;
 use crate::Context;
 use crate::dataset::Filter;
@@ -35,7 +35,7 @@ pub(super) struct Choosing<'a> {
     pub classes: &'a Classes<'a>,
     /// What each input reads as and becomes.
     pub checks: &'a [Checked],
-    pub troubles: &'a Troubles,
+    pub troubles: &'a Failures,
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub filter: &'a Filter,
@@ -59,7 +59,7 @@ enum Trial {
     /// They can be streamed, or nobody tried.
     Streamed,
     /// They cannot, but their bytes can be taken as they are.
-    Carried(Product),
+    Carried(StreamerBranch),
     /// Compressed bytes in columns and streamed.
     Sizes(u64, u64),
     /// They cannot be streamed.
@@ -72,7 +72,7 @@ impl Choosing<'_> {
     /// # Errors
     /// `InvalidArgument` for patterns that no branch of a class matches, `Cancelled`, and whatever is
     /// wrong with the input.
-    pub fn products(&self) -> Result<Products> {
+    pub fn products(&self) -> Result<StreamerBranches> {
         let infos = self.file.streamer_infos()?;
         let mut layouts = Layouts::new(&infos);
         let globs = match &self.options.streamer {
@@ -93,7 +93,7 @@ impl Choosing<'_> {
                 (Ok(_), Streamer::Auto) => Reason::Size,
                 (Ok(_), _) => continue,
             };
-            let product = Product::new(&mut layouts, &class, input, checked.is_ok())
+            let product = StreamerBranch::new(&mut layouts, &class, input, checked.is_ok())
                 .map_err(|error| error.to_string())
                 .and_then(|product| match self.troubles.not_streamed(index) {
                     Some(NotStreamed { why, carried: false })
@@ -131,11 +131,11 @@ impl Choosing<'_> {
 
     fn choose(
         &self,
-        candidates: Vec<(usize, Product, Reason)>,
+        candidates: Vec<(usize, StreamerBranch, Reason)>,
         mut refused: Vec<(usize, String, Reason, String)>,
-    ) -> Result<Products> {
+    ) -> Result<StreamerBranches> {
         let trials = self.try_all(&candidates)?;
-        let mut products = Products::default();
+        let mut products = StreamerBranches::default();
         for ((index, product, reason), trial) in candidates.into_iter().zip(trials) {
             let mut report = self.report(index, &product.class);
             let mut product = product;
@@ -180,23 +180,23 @@ impl Choosing<'_> {
         Ok(products)
     }
 
-    fn report(&self, index: usize, class: &str) -> ProductReport {
+    fn report(&self, index: usize, class: &str) -> StreamerFieldReport {
         let branch = self.inputs.get(index).map_or("", |input| &input.path);
-        ProductReport {
+        StreamerFieldReport {
             branch: branch.to_owned(),
             class: class.to_owned(),
-            ..ProductReport::default()
+            ..StreamerFieldReport::default()
         }
     }
 
     /// Tries the first cluster of those that are not asked for.
-    fn try_all(&self, candidates: &[(usize, Product, Reason)]) -> Result<Vec<Trial>> {
+    fn try_all(&self, candidates: &[(usize, StreamerBranch, Reason)]) -> Result<Vec<Trial>> {
         let taken: Vec<usize> = candidates.iter().map(|(index, ..)| *index).collect();
         let OutputOptions { cluster_size, .. } = self.options.output;
         let memory = self.options.output.memory();
         let cluster = clusters::first(self.inputs, &taken, self.entries, cluster_size, memory);
         self.context.pool().install(|| {
-            let one = |(index, product, reason): &(usize, Product, Reason)| {
+            let one = |(index, product, reason): &(usize, StreamerBranch, Reason)| {
                 self.context.check()?;
                 let input =
                     self.inputs.get(*index).ok_or_else(|| Error::not_found("no such branch"))?;
@@ -209,11 +209,11 @@ impl Choosing<'_> {
     fn try_one(
         &self,
         input: &Input<'_>,
-        product: &Product,
+        product: &StreamerBranch,
         reason: &Reason,
         cluster: &Range<u64>,
     ) -> Result<Trial> {
-        let sample = |product: &Product| product.read(self.reader, &input.path, cluster);
+        let sample = |product: &StreamerBranch| product.read(self.reader, &input.path, cluster);
         match reason {
             Reason::Asked => Ok(Trial::Streamed),
             Reason::Size => Ok(match sample(product) {
@@ -243,7 +243,7 @@ impl Choosing<'_> {
     fn sizes(
         &self,
         path: &str,
-        product: &Product,
+        product: &StreamerBranch,
         cluster: &Range<u64>,
         streamed: &ArrayRef,
     ) -> Result<(u64, u64)> {
@@ -259,9 +259,9 @@ impl Choosing<'_> {
         let schema = builder.finish();
         let seal = SealSettings::new(&schema, &settings);
         let streamed = bytes(&seal_field(&schema, field, streamed, &seal, &mut scratch)?);
-        let Map { schema, units, .. } = self.in_columns(path)?;
+        let ConversionPlan { schema, units, .. } = self.in_columns(path)?;
         let seal = SealSettings::new(&schema, &settings);
-        let none = Products::default();
+        let none = StreamerBranches::default();
         let all = Units::new(self.reader, self.inputs, &none, &schema, &units);
         let mut columns = Vec::new();
         for unit in &units {
@@ -272,7 +272,7 @@ impl Choosing<'_> {
     }
 
     /// One branch alone, as the fields that it has unless it is streamed.
-    fn in_columns(&self, path: &str) -> Result<Map> {
+    fn in_columns(&self, path: &str) -> Result<ConversionPlan> {
         let only = Filter::new(&[globset::escape(path)], &[])?;
         let rules = Rules {
             layout: self.options.layout,
@@ -280,9 +280,9 @@ impl Choosing<'_> {
             filter: &only,
             skip_unsupported: false,
             skip_unreadable: false,
-            products: &Products::default(),
+            products: &StreamerBranches::default(),
             checks: self.checks,
-            troubles: &Troubles::default(),
+            troubles: &Failures::default(),
         };
         map(self.inputs, rules).in_field(path)
     }

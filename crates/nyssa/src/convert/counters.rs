@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_buffer::OffsetBuffer;
 
-use super::model::{Input, Source, Unit};
+use super::model::{Input, OutputField, Source};
 use crate::error::{Error, Result};
 use crate::ttree::{CountSource, Reader, Shape};
 
@@ -36,7 +36,7 @@ struct Slot {
 
 impl Counters {
     /// The counters that `units` need.
-    pub fn new(reader: &Reader, inputs: &[Input<'_>], units: &[Unit]) -> Self {
+    pub fn new(reader: &Reader, inputs: &[Input<'_>], units: &[OutputField]) -> Self {
         let mut counters: Vec<Counter> = Vec::new();
         let mut by_source = HashMap::new();
         for unit in units {
@@ -113,7 +113,10 @@ impl Counter {
 }
 
 /// The counter that a unit needs.
-pub(super) fn needed<'a>(inputs: &'a [Input<'_>], unit: &'a Unit) -> Option<&'a CountSource> {
+pub(super) fn needed<'a>(
+    inputs: &'a [Input<'_>],
+    unit: &'a OutputField,
+) -> Option<&'a CountSource> {
     match &unit.source {
         Source::Offsets(source) => Some(source),
         Source::Branch(index) | Source::Items(index) => {

@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use arrow_schema::DataType;
 
 use super::counters::needed;
-use super::model::{FieldMap, Source, Unit};
+use super::model::{FieldMap, OutputField, Source};
 use super::unit::{Data, Units};
 use crate::compare::digest::Column;
 
@@ -121,7 +121,7 @@ impl Lane {
 
 impl Units<'_> {
     /// What a unit reads as; `None` where that is not what its branch reads as.
-    fn data_type(&self, unit: &Unit) -> Option<DataType> {
+    fn data_type(&self, unit: &OutputField) -> Option<DataType> {
         let branch = |index: usize| self.inputs.get(index)?.branch.data_type().ok();
         match unit.source {
             Source::Branch(index) => branch(index),

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use super::failures::Failures;
 use super::options::Options;
 use super::others::{self, Rewritten, ntuple_options, rewrite_all};
 use super::report::Report;
 use super::tree::Tree;
-use super::trouble::Troubles;
 use super::work::Stop;
 use crate::Context;
 use crate::error::{Error, Kind, Result, ResultExt};
@@ -69,7 +69,7 @@ fn convert_paths(
     context: &Context,
 ) -> Result<Vec<Report>> {
     Output::check(&[input.name()], output, options.output.force)?;
-    let mut troubles = vec![Troubles::default(); paths.len()];
+    let mut troubles = vec![Failures::default(); paths.len()];
     loop {
         match attempt(input, paths, output, options, context, &mut troubles)? {
             Some(reports) => return Ok(reports),
@@ -85,7 +85,7 @@ fn attempt(
     output: &Path,
     options: &Options,
     context: &Context,
-    troubles: &mut [Troubles],
+    troubles: &mut [Failures],
 ) -> Result<Option<Vec<Report>>> {
     // Everything that can be refused is refused before the output is touched.
     options.output.validate()?;

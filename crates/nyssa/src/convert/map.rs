@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use arrow_schema::DataType;
 
 use super::classes::Classes;
+use super::failures::Failures;
 use super::fields::{field_type, keeps_dimensions};
-use super::model::{FieldMap, Input, Source, Unit};
+use super::model::{FieldMap, Input, OutputField, Source};
 use super::options::Layout;
 use super::report::{Renamed, Skipped};
-use super::streamer::Products;
-use super::trouble::Troubles;
+use super::streamer::StreamerBranches;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
@@ -21,11 +21,11 @@ use crate::ttree::{Branch, CountSource};
 
 /// The plan of a conversion.
 #[derive(Clone, Debug, Default)]
-pub struct Map {
+pub struct ConversionPlan {
     /// Schema of the output.
     pub schema: Schema,
     /// What fills it, in the order of the columns.
-    pub units: Vec<Unit>,
+    pub units: Vec<OutputField>,
     /// Branches and fields, in the tree's order.
     pub fields: Vec<FieldMap>,
     /// Branches left out.
@@ -52,9 +52,9 @@ pub struct Rules<'a> {
     /// What each input reads as and becomes.
     pub checks: &'a [Checked],
     /// The branches that become streamer fields.
-    pub products: &'a Products,
+    pub products: &'a StreamerBranches,
     /// What is known of the branches from trying.
-    pub troubles: &'a Troubles,
+    pub troubles: &'a Failures,
 }
 
 /// What a branch reads as, and the type of its field (of its items when it has a counter), or why there is
@@ -66,8 +66,8 @@ pub type Checked = std::result::Result<(DataType, FieldType), String>;
 /// # Errors
 /// `Unsupported` listing every branch that cannot be converted with its reason, unless they are
 /// skipped; `InvalidArgument` when no branch is left.
-pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<Map> {
-    let mut map = Map::default();
+pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<ConversionPlan> {
+    let mut map = ConversionPlan::default();
     let taken = select(inputs, rules, &mut map)?;
     map.notes.extend(taken.iter().filter_map(|taken| {
         let Input { path, branch } = &inputs[taken.index];
@@ -108,7 +108,11 @@ struct Counted<'a> {
 }
 
 /// The branches to convert; unsupported ones go to `map.skipped`.
-fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Result<Vec<Taken<'a>>> {
+fn select<'a>(
+    inputs: &'a [Input<'_>],
+    rules: Rules<'_>,
+    map: &mut ConversionPlan,
+) -> Result<Vec<Taken<'a>>> {
     let mut taken = Vec::new();
     let mut left_out = Vec::new();
     for (index, (Input { path, branch }, checked)) in inputs.iter().zip(rules.checks).enumerate() {
@@ -144,8 +148,9 @@ fn select<'a>(inputs: &'a [Input<'_>], rules: Rules<'_>, map: &mut Map) -> Resul
             }
         }
     }
-    let spared = |one: &Skipped| rules.skip_unsupported || one.unreadable && rules.skip_unreadable;
-    if !map.skipped.iter().all(spared) {
+    let left_out_by_option =
+        |one: &Skipped| rules.skip_unsupported || one.unreadable && rules.skip_unreadable;
+    if !map.skipped.iter().all(left_out_by_option) {
         return Err(unsupported(&map.skipped));
     }
     map.skipped.extend(left_out);
@@ -204,7 +209,7 @@ struct Mapper<'a> {
     given: HashMap<&'a str, String>,
     names: FieldNames,
     builder: SchemaBuilder,
-    map: Map,
+    map: ConversionPlan,
 }
 
 impl<'a> Mapper<'a> {
@@ -268,7 +273,7 @@ impl<'a> Mapper<'a> {
             FieldType::Streamed(_) => Source::Streamed(branch.index),
             _ => Source::Branch(branch.index),
         };
-        self.map.units.push(Unit { field, source });
+        self.map.units.push(OutputField { field, source });
         if keeps_dimensions(&branch.data_type, true) {
             self.map.notes.push(format!(
                 "{}: all dimensions of the array are kept; ROOT's importer does not keep them",
@@ -291,13 +296,13 @@ impl<'a> Mapper<'a> {
         let record = FieldType::Record(members);
         let collection = self.builder.field(None, &name, &FieldType::vector(record))?;
         let source = Source::Offsets(counted.counter.clone());
-        self.map.units.push(Unit { field: collection, source });
+        self.map.units.push(OutputField { field: collection, source });
         let schema = self.builder.schema();
         let records = &schema.field(collection).children;
         let members: Vec<_> =
             records.iter().flat_map(|&record| schema.field(record).children.clone()).collect();
         for (member, &field) in counted.members.iter().zip(&members) {
-            self.map.units.push(Unit { field, source: Source::Items(member.index) });
+            self.map.units.push(OutputField { field, source: Source::Items(member.index) });
         }
         Ok((collection, members))
     }
@@ -358,7 +363,7 @@ impl<'a> Mapper<'a> {
         self.map.fields.push(FieldMap { branch, field, type_name, physical, readable });
     }
 
-    fn finish(self, inputs: &[Input<'_>]) -> Map {
+    fn finish(self, inputs: &[Input<'_>]) -> ConversionPlan {
         let mut map = self.map;
         let order: HashMap<&str, usize> =
             inputs.iter().enumerate().map(|(index, input)| (input.path.as_str(), index)).collect();

@@ -39,7 +39,7 @@ fn branch(
     }
 }
 
-fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
+fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<ConversionPlan> {
     let inputs: Vec<_> =
         branches.iter().map(|branch| Input { path: branch.path.clone(), branch }).collect();
     let classes = Classes::default();
@@ -51,8 +51,8 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<Map> {
         skip_unsupported: skip,
         skip_unreadable: false,
         checks: &checks,
-        products: &Products::default(),
-        troubles: &Troubles::default(),
+        products: &StreamerBranches::default(),
+        troubles: &Failures::default(),
     };
     map(&inputs, rules)
 }

@@ -27,7 +27,7 @@ pub enum Source {
 
 /// One field and what fills its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct OutputField {
     /// The physical field.
     pub field: FieldId,
     /// Its data.

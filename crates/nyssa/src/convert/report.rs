@@ -50,7 +50,7 @@ pub struct Report {
     /// How the columns of the output are stored, and why, in order of their ids.
     pub columns: Vec<ColumnReport>,
     /// Branches of classes that became streamer fields, or might have.
-    pub products: Vec<ProductReport>,
+    pub products: Vec<StreamerFieldReport>,
     /// Branches whose field has another name.
     pub renamed: Vec<Renamed>,
     /// Branches left out, with reasons.
@@ -83,7 +83,7 @@ pub struct FieldReport {
 
 /// A branch of a class that became a streamer field, or might have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ProductReport {
+pub struct StreamerFieldReport {
     /// Branch path in the tree.
     pub branch: String,
     /// C++ class.

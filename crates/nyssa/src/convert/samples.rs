@@ -10,8 +10,8 @@ use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 use super::clusters::decoded;
-use super::model::{Input, Source, Unit};
-use super::streamer::Products;
+use super::model::{Input, OutputField, Source};
+use super::streamer::StreamerBranches;
 use crate::Context;
 use crate::error::Result;
 use crate::rntuple::choose::{Chooser, Chosen, Goal, sample};
@@ -25,8 +25,8 @@ use crate::ttree::read::items;
 pub(super) struct Samples<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
-    pub products: &'a Products,
-    pub units: &'a [Unit],
+    pub products: &'a StreamerBranches,
+    pub units: &'a [OutputField],
     pub entries: &'a Range<u64>,
     /// About the first cluster.
     pub first: &'a Range<u64>,
@@ -45,7 +45,7 @@ impl Samples<'_> {
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
         let (known, sealed) = (&*schema, &*settings);
-        let one = |scratch: &mut Scratch, unit: &Unit| {
+        let one = |scratch: &mut Scratch, unit: &OutputField| {
             self.context.check()?;
             match (self.sample(unit, chooser.goal())?, chooser.goal()) {
                 // The columns of a branch are alike, and it takes less time to look at them together.
@@ -70,7 +70,7 @@ impl Samples<'_> {
     }
 
     /// Some values from the middle of the first cluster; `None` for what is too small to matter.
-    fn sample(&self, unit: &Unit, goal: Goal) -> Result<Option<ArrayRef>> {
+    fn sample(&self, unit: &OutputField, goal: Goal) -> Result<Option<ArrayRef>> {
         let (index, only_items) = match unit.source {
             Source::Branch(index) => (index, false),
             Source::Items(index) => (index, true),

@@ -12,7 +12,7 @@ use arrow_array::{ArrayRef, LargeBinaryArray, new_empty_array};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::model::Input;
-use super::report::ProductReport;
+use super::report::StreamerFieldReport;
 use crate::error::{Error, Result};
 use crate::rootfile::RootFile;
 use crate::streamer::info::StreamerList;
@@ -22,7 +22,7 @@ use crate::type_name;
 
 /// A branch whose objects are streamed.
 #[derive(Clone, Debug)]
-pub struct Product {
+pub struct StreamerBranch {
     /// C++ class, as RNTuple writes it.
     pub class: String,
     layout: Arc<ObjectLayout>,
@@ -38,20 +38,20 @@ pub struct Product {
 
 /// The branches of a tree that become streamer fields.
 #[derive(Clone, Debug, Default)]
-pub struct Products {
-    pub(super) by_input: BTreeMap<usize, Product>,
+pub struct StreamerBranches {
+    pub(super) by_input: BTreeMap<usize, StreamerBranch>,
     /// What their classes look like.
     pub infos: StreamerList,
     /// What was chosen, and why.
-    pub reports: Vec<ProductReport>,
+    pub reports: Vec<StreamerFieldReport>,
     /// Why there is no streamer field of a branch that would have to be one.
     pub(super) not_streamed: BTreeMap<usize, String>,
 }
 
-impl Products {
+impl StreamerBranches {
     /// Those whose branches read as another type than their fields, by index of the inputs: split
     /// branches have nothing of a `TClonesArray` but its items.
-    pub(super) fn apart(&self) -> impl Iterator<Item = (usize, &Product)> {
+    pub(super) fn apart(&self) -> impl Iterator<Item = (usize, &StreamerBranch)> {
         self.by_input.iter().filter(|(_, one)| one.apart).map(|(&index, one)| (index, one))
     }
 
@@ -78,19 +78,19 @@ impl Products {
         let infos = file.streamer_list()?;
         let layouts = || self.by_input.values().map(|product| &*product.layout);
         // Bytes that are taken as they are may be of any version.
-        Ok(match self.by_input.values().any(Product::is_carried) {
+        Ok(match self.by_input.values().any(StreamerBranch::is_carried) {
             true => ObjectLayout::describe_all(layouts(), &infos),
             false => ObjectLayout::describe(layouts(), &infos),
         })
     }
 
     /// The product of an input.
-    pub fn get(&self, input: usize) -> Option<&Product> {
+    pub fn get(&self, input: usize) -> Option<&StreamerBranch> {
         self.by_input.get(&input)
     }
 }
 
-impl Product {
+impl StreamerBranch {
     /// How the objects of a branch are streamed; `columns`: they could be columns instead.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Product {
     /// are.
     ///
     /// # Errors
-    /// As [`Product::read`].
+    /// As [`StreamerBranch::read`].
     pub(super) fn objects(
         &self,
         reader: &Reader,

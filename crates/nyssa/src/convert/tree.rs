@@ -8,16 +8,16 @@ use super::choosing::Choosing;
 use super::classes::Classes;
 use super::clusters::Sizes;
 use super::digests::Digests;
-use super::map::{Checked, Map, Rules, check, map};
-use super::model::{FieldMap, Input, Source, Unit};
+use super::failures::{Failures, left_out_by_option};
+use super::map::{Checked, ConversionPlan, Rules, check, map};
+use super::model::{FieldMap, Input, OutputField, Source};
 use super::options::Options;
 use super::report::{FieldReport, Report, Skipped};
 use super::samples::Samples;
-use super::streamer::Products;
-use super::trouble::{Troubles, spared};
+use super::streamer::StreamerBranches;
 use super::unit::Units;
 use super::work::{Stop, Work, Written};
-use super::{clusters, trouble, verify};
+use super::{clusters, failures, verify};
 use crate::Context;
 use crate::compare::digest;
 use crate::dataset::{Dataset, Filter, LeftOut};
@@ -32,21 +32,21 @@ use crate::ttree::Reader;
 
 /// The branches of a tree that hold data, by the names they are read by.
 pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
-    let input = |item: &crate::dataset::Item| {
+    let input = |item: &crate::dataset::ColumnInfo| {
         Some(Input { path: item.name.clone(), branch: reader.branch(&item.name)? })
     };
-    reader.items().iter().filter_map(input).collect()
+    reader.columns().iter().filter_map(input).collect()
 }
 
 /// A tree that is converted.
 pub(super) struct Tree<'a> {
     reader: &'a Reader,
     inputs: Vec<Input<'a>>,
-    products: Products,
-    map: Map,
+    products: StreamerBranches,
+    map: ConversionPlan,
     entries: Range<u64>,
     options: &'a Options,
-    troubles: &'a mut Troubles,
+    troubles: &'a mut Failures,
     context: &'a Context,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Tree<'a> {
         reader: &'a Reader,
         filter: &Filter,
         options: &'a Options,
-        troubles: &'a mut Troubles,
+        troubles: &'a mut Failures,
         context: &'a Context,
     ) -> Result<Self> {
         let inputs = inputs(reader);
@@ -90,7 +90,7 @@ impl<'a> Tree<'a> {
         };
         let mut map = match inputs.is_empty() {
             // Trees without branches have nothing but their entries.
-            true => Map::default(),
+            true => ConversionPlan::default(),
             false => map(&inputs, rules).in_file(file.name()).in_object(reader.name())?,
         };
         map.skipped.extend(troubles.members().iter().map(|LeftOut { column, reason }| Skipped {
@@ -127,12 +127,12 @@ impl<'a> Tree<'a> {
 
     /// The sub-branches of the split branch of a unit that cannot be read, if its objects can be put
     /// together without them.
-    fn damaged_members(&self, unit: &Unit, error: &Error) -> Result<Vec<LeftOut>> {
+    fn damaged_members(&self, unit: &OutputField, error: &Error) -> Result<Vec<LeftOut>> {
         let (Source::Branch(index) | Source::Streamed(index)) = unit.source else {
             return Ok(Vec::new());
         };
         let Some(input) = self.inputs.get(index) else { return Ok(Vec::new()) };
-        if input.branch.split.is_none() || trouble::unsupported(error.kind()) {
+        if input.branch.split.is_none() || failures::unsupported(error.kind()) {
             return Ok(Vec::new());
         }
         let Range { start, end } = self.entries;
@@ -210,7 +210,9 @@ impl<'a> Tree<'a> {
             settings: &settings,
             memory: asked.memory(),
             total_bytes: input_bytes,
-            spared: &|unit, error| spared(self.options, &self.products, unit, error),
+            left_out_by_option: &|unit, error| {
+                left_out_by_option(self.options, &self.products, unit, error)
+            },
             digests: &digests,
             context: self.context,
         };

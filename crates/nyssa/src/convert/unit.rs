@@ -6,8 +6,8 @@ use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
 
 use super::counters::{Counters, needed};
-use super::model::{Input, Source, Unit};
-use super::streamer::{Product, Products};
+use super::model::{Input, OutputField, Source};
+use super::streamer::{StreamerBranch, StreamerBranches};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::page::SealedColumn;
 use crate::rntuple::schema::Schema;
@@ -19,9 +19,9 @@ use crate::ttree::{Reader, Shape};
 pub(super) struct Units<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
-    products: &'a Products,
+    products: &'a StreamerBranches,
     pub schema: &'a Schema,
-    pub units: &'a [Unit],
+    pub units: &'a [OutputField],
     counters: Counters,
 }
 
@@ -57,9 +57,9 @@ impl<'a> Units<'a> {
     pub fn new(
         reader: &'a Reader,
         inputs: &'a [Input<'a>],
-        products: &'a Products,
+        products: &'a StreamerBranches,
         schema: &'a Schema,
-        units: &'a [Unit],
+        units: &'a [OutputField],
     ) -> Self {
         let counters = Counters::new(reader, inputs, units);
         Self { reader, inputs, products, schema, units, counters }
@@ -67,7 +67,7 @@ impl<'a> Units<'a> {
 
     /// Whether a branch reads as another type than its field.
     pub fn is_apart(&self, input: usize) -> bool {
-        self.products.get(input).is_some_and(Product::is_apart)
+        self.products.get(input).is_some_and(StreamerBranch::is_apart)
     }
 
     /// Reads one unit. To be called once by each unit for the same `cluster` and its `entries`:
@@ -75,7 +75,7 @@ impl<'a> Units<'a> {
     ///
     /// # Errors
     /// Whatever is wrong with the branch or its counter.
-    pub fn read(&self, unit: &Unit, cluster: usize, entries: &Range<u64>) -> Result<Data> {
+    pub fn read(&self, unit: &OutputField, cluster: usize, entries: &Range<u64>) -> Result<Data> {
         let offsets = needed(self.inputs, unit)
             .map(|counter| {
                 self.counters.offsets(self.reader, self.inputs, counter, cluster, entries)
@@ -108,7 +108,7 @@ impl<'a> Units<'a> {
     /// `InvalidArgument` for data that the field cannot hold, `LimitExceeded` from the compressor.
     pub fn seal(
         &self,
-        unit: &Unit,
+        unit: &OutputField,
         data: &Data,
         settings: &SealSettings,
         scratch: &mut Scratch,

@@ -2,7 +2,7 @@
 
 use super::expression::{Expression, Kind};
 use super::{Checked, Cut, Fault, parse};
-use crate::dataset::Item;
+use crate::dataset::ColumnInfo;
 use crate::error::Result;
 
 /// Most parts of a cut with all aliases in it: the depth of the tree is bounded by them.
@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 2000;
 
 /// Replaces names by what they stand for.
 struct Aliases<'a> {
-    columns: &'a [Item],
+    columns: &'a [ColumnInfo],
     formulas: &'a [(String, String)],
     /// The aliases that are being replaced, one within the other.
     open: Vec<String>,
@@ -24,7 +24,11 @@ impl Cut {
     ///
     /// # Errors
     /// `InvalidArgument` naming the alias whose formula is no expression of cuts, or that needs itself.
-    pub fn with_aliases(self, columns: &[Item], formulas: &[(String, String)]) -> Result<Self> {
+    pub fn with_aliases(
+        self,
+        columns: &[ColumnInfo],
+        formulas: &[(String, String)],
+    ) -> Result<Self> {
         let Self { text, mut expression, .. } = self;
         let parts = expression.parts();
         let mut aliases = Aliases { columns, formulas, open: Vec::new(), parts };

@@ -37,7 +37,7 @@ use std::fmt;
 use arrow_array::{ArrayRef, new_empty_array};
 use arrow_buffer::BooleanBuffer;
 
-use crate::dataset::Item;
+use crate::dataset::ColumnInfo;
 use crate::error::{Error, Result};
 use expression::Expression;
 use value::Data;
@@ -95,7 +95,7 @@ impl Cut {
     /// # Errors
     /// `NotFound` with the nearest names, `Unsupported` for fields that cannot be read,
     /// `InvalidArgument` for what does not go together; all with their place in the cut.
-    pub fn check(&self, items: &[Item]) -> Result<()> {
+    pub fn check(&self, items: &[ColumnInfo]) -> Result<()> {
         let mut arrays = Vec::with_capacity(self.fields.len());
         for name in &self.fields {
             let item = items.iter().find(|item| item.name == *name);

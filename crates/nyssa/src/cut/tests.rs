@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_schema::Field;
 
 use super::Cut;
-use crate::dataset::Item;
+use crate::dataset::ColumnInfo;
 
 /// Three entries.
 fn fields() -> Vec<(&'static str, ArrayRef)> {
@@ -48,14 +48,14 @@ fn fields() -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-fn items() -> Vec<Item> {
-    let item = |(name, array): &(&str, ArrayRef)| Item {
+fn items() -> Vec<ColumnInfo> {
+    let item = |(name, array): &(&str, ArrayRef)| ColumnInfo {
         name: (*name).to_owned(),
         type_name: String::new(),
         field: Ok(Field::new(*name, array.data_type().clone(), true)),
     };
     let mut items: Vec<_> = fields().iter().map(item).collect();
-    let broken = Item {
+    let broken = ColumnInfo {
         name: "broken".to_owned(),
         type_name: String::new(),
         field: Err("field broken: type T is not known".to_owned()),

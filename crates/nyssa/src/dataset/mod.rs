@@ -2,7 +2,7 @@
 
 pub(crate) mod batches;
 mod filter;
-pub(crate) mod spare;
+pub(crate) mod readable;
 pub mod steps;
 mod take;
 
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
 pub use filter::Filter;
-pub use spare::{LeftOut, Sparing};
+pub use readable::{LeftOut, ReadableColumns};
 
 /// Which container a dataset is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Format {
 
 /// A readable top-level column of a dataset: a branch or a field.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct ColumnInfo {
     /// Branch or field name.
     pub name: String,
     /// C++ type name, such as `std::vector<float>` or `float[3]`.
@@ -55,26 +55,26 @@ pub trait Dataset: Send + Sync {
     fn num_entries(&self) -> u64;
 
     /// Readable and unreadable columns, in order.
-    fn items(&self) -> &[Item];
+    fn columns(&self) -> &[ColumnInfo];
 
     /// Columns that are parts of other columns, by path: sub-branches of split branches (`event/px`),
     /// subfields (`s.x`, `jets.pt`), and collections whose content is shown by projected fields
     /// ([`Schema::backing`]).
-    fn below(&self) -> &[Item] {
+    fn subcolumns(&self) -> &[ColumnInfo] {
         &[]
     }
 
     /// Names of the columns that hold the lengths of lists: counters of branches and projected sizes of
     /// collections. Their values are never negative.
-    fn sizes(&self) -> HashSet<String> {
+    fn size_columns(&self) -> HashSet<String> {
         HashSet::new()
     }
 
     /// Finds a column by its name or path. A column of an RNTuple is also found by ROOT's full path
     /// (`jets._0.pt`). A branch of a TTree is also found by the last name of its path, if no other branch
     /// has that name, and by its path from the tree on (`/event/px`).
-    fn item(&self, name: &str) -> Option<&Item> {
-        let all = || self.items().iter().chain(self.below());
+    fn find_column(&self, name: &str) -> Option<&ColumnInfo> {
+        let all = || self.columns().iter().chain(self.subcolumns());
         let path = name.strip_prefix('/').unwrap_or(name);
         let exact = all().find(|item| item.name == name || item.name == path);
         exact.or_else(|| {
@@ -93,7 +93,7 @@ pub trait Dataset: Send + Sync {
 
     /// Reads the columns `names` of a range of entries. The arrays come in the order of `names`, each
     /// `entries.len()` long,
-    /// of the Arrow types in [`Dataset::items`].
+    /// of the Arrow types in [`Dataset::columns`].
     ///
     /// # Errors
     /// `NotFound` with the nearest names, `Unsupported`, `InvalidArgument` for a range beyond the
@@ -120,7 +120,7 @@ pub trait Dataset: Send + Sync {
         entries: &[Range<u64>],
         context: &Context,
     ) -> Result<Vec<LeftOut>> {
-        spare::damaged(self, names, entries, context)
+        readable::damaged(self, names, entries, context)
     }
 
     /// The same dataset without some parts of its columns, which [`Dataset::damaged`] names: records do
@@ -172,16 +172,16 @@ pub type AnyDataset = Arc<dyn Dataset>;
 /// # Errors
 /// `NotFound`, `Unsupported`.
 pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<FieldRef>> {
-    fn named(item: &Item) -> (&str, &Item) {
+    fn named(item: &ColumnInfo) -> (&str, &ColumnInfo) {
         (&item.name, item)
     }
-    let mut items: HashMap<&str, &Item> = dataset.items().iter().map(named).collect();
+    let mut items: HashMap<&str, &ColumnInfo> = dataset.columns().iter().map(named).collect();
     if names.iter().any(|name| !items.contains_key(name.as_ref())) {
-        items.extend(dataset.below().iter().map(named));
+        items.extend(dataset.subcolumns().iter().map(named));
     }
     let find = |name: &S| {
         let name = name.as_ref();
-        let item = items.get(name).copied().or_else(|| dataset.item(name));
+        let item = items.get(name).copied().or_else(|| dataset.find_column(name));
         let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
         // The column may have another name than the one that was asked for.
         let field = item.field.clone().map_err(Error::unsupported)?;

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use super::output::Output;
 use crate::error::Result;
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::streamer::{Carry, Refused};
+use crate::streamer::{ObjectCopy, Refused};
 
 /// Everything in a file but what a job writes anew.
 pub(crate) struct Others {
-    carry: Carry,
+    carry: ObjectCopy,
     /// What is in the output already, for reports.
     carried: Vec<String>,
     /// What is not in the output because it was not asked for.
@@ -32,9 +32,9 @@ impl Others {
     /// Looks at all objects of `input` but those at the paths `exclude`.
     ///
     /// # Errors
-    /// As [`Carry::plan`].
+    /// As [`ObjectCopy::plan`].
     pub(crate) fn plan(input: &RootFile, exclude: &[&str]) -> Result<Self> {
-        let carry = Carry::plan(input, exclude)?;
+        let carry = ObjectCopy::plan(input, exclude)?;
         let left_out = carry.refused().to_vec();
         Ok(Self { carry, carried: Vec::new(), left: Vec::new(), left_out })
     }
@@ -69,7 +69,7 @@ impl Others {
     /// Makes the directories of the input, so that they keep their titles.
     ///
     /// # Errors
-    /// As [`Carry::write_directories`].
+    /// As [`ObjectCopy::write_directories`].
     pub(crate) fn write_directories(&self, output: &Output) -> Result<()> {
         output.file.with(|file| self.carry.write_directories(file))
     }
@@ -77,7 +77,7 @@ impl Others {
     /// Writes the objects.
     ///
     /// # Errors
-    /// As [`Carry::write`].
+    /// As [`ObjectCopy::write`].
     pub(crate) fn write(self, output: &Output) -> Result<Carried> {
         let Self { carry, mut carried, left, left_out: mut refused } = self;
         let late = output.file.carry(&carry)?;

@@ -305,14 +305,14 @@ mod tests {
         end: u64,
         ahead: u64,
         written: Vec<u64>,
-        spared: Vec<u64>,
+        left_out: Vec<u64>,
         spare: bool,
     }
 
     impl Count {
         fn to(end: u64) -> Self {
-            let (written, spared) = (Vec::new(), Vec::new());
-            Self { next: 0, end, ahead: u64::MAX, written, spared, spare: false }
+            let (written, left_out) = (Vec::new(), Vec::new());
+            Self { next: 0, end, ahead: u64::MAX, written, left_out, spare: false }
         }
     }
 
@@ -324,7 +324,7 @@ mod tests {
             if self.next == self.end {
                 return Next::End;
             }
-            let known = self.spared.is_empty()
+            let known = self.left_out.is_empty()
                 && self.next >= self.written.len() as u64 + self.ahead.min(self.end);
             if known {
                 return Next::Wait;
@@ -339,7 +339,7 @@ mod tests {
         }
 
         fn failed(&mut self, task: &u64, error: Error) -> Option<Error> {
-            self.spared.push(*task);
+            self.left_out.push(*task);
             (!self.spare).then_some(error)
         }
     }
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_are_spared_end_the_writing_only() {
+    fn tasks_that_are_left_out_end_the_writing_only() {
         for (context, threads) in contexts() {
             let pipeline = Pipeline { threads, bytes: 20, context: &context };
             let make = |task: &u64, (): &mut ()| match task % 10 {
@@ -426,8 +426,8 @@ mod tests {
             };
             let plan = Count { spare: true, ahead: 3, ..Count::to(40) };
             let mut plan = pipeline.run(plan, make, |_| 10, |_: &u64, made| Ok(made)).unwrap();
-            plan.spared.sort_unstable();
-            assert_eq!(plan.spared, [9, 19, 29, 39]);
+            plan.left_out.sort_unstable();
+            assert_eq!(plan.left_out, [9, 19, 29, 39]);
             assert!(plan.written.len() <= 9);
         }
     }

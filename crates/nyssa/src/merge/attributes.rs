@@ -114,7 +114,7 @@ impl Set {
 
 /// The type of the attributes of a set.
 fn attributes(source: &Reader) -> Result<DataType> {
-    let item = source.items().iter().find(|item| item.name == ATTRIBUTE_FIELDS[2]);
+    let item = source.columns().iter().find(|item| item.name == ATTRIBUTE_FIELDS[2]);
     match item.map(|item| &item.field) {
         Some(Ok(field)) => Ok(field.data_type().clone()),
         Some(Err(reason)) => Err(Error::unsupported(reason.clone())),

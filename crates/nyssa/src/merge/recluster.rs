@@ -8,7 +8,7 @@ use super::options::{Options, default_memory};
 use super::survey::{Survey, Surveyed, open};
 use super::unify::Unified;
 use crate::Context;
-use crate::dataset::{Dataset, Item};
+use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::OutputOptions;
 use crate::job::cutting::clusters_are;
@@ -17,7 +17,7 @@ use crate::rntuple::read;
 use crate::rntuple::schema::Schema;
 use crate::rntuple::write::{self, Report, SharedFile, TableWriter};
 use crate::view::evolve::{Missing, Options as Evolution};
-use crate::view::{Evolved, Mapping};
+use crate::view::{Mapping, WithSchema};
 
 /// One part in so many of the memory is for what is read at once; the rest is for writing.
 const READ_DIVISOR: u64 = 4;
@@ -101,23 +101,23 @@ fn step(survey: &Survey, memory: u64) -> u64 {
 
 /// The columns of the output, and how those of each shape become them.
 struct Columns {
-    items: Arc<[Item]>,
+    items: Arc<[ColumnInfo]>,
     mappings: Vec<Arc<Mapping>>,
 }
 
 impl Columns {
     fn of(survey: &Survey, unified: &Unified) -> Result<Self> {
-        let items: Arc<[Item]> = physical(&unified.schema).collect();
+        let items: Arc<[ColumnInfo]> = physical(&unified.schema).collect();
         let options = Evolution { missing: Missing::Default, narrowing: false };
         let mut mappings = Vec::with_capacity(survey.shapes.len());
         for (number, shape) in survey.shapes.iter().enumerate() {
             let origins = shape.schema.top_level().zip(&shape.origins);
             let origins = origins.filter(|((_, field), _)| field.source.is_none());
             // What the file has, by its names there and by those of the output.
-            let (stored, renamed): (Vec<Item>, Vec<Item>) = origins
+            let (stored, renamed): (Vec<ColumnInfo>, Vec<ColumnInfo>) = origins
                 .map(|((_, field), &id)| {
                     let item = read::item(&shape.file, &[id], None);
-                    let renamed = Item { name: field.name.clone(), ..item.clone() };
+                    let renamed = ColumnInfo { name: field.name.clone(), ..item.clone() };
                     (item, renamed)
                 })
                 .unzip();
@@ -136,18 +136,18 @@ impl Columns {
     }
 
     /// An input with the columns of the output.
-    fn open(&self, input: &Surveyed, verify: bool) -> Result<Evolved> {
+    fn open(&self, input: &Surveyed, verify: bool) -> Result<WithSchema> {
         let options = read::Options { verify_checksums: verify, streamer: read::StreamerForm::Raw };
         let (_, reader) = open(input, options)?;
         let mapping = self.mappings.get(input.shape);
         let mapping =
             mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))?;
-        Ok(Evolved::with(Arc::new(reader), Arc::clone(&self.items), Arc::clone(mapping)))
+        Ok(WithSchema::with(Arc::new(reader), Arc::clone(&self.items), Arc::clone(mapping)))
     }
 }
 
 /// The top-level fields with data of their own; streamed objects are bytes.
-fn physical(schema: &Schema) -> impl Iterator<Item = Item> {
+fn physical(schema: &Schema) -> impl Iterator<Item = ColumnInfo> {
     let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
     fields.map(|(id, _)| read::item(schema, &[id], None))
 }

@@ -90,14 +90,14 @@ impl Survey {
             path,
             others: BTreeSet::new(),
         };
-        survey.add(look(&first), Vec::new());
+        survey.add(open_input(&first), Vec::new());
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
             let path = &survey.path;
             let looked = context.pool().install(|| {
                 let open = |argument: &String| {
                     let input = Input::open(argument, Some(path))?;
-                    Ok((look(&input), input.others))
+                    Ok((open_input(&input), input.others))
                 };
                 chunk.par_iter().map(open).collect::<Result<Vec<_>>>()
             })?;
@@ -112,8 +112,8 @@ impl Survey {
         Ok(survey)
     }
 
-    fn add(&mut self, look: Look, others: Vec<String>) {
-        let Look { schema, extra_types, input } = look;
+    fn add(&mut self, look: Opened, others: Vec<String>) {
+        let Opened { schema, extra_types, input } = look;
         let known = |shape: &Shape| shape.file == schema && shape.extra_types == extra_types;
         let shape = match self.shapes.iter().position(known) {
             Some(shape) => shape,
@@ -140,14 +140,14 @@ impl Survey {
     }
 }
 
-struct Look {
+struct Opened {
     schema: Schema,
     extra_types: Vec<ExtraType>,
     /// Its shape is not known yet.
     input: Surveyed,
 }
 
-fn look(input: &Input) -> Look {
+fn open_input(input: &Input) -> Opened {
     let reader = &input.reader;
     let (header, footer) = (reader.header(), reader.footer());
     let extra = [&header.records.extra_types, &footer.extension.extra_types];
@@ -159,7 +159,7 @@ fn look(input: &Input) -> Look {
         bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
         uncompressed += (range.elements.saturating_mul(column.bits.into())).div_ceil(8);
     }
-    Look {
+    Opened {
         schema: reader.schema().clone(),
         extra_types: extra.into_iter().flatten().cloned().collect(),
         input: Surveyed {

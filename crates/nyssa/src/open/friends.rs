@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::open_dataset;
 use crate::Context;
-use crate::dataset::{AnyDataset, Item};
+use crate::dataset::{AnyDataset, ColumnInfo};
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::RootFile;
 use crate::ttree::{Friend, Reader, Relations};
@@ -25,7 +25,7 @@ pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Resu
     let key = file.find(path)?;
     let relations = Relations::load(file, &key)?;
     let mut dataset: AnyDataset = Arc::new(Reader::open(file, path)?);
-    let own = dataset.items().len();
+    let own = dataset.columns().len();
     for friend in &relations.friends {
         let joined = add(file, Arc::clone(&dataset), own, friend, context);
         dataset = joined.map_err(|error| about(friend, error)).in_file(file.name())?;
@@ -52,10 +52,10 @@ fn add(
         let index = index.map_err(Error::unsupported)?;
         keys.push(index.major);
         keys.extend(Some(index.minor).filter(|minor| minor != "0"));
-        let is_column = |items: &[Item], key: &String| items.iter().any(|i| i.name == *key);
-        let ours = dataset.items().get(..own).unwrap_or_default();
+        let is_column = |items: &[ColumnInfo], key: &String| items.iter().any(|i| i.name == *key);
+        let ours = dataset.columns().get(..own).unwrap_or_default();
         let lacking =
-            keys.iter().find(|key| !is_column(ours, key) || !is_column(right.items(), key));
+            keys.iter().find(|key| !is_column(ours, key) || !is_column(right.columns(), key));
         if let Some(key) = lacking {
             return Err(Error::unsupported(format!(
                 "its entries are found by an index of {}, and {key:?} is no column of both trees",

@@ -12,7 +12,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read::{ATTRIBUTE_FIELDS, Reader};
 use crate::rntuple::write::{AttributeSetWriter, Options, Writer};
-use crate::view::{Piece, Selected};
+use crate::view::{Selected, SelectedRange};
 
 /// Copies all attribute sets of `reader` into what `writer` writes. Ranges are those of the entries that
 /// `selected` takes; an attribute of entries none of which is taken goes. Returns what is worth knowing.
@@ -55,7 +55,7 @@ fn copy_one(
     let compressed = options.compression.setting() != 0;
     let schema = Target::new(set.schema(), &everything, compressed)?.schema;
     let [.., data] = ATTRIBUTE_FIELDS;
-    let item = set.items().iter().find(|item| item.name == data);
+    let item = set.columns().iter().find(|item| item.name == data);
     let fields = match item.map(|item| &item.field) {
         Some(Ok(field)) => match field.data_type() {
             DataType::Struct(fields) => fields.clone(),
@@ -76,7 +76,7 @@ fn copy_one(
     let taken = BooleanBuffer::collect_bool(left.len(), |index| left[index].is_some());
     let gone = left.len() - taken.count_set_bits();
     let entries = 0..set.num_entries();
-    let rows = Selected::new(set, vec![Piece { entries, mask: Some(taken) }])?;
+    let rows = Selected::new(set, vec![SelectedRange { entries, mask: Some(taken) }])?;
     let values = rows.read(&[data], 0..rows.num_entries(), context)?;
     let values = values.first().and_then(|array| array.as_struct_opt());
     let values = values.ok_or_else(|| Error::out_of_spec("the attributes are not a record"))?;

@@ -14,15 +14,15 @@ mod batches;
 mod clusters;
 mod columns;
 mod job;
-mod look;
 mod ntuple;
 mod options;
 mod report;
-mod ruled;
+mod samples;
 mod select;
 mod sizes;
 mod skim;
 mod target;
+mod with_rules;
 
 pub use job::{rewrite, rewrite_all};
 pub(crate) use ntuple::NTuple;

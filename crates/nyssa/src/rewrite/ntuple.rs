@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::attributes;
 use super::batches::Batches;
 use super::clusters::cutter;
-use super::look::Look;
 use super::options::Options;
 use super::report::{FieldReport, Report};
+use super::samples::Samples;
 use super::select::Selection;
 use super::sizes::Sizes;
 use super::skim;
@@ -25,7 +25,7 @@ use crate::rntuple::schema::{FieldId, Schema};
 use crate::rntuple::write::loss::{check_exact, losses};
 use crate::rntuple::write::{self, SealSettings, Writer};
 use crate::rootfile::RootFile;
-use crate::view::{Piece, Ruled, Selected};
+use crate::view::{Selected, SelectedRange, WithRules};
 
 /// An RNTuple that is rewritten.
 pub(crate) struct NTuple<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct NTuple<'a> {
     reader: Arc<Reader>,
     /// The reader, with what rules make.
     shown: AnyDataset,
-    pieces: Vec<Piece>,
+    pieces: Vec<SelectedRange>,
     target: Target,
     /// Fields with data of their own: name in the source, id in the output.
     fields: Vec<(String, FieldId)>,
@@ -66,13 +66,13 @@ impl<'a> NTuple<'a> {
         let reader = Arc::new(reader);
         let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
         if !options.rules.is_empty() {
-            shown = Arc::new(Ruled::new(shown, &options.rules)?);
+            shown = Arc::new(WithRules::new(shown, &options.rules)?);
             target.add_made(&*shown, &options.rules, options.output.compression)?;
         }
         readable(&*shown)?;
         let entries = options.entry_range(reader.num_entries())?;
         let pieces = match &options.cut {
-            None => vec![Piece { entries, mask: None }],
+            None => vec![SelectedRange { entries, mask: None }],
             // A cut may use fields that do not stay.
             Some(cut) => {
                 let reader = Reader::open(input, path)?;
@@ -128,7 +128,7 @@ impl<'a> NTuple<'a> {
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
         let selected = self.selected()?;
-        let look = Look {
+        let look = Samples {
             dataset: &*self.shown,
             sizes: &sizes,
             fields: &self.fields,
@@ -225,7 +225,7 @@ impl<'a> NTuple<'a> {
 
 /// Refuses fields that cannot be read, all of them by name.
 fn readable(dataset: &dyn Dataset) -> Result<()> {
-    let reasons = dataset.items().iter().filter_map(|item| item.field.as_ref().err());
+    let reasons = dataset.columns().iter().filter_map(|item| item.field.as_ref().err());
     let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
     match reasons.len() {
         0 => Ok(()),

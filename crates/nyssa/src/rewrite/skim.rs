@@ -14,7 +14,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 use crate::rntuple::read::Reader;
-use crate::view::Piece;
+use crate::view::SelectedRange;
 
 /// The fields of the cut take one part in so many of the memory: one chunk is read while another is looked at,
 /// and its numbers are copied to 64 bits.
@@ -32,11 +32,11 @@ pub(super) fn pieces(
     cut: &EntryCut,
     memory: u64,
     context: &Context,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<SelectedRange>> {
     match cut {
         EntryCut::Mask(mask) => masked(reader, entries, mask),
         EntryCut::Expression(cut) => {
-            cut.check(reader.items())?;
+            cut.check(reader.columns())?;
             let chunks = chunks(reader, cut, entries, memory / CHUNK_DIVISOR)?;
             evaluate(reader, cut, &chunks, context)
         }
@@ -44,7 +44,11 @@ pub(super) fn pieces(
 }
 
 /// The part of a mask for each cluster.
-fn masked(reader: &Reader, entries: &Range<u64>, mask: &BooleanBuffer) -> Result<Vec<Piece>> {
+fn masked(
+    reader: &Reader,
+    entries: &Range<u64>,
+    mask: &BooleanBuffer,
+) -> Result<Vec<SelectedRange>> {
     let count = entries.end - entries.start;
     if mask.len() as u64 != count {
         return Err(Error::invalid_argument(format!(
@@ -55,7 +59,7 @@ fn masked(reader: &Reader, entries: &Range<u64>, mask: &BooleanBuffer) -> Result
     let piece = |range: Range<u64>| {
         let start = to_usize(range.start - entries.start, "mask")?;
         let length = to_usize(range.end - range.start, "mask")?;
-        Ok(Piece { entries: range, mask: Some(mask.slice(start, length)) })
+        Ok(SelectedRange { entries: range, mask: Some(mask.slice(start, length)) })
     };
     clusters(reader, entries).map(piece).collect()
 }
@@ -91,7 +95,7 @@ fn evaluate(
     cut: &Cut,
     chunks: &[Range<u64>],
     context: &Context,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<SelectedRange>> {
     let names = cut.fields().iter().map(String::as_str).collect::<Vec<_>>();
     let quiet = context.quiet();
     let read = |chunk: &Range<u64>| reader.read(&names, chunk.clone(), &quiet);
@@ -106,7 +110,7 @@ fn evaluate(
             )
         });
         let mask = mask.in_file(reader.file()).in_object(reader.name())?;
-        pieces.push(Piece { entries: chunk.clone(), mask: Some(mask) });
+        pieces.push(SelectedRange { entries: chunk.clone(), mask: Some(mask) });
         arrays = next?.unwrap_or_default();
     }
     Ok(pieces)

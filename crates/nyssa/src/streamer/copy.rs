@@ -33,7 +33,7 @@ const HOLDS_POSITIONS: &str =
     "it holds positions in its file, so that its data would have to be moved with it";
 
 /// What is to be carried over from one file.
-pub struct Carry {
+pub struct ObjectCopy {
     file: RootFile,
     infos: Arc<StreamerInfos>,
     objects: Vec<KeyEntry>,
@@ -51,7 +51,7 @@ pub struct Refused {
     pub reason: String,
 }
 
-impl Carry {
+impl ObjectCopy {
     /// All objects of `file` but those at the paths `exclude` (all cycles, and for a directory all
     /// that is in it).
     ///
@@ -110,7 +110,7 @@ impl Carry {
     }
 
     /// Makes the directories in `out`, with their titles and dates; those that are there stay as they
-    /// are. Who writes into them before [`Carry::write`] calls this first.
+    /// are. Who writes into them before [`ObjectCopy::write`] calls this first.
     ///
     /// # Errors
     /// `InvalidArgument` where `out` has an object of that name; `Io`.

@@ -79,7 +79,7 @@ use shape::Shape;
 
 pub(crate) use basic::Basic;
 pub use branch::{Counts, Values};
-pub use copy::{Carry, Refused};
+pub use copy::{ObjectCopy, Refused};
 pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
 pub use layouts::Layouts;
 pub use leaf::{LeafNumbers, Member};

@@ -12,11 +12,11 @@ use rayon::prelude::*;
 
 use self::names::{backing, hidden_names, renamed};
 use super::evolve::{Aliases, Options};
-use super::evolved::{Evolved, Mapping};
 use super::target::File;
-use super::{ReadRule, Ruled, Target};
+use super::with_schema::{Mapping, WithSchema};
+use super::{ReadRule, Target, WithRules};
 use crate::Context;
-use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Backing;
 
@@ -44,7 +44,7 @@ impl Link {
     #[must_use]
     pub fn with_rules(self, rules: Vec<ReadRule>) -> Self {
         let open = self.open;
-        Self::new(self.name, move || Ok(Arc::new(Ruled::new(open()?, &rules)?)))
+        Self::new(self.name, move || Ok(Arc::new(WithRules::new(open()?, &rules)?)))
     }
 
     /// The same dataset without parts of its columns; see [`Dataset::without`].
@@ -77,7 +77,7 @@ pub struct Chain {
     links: Vec<Link>,
     parts: Vec<Part>,
     /// The columns; parts of columns follow from index `below` on.
-    items: Arc<[Item]>,
+    items: Arc<[ColumnInfo]>,
     below: usize,
     format: Format,
     object: String,
@@ -106,7 +106,7 @@ struct Found {
     entries: u64,
     clusters: Vec<Range<u64>>,
     /// Its columns, followed by the parts of columns.
-    items: Vec<Item>,
+    items: Vec<ColumnInfo>,
     below: usize,
     /// The collections that projected fields show.
     backing: Backing,
@@ -121,7 +121,7 @@ impl Chain {
     pub fn new(links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
         let find = |(index, link): (usize, &Link)| {
             context.check()?;
-            look(link, index < MAX_OPEN)
+            open_first(link, index < MAX_OPEN)
         };
         let found: Result<Vec<Found>> =
             context.pool().install(|| links.par_iter().enumerate().map(find).collect());
@@ -207,7 +207,7 @@ impl Chain {
     }
 
     /// Opens file number `index`, or takes it from those that are open.
-    fn open(&self, index: usize) -> Result<Evolved> {
+    fn open(&self, index: usize) -> Result<WithSchema> {
         let (link, part) = (&self.links[index], &self.parts[index]);
         self.check_not_closed(index)?;
         let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,11 +226,11 @@ impl Chain {
         while open.len() > MAX_OPEN {
             open.pop_front();
         }
-        Ok(Evolved::with(dataset, Arc::clone(&self.items), Arc::clone(&part.mapping)))
+        Ok(WithSchema::with(dataset, Arc::clone(&self.items), Arc::clone(&part.mapping)))
     }
 }
 
-fn look(link: &Link, keep: bool) -> Result<Found> {
+fn open_first(link: &Link, keep: bool) -> Result<Found> {
     let dataset = (link.open)().in_file(&link.name)?;
     Ok(Found {
         file: dataset.file().to_owned(),
@@ -238,10 +238,10 @@ fn look(link: &Link, keep: bool) -> Result<Found> {
         object: dataset.name().to_owned(),
         entries: dataset.num_entries(),
         clusters: dataset.clusters(),
-        items: [dataset.items(), dataset.below()].concat(),
-        below: dataset.items().len(),
+        items: [dataset.columns(), dataset.subcolumns()].concat(),
+        below: dataset.columns().len(),
         backing: backing(dataset.as_ref()),
-        sizes: dataset.sizes(),
+        sizes: dataset.size_columns(),
         dataset: keep.then_some(dataset),
     })
 }
@@ -279,11 +279,11 @@ impl Dataset for Chain {
         self.parts.last().map_or(0, |part| part.entries.end)
     }
 
-    fn items(&self) -> &[Item] {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.items[..self.below]
     }
 
-    fn below(&self) -> &[Item] {
+    fn subcolumns(&self) -> &[ColumnInfo] {
         &self.items[self.below..]
     }
 

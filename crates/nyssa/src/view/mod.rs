@@ -3,18 +3,18 @@
 
 mod chain;
 pub mod evolve;
-mod evolved;
 mod join;
 mod rules;
 mod selected;
 mod slice;
 mod target;
+mod with_schema;
 
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
-pub use evolved::Evolved;
-pub(crate) use evolved::Mapping;
 pub use join::{Join, Right};
-pub use rules::{ReadRule, RuleFunction, Ruled, Target as RuleTarget};
-pub use selected::{Piece, Selected, taken};
+pub use rules::{ReadRule, RuleFunction, Target as RuleTarget, WithRules};
+pub use selected::{Selected, SelectedRange, taken};
 pub use slice::Slice;
 pub use target::Target;
+pub(crate) use with_schema::Mapping;
+pub use with_schema::WithSchema;

@@ -9,21 +9,21 @@ use rayon::prelude::*;
 
 use crate::Context;
 use crate::cut::Cut;
-use crate::dataset::{Dataset, Format, Item};
+use crate::dataset::{ColumnInfo, Dataset, Format};
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::rntuple::schema::Schema;
 
 /// A range of entries of the inner dataset, of which some or all are selected.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct SelectedRange {
     /// Entries of the inner dataset.
     pub entries: Range<u64>,
     /// A mask of the selected entries; `None` selects all.
     pub mask: Option<BooleanBuffer>,
 }
 
-impl Piece {
+impl SelectedRange {
     /// Number of selected entries.
     pub fn taken(&self) -> u64 {
         match &self.mask {
@@ -46,8 +46,8 @@ pub fn taken(
     cut: &Cut,
     entries: Range<u64>,
     context: &Context,
-) -> Result<Vec<Piece>> {
-    cut.check(dataset.items())?;
+) -> Result<Vec<SelectedRange>> {
+    cut.check(dataset.columns())?;
     let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
     let mut pieces = Vec::new();
     let mut start = entries.start;
@@ -56,7 +56,7 @@ pub fn taken(
         let end = entries.end.min(start.saturating_add(CUT_ENTRIES));
         let arrays = dataset.read(&names, start..end, context)?;
         let mask = cut.mask(&arrays, to_usize(end - start, "mask")?)?;
-        pieces.push(Piece { entries: start..end, mask: Some(mask) });
+        pieces.push(SelectedRange { entries: start..end, mask: Some(mask) });
         start = end;
     }
     Ok(pieces)
@@ -65,7 +65,7 @@ pub fn taken(
 /// The selected entries of another dataset, counted from 0.
 pub struct Selected<'a> {
     inner: &'a dyn Dataset,
-    pieces: Vec<Piece>,
+    pieces: Vec<SelectedRange>,
     /// First entry of each piece here, and the number of entries.
     starts: Vec<u64>,
 }
@@ -75,7 +75,7 @@ impl<'a> Selected<'a> {
     ///
     /// # Errors
     /// `InvalidArgument` for a piece beyond the entries or with a mask of another length.
-    pub fn new(inner: &'a dyn Dataset, pieces: Vec<Piece>) -> Result<Self> {
+    pub fn new(inner: &'a dyn Dataset, pieces: Vec<SelectedRange>) -> Result<Self> {
         let mut starts = vec![0];
         let mut kept = Vec::with_capacity(pieces.len());
         let mut total = 0u64;
@@ -99,13 +99,13 @@ impl<'a> Selected<'a> {
             let mask = piece.mask.filter(|_| taken != end - start);
             total += taken;
             starts.push(total);
-            kept.push(Piece { entries: piece.entries, mask });
+            kept.push(SelectedRange { entries: piece.entries, mask });
         }
         Ok(Self { inner, pieces: kept, starts })
     }
 
     /// The pieces of which something is taken.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn ranges(&self) -> &[SelectedRange] {
         &self.pieces
     }
 
@@ -123,7 +123,7 @@ impl<'a> Selected<'a> {
     }
 
     /// The part of each piece that holds entries `range` of this dataset.
-    pub fn parts(&self, range: &Range<u64>) -> Vec<Piece> {
+    pub fn parts(&self, range: &Range<u64>) -> Vec<SelectedRange> {
         let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);
         let spans = self.starts.windows(2).zip(&self.pieces).skip(first);
         let parts = spans.take_while(|(span, _)| span[0] < range.end).map(|(span, piece)| {
@@ -135,10 +135,10 @@ impl<'a> Selected<'a> {
 }
 
 /// Taken entries `taken` of a piece, and nothing before the first and after the last of them.
-fn part(piece: &Piece, taken: Range<u64>) -> Piece {
+fn part(piece: &SelectedRange, taken: Range<u64>) -> SelectedRange {
     let Some(mask) = &piece.mask else {
         let start = piece.entries.start;
-        return Piece { entries: start + taken.start..start + taken.end, mask: None };
+        return SelectedRange { entries: start + taken.start..start + taken.end, mask: None };
     };
     let (mut begin, mut end, mut seen) = (0, 0, 0u64);
     for (from, to) in mask.set_slices() {
@@ -155,7 +155,7 @@ fn part(piece: &Piece, taken: Range<u64>) -> Piece {
     let start = piece.entries.start + begin as u64;
     let entries = start..piece.entries.start + end as u64;
     let all = mask.count_set_bits() == mask.len();
-    Piece { entries, mask: Some(mask).filter(|_| !all) }
+    SelectedRange { entries, mask: Some(mask).filter(|_| !all) }
 }
 
 impl Dataset for Selected<'_> {
@@ -183,8 +183,8 @@ impl Dataset for Selected<'_> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    fn items(&self) -> &[Item] {
-        self.inner.items()
+    fn columns(&self) -> &[ColumnInfo] {
+        self.inner.columns()
     }
 
     fn schema(&self) -> Option<&Schema> {
@@ -231,7 +231,7 @@ impl Dataset for Selected<'_> {
         }
         let parts = self.parts(&entries);
         let [first, rest @ ..] = &parts[..] else { return self.inner.read(names, 0..0, context) };
-        let read = |part: &Piece| {
+        let read = |part: &SelectedRange| {
             let arrays = self.inner.read(names, part.entries.clone(), context)?;
             let Some(mask) = &part.mask else { return Ok(arrays) };
             let filter = |array: &ArrayRef| take(std::slice::from_ref(array), Some(mask));

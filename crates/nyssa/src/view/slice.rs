@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 
 use crate::Context;
-use crate::dataset::{Dataset, Format, Item};
+use crate::dataset::{ColumnInfo, Dataset, Format};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
@@ -60,8 +60,8 @@ impl Dataset for Slice<'_> {
         self.entries.end - self.entries.start
     }
 
-    fn items(&self) -> &[Item] {
-        self.inner.items()
+    fn columns(&self) -> &[ColumnInfo] {
+        self.inner.columns()
     }
 
     fn schema(&self) -> Option<&Schema> {

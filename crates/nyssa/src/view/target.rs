@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::evolve::{Missing, common};
 use crate::Context;
-use crate::dataset::{AnyDataset, Item, LeftOut};
+use crate::dataset::{AnyDataset, ColumnInfo, LeftOut};
 use crate::error::{Error, Result};
 
 /// The columns of a chain of files, and their types.
@@ -19,7 +19,7 @@ pub enum Target {
     /// The columns that all files have, in types that hold the values of all files.
     Intersection,
     /// The stated columns. Each must be in at least one of the files.
-    Stated(Vec<Item>),
+    Stated(Vec<ColumnInfo>),
     /// The columns of another dataset.
     Like(AnyDataset),
 }
@@ -27,12 +27,12 @@ pub enum Target {
 /// The columns of a file, and the parts of columns.
 pub(super) struct File<'a> {
     pub(super) name: &'a str,
-    pub(super) own: &'a [Item],
-    pub(super) below: &'a [Item],
+    pub(super) own: &'a [ColumnInfo],
+    pub(super) below: &'a [ColumnInfo],
 }
 
 impl File<'_> {
-    fn find(&self, name: &str) -> Option<&Item> {
+    fn find(&self, name: &str) -> Option<&ColumnInfo> {
         find(self.own, name).or_else(|| find(self.below, name))
     }
 }
@@ -50,24 +50,27 @@ impl Target {
     ///
     /// # Errors
     /// `NotFound` when a stated column is in no file.
-    pub(super) fn resolve(&self, files: &[File<'_>], missing: Missing) -> Result<Vec<Item>> {
+    pub(super) fn resolve(&self, files: &[File<'_>], missing: Missing) -> Result<Vec<ColumnInfo>> {
         let items = match self {
             Self::Stated(items) => {
                 stated_somewhere(items, files)?;
                 items.clone()
             }
-            Self::Like(dataset) => dataset.items().to_vec(),
+            Self::Like(dataset) => dataset.columns().to_vec(),
             _ => self.together(files.iter().map(|file| (file.name, file.own))),
         };
         Ok(nullable(items, files, missing))
     }
 
     /// The columns below those of the target, unless these are stated.
-    pub(super) fn below(&self, files: &[File<'_>], missing: Missing) -> Vec<Item> {
+    pub(super) fn below(&self, files: &[File<'_>], missing: Missing) -> Vec<ColumnInfo> {
         nullable(self.together(files.iter().map(|file| (file.name, file.below))), files, missing)
     }
 
-    fn together<'a>(&self, files: impl Iterator<Item = (&'a str, &'a [Item])>) -> Vec<Item> {
+    fn together<'a>(
+        &self,
+        files: impl Iterator<Item = (&'a str, &'a [ColumnInfo])>,
+    ) -> Vec<ColumnInfo> {
         let files: Vec<_> = files.collect();
         match self {
             Self::First => files.first().map(|(_, items)| items.to_vec()).unwrap_or_default(),
@@ -78,7 +81,7 @@ impl Target {
     }
 }
 
-fn stated_somewhere(items: &[Item], files: &[File<'_>]) -> Result<()> {
+fn stated_somewhere(items: &[ColumnInfo], files: &[File<'_>]) -> Result<()> {
     let has = |name: &str| files.iter().any(|file| file.find(name).is_some());
     match items.iter().find(|item| !files.is_empty() && !has(&item.name)) {
         None => Ok(()),
@@ -91,12 +94,12 @@ fn stated_somewhere(items: &[Item], files: &[File<'_>]) -> Result<()> {
     }
 }
 
-fn find<'a>(items: &'a [Item], name: &str) -> Option<&'a Item> {
+fn find<'a>(items: &'a [ColumnInfo], name: &str) -> Option<&'a ColumnInfo> {
     items.iter().find(|item| item.name == name)
 }
 
 /// The columns of all files together.
-fn joined(files: &[(&str, &[Item])], shared_only: bool) -> Vec<Item> {
+fn joined(files: &[(&str, &[ColumnInfo])], shared_only: bool) -> Vec<ColumnInfo> {
     let Some((&(_, first), rest)) = files.split_first() else { return Vec::new() };
     let mut items = first.to_vec();
     for (file, others) in rest {
@@ -118,7 +121,7 @@ fn joined(files: &[(&str, &[Item])], shared_only: bool) -> Vec<Item> {
 }
 
 /// Widens the type of `item` so that it also holds the values of `other`.
-fn widen(item: &mut Item, other: &Item, file: &str, shared_only: bool) {
+fn widen(item: &mut ColumnInfo, other: &ColumnInfo, file: &str, shared_only: bool) {
     let (Ok(a), Ok(b)) = (&item.field, &other.field) else {
         if item.field.is_ok() {
             item.field = other.field.clone();
@@ -147,7 +150,7 @@ fn widen(item: &mut Item, other: &Item, file: &str, shared_only: bool) {
 }
 
 /// Makes members nullable that one of the files lacks, if `missing` says so.
-fn nullable(mut items: Vec<Item>, files: &[File<'_>], missing: Missing) -> Vec<Item> {
+fn nullable(mut items: Vec<ColumnInfo>, files: &[File<'_>], missing: Missing) -> Vec<ColumnInfo> {
     if missing == Missing::Null {
         for file in files {
             items.iter_mut().for_each(|item| nullable_where_missing(item, file));
@@ -156,7 +159,7 @@ fn nullable(mut items: Vec<Item>, files: &[File<'_>], missing: Missing) -> Vec<I
     items
 }
 
-fn nullable_where_missing(item: &mut Item, file: &File<'_>) {
+fn nullable_where_missing(item: &mut ColumnInfo, file: &File<'_>) {
     let Ok(field) = &mut item.field else { return };
     match file.find(&item.name).map(|other| &other.field) {
         None => *field = field.clone().with_nullable(true),

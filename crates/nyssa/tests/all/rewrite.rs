@@ -15,7 +15,7 @@ use nyssa::rewrite::{EntryCut, Options, Report, rewrite, rewrite_all};
 use nyssa::rntuple::encoding::ColumnType;
 use nyssa::rntuple::read::Reader;
 use nyssa::rntuple::schema::{FieldId, Schema};
-use nyssa::view::{Piece, Selected};
+use nyssa::view::{Selected, SelectedRange};
 use nyssa::{Kind, Result};
 use nyssa_testdata::data;
 
@@ -60,7 +60,7 @@ fn described(schema: &Schema) -> Vec<String> {
     ids.map(text).collect()
 }
 
-fn same_entries(reader: &Reader, pieces: Vec<Piece>, written: &Reader) {
+fn same_entries(reader: &Reader, pieces: Vec<SelectedRange>, written: &Reader) {
     let selected = Selected::new(reader, pieces).unwrap();
     let report = diff::diff(&selected, written, &diff::Options::default(), &threads(2)).unwrap();
     assert!(report.only_in_b.is_empty() && report.incomparable.is_empty(), "{report:?}");
@@ -88,7 +88,11 @@ fn everything_stays_but_the_encoding() {
         assert_eq!(described(before.schema()), described(after.schema()));
         let split = after.schema().columns.iter().any(|c| c.column_type.unwrap().is_split());
         assert_eq!(split, compression != "none");
-        same_entries(&before, vec![Piece { entries: 0..before.num_entries(), mask: None }], &after);
+        same_entries(
+            &before,
+            vec![SelectedRange { entries: 0..before.num_entries(), mask: None }],
+            &after,
+        );
     }
 }
 
@@ -146,7 +150,7 @@ fn a_range_of_entries() {
     let report = run(&input, "Staff", folder.path(), &options).unwrap();
     assert_eq!((report.entries, report.input_entries), (500, 3354));
     let written = ntuple(&folder.path().join("out.root"), "Staff");
-    let pieces = vec![Piece { entries: 1000..1500, mask: None }];
+    let pieces = vec![SelectedRange { entries: 1000..1500, mask: None }];
     same_entries(&ntuple(&input, "Staff"), pieces, &written);
     let options = Options { entries: Some(5..9999), ..verified() };
     let error = run(&input, "Staff", tempfile::tempdir().unwrap().path(), &options).unwrap_err();
@@ -395,7 +399,7 @@ fn a_mask_takes_entries() {
     let options = Options { entries: Some(1000..1500), cut, ..verified() };
     run(&input, "Staff", folder.path(), &options).unwrap();
     let written = ntuple(&folder.path().join("out.root"), "Staff");
-    let pieces = vec![Piece { entries: 1000..1500, mask: Some(mask) }];
+    let pieces = vec![SelectedRange { entries: 1000..1500, mask: Some(mask) }];
     same_entries(&ntuple(&input, "Staff"), pieces, &written);
     let options = Options {
         output: OutputOptions { force: true, ..options.output },

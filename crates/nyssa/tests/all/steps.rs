@@ -130,7 +130,7 @@ fn ntuple() -> (Arc<RecordingSource>, AnyDataset) {
 }
 
 fn names(dataset: &AnyDataset) -> Vec<String> {
-    dataset.items().iter().map(|item| item.name.clone()).collect()
+    dataset.columns().iter().map(|item| item.name.clone()).collect()
 }
 
 fn steps(dataset: &AnyDataset, entries: Range<u64>, size: StepSize) -> Steps<Vec<ArrayRef>> {

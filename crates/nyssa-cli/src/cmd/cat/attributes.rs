@@ -25,7 +25,7 @@ pub fn print(
         let set = reader.open_attribute_set(&link.name)?;
         let ranges = set.attribute_ranges(context)?;
         let [_, _, values] = ATTRIBUTE_FIELDS;
-        let notation = set.items().iter().find(|item| item.name == values);
+        let notation = set.columns().iter().find(|item| item.name == values);
         let notation =
             notation.and_then(|item| item.field.as_ref().ok()).zip(set.schema().find(values));
         let notation = notation

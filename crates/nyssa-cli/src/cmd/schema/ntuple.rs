@@ -70,7 +70,7 @@ pub fn show(reader: &Reader, filter: &Filter, verbose: bool, app: &mut App<'_>) 
             let first = rows.len();
             add(reader, id, 0, &mut rows);
             if let (Some(row), Some(Err(reason))) =
-                (rows.get_mut(first), reader.item(name).map(|item| &item.field))
+                (rows.get_mut(first), reader.find_column(name).map(|item| &item.field))
             {
                 row.unreadable = Some(reason.clone());
             }

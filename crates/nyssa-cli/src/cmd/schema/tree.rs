@@ -116,7 +116,7 @@ fn relations(reader: &Reader) -> Result<(Vec<Alias>, Vec<Friend>)> {
 
 fn add(reader: &Reader, branches: &[Branch], parent: &str, depth: usize, rows: &mut Vec<Row>) {
     for branch in branches {
-        let item = reader.item(&branch.path);
+        let item = reader.find_column(&branch.path);
         let counter = branch.leaves.iter().find_map(|leaf| leaf.counter.as_ref());
         rows.push(Row {
             name: branch.name.clone(),

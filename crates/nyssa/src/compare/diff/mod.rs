@@ -20,7 +20,7 @@ pub use report::{Compared, Difference, Incomparable, Report};
 use crate::Context;
 use crate::arrow::brief;
 use crate::dataset::batches::{self, Measured};
-use crate::dataset::{Dataset, Item};
+use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::FieldNames;
 
@@ -37,11 +37,11 @@ pub fn diff(
     context: &Context,
 ) -> Result<Report> {
     let mut report = Report::default();
-    let takes = |item: &&Item| options.takes(&item.name);
-    let mut rest: HashMap<&str, &Item> =
-        b.items().iter().map(|item| (item.name.as_str(), item)).collect();
+    let takes = |item: &&ColumnInfo| options.takes(&item.name);
+    let mut rest: HashMap<&str, &ColumnInfo> =
+        b.columns().iter().map(|item| (item.name.as_str(), item)).collect();
     fn fields(dataset: &dyn Dataset) -> HashMap<&str, String> {
-        converted(dataset.items().iter().map(|item| item.name.as_str()))
+        converted(dataset.columns().iter().map(|item| item.name.as_str()))
     }
     let (in_a, in_b) = (fields(a), fields(b));
     let known: HashSet<&str> = in_a.keys().copied().collect();
@@ -49,7 +49,7 @@ pub fn diff(
     let by_field: HashMap<&str, &str> =
         others.map(|(&name, field)| (field.as_str(), name)).collect();
     let mut pairs = Vec::new();
-    for item in a.items().iter().filter(takes) {
+    for item in a.columns().iter().filter(takes) {
         let field = || in_a.get(item.name.as_str()).and_then(|field| by_field.get(field.as_str()));
         let name = match in_b.contains_key(item.name.as_str()) {
             true => Some(item.name.as_str()),
@@ -61,7 +61,7 @@ pub fn diff(
         }
     }
     report.only_in_b = b
-        .items()
+        .columns()
         .iter()
         .filter(|item| rest.contains_key(item.name.as_str()) && takes(item))
         .map(|item| item.name.clone())
@@ -88,7 +88,7 @@ pub fn diff_pairs(
     context: &Context,
 ) -> Result<Report> {
     let index = |dataset: &dyn Dataset| -> HashMap<String, usize> {
-        dataset.items().iter().enumerate().map(|(i, item)| (item.name.clone(), i)).collect()
+        dataset.columns().iter().enumerate().map(|(i, item)| (item.name.clone(), i)).collect()
     };
     let (in_a, in_b) = (index(a), index(b));
     let missing = |name: &str, dataset: &dyn Dataset| {
@@ -99,7 +99,7 @@ pub fn diff_pairs(
     for (left, right) in names {
         let left = in_a.get(left).ok_or_else(|| missing(left, a))?;
         let right = in_b.get(right).ok_or_else(|| missing(right, b))?;
-        pairs.push((&a.items()[*left], &b.items()[*right]));
+        pairs.push((&a.columns()[*left], &b.columns()[*right]));
     }
     compare_pairs(a, b, &pairs, options, context, Report::default())
 }
@@ -124,7 +124,7 @@ struct Pair<'a> {
 fn compare_pairs(
     a: &dyn Dataset,
     b: &dyn Dataset,
-    items: &[(&Item, &Item)],
+    items: &[(&ColumnInfo, &ColumnInfo)],
     options: &Options,
     context: &Context,
     mut report: Report,
@@ -161,7 +161,11 @@ fn compare_pairs(
 }
 
 /// An empty result, and whether both are compared as flat lists; the reason against it.
-fn check(a: &Item, b: &Item, options: &Options) -> std::result::Result<(Compared, bool), String> {
+fn check(
+    a: &ColumnInfo,
+    b: &ColumnInfo,
+    options: &Options,
+) -> std::result::Result<(Compared, bool), String> {
     let field_a = a.field.as_ref().map_err(|reason| format!("a cannot be read: {reason}"))?;
     let field_b = b.field.as_ref().map_err(|reason| format!("b cannot be read: {reason}"))?;
     let (type_a, type_b) = (field_a.data_type().to_string(), field_b.data_type().to_string());

@@ -16,14 +16,14 @@ use crate::view::Slice;
 
 /// Arrays in memory as a dataset.
 struct Memory {
-    items: Vec<Item>,
+    items: Vec<ColumnInfo>,
     arrays: Vec<ArrayRef>,
     cluster: u64,
 }
 
 impl Memory {
     fn new(columns: Vec<(&str, ArrayRef)>) -> Self {
-        let items = columns.iter().map(|(name, array)| Item {
+        let items = columns.iter().map(|(name, array)| ColumnInfo {
             name: (*name).to_owned(),
             type_name: array.data_type().to_string(),
             field: Ok(Field::new(*name, array.data_type().clone(), false)),
@@ -47,7 +47,7 @@ impl Dataset for Memory {
     fn num_entries(&self) -> u64 {
         self.arrays.first().map_or(0, |array| array.len() as u64)
     }
-    fn items(&self) -> &[Item] {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.items
     }
     fn clusters(&self) -> Vec<Range<u64>> {

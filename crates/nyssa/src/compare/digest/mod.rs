@@ -16,7 +16,7 @@ pub use report::{Comparison, Difference, Digest, Expected, HASH, Report, Undiges
 
 use crate::Context;
 use crate::dataset::batches::{self, Measured};
-use crate::dataset::{Dataset, Filter, Item};
+use crate::dataset::{ColumnInfo, Dataset, Filter};
 use crate::error::{Error, Result, ResultExt};
 
 /// Bytes of arrays in memory at once.
@@ -62,7 +62,7 @@ pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Re
     let takes = |name: &str| {
         options.filter.takes(name) && options.only.as_ref().is_none_or(|only| only.contains(name))
     };
-    for item in dataset.items().iter().filter(|item| takes(&item.name)) {
+    for item in dataset.columns().iter().filter(|item| takes(&item.name)) {
         match item.field.as_ref().map_err(Clone::clone).and_then(|it| Column::new(it.data_type())) {
             Ok(column) => columns.push(Hashed { item, column, bytes_per_entry: 0.0 }),
             Err(reason) => report.undigested.push(Undigested { name: item.name.clone(), reason }),
@@ -80,7 +80,7 @@ pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Re
 
 /// A column that is hashed.
 struct Hashed<'a> {
-    item: &'a Item,
+    item: &'a ColumnInfo,
     column: Column,
     bytes_per_entry: f64,
 }

@@ -208,7 +208,7 @@ impl Expected {
     ) -> Result<Comparison> {
         let entries = self.entries.end.saturating_sub(self.entries.start);
         let mut comparison = Comparison { entries, ..Comparison::default() };
-        let items = dataset.items().iter().map(|item| &*item.name);
+        let items = dataset.columns().iter().map(|item| &*item.name);
         let names: HashSet<&str> = items.clone().collect();
         let fields = converted(items);
         let by_field: HashMap<&str, &str> =
@@ -223,7 +223,7 @@ impl Expected {
                 None => comparison.missing.push(column.0.clone()),
             }
         }
-        let extra = dataset.items().iter().filter(|item| !found.contains_key(item.name.as_str()));
+        let extra = dataset.columns().iter().filter(|item| !found.contains_key(item.name.as_str()));
         comparison.extra = extra.map(|item| item.name.clone()).collect();
         let only = Some(found.keys().map(|&name| name.to_owned()).collect());
         let entries = Some(self.entries.clone());

@@ -8,8 +8,8 @@ use arrow_schema::FieldRef;
 
 use super::{Part, Parts};
 use crate::Context;
-use crate::dataset::spare::is_spared;
-use crate::dataset::{AnyDataset, LeftOut, Sparing, fields};
+use crate::dataset::readable::leaves_others_readable;
+use crate::dataset::{AnyDataset, LeftOut, ReadableColumns, fields};
 use crate::error::Result;
 
 /// The columns that are read from the parts, fewer where some cannot be read.
@@ -70,7 +70,7 @@ impl Columns {
     ) -> Result<Vec<ArrayRef>> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let arrays = match open.part.dataset.read(&names, entries.clone(), context) {
-            Err(error) if self.spare && leave_out && is_spared(&error) => {
+            Err(error) if self.spare && leave_out && leaves_others_readable(&error) => {
                 self.leave_out(open, context, |sparing| sparing.read(entries.clone(), context))
             }
             read => read,
@@ -86,11 +86,11 @@ impl Columns {
         &mut self,
         open: &mut Open,
         context: &Context,
-        read: impl FnOnce(&mut Sparing<'_>) -> Result<R>,
+        read: impl FnOnce(&mut ReadableColumns<'_>) -> Result<R>,
     ) -> Result<R> {
         let dataset: AnyDataset = Arc::clone(&open.part.dataset);
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let mut sparing = Sparing::new(dataset.as_ref(), &names, context)?;
+        let mut sparing = ReadableColumns::new(dataset.as_ref(), &names, context)?;
         let done = read(&mut sparing)?;
         let left_out = sparing.take_left_out();
         let parts = left_out.iter().filter(|one| !self.names.contains(&one.column)).cloned();

@@ -61,7 +61,7 @@ impl Reader {
         let anchor = Anchor::parse(&payload)?;
         let set =
             Self::at_anchor(Arc::clone(source), None, link.name.clone(), anchor, self.options())?;
-        let fields = set.items().iter().map(|item| item.name.as_str());
+        let fields = set.columns().iter().map(|item| item.name.as_str());
         if !fields.clone().eq(ATTRIBUTE_FIELDS) {
             return Err(Error::out_of_spec(format!(
                 "an attribute set has the fields {}, this has {}",

@@ -19,7 +19,7 @@ use super::shape::Node;
 use super::streamers::Streamers;
 use super::subfield;
 use crate::Context;
-use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 use crate::leftovers::Leftovers;
@@ -45,12 +45,12 @@ pub struct Reader {
     clusters: Vec<Cluster>,
     entries: u64,
     pub(super) top_level: Vec<FieldId>,
-    items: Vec<Item>,
+    items: Vec<ColumnInfo>,
     /// Those that projected fields show whole.
-    backing: Vec<Item>,
+    backing: Vec<ColumnInfo>,
     index: HashMap<String, FieldId>,
     /// What is part of the items, once it is asked for.
-    below: OnceLock<Vec<Item>>,
+    below: OnceLock<Vec<ColumnInfo>>,
     options: Options,
     /// `None` when streamer fields read as bytes.
     pub(super) streamers: Option<Streamers>,
@@ -131,7 +131,7 @@ impl Reader {
         let backing: HashSet<FieldId> = backing.into_iter().map(|(id, _)| id).collect();
         let streamers = self.streamers.as_ref();
         let item = |&id: &FieldId| (id, subfield::item(&self.schema, &[id], streamers));
-        let all: Vec<(FieldId, Item)> = self.top_level.iter().map(item).collect();
+        let all: Vec<(FieldId, ColumnInfo)> = self.top_level.iter().map(item).collect();
         self.index = all.iter().map(|(id, item)| (item.name.clone(), *id)).collect();
         let (hidden, shown): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(id, _)| backing.contains(id));
@@ -236,7 +236,7 @@ impl Reader {
     }
 
     /// The items, and the collections that projected fields show whole.
-    pub(super) fn every_item(&self) -> impl Iterator<Item = &Item> {
+    pub(super) fn every_item(&self) -> impl Iterator<Item = &ColumnInfo> {
         self.items.iter().chain(&self.backing)
     }
 
@@ -265,7 +265,7 @@ impl Reader {
     }
 
     /// The way from a top-level field to what `name` names: it itself, or a part of it.
-    pub(super) fn way(&self, name: &str) -> Option<subfield::Way> {
+    pub(super) fn way(&self, name: &str) -> Option<subfield::FieldPath> {
         match self.index.get(name) {
             Some(&id) => Some(vec![id]),
             None => subfield::find(&self.schema, &self.top_level, name),
@@ -273,7 +273,7 @@ impl Reader {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let all = self.items.iter().chain(self.below());
+        let all = self.items.iter().chain(self.subcolumns());
         Error::not_found(format!("there is no field {name:?}"))
             .suggest(name, all.map(|item| item.name.as_str()))
     }
@@ -409,31 +409,32 @@ impl Dataset for Reader {
         self.entries
     }
 
-    fn items(&self) -> &[Item] {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.items
     }
 
-    fn below(&self) -> &[Item] {
+    fn subcolumns(&self) -> &[ColumnInfo] {
         self.below.get_or_init(|| {
             let shown = self.items.iter().filter_map(|item| self.index.get(&item.name).copied());
-            let ways = subfield::ways(&self.schema, &shown.collect::<Vec<_>>());
-            let item =
-                |way: &subfield::Way| subfield::item(&self.schema, way, self.streamers.as_ref());
-            self.backing.iter().cloned().chain(ways.iter().map(item)).collect()
+            let field_paths = subfield::field_paths(&self.schema, &shown.collect::<Vec<_>>());
+            let item = |way: &subfield::FieldPath| {
+                subfield::item(&self.schema, way, self.streamers.as_ref())
+            };
+            self.backing.iter().cloned().chain(field_paths.iter().map(item)).collect()
         })
     }
 
-    fn sizes(&self) -> HashSet<String> {
+    fn size_columns(&self) -> HashSet<String> {
         let sizes = self.items.iter().filter(|item| is_cardinality(&item.type_name));
         sizes.map(|item| item.name.clone()).collect()
     }
 
-    fn item(&self, name: &str) -> Option<&Item> {
+    fn find_column(&self, name: &str) -> Option<&ColumnInfo> {
         if self.index.contains_key(name) {
             return self.items.iter().chain(&self.backing).find(|item| item.name == name);
         }
         let path = subfield::path(&self.schema, &self.way(name)?);
-        self.items.iter().chain(self.below()).find(|item| item.name == path)
+        self.items.iter().chain(self.subcolumns()).find(|item| item.name == path)
     }
 
     fn schema(&self) -> Option<&Schema> {

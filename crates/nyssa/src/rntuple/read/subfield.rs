@@ -3,17 +3,17 @@
 
 use super::shape::Node;
 use super::streamers::Streamers;
-use crate::dataset::Item;
+use crate::dataset::ColumnInfo;
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
 /// Deepest nesting of fields that is looked through; real data stay below 20.
 pub const MAX_DEPTH: usize = 200;
 
 /// The fields from a top-level field down to one of its parts.
-pub type Way = Vec<FieldId>;
+pub type FieldPath = Vec<FieldId>;
 
 /// The parts of the fields `top`, parents first.
-pub fn ways(schema: &Schema, top: &[FieldId]) -> Vec<Way> {
+pub fn field_paths(schema: &Schema, top: &[FieldId]) -> Vec<FieldPath> {
     let mut found = Vec::new();
     for &id in top {
         walk(schema, &mut vec![id], &mut found);
@@ -21,7 +21,7 @@ pub fn ways(schema: &Schema, top: &[FieldId]) -> Vec<Way> {
     found
 }
 
-fn walk(schema: &Schema, way: &mut Way, found: &mut Vec<Way>) {
+fn walk(schema: &Schema, way: &mut FieldPath, found: &mut Vec<FieldPath>) {
     let Some(field) = way.last().map(|&id| schema.field(id)) else { return };
     if way.len() > MAX_DEPTH {
         return;
@@ -48,7 +48,7 @@ fn is_list(field: &Field) -> bool {
 
 /// The part of the fields `top` that `path` names. Items of collections, `_0` in ROOT's full path
 /// (`jets._0.pt`), need not be named, nor the underscore of the members of tuples.
-pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<Way> {
+pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<FieldPath> {
     let names: Vec<&str> = path.split(['.', '/']).collect();
     let (first, rest) = names.split_first()?;
     let &id = top.iter().find(|&&id| schema.field(id).name == *first)?;
@@ -56,7 +56,7 @@ pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<Way> {
     (!rest.is_empty() && descend(schema, &mut way, rest)).then_some(way)
 }
 
-fn descend(schema: &Schema, way: &mut Way, names: &[&str]) -> bool {
+fn descend(schema: &Schema, way: &mut FieldPath, names: &[&str]) -> bool {
     let Some((name, rest)) = names.split_first() else { return true };
     let Some(field) = way.last().map(|&id| schema.field(id)).filter(|_| way.len() <= MAX_DEPTH)
     else {
@@ -91,10 +91,10 @@ pub fn path(schema: &Schema, way: &[FieldId]) -> String {
 }
 
 /// What a part reads as.
-pub fn item(schema: &Schema, way: &[FieldId], streamers: Option<&Streamers>) -> Item {
+pub fn item(schema: &Schema, way: &[FieldId], streamers: Option<&Streamers>) -> ColumnInfo {
     let name = path(schema, way);
     let node = node(schema, way, streamers);
-    Item {
+    ColumnInfo {
         type_name: type_name(schema, way),
         field: node.map(|node| node.arrow_field(&name)),
         name,

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::Reader;
-use super::subfield::{self, Way};
+use super::subfield::{self, FieldPath};
 use crate::Context;
 use crate::dataset::LeftOut;
-use crate::dataset::spare::is_spared;
+use crate::dataset::readable::leaves_others_readable;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Field, FieldId, Structure};
 
@@ -16,7 +16,7 @@ impl Reader {
     pub(super) fn damaged_parts(
         &self,
         name: &str,
-        way: &Way,
+        way: &FieldPath,
         entries: &[Range<u64>],
         context: &Context,
     ) -> Result<Vec<LeftOut>> {
@@ -47,22 +47,27 @@ impl Reader {
     }
 
     /// Why these entries of a field cannot be read.
-    fn error(&self, way: &Way, entries: &[Range<u64>], context: &Context) -> Result<Option<Error>> {
+    fn error(
+        &self,
+        way: &FieldPath,
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Option<Error>> {
         let read = |entries: &Range<u64>| {
             let node = subfield::node(&self.schema, way, self.streamers.as_ref());
             let node = node.map_err(Error::unsupported)?;
             self.read_all(vec![node], &[&subfield::path(&self.schema, way)], entries, context)
         };
         match entries.iter().try_for_each(|entries| read(entries).map(drop)) {
-            Err(error) if is_spared(&error) => Ok(Some(error)),
+            Err(error) if leaves_others_readable(&error) => Ok(Some(error)),
             read => read.map(|()| None),
         }
     }
 
     /// The members of the record that a field is, or that its items are. Those of pairs and tuples make no
     /// sense without each other.
-    fn members(&self, way: &Way) -> Vec<Way> {
-        let longer = |id: &FieldId| way.iter().chain([id]).copied().collect::<Way>();
+    fn members(&self, way: &FieldPath) -> Vec<FieldPath> {
+        let longer = |id: &FieldId| way.iter().chain([id]).copied().collect::<FieldPath>();
         let last = way.last().filter(|_| way.len() < subfield::MAX_DEPTH);
         let Some(field) = last.map(|&id| self.schema.field(id)) else { return Vec::new() };
         let by_place = |field: &Field| {

@@ -36,19 +36,19 @@ pub fn estimate(
 ) -> Result<MemoryEstimate> {
     options.validate()?;
     let settings = SealSettings::new(schema, options);
-    let (fillers, lanes) = contexts.map_or((1, threads), |contexts| (contexts, 1));
-    let budget = Budget::new(schema, &settings, options, fillers, lanes)?;
-    let fillers = fillers as u64;
+    let (builders, workers) = contexts.map_or((1, threads), |contexts| (contexts, 1));
+    let budget = Budget::new(schema, &settings, options, builders, workers)?;
+    let builders = builders as u64;
     // A column holds less than one and a half pages, and what its buffer grew by.
     let pages = (schema.columns.len() as u64).saturating_mul(2 * budget.page as u64);
-    let buffers = pages.min(budget.open).saturating_mul(fillers);
+    let buffers = pages.min(budget.open).saturating_mul(builders);
     let sealed = match options.buffered {
         true => options.approx_zipped_cluster.min(budget.room),
         false => budget.piece,
     };
-    let sealed = sealed.saturating_mul(fillers);
-    let compressors = (budget.lanes as u64 * budget.lane + budget.piece) * fillers;
+    let sealed = sealed.saturating_mul(builders);
+    let compressors = (budget.workers as u64 * budget.worker + budget.piece) * builders;
     let file = file_share(options);
-    let room = buffers.saturating_add(sealed).min(budget.room * fillers);
+    let room = buffers.saturating_add(sealed).min(budget.room * builders);
     Ok(MemoryEstimate { buffers, sealed, compressors, file, total: room + compressors + file })
 }

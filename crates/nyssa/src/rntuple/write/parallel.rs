@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
-use super::filler::Filler;
-use super::outlet::{Outlet, Page, SealedCluster};
-use super::waiting::{Waiting, WaitingRoom};
+use super::cluster_builder::ClusterBuilder;
+use super::cluster_queue::{ClusterQueue, QueuedCluster};
+use super::cluster_target::{ClusterTarget, Page, SealedCluster};
 use super::{Options, Report, SealSettings, SharedFile, Writer, choose_columns};
 use crate::Context;
 use crate::error::{Error, Result};
@@ -80,7 +80,7 @@ struct State {
     /// The slot whose turn it is.
     turn: usize,
     /// Where clusters wait for their turn.
-    room: WaitingRoom,
+    room: ClusterQueue,
     /// Something has been committed.
     begun: bool,
 }
@@ -89,7 +89,7 @@ struct State {
 #[derive(Default)]
 struct Slot {
     finished: bool,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedCluster>,
 }
 
 impl ParallelWriter {
@@ -142,7 +142,7 @@ impl ParallelWriter {
             failed: None,
             slots: Vec::new(),
             turn: 0,
-            room: WaitingRoom::new(options.memory / WAITING_DIVISOR),
+            room: ClusterQueue::new(options.memory / WAITING_DIVISOR),
             begun: false,
         };
         let shared = Shared {
@@ -170,15 +170,15 @@ impl ParallelWriter {
     pub fn context(&self) -> Result<FillContext> {
         let shared = &self.shared;
         // In a fixed order, half of the memory is for clusters that wait and the one that leaves.
-        let fillers = match shared.order {
+        let builders = match shared.order {
             Order::Completion => shared.most,
             Order::RoundRobin => 2 * shared.most,
         };
-        let filler = Filler::new(
+        let cluster_builder = ClusterBuilder::new(
             Arc::clone(&shared.schema),
             shared.settings.clone(),
             Arc::clone(&shared.options),
-            fillers,
+            builders,
             &shared.context,
             false,
         )?;
@@ -199,7 +199,11 @@ impl ParallelWriter {
         state.slots.push(Slot::default());
         let slot = state.slots.len() - 1;
         drop(state);
-        Ok(FillContext { filler, port: Port { shared: Arc::clone(shared), slot }, done: false })
+        Ok(FillContext {
+            cluster_builder,
+            port: Port { shared: Arc::clone(shared), slot },
+            done: false,
+        })
     }
 
     /// Entries in committed clusters.
@@ -238,7 +242,7 @@ impl ParallelWriter {
 /// spoils the RNTuple: [`ParallelWriter::finish`] refuses to complete it. [`FillContext::discard`]
 /// gives these entries up instead.
 pub struct FillContext {
-    filler: Filler,
+    cluster_builder: ClusterBuilder,
     port: Port,
     done: bool,
 }
@@ -251,7 +255,7 @@ impl FillContext {
 
     /// Entries given to this context so far.
     pub fn entries(&self) -> u64 {
-        self.filler.entries()
+        self.cluster_builder.entries()
     }
 
     /// Appends rows: one array for each top-level field that is not projected, in order, all of one
@@ -264,7 +268,7 @@ impl FillContext {
     /// [`ParallelWriter::finish`].
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.port.shared.state().check()?;
-        let taken = self.filler.extend(arrays, &mut self.port);
+        let taken = self.cluster_builder.extend(arrays, &mut self.port);
         self.note(taken)
     }
 
@@ -282,7 +286,7 @@ impl FillContext {
     /// As [`FillContext::extend`].
     pub fn flush(&mut self) -> Result<()> {
         self.port.shared.state().check()?;
-        let taken = self.filler.flush(&mut self.port);
+        let taken = self.cluster_builder.flush(&mut self.port);
         self.note(taken)
     }
 
@@ -300,7 +304,7 @@ impl FillContext {
     /// # Errors
     /// `InvalidArgument` after an error, which cannot be undone.
     pub fn discard(mut self) -> Result<u64> {
-        let lost = self.filler.open_entries();
+        let lost = self.cluster_builder.open_entries();
         self.port.shared.state().check()?;
         self.end().map(|()| lost)
     }
@@ -312,7 +316,7 @@ impl FillContext {
 
     fn note(&mut self, taken: Result<()>) -> Result<()> {
         if let Err(error) = &taken
-            && self.filler.is_broken()
+            && self.cluster_builder.is_broken()
         {
             self.port.shared.state().fail(error.to_string());
         }
@@ -322,12 +326,12 @@ impl FillContext {
 
 impl Drop for FillContext {
     fn drop(&mut self) {
-        let lost = self.filler.open_entries();
+        let lost = self.cluster_builder.open_entries();
         let mut state = self.port.shared.state();
         if self.done {
             return;
         }
-        if lost > 0 || self.filler.is_broken() {
+        if lost > 0 || self.cluster_builder.is_broken() {
             state.fail(format!("a fill context was dropped with {lost} entries in it"));
         }
         drop(state);
@@ -342,7 +346,7 @@ struct Port {
     slot: usize,
 }
 
-impl Outlet for Port {
+impl ClusterTarget for Port {
     fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
         let shared = &self.shared;
         let mut state = shared.state();

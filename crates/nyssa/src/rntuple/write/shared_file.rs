@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::rntuple::format::Anchor;
 use crate::rootfile::writer::RootFileWriter;
 use crate::streamer::info::StreamerList;
-use crate::streamer::{Carry, Refused};
+use crate::streamer::{ObjectCopy, Refused};
 
 /// A ROOT file open for writing that several writers share. Cheap to clone; every write is one short
 /// lock. Nothing is visible before [`SharedFile::finish`].
@@ -58,8 +58,8 @@ impl SharedFile {
     /// Writes the objects of another file; what could not be carried over.
     ///
     /// # Errors
-    /// As [`Carry::write`]; `InvalidArgument` when the file is finished.
-    pub fn carry(&self, carry: &Carry) -> Result<Vec<Refused>> {
+    /// As [`ObjectCopy::write`]; `InvalidArgument` when the file is finished.
+    pub fn carry(&self, carry: &ObjectCopy) -> Result<Vec<Refused>> {
         self.with(|file| carry.write(file))
     }
 

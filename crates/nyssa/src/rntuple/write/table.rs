@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
-use super::filler::Filler;
+use super::cluster_builder::ClusterBuilder;
 use super::{Existing, Options, Order, ParallelWriter, Report, SharedFile, Writer, choose_columns};
 use crate::Context;
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::rntuple::schema::{Schema, SchemaBuilder};
 /// Writes rows of Arrow arrays as one RNTuple.
 pub struct TableWriter {
     writer: Writer,
-    filler: Filler,
+    cluster_builder: ClusterBuilder,
     context: Context,
 }
 
@@ -65,9 +65,9 @@ impl TableWriter {
 
     /// Begins with a writer that has no clusters yet.
     pub(super) fn over(writer: Writer, options: Options, context: &Context) -> Result<Self> {
-        let filler = filler(&writer, Arc::new(options), context)?;
-        let filler = filler.starting_at(writer.report().entries);
-        Ok(Self { writer, filler, context: context.clone() })
+        let cluster_builder = cluster_builder(&writer, Arc::new(options), context)?;
+        let cluster_builder = cluster_builder.starting_at(writer.report().entries);
+        Ok(Self { writer, cluster_builder, context: context.clone() })
     }
 
     /// Extends the schema: rows that come after this have all fields, old and new, in the order of the
@@ -80,7 +80,7 @@ impl TableWriter {
         extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
     ) -> Result<T> {
         self.flush()?;
-        let options = self.filler.options();
+        let options = self.cluster_builder.options();
         let first = self.schema().columns.len();
         let value = self.writer.extend_schema(|builder| {
             let value = extend(builder)?;
@@ -88,8 +88,8 @@ impl TableWriter {
             choose_columns(schema, &options.fields, options.compression, first)?;
             Ok(value)
         })?;
-        let next = filler(&self.writer, self.filler.options(), &self.context)?;
-        self.filler = next.following(&self.filler);
+        let next = cluster_builder(&self.writer, self.cluster_builder.options(), &self.context)?;
+        self.cluster_builder = next.following(&self.cluster_builder);
         Ok(value)
     }
 
@@ -100,7 +100,7 @@ impl TableWriter {
 
     /// Entries given so far, with those that were there before.
     pub fn entries(&self) -> u64 {
-        self.filler.entries()
+        self.cluster_builder.entries()
     }
 
     /// Appends rows: one array for each top-level field that is not projected, in order, all of one
@@ -110,7 +110,7 @@ impl TableWriter {
     /// `InvalidArgument` for arrays that do not fit the schema or have nulls; nothing of this call
     /// is written then. Whatever the sink says, and `Cancelled`.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        self.filler.extend(arrays, &mut self.writer)
+        self.cluster_builder.extend(arrays, &mut self.writer)
     }
 
     /// Appends the rows of a batch; columns in the order of the schema.
@@ -127,7 +127,7 @@ impl TableWriter {
     /// # Errors
     /// Whatever the sink says, and `Cancelled`.
     pub fn flush(&mut self) -> Result<()> {
-        self.filler.flush(&mut self.writer)
+        self.cluster_builder.flush(&mut self.writer)
     }
 
     /// Writes what is left and goes on with many threads, each with a context of its own.
@@ -150,7 +150,7 @@ impl TableWriter {
 
     /// Clusters that ended before they were full, for want of memory.
     pub fn short_clusters(&self) -> u64 {
-        self.filler.short()
+        self.cluster_builder.short()
     }
 
     /// The writer of clusters, for what is not about rows.
@@ -168,9 +168,13 @@ impl TableWriter {
     }
 }
 
-/// A filler for the rows of a writer's schema that has all the memory.
-fn filler(writer: &Writer, options: Arc<Options>, context: &Context) -> Result<Filler> {
+/// A cluster_builder for the rows of a writer's schema that has all the memory.
+fn cluster_builder(
+    writer: &Writer,
+    options: Arc<Options>,
+    context: &Context,
+) -> Result<ClusterBuilder> {
     let schema = Arc::new(writer.schema().clone());
     let settings = writer.seal_settings(&options);
-    Filler::new(schema, settings, options, 1, context, true)
+    ClusterBuilder::new(schema, settings, options, 1, context, true)
 }

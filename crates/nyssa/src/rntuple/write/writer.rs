@@ -18,7 +18,7 @@ use crate::rntuple::schema::{
 use crate::rntuple::schema::{EnvelopeLink, Locator};
 use crate::rootfile::writer::RootFileWriter;
 
-mod outlet;
+mod cluster_target;
 mod pages;
 mod represent;
 mod resume;

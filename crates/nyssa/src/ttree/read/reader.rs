@@ -12,7 +12,7 @@ use nyssa_io::Source;
 use super::column::Column;
 use super::{Options, assemble, clusters, counts, without};
 use crate::Context;
-use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut, spare};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, readable};
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::leftovers::Leftovers;
@@ -29,8 +29,8 @@ pub struct Reader {
     starts: Vec<u64>,
     tree: Tree,
     pub(super) options: Options,
-    items: Vec<Item>,
-    below: Vec<Item>,
+    items: Vec<ColumnInfo>,
+    below: Vec<ColumnInfo>,
     /// Where all branches are: indices into nested `branches`.
     routes: Vec<Vec<usize>>,
     /// Indices of the routes by path.
@@ -84,14 +84,14 @@ impl Reader {
     }
 
     /// The sub-branches with data, or with sub-branches of their own, that are no items.
-    fn find_below(&self) -> Vec<Item> {
+    fn find_below(&self) -> Vec<ColumnInfo> {
         let known: HashSet<&str> = self.items.iter().map(|item| item.name.as_str()).collect();
         let mut paths: Vec<(&String, &usize)> = self.by_path.iter().collect();
         paths.sort_by_key(|(_, index)| **index);
         let item = |(path, &index): (&String, &usize)| {
             let branch = self.branch_at(index)?;
             let data = branch.split.is_some() || !branch.leaves.is_empty();
-            (data && !known.contains(path.as_str())).then(|| Item {
+            (data && !known.contains(path.as_str())).then(|| ColumnInfo {
                 name: path.clone(),
                 type_name: branch.type_name(),
                 field: branch.arrow_field(path),
@@ -281,7 +281,7 @@ impl Reader {
             leaves.into_iter().map(|branch| (branch.path.as_str(), branch)).collect();
         let mut paths: Vec<&str> = leaves.keys().copied().collect();
         paths.sort_unstable_by_key(|path| self.by_path.get(*path));
-        spare::each(&paths, entries, |path, entries| {
+        readable::each(&paths, entries, |path, entries| {
             let Some(branch) = leaves.get(path) else { return Ok(()) };
             let counter = branch.shape.as_ref().ok().and_then(Shape::counter);
             // That of a split collection is looked at by itself.
@@ -291,7 +291,7 @@ impl Reader {
                 .map(|counter| self.offsets(counter, entries.clone()))
                 .transpose();
             let counts = match counts {
-                Err(error) if split && spare::is_spared(&error) => return Ok(()),
+                Err(error) if split && readable::leaves_others_readable(&error) => return Ok(()),
                 counts => counts?,
             };
             let column = self.column(branch, entries, counts)?;
@@ -467,15 +467,15 @@ impl Dataset for Reader {
         self.tree.entries
     }
 
-    fn items(&self) -> &[Item] {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.items
     }
 
-    fn below(&self) -> &[Item] {
+    fn subcolumns(&self) -> &[ColumnInfo] {
         &self.below
     }
 
-    fn sizes(&self) -> HashSet<String> {
+    fn size_columns(&self) -> HashSet<String> {
         let branches = (0..self.routes.len()).filter_map(|index| self.branch_at(index));
         let shapes = branches.filter_map(|branch| branch.shape.as_ref().ok());
         shapes.filter_map(Shape::counter).map(|counter| counter.branch.clone()).collect()
@@ -516,7 +516,7 @@ impl Dataset for Reader {
         entries: &[Range<u64>],
         context: &Context,
     ) -> Result<Vec<LeftOut>> {
-        let whole = spare::each(names, entries, |name, range| {
+        let whole = readable::each(names, entries, |name, range| {
             self.read(&[name], range, context).map(drop)
         })?;
         let mut found = Vec::new();
@@ -537,7 +537,7 @@ impl Dataset for Reader {
 
 /// What is read of a tree: the branches at the top, and in their place sub-branches where the whole
 /// cannot be read.
-fn items(branches: &[Branch]) -> Vec<Item> {
+fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
     let mut found = Vec::new();
     for branch in branches {
         let whole = branch.split.as_ref().is_some_and(|split| split.data_type.is_ok());
@@ -546,7 +546,7 @@ fn items(branches: &[Branch]) -> Vec<Item> {
         if !below || branch.split.is_none() && (branch.shape.is_ok() || !branch.baskets.is_empty())
         {
             let (name, field) = (branch.path.clone(), branch.arrow_field(&branch.path));
-            found.push(Item { name, type_name: branch.type_name(), field });
+            found.push(ColumnInfo { name, type_name: branch.type_name(), field });
         }
         if below {
             found.extend(items(&branch.branches));

@@ -27,7 +27,7 @@ use crate::ttree::model::{Basket, Branch, is_elsewhere};
 pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     let mut report = VerifyReport { entries: reader.num_entries(), ..VerifyReport::default() };
     let mut jobs = Vec::new();
-    for item in reader.items().iter().chain(reader.below()) {
+    for item in reader.columns().iter().chain(reader.subcolumns()) {
         let Some(branch) = reader.branch(&item.name) else { continue };
         if branch.baskets.is_empty() && branch.split.is_some() {
             // Its data are in its sub-branches.

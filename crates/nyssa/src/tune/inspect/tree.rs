@@ -26,7 +26,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut fields = Vec::new();
     let mut sizes = Vec::new();
     let mut compressions = Groups::default();
-    for item in reader.items().iter().chain(reader.below()) {
+    for item in reader.columns().iter().chain(reader.subcolumns()) {
         let Some(branch) = reader.branch(&item.name) else { continue };
         if branch.baskets.is_empty() && branch.split.is_some() {
             // Its data are in its sub-branches.

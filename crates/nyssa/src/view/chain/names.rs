@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Found;
-use crate::dataset::{Dataset, Item};
+use crate::dataset::{ColumnInfo, Dataset};
 use crate::rntuple::schema::{Backing, common_names};
 use crate::view::evolve::Aliases;
-use crate::view::evolved::rename;
+use crate::view::with_schema::rename;
 
 /// The collections of a file that are not listed, since projected fields show them.
 pub(super) fn backing(dataset: &dyn Dataset) -> Backing {
     let Some(schema) = dataset.schema() else { return Backing::new() };
-    let top = schema.top_level().filter(|(_, field)| dataset.item(&field.name).is_some());
+    let top = schema.top_level().filter(|(_, field)| dataset.find_column(&field.name).is_some());
     let backing = schema.backing(&top.map(|(id, _)| id).collect::<Vec<_>>());
     backing.into_iter().map(|(id, shown)| (schema.field(id).name.clone(), shown)).collect()
 }
@@ -35,8 +35,8 @@ pub(super) fn renamed(
     found: &[Found],
     hidden: &[HashMap<&str, String>],
     aliases: &Aliases,
-) -> Vec<Arc<Vec<Item>>> {
-    let mut all: Vec<Arc<Vec<Item>>> = Vec::with_capacity(found.len());
+) -> Vec<Arc<Vec<ColumnInfo>>> {
+    let mut all: Vec<Arc<Vec<ColumnInfo>>> = Vec::with_capacity(found.len());
     for (index, file) in found.iter().enumerate() {
         let before = index.checked_sub(1);
         let same =

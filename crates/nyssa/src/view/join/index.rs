@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 
 use crate::Context;
 use crate::arrow::field;
-use crate::dataset::{Dataset, Item};
+use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::try_vec;
 use crate::view::evolve::{Missing, Options, evolve};
@@ -85,10 +85,10 @@ impl Index {
 /// `Unsupported` unless both are integers or booleans that are never null.
 pub fn key_type(name: &str, left: &dyn Dataset, right: &dyn Dataset) -> Result<DataType> {
     let wide = |dataset: &dyn Dataset| {
-        let item = dataset.items().iter().find(|item| item.name == name);
-        let of = |item: &Item| item.field.clone().map_err(Error::unsupported);
+        let item = dataset.columns().iter().find(|item| item.name == name);
+        let of = |item: &ColumnInfo| item.field.clone().map_err(Error::unsupported);
         let column = item.ok_or_else(|| {
-            let names = dataset.items().iter().map(|item| item.name.as_str());
+            let names = dataset.columns().iter().map(|item| item.name.as_str());
             let message = format!("there is no field {name:?} to join on");
             Error::not_found(message).suggest(name, names)
         });

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use self::index::{Index, key_type, keys};
 use crate::Context;
-use crate::dataset::{AnyDataset, Dataset, Format, Item};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 
 /// A dataset whose columns join those of another.
@@ -41,7 +41,7 @@ pub struct Join {
     on: Vec<String>,
     sides: Vec<Side>,
     /// The columns; parts of columns follow from index `below` on.
-    items: Vec<Item>,
+    items: Vec<ColumnInfo>,
     below: usize,
     /// For each column its dataset (0 is the left one) and its name there.
     origins: Vec<(usize, String)>,
@@ -56,14 +56,14 @@ struct Side {
 /// The columns of all sides while they are put together.
 #[derive(Default)]
 struct Columns {
-    items: Vec<Item>,
+    items: Vec<ColumnInfo>,
     origins: Vec<(usize, String)>,
     known: HashMap<String, usize>,
 }
 
 impl Columns {
     /// Adds `item` of a side as `joined`; the column that has its name already, if there is one.
-    fn add(&mut self, side: usize, item: &Item, joined: Item) -> Option<usize> {
+    fn add(&mut self, side: usize, item: &ColumnInfo, joined: ColumnInfo) -> Option<usize> {
         let number = self.items.len();
         let known = *self.known.entry(joined.name.clone()).or_insert(number);
         if known < number {
@@ -76,7 +76,7 @@ impl Columns {
 
     /// Adds what is below the columns, of which there are `columns`. What several sides have under one name
     /// cannot be told apart.
-    fn add_part(&mut self, columns: usize, side: usize, item: &Item, joined: Item) {
+    fn add_part(&mut self, columns: usize, side: usize, item: &ColumnInfo, joined: ColumnInfo) {
         let taken = self.add(side, item, joined).filter(|&number| number >= columns);
         if let Some(taken) = taken.and_then(|number| self.items.get_mut(number)) {
             let reason =
@@ -87,7 +87,7 @@ impl Columns {
 }
 
 /// A column of a right dataset in the join.
-fn joined(item: &Item, prefix: &str, on_keys: bool) -> Item {
+fn joined(item: &ColumnInfo, prefix: &str, on_keys: bool) -> ColumnInfo {
     let name = format!("{prefix}{}", item.name);
     let field = item.field.clone().and_then(|field| match field.data_type() {
         DataType::Union(..) if on_keys => {
@@ -98,7 +98,7 @@ fn joined(item: &Item, prefix: &str, on_keys: bool) -> Item {
             Ok(field.with_name(&name).with_nullable(nullable))
         }
     });
-    Item { name, type_name: item.type_name.clone(), field }
+    ColumnInfo { name, type_name: item.type_name.clone(), field }
 }
 
 impl Join {
@@ -141,7 +141,7 @@ impl Join {
         context: &Context,
     ) -> Result<Self> {
         let mut columns = Columns::default();
-        for item in left.items() {
+        for item in left.columns() {
             columns.add(0, item, item.clone());
         }
         let mut sides = Vec::with_capacity(rights.len());
@@ -149,7 +149,7 @@ impl Join {
             let dataset = &right.dataset;
             let types = on.iter().map(|key| key_type(key, left.as_ref(), dataset.as_ref()));
             let types = types.collect::<Result<Vec<_>>>()?;
-            for item in dataset.items().iter().filter(|item| !on.contains(&item.name)) {
+            for item in dataset.columns().iter().filter(|item| !on.contains(&item.name)) {
                 let joined = joined(item, &right.prefix, !on.is_empty());
                 let name = joined.name.clone();
                 if columns.add(number, item, joined).is_some() {
@@ -169,11 +169,11 @@ impl Join {
             sides.push(Side { dataset: Arc::clone(dataset), index });
         }
         let below = columns.items.len();
-        for item in left.below() {
+        for item in left.subcolumns() {
             columns.add_part(below, 0, item, item.clone());
         }
         for (number, right) in (1..).zip(&rights) {
-            for item in right.dataset.below() {
+            for item in right.dataset.subcolumns() {
                 let joined = joined(item, &right.prefix, !on.is_empty());
                 columns.add_part(below, number, item, joined);
             }
@@ -266,11 +266,11 @@ impl Dataset for Join {
         self.left.num_entries()
     }
 
-    fn items(&self) -> &[Item] {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.items[..self.below]
     }
 
-    fn below(&self) -> &[Item] {
+    fn subcolumns(&self) -> &[ColumnInfo] {
         &self.items[self.below..]
     }
 

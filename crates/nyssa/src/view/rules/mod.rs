@@ -16,7 +16,7 @@ use globset::{Glob, GlobMatcher};
 
 use self::plan::Plan;
 use crate::Context;
-use crate::dataset::{AnyDataset, Dataset, Format, Item};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Schema;
 
@@ -114,14 +114,14 @@ impl ReadRule {
 }
 
 /// A dataset read with rules.
-pub struct Ruled {
+pub struct WithRules {
     inner: AnyDataset,
-    items: Vec<Item>,
+    items: Vec<ColumnInfo>,
     /// For each column its plan, if a rule changes it.
     plans: Vec<Option<Plan>>,
 }
 
-impl Ruled {
+impl WithRules {
     /// `inner` with `rules`, which apply to the classes of an RNTuple's fields. A column whose rule needs a
     /// member that is not there, or whose targets are made by two rules, is unreadable, with the reason.
     ///
@@ -134,7 +134,7 @@ impl Ruled {
                  that are joined",
             ));
         }
-        let mut items = inner.items().to_vec();
+        let mut items = inner.columns().to_vec();
         let mut plans = Vec::with_capacity(items.len());
         for item in &mut items {
             let found = match (&item.field, inner.schema()) {
@@ -180,7 +180,7 @@ fn plan_of(
     }
 }
 
-impl Dataset for Ruled {
+impl Dataset for WithRules {
     fn format(&self) -> Format {
         self.inner.format()
     }
@@ -205,12 +205,12 @@ impl Dataset for Ruled {
         self.inner.num_entries()
     }
 
-    fn items(&self) -> &[Item] {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.items
     }
 
-    fn sizes(&self) -> HashSet<String> {
-        self.inner.sizes()
+    fn size_columns(&self) -> HashSet<String> {
+        self.inner.size_columns()
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

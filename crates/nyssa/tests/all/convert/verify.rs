@@ -4,7 +4,7 @@
 use crate::support::jobs::{ntuple, open, run, threads};
 use nyssa::Kind;
 use nyssa::convert::{
-    Classes, Layout, Options, Products, Rules, Troubles, check, compare, inputs, map,
+    Classes, Failures, Layout, Options, Rules, StreamerBranches, check, compare, inputs, map,
 };
 use nyssa::dataset::Filter;
 use nyssa::ttree;
@@ -31,8 +31,8 @@ fn other_values_are_named() {
         skip_unsupported: false,
         skip_unreadable: false,
         checks: &checks,
-        products: &Products::default(),
-        troubles: &Troubles::default(),
+        products: &StreamerBranches::default(),
+        troubles: &Failures::default(),
     };
     let fields = map(&inputs, rules).unwrap().fields;
     let compared = |entries| {

@@ -347,7 +347,7 @@ fn optional_values_are_nullable() {
                 (1, vec![page32(&[0]), Some(vec![])]),
             ],
         );
-        assert!(reader.items()[0].field.as_ref().unwrap().is_nullable());
+        assert!(reader.columns()[0].field.as_ref().unwrap().is_nullable());
         assert_eq!(values(&reader), [json!(7), json!(null), json!(8), json!(null)]);
         let array = reader.read(&["x"], 1..3, &context()).unwrap();
         assert_eq!(value(array[0].as_ref(), 1), json!(8));
@@ -526,7 +526,7 @@ fn streamer_fields_read_as_their_bytes() {
     let file = file(&schema, vec![(2, vec![page32(&[2, 3]), bytes])]);
     let raw = Options { streamer: StreamerForm::Raw, ..Options::default() };
     let reader = Reader::open_with(&file, "ntpl", raw).unwrap();
-    let item = reader.items()[0].field.as_ref().unwrap();
+    let item = reader.columns()[0].field.as_ref().unwrap();
     assert_eq!(item.metadata()["nyssa:streamer"], "TRotation");
     let array = read(&reader).unwrap();
     let found: Vec<_> = array.as_binary::<i64>().iter().flatten().collect();
@@ -537,7 +537,7 @@ fn streamer_fields_read_as_their_bytes() {
 fn types_that_arrow_does_not_tell_are_in_the_metadata() {
     let told = |schema: &Schema| {
         let reader = craft(schema, vec![]);
-        reader.items()[0].field.as_ref().unwrap().metadata().get("nyssa:type").cloned()
+        reader.columns()[0].field.as_ref().unwrap().metadata().get("nyssa:type").cloned()
     };
     for name in ["std::set<std::int32_t>", "ROOT::VecOps::RVec<std::int32_t>", "MyHits"] {
         assert_eq!(told(&vector(name)).as_deref(), Some(name));
@@ -576,7 +576,7 @@ fn unknown_parts_deep_inside_refuse_their_top_level_field_only() {
     schema.add_column(column(list, ColumnType::Index32));
     let reader = craft(&schema, vec![(2, vec![page32(&[5, 6]), page32(&[0, 0])])]);
     assert_eq!(values(&reader), [json!(5), json!(6)]);
-    let reason = reader.items()[1].field.as_ref().unwrap_err();
+    let reason = reader.columns()[1].field.as_ref().unwrap_err();
     assert_eq!(reason, "field later._0.member: structural role 0x0009 is not known");
     assert_eq!(verify(&reader, &context()).unwrap().problems, []);
 }

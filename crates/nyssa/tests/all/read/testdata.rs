@@ -100,7 +100,7 @@ fn every_field_reads_as_root_reads_it() {
         let root = open_testdata(file.trim_end_matches(".root"));
         let reader = Reader::open(&root, name).unwrap();
         let names = readable(&reader);
-        assert_eq!(names.len(), reader.items().len(), "{file}");
+        assert_eq!(names.len(), reader.columns().len(), "{file}");
         for (name, array) in names.iter().zip(read_all(&reader, &names)) {
             // Of an untyped record there are the members.
             let Some(expected) = expected.get(*name) else { continue };

@@ -4,7 +4,7 @@
 use nyssa::rootfile::writer::{Options, RootFileWriter};
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::streamer::values::Value;
-use nyssa::streamer::{Carry, Refused, StreamerList, View};
+use nyssa::streamer::{ObjectCopy, Refused, StreamerList, View};
 use nyssa_io::MemorySink;
 
 use crate::support::container::{data, open, open_bytes, root_files};
@@ -26,7 +26,7 @@ fn carried(files: &[&RootFile], exclude: &[&str]) -> (RootFile, Vec<Refused>) {
 fn carry_into(out: &mut RootFileWriter, files: &[&RootFile], exclude: &[&str]) -> Vec<Refused> {
     let mut refused = Vec::new();
     for file in files {
-        let carry = Carry::plan(file, exclude).unwrap();
+        let carry = ObjectCopy::plan(file, exclude).unwrap();
         refused.extend(carry.refused().to_vec());
         refused.extend(carry.write(out).unwrap());
     }

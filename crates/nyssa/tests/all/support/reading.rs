@@ -37,7 +37,7 @@ pub fn memory(bytes: Vec<u8>) -> nyssa::Result<RootFile> {
 
 /// All readable columns, by name.
 pub fn readable(dataset: &dyn Dataset) -> Vec<&str> {
-    let items = dataset.items().iter().filter(|item| item.field.is_ok());
+    let items = dataset.columns().iter().filter(|item| item.field.is_ok());
     items.map(|item| item.name.as_str()).collect()
 }
 
@@ -45,7 +45,7 @@ pub fn readable(dataset: &dyn Dataset) -> Vec<&str> {
 pub fn read_all(dataset: &dyn Dataset, names: &[&str]) -> Vec<ArrayRef> {
     let arrays = dataset.read(names, 0..dataset.num_entries(), &context()).unwrap();
     for (name, array) in names.iter().zip(&arrays) {
-        let item = dataset.item(name).unwrap();
+        let item = dataset.find_column(name).unwrap();
         assert_eq!(array.data_type(), item.field.as_ref().unwrap().data_type(), "{name}");
         assert_eq!(array.len() as u64, dataset.num_entries(), "{name}");
     }

@@ -66,7 +66,7 @@ pub fn write(
 
 /// All columns in order.
 pub fn read(reader: &Reader) -> Vec<ArrayRef> {
-    let names = reader.items().iter().map(|item| item.name.as_str()).collect::<Vec<_>>();
+    let names = reader.columns().iter().map(|item| item.name.as_str()).collect::<Vec<_>>();
     reader.read(&names, 0..reader.num_entries(), &context(2)).unwrap()
 }
 

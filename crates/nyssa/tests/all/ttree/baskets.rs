@@ -94,9 +94,9 @@ fn fixed_arrays_of_two_dimensions() {
         false,
     );
     let reader = file.reader();
-    assert_eq!(reader.items()[0].type_name, "float[3][2]");
+    assert_eq!(reader.columns()[0].type_name, "float[3][2]");
     let array = read(&reader, "x", 1..2).unwrap();
-    assert_eq!(array.data_type(), reader.items()[0].field.as_ref().unwrap().data_type());
+    assert_eq!(array.data_type(), reader.columns()[0].field.as_ref().unwrap().data_type());
     let rows = array.as_fixed_size_list();
     let last = rows.value(0).as_fixed_size_list().value(2);
     assert_eq!(last.as_primitive::<Float32Type>().values()[..], [10.0, 11.0]);
@@ -111,7 +111,7 @@ fn jagged_file(first: Spec, second: Spec, embed: bool) -> Reader {
 }
 
 fn expect_jagged(reader: &Reader) {
-    assert_eq!(reader.items()[1].type_name, "float[n]");
+    assert_eq!(reader.columns()[1].type_name, "float[n]");
     let all = [vec![1.0, 2.0], vec![], vec![3.0], vec![4.0, 5.0, 6.0], vec![7.0]];
     for start in 0..=5 {
         for end in start..=5 {
@@ -233,7 +233,7 @@ fn leaf_list_of_fixed_leaves_is_a_struct() {
         leaf("z", Number::Int16, &[2]),
     ];
     let reader = file.reader();
-    let item = &reader.items()[0];
+    let item = &reader.columns()[0];
     assert_eq!(item.type_name, "struct { double x; std::int32_t y; std::int16_t z[2]; }");
     for (start, end) in [(0, 3), (1, 3), (1, 2)] {
         let array = read(&reader, "p", start..end).unwrap();

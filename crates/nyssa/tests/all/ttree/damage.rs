@@ -19,7 +19,7 @@ fn read_all(bytes: Vec<u8>, tree: &str, context: &Context) -> nyssa::Result<usiz
     let file = RootFile::open(Arc::new(MemorySource::new("damaged.root", bytes)))?;
     let reader = Reader::open(&file, tree)?;
     let mut read = 0;
-    for item in reader.items().iter().chain(reader.below()) {
+    for item in reader.columns().iter().chain(reader.subcolumns()) {
         let entries = reader.num_entries().min(1 << 20);
         read += usize::from(reader.read(&[&item.name], 0..entries, context).is_ok());
     }

@@ -70,7 +70,7 @@ fn check(reader: &Reader, expected: &[(&str, Digest)]) {
     let arrays = reader.read(&names, 0..reader.num_entries(), &context()).unwrap();
     for ((name, digest_expected), array) in expected.iter().zip(&arrays) {
         assert_eq!(digest(array), *digest_expected, "{name}");
-        let item = reader.items().iter().find(|item| item.name == *name).unwrap();
+        let item = reader.columns().iter().find(|item| item.name == *name).unwrap();
         assert_eq!(item.field.as_ref().unwrap().data_type(), array.data_type(), "{name}");
     }
 }
@@ -97,7 +97,7 @@ fn nanoaod_branches() {
         ],
     );
     let type_name =
-        |name: &str| &reader.items().iter().find(|item| item.name == name).unwrap().type_name;
+        |name: &str| &reader.columns().iter().find(|item| item.name == name).unwrap().type_name;
     assert_eq!(type_name("Jet_pt"), "float[nJet]");
     assert_eq!(type_name("nJet"), "std::uint32_t");
     assert_eq!(type_name("HLT_Mu50"), "bool");
@@ -106,7 +106,7 @@ fn nanoaod_branches() {
 /// All readable branches as one: number of them, summed list lengths, elements, and digests of the
 /// elements weighted by the branch's position.
 fn total(reader: &Reader) -> Digest {
-    let names: Vec<&str> = reader.items().iter().map(|item| item.name.as_str()).collect();
+    let names: Vec<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
     let arrays = reader.read(&names, 0..reader.num_entries(), &context()).unwrap();
     let digests: Vec<Digest> = arrays.iter().map(digest).collect();
     let sum = |part: fn(&Digest) -> u64| digests.iter().map(part).fold(0, u64::wrapping_add);
@@ -199,7 +199,7 @@ fn strings_of_many_baskets() {
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn parts_of_every_branch_equal_the_whole() {
     let reader = open("uproot-HZZ.root", "events");
-    let names: Vec<&str> = reader.items().iter().map(|item| item.name.as_str()).collect();
+    let names: Vec<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
     let whole = reader.read(&names, 0..2421, &context()).unwrap();
     for range in [0..1, 100..101, 700..2000, 2420..2421, 1000..1000] {
         let part = reader.read(&names, range.clone(), &context()).unwrap();
@@ -217,7 +217,7 @@ fn requests_are_few() {
         let recording = Arc::new(RecordingSource::new(source(path)));
         let file = RootFile::open(recording.clone()).unwrap();
         let reader = Reader::open(&file, tree).unwrap();
-        let all: Vec<&str> = reader.items().iter().map(|item| item.name.as_str()).collect();
+        let all: Vec<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
         let before = recording.counters().requests;
         reader.read(names.unwrap_or(&all), 0..reader.num_entries(), &context()).unwrap();
         recording.counters().requests - before

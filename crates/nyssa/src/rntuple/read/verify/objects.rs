@@ -25,7 +25,7 @@ struct Field<'a> {
 impl<'a> Objects<'a> {
     pub fn of(reader: &'a Reader) -> Self {
         let schema = reader.schema();
-        let readable = |name: &str| reader.item(name).is_some_and(|item| item.field.is_ok());
+        let readable = |name: &str| reader.find_column(name).is_some_and(|item| item.field.is_ok());
         let mut fields = Vec::new();
         for &id in reader.top_level().iter().filter(|_| reader.decodes_objects()) {
             let field = schema.field(id);

@@ -1,7 +1,7 @@
 //! In which of two types the columns of a cluster are stored, and in which representations of their
 //! fields.
 //!
-//! Where a filler chose another type than ROOT's, it gives the pages in both, and the smaller ones
+//! Where a cluster_builder chose another type than ROOT's, it gives the pages in both, and the smaller ones
 //! are stored. What the first cluster needs is in the header; later clusters get further
 //! representations where these save more than they cost. In sum over the clusters, the pages of a
 //! column are never larger than in ROOT's type.
@@ -13,7 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::rntuple::choose::default_type;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{Column, ColumnId};
-use crate::rntuple::write::outlet::{Page, WaitingColumn};
+use crate::rntuple::write::cluster_target::{FinishedColumn, Page};
 
 /// A new representation in another type than ROOT's has to save one part in so many of a cluster's
 /// pages,
@@ -39,7 +39,7 @@ impl Writer {
     /// As [`Writer::extend_schema`].
     pub(in crate::rntuple::write) fn represent(
         &mut self,
-        columns: &mut [WaitingColumn],
+        columns: &mut [FinishedColumn],
     ) -> Result<()> {
         if self.header.is_none() {
             return self.represent_first(columns);
@@ -48,7 +48,7 @@ impl Writer {
     }
 
     /// Before the header is written, the types of the schema change.
-    fn represent_first(&mut self, columns: &mut [WaitingColumn]) -> Result<()> {
+    fn represent_first(&mut self, columns: &mut [FinishedColumn]) -> Result<()> {
         let mut types = Vec::new();
         for column in columns {
             if let Some((root, pages)) = column.other.take() {
@@ -79,7 +79,7 @@ impl Writer {
     }
 
     /// After it, there are representations.
-    fn represent_next(&mut self, column: &mut WaitingColumn) -> Result<()> {
+    fn represent_next(&mut self, column: &mut FinishedColumn) -> Result<()> {
         let base = column.column;
         if let Some((root, pages)) = column.other.take() {
             let (ours, theirs) = (size(&column.pages), size(&pages));

@@ -25,7 +25,7 @@ struct Sample<'a> {
 }
 
 /// What is looked at.
-pub(super) struct Look<'a> {
+pub(super) struct Samples<'a> {
     pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,
     /// As those of the batches.
@@ -33,7 +33,7 @@ pub(super) struct Look<'a> {
     pub context: &'a Context,
 }
 
-impl Look<'_> {
+impl Samples<'_> {
     /// Chooses codec and encoding of every column, as the options say; for reports, what is chosen for each.
     ///
     /// # Errors

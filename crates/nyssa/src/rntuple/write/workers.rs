@@ -8,18 +8,18 @@ use super::Scratch;
 use crate::Context;
 use crate::error::Result;
 
-/// At most so many threads at once, which bounds their buffers. With one lane the caller's own thread
+/// At most so many threads at once, which bounds their buffers. With one worker the caller's own thread
 /// does the work.
-pub(super) struct Lanes {
+pub(super) struct Workers {
     context: Context,
     scratches: Vec<Scratch>,
     pooled: bool,
 }
 
-impl Lanes {
+impl Workers {
     /// So many threads of the pool of `context`, or the caller's own when not `pooled`.
-    pub(super) fn new(context: Context, lanes: usize, pooled: bool) -> Self {
-        let scratches = (0..lanes.max(1)).map(|_| Scratch::new()).collect();
+    pub(super) fn new(context: Context, workers: usize, pooled: bool) -> Self {
+        let scratches = (0..workers.max(1)).map(|_| Scratch::new()).collect();
         Self { context, scratches, pooled }
     }
 
@@ -42,7 +42,7 @@ impl Lanes {
             return tasks.iter().map(|task| run(task, scratch)).collect();
         }
         let next = AtomicUsize::new(0);
-        let lane = |scratch: &mut Scratch| {
+        let worker = |scratch: &mut Scratch| {
             let take = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 tasks.get(index).map(|task| (index, task))
@@ -52,10 +52,10 @@ impl Lanes {
                 .collect::<Result<Vec<_>>>()
         };
         let scratches = &mut self.scratches;
-        let lanes = context.pool().install(|| {
-            scratches.par_iter_mut().with_max_len(1).map(lane).collect::<Result<Vec<_>>>()
+        let workers = context.pool().install(|| {
+            scratches.par_iter_mut().with_max_len(1).map(worker).collect::<Result<Vec<_>>>()
         })?;
-        let mut done = lanes.into_iter().flatten().collect::<Vec<_>>();
+        let mut done = workers.into_iter().flatten().collect::<Vec<_>>();
         done.sort_unstable_by_key(|(index, _)| *index);
         Ok(done.into_iter().map(|(_, result)| result).collect())
     }

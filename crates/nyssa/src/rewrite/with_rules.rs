@@ -25,7 +25,7 @@ impl Target {
         let stored = self.schema.top_level().filter(|(_, field)| field.source.is_none());
         let stored: Vec<_> = stored.map(|(id, field)| (id, field.name.clone())).collect();
         for (id, name) in stored {
-            let item = ruled.items().iter().find(|item| item.name == name);
+            let item = ruled.columns().iter().find(|item| item.name == name);
             if let Some(Ok(field)) = item.map(|item| &item.field) {
                 self.extend(id, field, rules, compression)?;
             }

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef};
 
 use super::budget::Budget;
+use super::cluster_target::{ClusterTarget, FinishedColumn, Page, SealedCluster};
 use super::column_data::ColumnData;
-use super::lanes::Lanes;
-use super::outlet::{Outlet, Page, SealedCluster, WaitingColumn};
 use super::seal::ColumnPlan;
 use super::shred::{Shred, shred};
+use super::workers::Workers;
 use super::{Options, SealSettings, cluster_of};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
@@ -25,13 +25,13 @@ use crate::rntuple::choose::{Chooser, Goal, default_type};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
 /// Fills one cluster after the other.
-pub(super) struct Filler {
+pub(super) struct ClusterBuilder {
     schema: Arc<Schema>,
     settings: SealSettings,
     options: Arc<Options>,
     fields: Vec<FieldId>,
     budget: Budget,
-    lanes: Lanes,
+    workers: Workers,
     chooser: Option<Chooser>,
     columns: Vec<Column>,
     /// Clusters given away, and how many of them ended early for want of memory.
@@ -95,9 +95,9 @@ impl Column {
     }
 }
 
-impl Filler {
-    /// A filler for rows of `schema` that seals on the threads of `context`, or on the caller's own
-    /// when that is `None`; one of `fillers` that share the memory.
+impl ClusterBuilder {
+    /// A cluster_builder for rows of `schema` that seals on the threads of `context`, or on the caller's own
+    /// when that is `None`; one of `builders` that share the memory.
     ///
     /// # Errors
     /// `LimitExceeded` when the memory is too little for so many columns.
@@ -105,12 +105,12 @@ impl Filler {
         mut schema: Arc<Schema>,
         mut settings: SealSettings,
         options: Arc<Options>,
-        fillers: usize,
+        builders: usize,
         context: &Context,
         pooled: bool,
     ) -> Result<Self> {
         let threads = if pooled { context.threads() } else { 1 };
-        let budget = Budget::new(&schema, &settings, &options, fillers, threads)?;
+        let budget = Budget::new(&schema, &settings, &options, builders, threads)?;
         for column in &mut settings.columns {
             column.page_bytes = column.page_bytes.min(budget.page);
             // What is stored at once cannot be compared over a cluster.
@@ -141,7 +141,7 @@ impl Filler {
             options,
             fields,
             budget,
-            lanes: Lanes::new(context.clone(), budget.lanes, pooled),
+            workers: Workers::new(context.clone(), budget.workers, pooled),
             chooser,
             columns,
             clusters: 0,
@@ -208,15 +208,19 @@ impl Filler {
     ///
     /// # Errors
     /// `InvalidArgument` for arrays that do not fit the schema or have nulls: then nothing of this
-    /// call is taken. After any other error the filler takes no more ([`Filler::is_broken`]).
-    pub(super) fn extend(&mut self, arrays: &[ArrayRef], outlet: &mut dyn Outlet) -> Result<()> {
+    /// call is taken. After any other error the cluster_builder takes no more ([`ClusterBuilder::is_broken`]).
+    pub(super) fn extend(
+        &mut self,
+        arrays: &[ArrayRef],
+        cluster_target: &mut dyn ClusterTarget,
+    ) -> Result<()> {
         self.check_whole()?;
         // Everything is looked at before anything is kept, so that an error leaves no half row.
         let rows = self.check(arrays)?;
         let (all, bytes) = self.shred(arrays, 0..rows)?;
         // Also where it panics.
         self.broken = true;
-        self.fill(arrays, rows, all, bytes, outlet)?;
+        self.fill(arrays, rows, all, bytes, cluster_target)?;
         self.broken = false;
         Ok(())
     }
@@ -224,11 +228,11 @@ impl Filler {
     /// Ends the cluster, if it has any entries.
     ///
     /// # Errors
-    /// What sealing and the outlet say; the filler takes no more after that.
-    pub(super) fn flush(&mut self, outlet: &mut dyn Outlet) -> Result<()> {
+    /// What sealing and the cluster_target say; the cluster_builder takes no more after that.
+    pub(super) fn flush(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         self.check_whole()?;
         self.broken = true;
-        self.end_cluster(outlet)?;
+        self.end_cluster(cluster_target)?;
         self.broken = false;
         Ok(())
     }
@@ -253,7 +257,7 @@ impl Filler {
         rows: usize,
         all: Vec<Shred>,
         bytes: u64,
-        outlet: &mut dyn Outlet,
+        cluster_target: &mut dyn ClusterTarget,
     ) -> Result<()> {
         let row_bytes = bytes / (rows as u64).max(1);
         let mut whole = Some((all, bytes));
@@ -268,7 +272,7 @@ impl Filler {
             if end == start {
                 // The next row is too much, unless the cluster is to become larger than was known.
                 if !self.look()? {
-                    self.end_cluster(outlet)?;
+                    self.end_cluster(cluster_target)?;
                 }
                 continue;
             }
@@ -278,15 +282,15 @@ impl Filler {
             self.entries += (end - start) as u64;
             self.unzipped += bytes;
             start = end;
-            self.seal_full(outlet)?;
+            self.seal_full(cluster_target)?;
             if self.unzipped >= self.zipped() {
                 self.look()?;
             }
             if self.unzipped >= self.target() {
-                self.end_cluster(outlet)?;
-            } else if self.make_room(outlet)? {
+                self.end_cluster(cluster_target)?;
+            } else if self.make_room(cluster_target)? {
                 self.short += 1;
-                self.end_cluster(outlet)?;
+                self.end_cluster(cluster_target)?;
             } else {
                 self.own();
             }
@@ -294,11 +298,11 @@ impl Filler {
         Ok(())
     }
 
-    fn end_cluster(&mut self, outlet: &mut dyn Outlet) -> Result<()> {
+    fn end_cluster(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         if self.entries == 0 {
             return Ok(());
         }
-        self.seal_rest(0..self.columns.len(), outlet)?;
+        self.seal_rest(0..self.columns.len(), cluster_target)?;
         let others: Vec<_> = self.plans()?.iter().map(ColumnPlan::other_type).collect();
         let mut columns = Vec::with_capacity(self.columns.len());
         for ((id, column), settings) in (0u32..).zip(&mut self.columns).zip(&self.settings.columns)
@@ -312,7 +316,7 @@ impl Filler {
             };
             let pages = std::mem::take(&mut column.others);
             let other = others.get(id.0 as usize).copied().flatten().filter(|_| !pages.is_empty());
-            columns.push(WaitingColumn {
+            columns.push(FinishedColumn {
                 column: id,
                 column_type,
                 elements: std::mem::take(&mut column.elements),
@@ -334,7 +338,7 @@ impl Filler {
         self.committed += entries;
         self.unzipped = 0;
         let bytes = std::mem::take(&mut self.sealed);
-        outlet.commit(SealedCluster { entries, columns, bytes })
+        cluster_target.commit(SealedCluster { entries, columns, bytes })
     }
 
     fn check(&self, arrays: &[ArrayRef]) -> Result<usize> {
@@ -424,7 +428,7 @@ impl Filler {
 
     /// Copies what is still borrowed.
     fn own(&mut self) {
-        self.lanes.each(&mut self.columns, |column| column.data.own());
+        self.workers.each(&mut self.columns, |column| column.data.own());
     }
 }
 

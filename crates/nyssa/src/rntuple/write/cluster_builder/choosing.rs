@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Filler, Task, plans};
+use super::{ClusterBuilder, Task, plans};
 use crate::error::Result;
 use crate::rntuple::choose::{Goal, sample};
 use crate::rntuple::schema::ColumnId;
@@ -11,7 +11,7 @@ use crate::rntuple::write::choosing::choose_column;
 /// One element in so many of each open page is sealed to see how small the page becomes.
 const LOOK_DIVISOR: usize = 4;
 
-impl Filler {
+impl ClusterBuilder {
     /// Chooses how the columns are sealed whose first pages `tasks` are.
     pub(super) fn choose(&mut self, tasks: &[Task]) -> Result<()> {
         let Some(chooser) = self.chooser.clone() else { return Ok(()) };
@@ -34,7 +34,7 @@ impl Filler {
         }
         let plans = plans(&self.schema, &self.settings)?;
         let columns = &self.columns;
-        let choices = self.lanes.map(&first, |&index, scratch| {
+        let choices = self.workers.map(&first, |&index, scratch| {
             let (task, plan) = (&tasks[index], &plans[tasks[index].column]);
             let elements = columns[task.column].range(task).len();
             let width = plan.encoding().native_size();
@@ -71,7 +71,7 @@ impl Filler {
         self.choose(&tasks)?;
         let plans = plans(&self.schema, &self.settings)?;
         let columns = &self.columns;
-        let sizes = self.lanes.map(&tasks, |task, scratch| {
+        let sizes = self.workers.map(&tasks, |task, scratch| {
             let range = columns[task.column].range(task);
             let length = range.len().div_ceil(LOOK_DIVISOR);
             let start = range.start + (range.len() - length) / 2;

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::counters::needed;
-use super::model::{Input, Source, Unit};
+use super::model::{Input, OutputField, Source};
 use super::options::Options;
 use super::report::Skipped;
-use super::streamer::Products;
+use super::streamer::StreamerBranches;
 use crate::dataset::LeftOut;
 use crate::error::{Error, Kind};
 
 /// What is known of the branches of a tree by now, by index of the inputs.
 #[derive(Clone, Debug, Default)]
-pub struct Troubles {
+pub struct Failures {
     /// Branches that are left out.
     left_out: BTreeMap<usize, Skipped>,
     /// Sub-branches that are left out of their objects.
@@ -29,7 +29,7 @@ pub(super) struct NotStreamed {
     pub carried: bool,
 }
 
-impl Troubles {
+impl Failures {
     /// Why a branch is left out, if it is.
     pub(super) fn left_out(&self, input: usize) -> Option<&Skipped> {
         self.left_out.get(&input)
@@ -58,8 +58,8 @@ impl Troubles {
     pub(super) fn add(
         &mut self,
         inputs: &[Input<'_>],
-        products: &Products,
-        unit: &Unit,
+        products: &StreamerBranches,
+        unit: &OutputField,
         error: &Error,
     ) -> bool {
         let kind = error.kind();
@@ -76,7 +76,7 @@ impl Troubles {
         let inputs = inputs.iter().enumerate().filter(|(index, input)| match &unit.source {
             Source::Branch(at) | Source::Items(at) | Source::Streamed(at) => index == at,
             Source::Offsets(counter) => {
-                let counted = Unit { field: unit.field, source: Source::Items(*index) };
+                let counted = OutputField { field: unit.field, source: Source::Items(*index) };
                 input.path == counter.branch || needed(inputs, &counted) == Some(counter)
             }
         });
@@ -92,7 +92,12 @@ impl Troubles {
 }
 
 /// Whether a conversion goes on without a unit that failed.
-pub(super) fn spared(options: &Options, products: &Products, unit: &Unit, error: &Error) -> bool {
+pub(super) fn left_out_by_option(
+    options: &Options,
+    products: &StreamerBranches,
+    unit: &OutputField,
+    error: &Error,
+) -> bool {
     let kind = error.kind();
     match unit.source {
         _ if matches!(kind, Kind::Cancelled | Kind::Io | Kind::NotFound) => false,

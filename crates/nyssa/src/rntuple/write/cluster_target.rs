@@ -1,4 +1,4 @@
-//! Where a filler's pages and clusters go.
+//! Where a cluster_builder's pages and clusters go.
 
 use crate::error::Result;
 use crate::rntuple::encoding::ColumnType;
@@ -24,7 +24,7 @@ impl Page {
 }
 
 /// A column of a complete cluster.
-pub(super) struct WaitingColumn {
+pub(super) struct FinishedColumn {
     /// Of the first representation of its field.
     pub(super) column: ColumnId,
     /// What its pages hold; if that is not the type of `column`, they belong to a column of another
@@ -42,13 +42,13 @@ pub(super) struct WaitingColumn {
 pub(super) struct SealedCluster {
     pub(super) entries: u64,
     /// All columns of the schema, in order.
-    pub(super) columns: Vec<WaitingColumn>,
+    pub(super) columns: Vec<FinishedColumn>,
     /// Bytes of its pages in memory.
     pub(super) bytes: u64,
 }
 
-/// Takes what a filler makes.
-pub(super) trait Outlet {
+/// Takes what a cluster_builder makes.
+pub(super) trait ClusterTarget {
     /// Takes a complete cluster.
     ///
     /// # Errors

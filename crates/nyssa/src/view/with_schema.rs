@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::evolve::{Aliases, Conversion, Options, default_array, evolve};
 use crate::Context;
-use crate::dataset::{AnyDataset, Dataset, Format, Item, LeftOut};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 
@@ -28,20 +28,25 @@ enum Origin {
 impl Mapping {
     /// The mapping from the columns `from` of a file to those of `target`; what cannot be is kept as
     /// the reason.
-    pub(super) fn new(from: &[Item], target: &[Item], aliases: &Aliases, options: Options) -> Self {
+    pub(super) fn new(
+        from: &[ColumnInfo],
+        target: &[ColumnInfo],
+        aliases: &Aliases,
+        options: Options,
+    ) -> Self {
         Self::between(from, &rename(from, aliases), target, options, &HashSet::new())
     }
 
     /// The same, given the columns under the names that the target has. `sizes` are never negative: they
     /// may become any integer, and each value is checked.
     pub(crate) fn between(
-        from: &[Item],
-        renamed: &[Item],
-        target: &[Item],
+        from: &[ColumnInfo],
+        renamed: &[ColumnInfo],
+        target: &[ColumnInfo],
         options: Options,
         sizes: &HashSet<String>,
     ) -> Self {
-        let origin = |item: &Item| -> std::result::Result<Origin, String> {
+        let origin = |item: &ColumnInfo| -> std::result::Result<Origin, String> {
             let to = item.field.as_ref().map_err(Clone::clone)?;
             let Some(index) = renamed.iter().position(|other| other.name == item.name) else {
                 // The record of all fields: a missing field is a missing member of it.
@@ -65,12 +70,12 @@ impl Mapping {
 }
 
 /// The columns under their new names.
-pub(super) fn rename(items: &[Item], aliases: &Aliases) -> Vec<Item> {
+pub(super) fn rename(items: &[ColumnInfo], aliases: &Aliases) -> Vec<ColumnInfo> {
     let has = |name: &str| items.iter().any(|item| item.name == name);
-    let rename = |item: &Item| match &item.field {
+    let rename = |item: &ColumnInfo| match &item.field {
         Ok(field) => {
             let field = aliases.rename(field, has);
-            Item { name: field.name().clone(), field: Ok(field), ..item.clone() }
+            ColumnInfo { name: field.name().clone(), field: Ok(field), ..item.clone() }
         }
         Err(_) => item.clone(),
     };
@@ -86,19 +91,24 @@ fn said(error: Error) -> String {
 }
 
 /// A dataset that is read with another schema.
-pub struct Evolved {
+pub struct WithSchema {
     inner: AnyDataset,
-    items: Arc<[Item]>,
+    items: Arc<[ColumnInfo]>,
     mapping: Arc<Mapping>,
 }
 
-impl Evolved {
+impl WithSchema {
     /// `inner` with the columns `target`. Those that it does not have, or in a type that cannot become
     /// that of the target, are listed as unreadable, with the reason.
-    pub fn new(inner: AnyDataset, target: &[Item], aliases: &Aliases, options: Options) -> Self {
-        let mapping = Mapping::new(inner.items(), target, aliases, options);
-        let item = |(index, item): (usize, &Item)| match mapping.reason(index) {
-            Some(reason) => Item { field: Err(reason.to_owned()), ..item.clone() },
+    pub fn new(
+        inner: AnyDataset,
+        target: &[ColumnInfo],
+        aliases: &Aliases,
+        options: Options,
+    ) -> Self {
+        let mapping = Mapping::new(inner.columns(), target, aliases, options);
+        let item = |(index, item): (usize, &ColumnInfo)| match mapping.reason(index) {
+            Some(reason) => ColumnInfo { field: Err(reason.to_owned()), ..item.clone() },
             None => item.clone(),
         };
         let items = target.iter().enumerate().map(item).collect();
@@ -106,22 +116,23 @@ impl Evolved {
     }
 
     /// `inner` with columns and a mapping that were found before.
-    pub(crate) fn with(inner: AnyDataset, items: Arc<[Item]>, mapping: Arc<Mapping>) -> Self {
+    pub(crate) fn with(inner: AnyDataset, items: Arc<[ColumnInfo]>, mapping: Arc<Mapping>) -> Self {
         Self { inner, items, mapping }
     }
 
     fn origin(&self, name: &str) -> Result<&Origin> {
         let place = |name: &str| self.items.iter().position(|item| item.name == name);
-        let index = place(name).or_else(|| place(&self.item(name)?.name)).ok_or_else(|| {
-            Error::not_found(format!("there is no field {name:?}"))
-                .suggest(name, self.items.iter().map(|item| item.name.as_str()))
-        })?;
+        let index =
+            place(name).or_else(|| place(&self.find_column(name)?.name)).ok_or_else(|| {
+                Error::not_found(format!("there is no field {name:?}"))
+                    .suggest(name, self.items.iter().map(|item| item.name.as_str()))
+            })?;
         let origin = self.mapping.0.get(index).ok_or_else(|| Error::not_found("no such field"))?;
         origin.as_ref().map_err(|reason| Error::unsupported(reason.clone())).in_field(name)
     }
 }
 
-impl Dataset for Evolved {
+impl Dataset for WithSchema {
     fn format(&self) -> Format {
         self.inner.format()
     }
@@ -146,7 +157,7 @@ impl Dataset for Evolved {
         self.inner.num_entries()
     }
 
-    fn items(&self) -> &[Item] {
+    fn columns(&self) -> &[ColumnInfo] {
         &self.items
     }
 

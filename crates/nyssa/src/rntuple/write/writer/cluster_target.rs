@@ -1,16 +1,16 @@
-//! A writer takes what a filler makes.
+//! A writer takes what a cluster_builder makes.
 
 use super::{StoredColumn, Writer};
 use crate::error::Result;
 use crate::rntuple::page::SealedPage;
-use crate::rntuple::write::outlet::{Outlet, Page, SealedCluster, WaitingColumn};
+use crate::rntuple::write::cluster_target::{ClusterTarget, FinishedColumn, Page, SealedCluster};
 
-impl Outlet for Writer {
+impl ClusterTarget for Writer {
     fn commit(&mut self, mut cluster: SealedCluster) -> Result<()> {
         self.represent(&mut cluster.columns)?;
         self.begin_cluster(cluster.entries)?;
         for column in cluster.columns {
-            let WaitingColumn { column, elements, last_offset, compression, pages, .. } = column;
+            let FinishedColumn { column, elements, last_offset, compression, pages, .. } = column;
             let pages = self.store_waiting(pages)?.into_iter().filter_map(|page| match page {
                 Page::Stored(page) => Some(page),
                 Page::Sealed(_) => None,

@@ -29,7 +29,7 @@ impl LeftOut {
 }
 
 /// Reads the readable columns of a dataset. A column that failed once is not read again.
-pub struct Sparing<'a> {
+pub struct ReadableColumns<'a> {
     dataset: &'a dyn Dataset,
     /// The dataset without the unreadable parts of columns, if there are any.
     without: Option<AnyDataset>,
@@ -37,7 +37,7 @@ pub struct Sparing<'a> {
     left_out: Vec<LeftOut>,
 }
 
-impl<'a> Sparing<'a> {
+impl<'a> ReadableColumns<'a> {
     /// Starts with the columns `names` of `dataset`, without those that are known to be unreadable.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl<'a> Sparing<'a> {
         for LeftOut { column, reason } in unreadable {
             let below = [format!("{column}/"), format!("{column}.")];
             let is_below = |name: &str| below.iter().any(|below| name.starts_with(below));
-            let all = dataset.items().iter().chain(dataset.below());
+            let all = dataset.columns().iter().chain(dataset.subcolumns());
             let parts = all.filter(|item| is_below(&item.name)).filter_map(|item| {
                 let reason = item.field.as_ref().err()?.clone();
                 Some(LeftOut { column: item.name.clone(), reason })
@@ -85,7 +85,7 @@ impl<'a> Sparing<'a> {
         std::mem::take(&mut self.left_out)
     }
 
-    /// Reads entries of [`Sparing::names`], which get fewer where some cannot be read.
+    /// Reads entries of [`ReadableColumns::names`], which get fewer where some cannot be read.
     ///
     /// # Errors
     /// `Io`, `Cancelled`, and wrong arguments.
@@ -96,10 +96,10 @@ impl<'a> Sparing<'a> {
         })
     }
 
-    /// As [`Sparing::read`], for entries in any order.
+    /// As [`ReadableColumns::read`], for entries in any order.
     ///
     /// # Errors
-    /// Those of [`Sparing::read`].
+    /// Those of [`ReadableColumns::read`].
     pub fn take(&mut self, indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
         let mut wanted = self.dataset.clusters();
         let mut sorted = indices.to_vec();
@@ -118,20 +118,22 @@ impl<'a> Sparing<'a> {
         read: &Read<'_>,
     ) -> Result<Vec<ArrayRef>> {
         match read(self.dataset(), &self.names()) {
-            Err(error) if is_spared(&error) => {}
+            Err(error) if leaves_others_readable(&error) => {}
             done => return done,
         }
         let found = self.dataset().damaged(&self.names(), entries, context)?;
         self.leave_out(found, context)?;
         match read(self.dataset(), &self.names()) {
-            Err(error) if is_spared(&error) => {}
+            Err(error) if leaves_others_readable(&error) => {}
             done => return done,
         }
         // Each column can be read alone, but not all of them together.
         let mut found = Vec::new();
         for name in self.names() {
             match read(self.dataset(), &[name]) {
-                Err(error) if is_spared(&error) => found.push(LeftOut::new(name, &error)),
+                Err(error) if leaves_others_readable(&error) => {
+                    found.push(LeftOut::new(name, &error))
+                }
                 Err(error) => return Err(error),
                 Ok(_) => {}
             }
@@ -163,7 +165,7 @@ impl<'a> Sparing<'a> {
     fn unreadable(&self) -> Vec<LeftOut> {
         let dataset = self.dataset();
         let reason = |name: &String| {
-            let reason = dataset.item(name)?.field.as_ref().err()?.clone();
+            let reason = dataset.find_column(name)?.field.as_ref().err()?.clone();
             Some(LeftOut { column: name.clone(), reason })
         };
         self.names.iter().filter_map(reason).collect()
@@ -171,7 +173,7 @@ impl<'a> Sparing<'a> {
 }
 
 /// Says whether other columns may still be readable after this error.
-pub(crate) fn is_spared(error: &Error) -> bool {
+pub(crate) fn leaves_others_readable(error: &Error) -> bool {
     !matches!(error.kind(), Kind::Cancelled | Kind::Io | Kind::NotFound | Kind::InvalidArgument)
 }
 
@@ -194,7 +196,7 @@ pub(crate) fn each(
     let mut found = Vec::new();
     for &name in names {
         match entries.iter().try_for_each(|range| read(name, range.clone())) {
-            Err(error) if is_spared(&error) => found.push(LeftOut::new(name, &error)),
+            Err(error) if leaves_others_readable(&error) => found.push(LeftOut::new(name, &error)),
             read => read?,
         }
     }

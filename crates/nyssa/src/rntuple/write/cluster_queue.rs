@@ -2,25 +2,25 @@
 
 use nyssa_io::Spill;
 
-use super::outlet::{Page, SealedCluster, WaitingColumn};
+use super::cluster_target::{FinishedColumn, Page, SealedCluster};
 use crate::error::Result;
 
 /// A cluster that waits.
-pub(super) struct Waiting {
+pub(super) struct QueuedCluster {
     cluster: SealedCluster,
     /// Where the bytes of its pages lie, one after the other, and their sizes; `None` in memory.
     spilled: Option<(u64, Vec<usize>)>,
 }
 
 /// Where clusters wait.
-pub(super) struct WaitingRoom {
+pub(super) struct ClusterQueue {
     /// Bytes in memory, and how many there may be.
     held: u64,
     most: u64,
     spill: Spill,
 }
 
-impl WaitingRoom {
+impl ClusterQueue {
     /// A place that holds at most so many bytes of pages in memory.
     pub(super) fn new(most: u64) -> Self {
         Self { held: 0, most, spill: Spill::default() }
@@ -30,10 +30,10 @@ impl WaitingRoom {
     ///
     /// # Errors
     /// Those of the temporary file.
-    pub(super) fn enter(&mut self, mut cluster: SealedCluster) -> Result<Waiting> {
+    pub(super) fn enter(&mut self, mut cluster: SealedCluster) -> Result<QueuedCluster> {
         if self.held + cluster.bytes <= self.most {
             self.held += cluster.bytes;
-            return Ok(Waiting { cluster, spilled: None });
+            return Ok(QueuedCluster { cluster, spilled: None });
         }
         let (mut first, mut sizes) = (None, Vec::new());
         for bytes in pages(&mut cluster) {
@@ -42,15 +42,15 @@ impl WaitingRoom {
             sizes.push(bytes.len());
             *bytes = Vec::new();
         }
-        Ok(Waiting { cluster, spilled: Some((first.unwrap_or(0), sizes)) })
+        Ok(QueuedCluster { cluster, spilled: Some((first.unwrap_or(0), sizes)) })
     }
 
     /// Lets a cluster out, as it came.
     ///
     /// # Errors
     /// Those of the temporary file.
-    pub(super) fn leave(&mut self, waiting: Waiting) -> Result<SealedCluster> {
-        let Waiting { mut cluster, spilled } = waiting;
+    pub(super) fn leave(&mut self, waiting: QueuedCluster) -> Result<SealedCluster> {
+        let QueuedCluster { mut cluster, spilled } = waiting;
         let Some((mut offset, sizes)) = spilled else {
             self.held = self.held.saturating_sub(cluster.bytes);
             return Ok(cluster);
@@ -74,8 +74,8 @@ fn pages(cluster: &mut SealedCluster) -> impl Iterator<Item = &mut Vec<u8>> {
 }
 
 /// Those of a column, in all its types.
-fn all(column: &mut WaitingColumn) -> impl Iterator<Item = &mut Page> {
-    let WaitingColumn { pages, other, .. } = column;
+fn all(column: &mut FinishedColumn) -> impl Iterator<Item = &mut Page> {
+    let FinishedColumn { pages, other, .. } = column;
     pages.iter_mut().chain(other.iter_mut().flat_map(|(_, pages)| pages))
 }
 
@@ -91,7 +91,7 @@ mod tests {
             let bytes = (0..size).map(|i| (i + size) as u8).collect();
             Page::Sealed(SealedPage { elements: 1, bytes, checksum: 7, uncompressed: size })
         };
-        let column = |id: usize, pages: &[usize]| WaitingColumn {
+        let column = |id: usize, pages: &[usize]| FinishedColumn {
             column: ColumnId(id as u32),
             column_type: ColumnType::Byte,
             elements: pages.len() as u64,
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn clusters_leave_as_they_came() {
         let all = [&[10, 20, 30][..], &[5, 0, 700], &[1], &[40, 40, 40, 40]];
-        let mut room = WaitingRoom::new(70);
+        let mut room = ClusterQueue::new(70);
         let waiting = all.map(|sizes| room.enter(cluster(sizes)).unwrap());
         let spilled = waiting.iter().map(|w| w.spilled.is_some()).collect::<Vec<_>>();
         assert_eq!((spilled, room.held), (vec![false, true, false, true], 61));

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Filler, Task, plans};
+use super::{ClusterBuilder, Task, plans};
 use crate::error::Result;
 use crate::rntuple::schema::ColumnId;
 use crate::rntuple::write::choosing::ColumnStorage;
-use crate::rntuple::write::outlet::{Outlet, Page};
+use crate::rntuple::write::cluster_target::{ClusterTarget, Page};
 use crate::rntuple::write::seal::ColumnPlan;
 
 /// When sealed pages take more than one part in so many of the room, the cluster ends rather than
@@ -15,9 +15,9 @@ const SEALED_DIVISOR: u64 = 2;
 /// Open pages that were too many are sealed until this share (parts of four) is left.
 const KEPT: u64 = 3;
 
-impl Filler {
+impl ClusterBuilder {
     /// Seals the pages that are full.
-    pub(super) fn seal_full(&mut self, outlet: &mut dyn Outlet) -> Result<()> {
+    pub(super) fn seal_full(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         let plans = self.plans()?;
         let mut tasks = Vec::new();
         for (column, (plan, state)) in plans.iter().zip(&self.columns).enumerate() {
@@ -25,14 +25,14 @@ impl Filler {
             tasks.extend(state.tasks(column, plan.full_pages(state.data.len())));
         }
         drop(plans);
-        self.seal(tasks, outlet)
+        self.seal(tasks, cluster_target)
     }
 
     /// Seals all that is open in some columns.
     pub(super) fn seal_rest(
         &mut self,
         columns: impl IntoIterator<Item = usize>,
-        outlet: &mut dyn Outlet,
+        cluster_target: &mut dyn ClusterTarget,
     ) -> Result<()> {
         let plans = self.plans()?;
         let mut tasks = Vec::new();
@@ -41,15 +41,19 @@ impl Filler {
             tasks.extend(state.tasks(column, plans[column].pages(state.data.len())));
         }
         drop(plans);
-        self.seal(tasks, outlet)
+        self.seal(tasks, cluster_target)
     }
 
     /// Seals open pages early where memory is short; `true` when the cluster should end instead.
-    pub(super) fn make_room(&mut self, outlet: &mut dyn Outlet) -> Result<bool> {
-        let open =
-            |filler: &Self| filler.columns.iter().map(|c| c.data.grown() as u64).sum::<u64>();
-        let most = |filler: &Self| {
-            filler.budget.open.min(filler.budget.room.saturating_sub(filler.sealed))
+    pub(super) fn make_room(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<bool> {
+        let open = |cluster_builder: &Self| {
+            cluster_builder.columns.iter().map(|c| c.data.grown() as u64).sum::<u64>()
+        };
+        let most = |cluster_builder: &Self| {
+            cluster_builder
+                .budget
+                .open
+                .min(cluster_builder.budget.room.saturating_sub(cluster_builder.sealed))
         };
         let held = open(self);
         if held <= most(self) {
@@ -68,12 +72,12 @@ impl Filler {
         });
         let mut columns = count.copied().collect::<Vec<_>>();
         columns.sort_unstable();
-        self.seal_rest(columns, outlet)?;
+        self.seal_rest(columns, cluster_target)?;
         Ok(false)
     }
 
     /// Seals pages, those of a column in order, and lets their elements go.
-    fn seal(&mut self, tasks: Vec<Task>, outlet: &mut dyn Outlet) -> Result<()> {
+    fn seal(&mut self, tasks: Vec<Task>, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         self.choose(&tasks)?;
         // Elements of a wave go when all its pages are sealed, so memory holds a wave twice.
         let mut rest = &tasks[..];
@@ -84,16 +88,16 @@ impl Filler {
                 bytes > self.budget.piece
             });
             let (wave, after) = rest.split_at(full.unwrap_or(rest.len()).max(1));
-            self.seal_wave(wave, outlet)?;
+            self.seal_wave(wave, cluster_target)?;
             rest = after;
         }
         Ok(())
     }
 
-    fn seal_wave(&mut self, wave: &[Task], outlet: &mut dyn Outlet) -> Result<()> {
+    fn seal_wave(&mut self, wave: &[Task], cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         let plans = plans(&self.schema, &self.settings)?;
         let columns = &self.columns;
-        let pages = self.lanes.map(wave, |task, scratch| {
+        let pages = self.workers.map(wave, |task, scratch| {
             let column = &columns[task.column];
             let (plan, range) = (&plans[task.column], column.range(task));
             let page = plan.seal(&column.data, range.clone(), scratch)?;
@@ -108,7 +112,7 @@ impl Filler {
         let pages = if self.options.buffered {
             pages.into_iter().map(Page::Sealed).collect()
         } else {
-            outlet.store(pages)?
+            cluster_target.store(pages)?
         };
         for ((task, page), other) in wave.iter().zip(pages).zip(others) {
             let other = other.map(Page::Sealed);
@@ -123,12 +127,12 @@ impl Filler {
                 column.elements = task.range.end;
             }
         }
-        self.spill(outlet)
+        self.spill(cluster_target)
     }
 
     /// Stores sealed pages before their cluster is complete, when even they are too many: a single
     /// entry may be larger than the memory.
-    fn spill(&mut self, outlet: &mut dyn Outlet) -> Result<()> {
+    fn spill(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         if self.sealed <= self.budget.room {
             return Ok(());
         }
@@ -142,7 +146,7 @@ impl Filler {
                 ColumnStorage::plain(root).apply(id, schema, &mut self.settings);
             }
             let pages = std::mem::take(&mut column.pages);
-            column.pages = outlet.store_waiting(pages)?;
+            column.pages = cluster_target.store_waiting(pages)?;
         }
         self.sealed = self.columns.iter().flat_map(|c| &c.pages).map(Page::bytes).sum();
         Ok(())
