@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::unify::needs_value;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 
@@ -184,4 +183,11 @@ fn same(source: &Schema, from: &[ColumnId], target: &Schema, into: &[ColumnId]) 
     };
     from.len() == into.len()
         && from.iter().zip(into).all(|(&a, &b)| encoding(source, a) == encoding(target, b))
+}
+
+/// Whether a field or one below it cannot be left without a value.
+pub(super) fn needs_value(schema: &Schema, id: FieldId) -> bool {
+    let field = schema.field(id);
+    field.structure == Structure::Streamer
+        || field.children.iter().any(|&child| needs_value(schema, child))
 }

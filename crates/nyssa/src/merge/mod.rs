@@ -25,6 +25,7 @@ mod options;
 mod plain;
 mod recluster;
 mod report;
+mod shape;
 mod survey;
 mod transfer;
 mod tree;

@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::survey::Shape;
+use super::shape::Shape;
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
 
 /// Gives fields that differ in where their data are data of their own, in all shapes.

@@ -8,12 +8,13 @@ use rayon::prelude::*;
 use super::input::Input;
 use super::plain;
 use super::report::InputReport;
+use super::shape::Shape;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rntuple::format::{Anchor, ExtraType};
 use crate::rntuple::read::{self, Reader};
-use crate::rntuple::schema::{FieldId, Schema, align};
+use crate::rntuple::schema::{Schema, align};
 use crate::rootfile::RootFile;
 
 /// Inputs that are open at a time, so that thousands of them stay below every system's limit.
@@ -53,21 +54,6 @@ pub(super) struct Surveyed {
     pub uncompressed: u64,
     /// It has attribute sets.
     pub has_attributes: bool,
-}
-
-/// A schema that some inputs have.
-#[derive(PartialEq)]
-pub(super) struct Shape {
-    /// As in the files, but collections that projected fields show have names that suit all shapes, and
-    /// where all is decoded, fields that are not projected in all shapes have data of their own.
-    pub schema: Schema,
-    /// As in the files.
-    pub file: Schema,
-    /// The fields there by the top-level fields of `schema`.
-    pub origins: Vec<FieldId>,
-    pub extra_types: Vec<ExtraType>,
-    /// Number of the first input that has it.
-    pub first: usize,
 }
 
 impl Survey {

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::mapping::{Ids, Mapping, check_empty};
 use super::options::Mode;
-use super::survey::{Shape, Survey};
+use super::shape::Shape;
+use super::survey::Survey;
 use super::tree::{Node, gather};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::ExtraType;
@@ -239,11 +240,4 @@ fn extra_types(shapes: &[Shape]) -> Result<Vec<ExtraType>> {
         out.push(ExtraType::of_streamer_list(&infos.serialize(ExtraType::LIST_OFFSET.into())?)?);
     }
     Ok(out)
-}
-
-/// Whether a field or one below it cannot be left without a value.
-pub(super) fn needs_value(schema: &Schema, id: FieldId) -> bool {
-    let field = schema.field(id);
-    field.structure == Structure::Streamer
-        || field.children.iter().any(|&child| needs_value(schema, child))
 }
