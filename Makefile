@@ -10,7 +10,7 @@ SEED ?= $(shell date +%s)
 DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data lint fuzz bench clean
+.PHONY: help build demo test test-rust test-python test-data lint format fuzz bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -55,13 +55,15 @@ test-data:
 	cargo test --workspace --quiet --tests -- --ignored
 	test ! -s build/needs-data || $(PYTEST) $$(cat build/needs-data)
 
-lint: build $(VENV)/.installed-test
-	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
+lint: format build $(VENV)/.installed-test
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python/nyssa
+
+format:
+	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 
 fuzz:
 	fuzz/run $(SECONDS)

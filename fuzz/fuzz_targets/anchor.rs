@@ -7,6 +7,9 @@ fuzz_target!(|data: &[u8]| {
     let mut payload = data.to_vec();
     nyssa_fuzz::repair::repair_anchor(&mut payload);
     if let Ok(anchor) = nyssa::rntuple::format::Anchor::parse(&payload) {
-        assert!(nyssa::rntuple::format::Anchor::parse(&anchor.serialize()).is_ok_and(|same| same == anchor));
+        assert!(
+            nyssa::rntuple::format::Anchor::parse(&anchor.serialize())
+                .is_ok_and(|same| same == anchor)
+        );
     }
 });

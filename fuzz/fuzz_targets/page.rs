@@ -18,5 +18,6 @@ fuzz_target!(|data: &[u8]| {
     let mut out = vec![0; elements * encoding.native_size()];
     let _ = nyssa::rntuple::page::unseal(stored, None, &encoding, elements, &mut out, &mut scratch);
     let mut out = vec![0; elements * 8];
-    let _ = nyssa::rntuple::page::unseal_f64(stored, None, &encoding, elements, &mut out, &mut scratch);
+    let _ =
+        nyssa::rntuple::page::unseal_f64(stored, None, &encoding, elements, &mut out, &mut scratch);
 });

@@ -141,7 +141,7 @@ class Steps:
         parts: Sequence[tuple[int, int, int, str]],
         names: Sequence[str],
         *,
-        spare: bool = False,
+        skip_unreadable: bool = False,
         entries: int | None = None,
         memory: int | None = None,
         links: Sequence[str | Dataset] | None = None,

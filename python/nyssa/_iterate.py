@@ -199,7 +199,7 @@ def iterate(
         if lazy and not one_by_one:
             opened = chain(sources, schema=schema, threads=threads, **evolution)
         options = opened._step_options(library, step_size, chosen, threads)
-        options["spare"] = skip_unreadable
+        options["skip_unreadable"] = skip_unreadable
         if one_by_one:
             options["links"] = [link(source) for source in sources[1:]]
             options["options"] = link_options(opened, **evolution)

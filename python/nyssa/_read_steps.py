@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from nyssa import _core, _library, _spare
+from nyssa import _core, _library, _skip_unreadable
 
 __all__ = ["each"]
 
@@ -25,7 +25,7 @@ def each(
             columns, file, start, stop, first, left_out = step
             if left_out:
                 names = [column.name for column in columns]
-                _spare.warn(left_out)
+                _skip_unreadable.warn(left_out)
             table = _library.table(library, names, columns, first, first + stop - start)
             made = [show(table, file, start, stop)]
             del step, columns, table  # The caller alone holds the step.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from typing_extensions import Unpack
 
-from nyssa import _core, _library, _spare
+from nyssa import _core, _library, _skip_unreadable
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
 from nyssa._typing import (
@@ -142,7 +142,9 @@ class Column(NDArrayOperatorsMixin):
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         if skip_unreadable:
-            return _spare.column(self._dataset._core, self.name, library, start, stop, threads)
+            return _skip_unreadable.column(
+                self._dataset._core, self.name, library, start, stop, threads
+            )
         column = self._read(start, stop, threads, _library.takes_layouts(library))
         return _library.column(library, column, start, stop)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, overload
 import awkward as ak
 from typing_extensions import Self, Unpack
 
-from nyssa import _awkward, _core, _lazy, _library, _spare
+from nyssa import _awkward, _core, _lazy, _library, _skip_unreadable
 from nyssa._filter import NameFilter, choose, deep, matcher, not_found, nothing_left
 from nyssa._mapping import Choosable
 from nyssa._read_steps import each
@@ -347,10 +347,10 @@ class Dataset(Choosable[Column]):
         if lazy:
             if library != "ak":
                 raise ArgumentError('lazy=True makes awkward arrays; use library="ak"')
-            record = _spare.lazy if skip_unreadable else _lazy.record
+            record = _skip_unreadable.lazy if skip_unreadable else _lazy.record
             return record(source._core, chosen, start, stop, threads)
         if skip_unreadable:
-            return _spare.table(source._core, chosen, library, start, stop, threads)
+            return _skip_unreadable.table(source._core, chosen, library, start, stop, threads)
         return source._table(library, chosen, start, stop, threads)
 
     def with_rules(self, rules: ReadRules) -> Self:
@@ -444,7 +444,7 @@ class Dataset(Choosable[Column]):
         chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
         wanted = entry_numbers(indices, self.num_entries)
         if skip_unreadable:
-            return _spare.take(self._core, chosen, library, wanted, threads)
+            return _skip_unreadable.take(self._core, chosen, library, wanted, threads)
         layout = _library.takes_layouts(library)
         columns = self._core.take(chosen, wanted, threads, layout)
         return _library.table(library, chosen, columns, 0, len(wanted))
@@ -601,7 +601,7 @@ class Dataset(Choosable[Column]):
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
         options = self._step_options(library, step_size, chosen, threads)
-        options["spare"] = skip_unreadable
+        options["skip_unreadable"] = skip_unreadable
         parts = [(start, stop, 0, self.file_path)]
 
         def show(arrays: Any, _file: str, start: int, stop: int) -> Any:

@@ -36,10 +36,10 @@ impl Dataset {
 
 /// What could be read: the dataset, names of columns, their arrays, and what was left out with the
 /// reasons.
-type Spared = (Dataset, Vec<String>, Vec<Array>, Vec<(String, String)>);
+type ReadWithout = (Dataset, Vec<String>, Vec<Array>, Vec<(String, String)>);
 
 impl Dataset {
-    fn spare(
+    fn read_readable(
         &self,
         py: Python<'_>,
         names: Vec<String>,
@@ -48,16 +48,16 @@ impl Dataset {
         read: impl FnOnce(&mut ReadableColumns<'_>, &Context) -> nyssa::Result<Vec<ArrayRef>>
         + Send
         + 'static,
-    ) -> PyResult<Spared> {
+    ) -> PyResult<ReadWithout> {
         let dataset = Arc::clone(&self.0);
         Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-            let mut sparing = ReadableColumns::new(dataset.as_ref(), &refs, context)?;
-            let arrays = read(&mut sparing, context)?;
-            let names: Vec<String> = sparing.names().into_iter().map(str::to_owned).collect();
-            let left_out = sparing.take_left_out().into_iter();
+            let mut readable = ReadableColumns::new(dataset.as_ref(), &refs, context)?;
+            let arrays = read(&mut readable, context)?;
+            let names: Vec<String> = readable.names().into_iter().map(str::to_owned).collect();
+            let left_out = readable.take_left_out().into_iter();
             let left_out = left_out.map(|one| (one.column, one.reason)).collect();
-            let read = sparing.without().unwrap_or_else(|| Arc::clone(&dataset));
+            let read = readable.without().unwrap_or_else(|| Arc::clone(&dataset));
             let fields = fields(read.as_ref(), &names)?;
             let arrays = columns(&fields, arrays, layout, context)?;
             Ok((Self(read), names, arrays, left_out))
@@ -220,9 +220,9 @@ impl Dataset {
         stop: u64,
         threads: Option<usize>,
         layout: Option<bool>,
-    ) -> PyResult<Spared> {
-        self.spare(py, names, threads, layout, move |sparing, context| {
-            sparing.read(start..stop, context)
+    ) -> PyResult<ReadWithout> {
+        self.read_readable(py, names, threads, layout, move |readable, context| {
+            readable.read(start..stop, context)
         })
     }
 
@@ -235,9 +235,9 @@ impl Dataset {
         indices: Vec<u64>,
         threads: Option<usize>,
         layout: Option<bool>,
-    ) -> PyResult<Spared> {
-        self.spare(py, names, threads, layout, move |sparing, context| {
-            sparing.take(&indices, context)
+    ) -> PyResult<ReadWithout> {
+        self.read_readable(py, names, threads, layout, move |readable, context| {
+            readable.take(&indices, context)
         })
     }
 

@@ -37,13 +37,13 @@ pub struct Steps {
 #[pymethods]
 impl Steps {
     /// Steps of `names` in `parts` of `dataset`, then in the files `links`, read with the columns of
-    /// `dataset`. With `spare` what cannot be read is left out.
+    /// `dataset`. With `skip_unreadable` what cannot be read is left out.
     /// Steps are of so many `entries`, or so that all takes so much `memory` in bytes, or of one cluster.
     /// `objects` are bytes that Python's objects take for each entry; `layout` is as for
     /// `Dataset.read`.
     #[new]
     #[pyo3(signature = (
-        dataset, parts, names, *, spare=false, entries=None, memory=None, links=None, options=None,
+        dataset, parts, names, *, skip_unreadable=false, entries=None, memory=None, links=None, options=None,
         threads=None, layout=None, objects=0
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -52,7 +52,7 @@ impl Steps {
         dataset: &Dataset,
         parts: Vec<Range>,
         names: Vec<String>,
-        spare: bool,
+        skip_unreadable: bool,
         entries: Option<u64>,
         memory: Option<u64>,
         links: Option<Vec<Bound<'_, PyAny>>>,
@@ -90,7 +90,7 @@ impl Steps {
             };
         let cancel = Arc::<AtomicBool>::default();
         let (parts, finish) = (Arc::new(parts), Arc::new(finish));
-        let steps = Core::new(parts, names, spare, size, finish, Arc::clone(&cancel));
+        let steps = Core::new(parts, names, skip_unreadable, size, finish, Arc::clone(&cancel));
         Ok(Self { steps: Arc::new(Mutex::new(Some(steps))), cancel, threads })
     }
 

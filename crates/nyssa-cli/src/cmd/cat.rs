@@ -268,30 +268,30 @@ fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
     app.message("hint: `nyssa schema` tells why");
 }
 
-/// Reads and prints in steps that fit in memory; `spare`: what cannot be read is left out from then on.
+/// Reads and prints in steps that fit in memory; `skip_unreadable`: what cannot be read is left out from then on.
 fn print(
     dataset: &dyn Dataset,
     entries: Range<u64>,
-    spare: bool,
+    skip_unreadable: bool,
     context: &Context,
     printer: &mut Printer<'_>,
     app: &mut App<'_>,
 ) -> Result<()> {
     let names: Vec<_> = printer.columns.iter().map(|column| column.name.clone()).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let mut sparing =
-        if spare { Some(ReadableColumns::new(dataset, &names, context)?) } else { None };
+    let mut readable =
+        if skip_unreadable { Some(ReadableColumns::new(dataset, &names, context)?) } else { None };
     let mut start = entries.start;
     let mut step = FIRST_STEP;
     while start < entries.end {
         let end = entries.end.min(start.saturating_add(step));
-        let arrays = match &mut sparing {
+        let arrays = match &mut readable {
             None => dataset.read(&names, start..end, context).in_file(dataset.file())?,
-            Some(sparing) => {
-                let arrays = sparing.read(start..end, context).in_file(dataset.file())?;
-                let names = sparing.names();
+            Some(readable) => {
+                let arrays = readable.read(start..end, context).in_file(dataset.file())?;
+                let names = readable.names();
                 printer.columns.retain(|column| names.contains(&column.name.as_str()));
-                let left_out = sparing.take_left_out();
+                let left_out = readable.take_left_out();
                 let told = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
                 warn(&told.collect::<Vec<_>>(), app);
                 arrays

@@ -174,7 +174,7 @@ where
                     let bytes = size(&made);
                     self.put(number, reserved, Made { task, made, bytes });
                 }
-                Err(error) => self.spare(&task, reserved, error),
+                Err(error) => self.leave_out(&task, reserved, error),
             }
         }
         std::mem::forget(guard);
@@ -247,7 +247,7 @@ where
     }
 
     /// A task failed; the plan says what that means.
-    fn spare(&self, task: &P::Task, reserved: u64, error: Error) {
+    fn leave_out(&self, task: &P::Task, reserved: u64, error: Error) {
         let mut state = self.lock();
         if let Some(error) = state.plan.failed(task, error) {
             drop(state);
@@ -306,13 +306,13 @@ mod tests {
         ahead: u64,
         written: Vec<u64>,
         left_out: Vec<u64>,
-        spare: bool,
+        leave_out: bool,
     }
 
     impl Count {
         fn to(end: u64) -> Self {
             let (written, left_out) = (Vec::new(), Vec::new());
-            Self { next: 0, end, ahead: u64::MAX, written, left_out, spare: false }
+            Self { next: 0, end, ahead: u64::MAX, written, left_out, leave_out: false }
         }
     }
 
@@ -340,7 +340,7 @@ mod tests {
 
         fn failed(&mut self, task: &u64, error: Error) -> Option<Error> {
             self.left_out.push(*task);
-            (!self.spare).then_some(error)
+            (!self.leave_out).then_some(error)
         }
     }
 
@@ -424,7 +424,7 @@ mod tests {
                 9 => Err(Error::unsupported("nine")),
                 _ => Ok(task * 2),
             };
-            let plan = Count { spare: true, ahead: 3, ..Count::to(40) };
+            let plan = Count { leave_out: true, ahead: 3, ..Count::to(40) };
             let mut plan = pipeline.run(plan, make, |_| 10, |_: &u64, made| Ok(made)).unwrap();
             plan.left_out.sort_unstable();
             assert_eq!(plan.left_out, [9, 19, 29, 39]);

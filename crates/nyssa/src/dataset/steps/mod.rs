@@ -133,18 +133,18 @@ enum State<T> {
 }
 
 impl<T: Send + 'static> Steps<T> {
-    /// The steps of `names` in `parts`. Nothing is read yet. With `spare` what cannot be read is left out
+    /// The steps of `names` in `parts`. Nothing is read yet. With `skip_unreadable` what cannot be read is left out
     /// from the step on in which that shows. Once `cancel` is set, reading ahead ends.
     pub fn new(
         parts: Parts,
         names: Vec<String>,
-        spare: bool,
+        skip_unreadable: bool,
         size: StepSize,
         finish: Finish<T>,
         cancel: Arc<AtomicBool>,
     ) -> Self {
         let job = Arc::new(Job { parts, size, finish });
-        let at = Position { columns: Columns::new(names, spare), ..Position::default() };
+        let at = Position { columns: Columns::new(names, skip_unreadable), ..Position::default() };
         let state = State::Idle(Box::new(Worker::new(&job, at)));
         Self { job, ready: VecDeque::new(), state, cancel }
     }

@@ -19,7 +19,7 @@ pub(super) struct Columns {
     /// Parts of columns that are left out.
     without: Arc<[LeftOut]>,
     /// Whether what cannot be read is left out.
-    spare: bool,
+    skip_unreadable: bool,
 }
 
 /// The part with the next entries.
@@ -33,9 +33,9 @@ pub(super) struct Open {
 }
 
 impl Columns {
-    /// The columns `names`; with `spare` what cannot be read of them is left out from then on.
-    pub fn new(names: Vec<String>, spare: bool) -> Self {
-        Self { names: names.into(), without: Arc::default(), spare }
+    /// The columns `names`; with `skip_unreadable` what cannot be read of them is left out from then on.
+    pub fn new(names: Vec<String>, skip_unreadable: bool) -> Self {
+        Self { names: names.into(), without: Arc::default(), skip_unreadable }
     }
 
     /// Number of columns.
@@ -53,7 +53,7 @@ impl Columns {
         let Some(part) = parts(number, &self.without, context)? else { return Ok(None) };
         let clusters = part.dataset.clusters();
         let mut open = Open { part, clusters, fields: Vec::new(), left_out: Vec::new() };
-        if self.spare {
+        if self.skip_unreadable {
             // What is known to be unreadable.
             self.leave_out(&mut open, context, |_| Ok(()))?;
         }
@@ -70,8 +70,8 @@ impl Columns {
     ) -> Result<Vec<ArrayRef>> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let arrays = match open.part.dataset.read(&names, entries.clone(), context) {
-            Err(error) if self.spare && leave_out && leaves_others_readable(&error) => {
-                self.leave_out(open, context, |sparing| sparing.read(entries.clone(), context))
+            Err(error) if self.skip_unreadable && leave_out && leaves_others_readable(&error) => {
+                self.leave_out(open, context, |readable| readable.read(entries.clone(), context))
             }
             read => read,
         }?;
@@ -90,13 +90,13 @@ impl Columns {
     ) -> Result<R> {
         let dataset: AnyDataset = Arc::clone(&open.part.dataset);
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let mut sparing = ReadableColumns::new(dataset.as_ref(), &names, context)?;
-        let done = read(&mut sparing)?;
-        let left_out = sparing.take_left_out();
+        let mut readable = ReadableColumns::new(dataset.as_ref(), &names, context)?;
+        let done = read(&mut readable)?;
+        let left_out = readable.take_left_out();
         let parts = left_out.iter().filter(|one| !self.names.contains(&one.column)).cloned();
         self.without = self.without.iter().cloned().chain(parts).collect();
-        self.names = sparing.names().into_iter().map(str::to_owned).collect();
-        open.part.dataset = sparing.without().unwrap_or_else(|| Arc::clone(&dataset));
+        self.names = readable.names().into_iter().map(str::to_owned).collect();
+        open.part.dataset = readable.without().unwrap_or_else(|| Arc::clone(&dataset));
         open.fields.clear();
         open.left_out.extend(left_out);
         Ok(done)

@@ -1,4 +1,4 @@
-//! The door: one column's encoding, decoding and encoding whole pages.
+//! The interface of this room: one column's encoding, decoding and encoding whole pages.
 
 use ColumnType as T;
 

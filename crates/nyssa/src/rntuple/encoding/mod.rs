@@ -1,6 +1,6 @@
 //! Column encodings: elements in memory ⇄ packed bytes of an uncompressed page.
 //!
-//! Specification: "Column Description". [`ColumnType`] is the table, [`Encoding`] the door, one file
+//! Specification: "Column Description". [`ColumnType`] is the table, [`Encoding`] the interface, one file
 //! per transform. Both sides are little-endian, and every page is encoded on its own.
 
 mod bits;
