@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
+from nyssa._job_reports import ConvertReport
 from nyssa._steps import threads_of
 
 __all__ = ["convert"]
@@ -57,7 +57,7 @@ def convert(
     force: bool = False,
     reproducible: bool = False,
     progress: Callable[[int, int], object] | bool = False,
-) -> dict[str, Any]:
+) -> ConvertReport:
     """Convert a TTree to an RNTuple in a new file.
 
     Parameters
@@ -123,7 +123,7 @@ def convert(
 
     Returns
     -------
-    dict
+    ConvertReport
         A report: entries, bytes, seconds, fields, what was renamed or left out and why, which other
         objects of the file came along (``"carried"``) and which did not (``"left_out"``).
 
@@ -161,7 +161,7 @@ def convert(
         ),
     )
     source, target = os.fspath(input), os.fspath(output)
-    report: dict[str, Any] = _job.run(
+    report: ConvertReport = _job.run(
         lambda show: _core.convert(source, target, options, workers, show), progress, "converted"
     )
     return report

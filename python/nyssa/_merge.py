@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
+from nyssa._job_reports import MergeReport
 from nyssa._steps import threads_of
 
 __all__ = ["merge"]
@@ -44,7 +44,7 @@ def merge(
     force: bool = False,
     reproducible: bool = False,
     progress: Callable[[int, int], object] | bool = False,
-) -> dict[str, Any]:
+) -> MergeReport:
     """Merge RNTuples into one in a new file.
 
     >>> nyssa.merge(["a.root", "b.root:dir/Events"], "all.root")
@@ -101,7 +101,7 @@ def merge(
 
     Returns
     -------
-    dict
+    MergeReport
         A report: inputs, entries, clusters, pages, bytes, seconds, and notes on what was left out.
 
     Raises
@@ -142,7 +142,7 @@ def merge(
         ),
     )
     sources, target = [os.fspath(one) for one in inputs], os.fspath(output)
-    report: dict[str, Any] = _job.run(
+    report: MergeReport = _job.run(
         lambda show: _core.merge(sources, target, options, workers, show), progress, "merged"
     )
     return report

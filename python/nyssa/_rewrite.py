@@ -11,6 +11,7 @@ import numpy as np
 
 from nyssa import _core, _job
 from nyssa._field_options import FieldOptions
+from nyssa._job_reports import RewriteReport
 from nyssa._steps import threads_of
 from nyssa.file import open_dataset
 from nyssa.rules import ReadRules
@@ -58,7 +59,7 @@ def rewrite(
     force: bool = False,
     reproducible: bool = False,
     progress: Callable[[int, int], object] | bool = False,
-) -> list[dict[str, Any]]:
+) -> list[RewriteReport]:
     """Decode an RNTuple and write it again in a new file.
 
     Names, C++ types, versions and values stay the same; the encoding is chosen anew.
@@ -163,7 +164,7 @@ def rewrite(
     )
     own = None if rules is None else rules._core
     target = os.fspath(output)
-    reports: list[dict[str, Any]] = _job.run(
+    reports: list[RewriteReport] = _job.run(
         lambda show: _core.rewrite(source, target, options, own, workers, show),
         progress,
         "rewritten",

@@ -1,7 +1,8 @@
-"""What `nyssa.verify`, `nyssa.diff`, `nyssa.inspect` and `nyssa.digest` report.
+"""What `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.digest` and the jobs report.
 
 A report is a dataclass. It prints as a table, and `Report.to_dict` gives what the command line
-prints with ``--json``. Digests are dicts, which are kept as JSON for another day.
+prints with ``--json``. Digests and the reports of `nyssa.convert`, `nyssa.rewrite`
+and `nyssa.merge` are dicts, which can be kept as JSON.
 """
 
 from __future__ import annotations
@@ -14,13 +15,29 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypedDict
 
+from nyssa._job_reports import (
+    ColumnReport,
+    ConvertedBranch,
+    ConvertReport,
+    MergedInput,
+    MergeReport,
+    RenamedBranch,
+    RewriteReport,
+    RewrittenField,
+    SkippedBranch,
+    StreamerFieldReport,
+    Trial,
+)
 from nyssa._table import Table, count, html, ratio, share, size, text
 
 __all__ = [
     "Checksums",
     "ColumnDigest",
     "ColumnPart",
+    "ColumnReport",
     "ComparedColumn",
+    "ConvertReport",
+    "ConvertedBranch",
     "DiffReport",
     "Difference",
     "DigestComparison",
@@ -29,9 +46,17 @@ __all__ = [
     "Distribution",
     "Incomparable",
     "InspectReport",
+    "MergeReport",
+    "MergedInput",
     "Part",
     "Problem",
+    "RenamedBranch",
     "Report",
+    "RewriteReport",
+    "RewrittenField",
+    "SkippedBranch",
+    "StreamerFieldReport",
+    "Trial",
     "Undigested",
     "VerifiedDataset",
     "VerifiedObjects",

@@ -89,7 +89,7 @@ def test_objects_without_headers(tmp_path: Path) -> None:
 def test_arrays_of_pointers_without_tags(tmp_path: Path) -> None:
     """Before ROOT 5.15/09 the objects lie there one after the other: by hand from the bytes."""
     [report] = _convert("roottest/io__vararyobj__varyingArray_51508.root", tmp_path)
-    assert [product["streamer"] for product in report["products"]] == [True]
+    assert [product["streamer"] for product in report["streamer_fields"]] == [True]
     table = nyssa.open(tmp_path / "out.root")["t1"].arrays(library="arrow")
     found = table.column(0)[0].as_py()["fPtrTable"]
     names = [(one[":_0"]["fName"], one["fX"]) for one in found]
@@ -104,7 +104,7 @@ def test_containers_of_pointers_are_streamer_fields(tmp_path: Path) -> None:
 
 def test_containers_of_classes_that_nobody_describes(tmp_path: Path) -> None:
     reports = _convert("uproot-issue-798.root", tmp_path)
-    products = {one["branch"]: one for report in reports for one in report["products"]}
+    products = {one["branch"]: one for report in reports for one in report["streamer_fields"]}
     assert products["PrimaryVerticesAuxDyn.neutralParticleLinks"]["streamer"]
 
 

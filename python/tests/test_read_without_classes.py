@@ -47,7 +47,7 @@ def test_values(
     """Every field that is no streamer field has the values of its branch."""
     source, output = data / "ttree" / name, tmp_path / "converted.root"
     report = nyssa.convert(source, output, tree, layout="vectors", skip_unsupported=True)
-    streamed = {one["branch"] for one in report["products"] if one["streamer"]}
+    streamed = {one["branch"] for one in report["streamer_fields"] if one["streamer"]}
     fields = {one["branch"]: one["field"] for one in report["fields"]}
     expected = reader.read(source, [tree], tmp_path / "read.jsonl", ENTRIES)
     found = root.call("entries", str(output), report["ntuple"], 17, ENTRIES, True)

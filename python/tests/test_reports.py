@@ -12,6 +12,7 @@ from typing import Any
 import awkward as ak
 import numpy as np
 import pytest
+import typing_extensions
 import uproot
 
 import nyssa
@@ -147,3 +148,26 @@ def test_digests_have_their_type(files: tuple[Path, Path]) -> None:
     compared = nyssa.digest(files[1], compare=report)
     assert set(compared) == set(nyssa.reports.DigestComparison.__annotations__)
     assert command("digest", files[0])["digests"] == report["digests"]
+
+
+def same_keys(report: Any, kind: Any) -> None:
+    """Check that a report has the keys of its type, and so have the dicts inside it."""
+    required, optional = kind.__required_keys__, kind.__optional_keys__
+    assert required <= report.keys() <= required | optional
+    hints = typing_extensions.get_type_hints(kind)
+    for name, value in report.items():
+        inner = typing_extensions.get_args(hints[name])
+        if isinstance(value, list) and inner and typing_extensions.is_typeddict(inner[0]):
+            for one in value:
+                same_keys(one, inner[0])
+
+
+def test_reports_of_jobs_have_their_types(files: tuple[Path, Path], tmp_path: Path) -> None:
+    tree, _ = files
+    one, two, merged = (tmp_path / f"{name}.root" for name in ("one", "two", "merged"))
+    converted = nyssa.convert(tree, one, effort="auto", encoding="auto", verify=True)
+    same_keys(converted, nyssa.reports.ConvertReport)
+    [rewritten] = nyssa.rewrite(one, two)
+    same_keys(rewritten, nyssa.reports.RewriteReport)
+    same_keys(nyssa.merge([one, two], merged), nyssa.reports.MergeReport)
+    assert json.loads(json.dumps(converted)) == converted

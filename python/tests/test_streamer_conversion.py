@@ -167,7 +167,7 @@ def test_root_reads_the_objects_of_streamer_fields(tracks: Tracks, tmp_path: Pat
         found = tracks.read("field_objects", path, names[branch], type_name)
         assert len(found) == 40
         assert found == tracks.objects[branch], branch
-    chosen = {one["branch"]: one["reason"] for one in report["products"] if one["streamer"]}
+    chosen = {one["branch"]: one["reason"] for one in report["streamer_fields"] if one["streamer"]}
     assert chosen == dict.fromkeys(BRANCHES, "asked for")
     assert nyssa.open(path)["tree"]["number"].array().to_list() == list(range(40))
 
@@ -177,7 +177,7 @@ def test_what_has_no_type_is_a_streamer_field_without_being_asked(
 ) -> None:
     path = tmp_path / "out.root"
     report = nyssa.convert(tracks.path, path, verify=True)
-    event, pointers = report["products"]
+    event, pointers = report["streamer_fields"]
     assert (pointers["branch"], pointers["streamer"]) == ("pointers", True)
     assert (event["branch"], event["class"], event["streamer"]) == ("event", "Event", True)
     assert event["reason"].startswith("no other type in RNTuple: ")
@@ -199,7 +199,7 @@ def test_objects_with_references_are_carried_as_they_are(
     cluster_size = 500 if late else None
     report = nyssa.convert(chains, path, cluster_size=cluster_size, verify=True)
     assert report["clusters"] > 2 if late else report["clusters"] == 1
-    [chain] = report["products"]
+    [chain] = report["streamer_fields"]
     assert chain["streamer"]
     assert chain["reason"].endswith("; the bytes that are in the file")
     expected = tracks.read("tree_objects", chains, "chain", "Chain")
@@ -220,7 +220,7 @@ def test_shared_objects_stay_shared(tracks: Tracks, tmp_path: Path) -> None:
 def test_auto_takes_the_smaller(tracks: Tracks, tmp_path: Path) -> None:
     path = tmp_path / "out.root"
     report = nyssa.convert(tracks.path, path, streamer="auto", verify=True)
-    products = {one["branch"]: one for one in report["products"]}
+    products = {one["branch"]: one for one in report["streamer_fields"]}
     assert set(products) == set(BRANCHES)
     for branch in ("track", "split.", "cells", "nested"):
         one = products[branch]
@@ -237,7 +237,7 @@ def test_auto_takes_the_smaller(tracks: Tracks, tmp_path: Path) -> None:
 def test_patterns_choose_branches(tracks: Tracks, tmp_path: Path) -> None:
     path = tmp_path / "out.root"
     report = nyssa.convert(tracks.path, path, streamer=["tr*k"], verify=True)
-    chosen = {one["branch"] for one in report["products"] if one["streamer"]}
+    chosen = {one["branch"] for one in report["streamer_fields"] if one["streamer"]}
     assert chosen == {"track", "event", "pointers"}
     with pytest.raises(nyssa.ArgumentError, match="match no branch of a class"):
         nyssa.convert(tracks.path, path, streamer="number", force=True)

@@ -227,20 +227,20 @@ fn print(reports: &[Report], each: bool, app: &mut App<'_>) -> Result<()> {
 }
 
 /// Branches of classes that are listed with what became of them.
-const LISTED_PRODUCTS: usize = 20;
+const LISTED_STREAMER_FIELDS: usize = 20;
 
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
-    for product in report.products.iter().take(LISTED_PRODUCTS) {
-        let StreamerFieldReport { branch, class, streamer, reason, .. } = product;
+    for field in report.streamer_fields.iter().take(LISTED_STREAMER_FIELDS) {
+        let StreamerFieldReport { branch, class, streamer, reason, .. } = field;
         let how = if *streamer { "streamer field" } else { "columns" };
-        let sizes = product.columns_bytes.zip(product.streamer_bytes).map(|(columns, streamer)| {
+        let sizes = field.columns_bytes.zip(field.streamer_bytes).map(|(columns, streamer)| {
             format!("; in columns {}, streamed {}", size(columns), size(streamer))
         });
         let sizes = sizes.unwrap_or_default();
         let line = format!("{how} {branch} ({class}): {reason}{sizes}");
         writeln!(app.out, "{}", printable(&line))?;
     }
-    let more = report.products.len().saturating_sub(LISTED_PRODUCTS);
+    let more = report.streamer_fields.len().saturating_sub(LISTED_STREAMER_FIELDS);
     if more > 0 {
         writeln!(app.out, "... and {more} more branches of classes: --json lists all")?;
     }

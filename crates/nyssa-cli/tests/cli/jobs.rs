@@ -215,7 +215,7 @@ fn streamer_fields_are_named() {
     let out = fine(&args);
     assert!(out.contains("\nstreamer field MET (TVector2): asked for\n"), "{out}");
     let auto = json(&[&args[..6], &["auto", "--force"]].concat());
-    let products = auto["products"].as_array().unwrap();
+    let products = auto["streamer_fields"].as_array().unwrap();
     let met = products.iter().find(|product| product["branch"] == "MET").unwrap();
     let [columns, streamer] = ["columns_bytes", "streamer_bytes"].map(|key| met[key].as_u64());
     assert_eq!(met["streamer"], columns > streamer);

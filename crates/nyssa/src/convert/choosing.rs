@@ -35,7 +35,7 @@ pub(super) struct Choosing<'a> {
     pub classes: &'a Classes<'a>,
     /// What each input reads as and becomes.
     pub checks: &'a [Checked],
-    pub troubles: &'a Failures,
+    pub failures: &'a Failures,
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub filter: &'a Filter,
@@ -72,7 +72,7 @@ impl Choosing<'_> {
     /// # Errors
     /// `InvalidArgument` for patterns that no branch of a class matches, `Cancelled`, and whatever is
     /// wrong with the input.
-    pub fn products(&self) -> Result<StreamerBranches> {
+    pub fn streamed_branches(&self) -> Result<StreamerBranches> {
         let infos = self.file.streamer_infos()?;
         let mut layouts = Layouts::new(&infos);
         let globs = match &self.options.streamer {
@@ -93,19 +93,19 @@ impl Choosing<'_> {
                 (Ok(_), Streamer::Auto) => Reason::Size,
                 (Ok(_), _) => continue,
             };
-            let product = StreamerBranch::new(&mut layouts, &class, input, checked.is_ok())
+            let streamed = StreamerBranch::new(&mut layouts, &class, input, checked.is_ok())
                 .map_err(|error| error.to_string())
-                .and_then(|product| match self.troubles.not_streamed(index) {
+                .and_then(|streamed| match self.failures.not_streamed(index) {
                     Some(NotStreamed { why, carried: false })
                         if !matches!(reason, Reason::Size) =>
                     {
-                        product.carry(input).ok_or_else(|| why.clone())
+                        streamed.carry(input).ok_or_else(|| why.clone())
                     }
                     Some(NotStreamed { why, .. }) => Err(why.clone()),
-                    None => Ok(product),
+                    None => Ok(streamed),
                 });
-            match product {
-                Ok(product) => candidates.push((index, product, reason)),
+            match streamed {
+                Ok(streamed) => candidates.push((index, streamed, reason)),
                 Err(why) => refused.push((index, class, reason, why)),
             }
         }
@@ -135,10 +135,10 @@ impl Choosing<'_> {
         mut refused: Vec<(usize, String, Reason, String)>,
     ) -> Result<StreamerBranches> {
         let trials = self.try_all(&candidates)?;
-        let mut products = StreamerBranches::default();
-        for ((index, product, reason), trial) in candidates.into_iter().zip(trials) {
-            let mut report = self.report(index, &product.class);
-            let mut product = product;
+        let mut streamed_branches = StreamerBranches::default();
+        for ((index, streamed, reason), trial) in candidates.into_iter().zip(trials) {
+            let mut report = self.report(index, &streamed.class);
+            let mut streamed = streamed;
             report.streamer = true;
             report.reason = match &reason {
                 Reason::Asked => "asked for".to_owned(),
@@ -147,37 +147,37 @@ impl Choosing<'_> {
             };
             match trial {
                 Trial::Streamed => (),
-                Trial::Carried(carried) => product = carried,
+                Trial::Carried(carried) => streamed = carried,
                 Trial::Sizes(columns, streamer) => {
                     report.columns_bytes = Some(columns);
                     report.streamer_bytes = Some(streamer);
                     report.streamer = streamer < columns;
                 }
                 Trial::Refused(why) => {
-                    refused.push((index, product.class, reason, why));
+                    refused.push((index, streamed.class, reason, why));
                     continue;
                 }
             }
-            if product.is_carried() {
+            if streamed.is_carried() {
                 report.reason += "; the bytes that are in the file";
             }
             if report.streamer {
-                products.by_input.insert(index, product);
+                streamed_branches.by_input.insert(index, streamed);
             }
-            products.reports.push(report);
+            streamed_branches.reports.push(report);
         }
-        products.infos = products.describe(self.file)?;
+        streamed_branches.infos = streamed_branches.describe(self.file)?;
         for (index, class, reason, why) in refused {
             if let Reason::NoType(_) = reason {
                 // Said where branches are left out.
-                products.not_streamed.insert(index, why);
+                streamed_branches.not_streamed.insert(index, why);
                 continue;
             }
             let mut report = self.report(index, &class);
             report.reason = format!("its objects cannot be streamed: {why}");
-            products.reports.push(report);
+            streamed_branches.reports.push(report);
         }
-        Ok(products)
+        Ok(streamed_branches)
     }
 
     fn report(&self, index: usize, class: &str) -> StreamerFieldReport {
@@ -196,11 +196,11 @@ impl Choosing<'_> {
         let memory = self.options.output.memory();
         let cluster = clusters::first(self.inputs, &taken, self.entries, cluster_size, memory);
         self.context.pool().install(|| {
-            let one = |(index, product, reason): &(usize, StreamerBranch, Reason)| {
+            let one = |(index, streamed, reason): &(usize, StreamerBranch, Reason)| {
                 self.context.check()?;
                 let input =
                     self.inputs.get(*index).ok_or_else(|| Error::not_found("no such branch"))?;
-                self.try_one(input, product, reason, &cluster)
+                self.try_one(input, streamed, reason, &cluster)
             };
             candidates.par_iter().map(one).collect()
         })
@@ -209,24 +209,24 @@ impl Choosing<'_> {
     fn try_one(
         &self,
         input: &Input<'_>,
-        product: &StreamerBranch,
+        streamed: &StreamerBranch,
         reason: &Reason,
         cluster: &Range<u64>,
     ) -> Result<Trial> {
-        let sample = |product: &StreamerBranch| product.read(self.reader, &input.path, cluster);
+        let sample = |streamed: &StreamerBranch| streamed.read(self.reader, &input.path, cluster);
         match reason {
             Reason::Asked => Ok(Trial::Streamed),
-            Reason::Size => Ok(match sample(product) {
+            Reason::Size => Ok(match sample(streamed) {
                 Ok(array) => {
-                    let (columns, streamer) = self.sizes(&input.path, product, cluster, &array)?;
+                    let (columns, streamer) = self.sizes(&input.path, streamed, cluster, &array)?;
                     Trial::Sizes(columns, streamer)
                 }
                 Err(error) => Trial::Refused(error.brief()),
             }),
-            Reason::NoType(_) => Ok(match sample(product) {
+            Reason::NoType(_) => Ok(match sample(streamed) {
                 // Some objects cannot be streamed, which only they tell.
                 Err(error) if unsupported(error.kind()) => {
-                    let carried = product.clone().carry(input).map(|one| (sample(&one), one));
+                    let carried = streamed.clone().carry(input).map(|one| (sample(&one), one));
                     match carried {
                         Some((Ok(_), carried)) => Trial::Carried(carried),
                         Some((Err(error), _)) => Trial::Refused(error.brief()),
@@ -243,7 +243,7 @@ impl Choosing<'_> {
     fn sizes(
         &self,
         path: &str,
-        product: &StreamerBranch,
+        branch: &StreamerBranch,
         cluster: &Range<u64>,
         streamed: &ArrayRef,
     ) -> Result<(u64, u64)> {
@@ -254,7 +254,7 @@ impl Choosing<'_> {
             ..write::Options::default()
         };
         let mut builder = SchemaBuilder::new(self.options.output.compression);
-        let class = FieldType::Streamed(product.class.clone());
+        let class = FieldType::Streamed(branch.class.clone());
         let field = builder.field(None, "object", &class)?;
         let schema = builder.finish();
         let seal = SealSettings::new(&schema, &settings);
@@ -280,9 +280,9 @@ impl Choosing<'_> {
             filter: &only,
             skip_unsupported: false,
             skip_unreadable: false,
-            products: &StreamerBranches::default(),
+            streamed_branches: &StreamerBranches::default(),
             checks: self.checks,
-            troubles: &Failures::default(),
+            failures: &Failures::default(),
         };
         map(self.inputs, rules).in_field(path)
     }

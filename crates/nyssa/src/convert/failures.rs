@@ -58,18 +58,18 @@ impl Failures {
     pub(super) fn add(
         &mut self,
         inputs: &[Input<'_>],
-        products: &StreamerBranches,
+        streamed_branches: &StreamerBranches,
         unit: &OutputField,
         error: &Error,
     ) -> bool {
         let kind = error.kind();
         let reason = error.brief();
         if let Source::Streamed(index) = unit.source
-            && let Some(product) = products.get(index)
+            && let Some(streamed) = streamed_branches.get(index)
             && unsupported(kind)
-            && products.has_choice(index)
+            && streamed_branches.has_choice(index)
         {
-            let carried = product.is_carried();
+            let carried = streamed.is_carried();
             let known = self.not_streamed.insert(index, NotStreamed { why: reason, carried });
             return known.is_none_or(|known| known.carried != carried);
         }
@@ -94,14 +94,14 @@ impl Failures {
 /// Whether a conversion goes on without a unit that failed.
 pub(super) fn left_out_by_option(
     options: &Options,
-    products: &StreamerBranches,
+    streamed_branches: &StreamerBranches,
     unit: &OutputField,
     error: &Error,
 ) -> bool {
     let kind = error.kind();
     match unit.source {
         _ if matches!(kind, Kind::Cancelled | Kind::Io | Kind::NotFound) => false,
-        Source::Streamed(index) if unsupported(kind) && products.has_choice(index) => true,
+        Source::Streamed(index) if unsupported(kind) && streamed_branches.has_choice(index) => true,
         _ if unsupported(kind) => options.skip_unsupported,
         _ => options.skip_unreadable,
     }

@@ -69,23 +69,23 @@ fn convert_paths(
     context: &Context,
 ) -> Result<Vec<Report>> {
     Output::check(&[input.name()], output, options.output.force)?;
-    let mut troubles = vec![Failures::default(); paths.len()];
+    let mut failures = vec![Failures::default(); paths.len()];
     loop {
-        match attempt(input, paths, output, options, context, &mut troubles)? {
+        match attempt(input, paths, output, options, context, &mut failures)? {
             Some(reports) => return Ok(reports),
             None => context.check()?,
         }
     }
 }
 
-/// Converts everything; `None` when there is news in `troubles`.
+/// Converts everything; `None` when there is news in `failures`.
 fn attempt(
     input: &RootFile,
     paths: &[String],
     output: &Path,
     options: &Options,
     context: &Context,
-    troubles: &mut [Failures],
+    failures: &mut [Failures],
 ) -> Result<Option<Vec<Report>>> {
     // Everything that can be refused is refused before the output is touched.
     options.output.validate()?;
@@ -94,7 +94,7 @@ fn attempt(
     let (mut ntuples, mut others) = others::plan(input, &keys)?;
     let mut none_left = None;
     let mut readers = Vec::with_capacity(paths.len());
-    for ((path, key), troubles) in paths.iter().zip(&keys).zip(troubles) {
+    for ((path, key), failures) in paths.iter().zip(&keys).zip(failures) {
         match Reader::open(input, path) {
             // One of several trees.
             Err(error) if keys.len() > 1 && options.skip_unsupported && is_unsupported(&error) => {
@@ -103,15 +103,15 @@ fn attempt(
             }
             reader => {
                 let reader = reader?;
-                let members = troubles.members();
+                let members = failures.members();
                 let reader = if members.is_empty() { reader } else { reader.without(members) };
-                readers.push((key, reader, troubles));
+                readers.push((key, reader, failures));
             }
         }
     }
     let mut trees = Vec::with_capacity(readers.len());
-    for (key, reader, troubles) in &mut readers {
-        match Tree::new(input, reader, &filter, options, troubles, context) {
+    for (key, reader, failures) in &mut readers {
+        match Tree::new(input, reader, &filter, options, failures, context) {
             // One of several trees, of which no branch is left.
             Err(error) if keys.len() > 1 && error.kind() == Kind::InvalidArgument => {
                 others.leave_out(key, error.message());

@@ -52,9 +52,9 @@ pub struct Rules<'a> {
     /// What each input reads as and becomes.
     pub checks: &'a [Checked],
     /// The branches that become streamer fields.
-    pub products: &'a StreamerBranches,
+    pub streamed_branches: &'a StreamerBranches,
     /// What is known of the branches from trying.
-    pub troubles: &'a Failures,
+    pub failures: &'a Failures,
 }
 
 /// What a branch reads as, and the type of its field (of its items when it has a counter), or why there is
@@ -119,12 +119,12 @@ fn select<'a>(
         if !rules.filter.takes(path) {
             continue;
         }
-        if let Some(skipped) = rules.troubles.left_out(index) {
+        if let Some(skipped) = rules.failures.left_out(index) {
             left_out.push(skipped.clone());
             continue;
         }
-        if let Some(product) = rules.products.get(index) {
-            let item = FieldType::Streamed(product.class.clone());
+        if let Some(streamed) = rules.streamed_branches.get(index) {
+            let item = FieldType::Streamed(streamed.class.clone());
             taken.push(Taken {
                 index,
                 path,
@@ -140,9 +140,10 @@ fn select<'a>(
                 taken.push(Taken { index, path, counter, data_type, item: item.clone() });
             }
             Err(reason) => {
-                let also = rules.products.not_streamed(index).map_or(String::new(), |why| {
-                    format!("; nor can its objects be streamed: {why}")
-                });
+                let also =
+                    rules.streamed_branches.not_streamed(index).map_or(String::new(), |why| {
+                        format!("; nor can its objects be streamed: {why}")
+                    });
                 let (unreadable, reason) = (!branch.complete, format!("{reason}{also}"));
                 map.skipped.push(Skipped { branch: path.clone(), reason, unreadable });
             }

@@ -29,7 +29,7 @@ fn branch(
             dimensions: dimensions.to_vec(),
             counter,
             unsigned: false,
-            len: dimensions.iter().product(),
+            len: dimensions.iter().streamed(),
         }],
         baskets: Vec::new(),
         branches: Vec::new(),
@@ -51,8 +51,8 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<ConversionPlan
         skip_unsupported: skip,
         skip_unreadable: false,
         checks: &checks,
-        products: &StreamerBranches::default(),
-        troubles: &Failures::default(),
+        streamed_branches: &StreamerBranches::default(),
+        failures: &Failures::default(),
     };
     map(&inputs, rules)
 }

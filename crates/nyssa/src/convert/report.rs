@@ -50,7 +50,7 @@ pub struct Report {
     /// How the columns of the output are stored, and why, in order of their ids.
     pub columns: Vec<ColumnReport>,
     /// Branches of classes that became streamer fields, or might have.
-    pub products: Vec<StreamerFieldReport>,
+    pub streamer_fields: Vec<StreamerFieldReport>,
     /// Branches whose field has another name.
     pub renamed: Vec<Renamed>,
     /// Branches left out, with reasons.

@@ -25,7 +25,7 @@ use crate::ttree::read::items;
 pub(super) struct Samples<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
-    pub products: &'a StreamerBranches,
+    pub streamed_branches: &'a StreamerBranches,
     pub units: &'a [OutputField],
     pub entries: &'a Range<u64>,
     /// About the first cluster.
@@ -85,8 +85,8 @@ impl Samples<'_> {
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;
         let sample = start..start + count;
-        let array = match self.products.get(index) {
-            Some(product) => product.read(self.reader, &input.path, &sample),
+        let array = match self.streamed_branches.get(index) {
+            Some(streamed) => streamed.read(self.reader, &input.path, &sample),
             None => input.read(self.reader, sample, None),
         };
         let array = array.and_then(|array| if only_items { items(&array) } else { Ok(array) });

@@ -62,8 +62,8 @@ impl StreamerBranches {
 
     /// Whether a branch that is a streamer field could be something else.
     pub(super) fn has_choice(&self, input: usize) -> bool {
-        self.get(input).is_some_and(|product| {
-            product.columns || product.bytes.is_some() && product.carried.is_none()
+        self.get(input).is_some_and(|streamed| {
+            streamed.columns || streamed.bytes.is_some() && streamed.carried.is_none()
         })
     }
 
@@ -76,7 +76,7 @@ impl StreamerBranches {
             return Ok(StreamerList::default());
         }
         let infos = file.streamer_list()?;
-        let layouts = || self.by_input.values().map(|product| &*product.layout);
+        let layouts = || self.by_input.values().map(|streamed| &*streamed.layout);
         // Bytes that are taken as they are may be of any version.
         Ok(match self.by_input.values().any(StreamerBranch::is_carried) {
             true => ObjectLayout::describe_all(layouts(), &infos),
@@ -84,7 +84,7 @@ impl StreamerBranches {
         })
     }
 
-    /// The product of an input.
+    /// The streamed of an input.
     pub fn get(&self, input: usize) -> Option<&StreamerBranch> {
         self.by_input.get(&input)
     }

@@ -42,11 +42,11 @@ pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
 pub(super) struct Tree<'a> {
     reader: &'a Reader,
     inputs: Vec<Input<'a>>,
-    products: StreamerBranches,
+    streamed_branches: StreamerBranches,
     map: ConversionPlan,
     entries: Range<u64>,
     options: &'a Options,
-    troubles: &'a mut Failures,
+    failures: &'a mut Failures,
     context: &'a Context,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Tree<'a> {
         reader: &'a Reader,
         filter: &Filter,
         options: &'a Options,
-        troubles: &'a mut Failures,
+        failures: &'a mut Failures,
         context: &'a Context,
     ) -> Result<Self> {
         let inputs = inputs(reader);
@@ -69,7 +69,7 @@ impl<'a> Tree<'a> {
             file,
             classes: &classes,
             checks: &checks,
-            troubles,
+            failures,
             reader,
             inputs: &inputs,
             filter,
@@ -77,7 +77,8 @@ impl<'a> Tree<'a> {
             options,
             context,
         };
-        let products = choosing.products().in_file(file.name()).in_object(reader.name())?;
+        let streamed_branches =
+            choosing.streamed_branches().in_file(file.name()).in_object(reader.name())?;
         let rules = Rules {
             layout: options.layout,
             compression: options.output.compression,
@@ -85,20 +86,20 @@ impl<'a> Tree<'a> {
             skip_unsupported: options.skip_unsupported,
             skip_unreadable: options.skip_unreadable,
             checks: &checks,
-            products: &products,
-            troubles,
+            streamed_branches: &streamed_branches,
+            failures,
         };
         let mut map = match inputs.is_empty() {
             // Trees without branches have nothing but their entries.
             true => ConversionPlan::default(),
             false => map(&inputs, rules).in_file(file.name()).in_object(reader.name())?,
         };
-        map.skipped.extend(troubles.members().iter().map(|LeftOut { column, reason }| Skipped {
+        map.skipped.extend(failures.members().iter().map(|LeftOut { column, reason }| Skipped {
             branch: column.clone(),
             reason: reason.clone(),
             unreadable: true,
         }));
-        Ok(Self { reader, inputs, products, map, entries, options, troubles, context })
+        Ok(Self { reader, inputs, streamed_branches, map, entries, options, failures, context })
     }
 
     /// Adds remarks to the report.
@@ -114,10 +115,11 @@ impl<'a> Tree<'a> {
         for (index, error) in failed {
             let unit = self.map.units.get(index);
             let members = unit.map_or(Ok(Vec::new()), |unit| self.damaged_members(unit, &error))?;
-            if self.troubles.add_members(members) {
+            if self.failures.add_members(members) {
                 continue;
             }
-            let news = |unit| self.troubles.add(&self.inputs, &self.products, unit, &error);
+            let news =
+                |unit| self.failures.add(&self.inputs, &self.streamed_branches, unit, &error);
             if !unit.is_some_and(news) {
                 return Err(error);
             }
@@ -171,7 +173,7 @@ impl<'a> Tree<'a> {
         let write_options = write::Options {
             fields: self.field_options(),
             description: tree.title.clone(),
-            streamer_infos: self.products.infos.clone(),
+            streamer_infos: self.streamed_branches.infos.clone(),
             ..asked.write_options()
         };
         let compression = write_options.compression;
@@ -184,7 +186,7 @@ impl<'a> Tree<'a> {
         let samples = Samples {
             reader: self.reader,
             inputs: &self.inputs,
-            products: &self.products,
+            streamed_branches: &self.streamed_branches,
             units: &self.map.units,
             entries: &self.entries,
             first: &first,
@@ -195,7 +197,7 @@ impl<'a> Tree<'a> {
             None => Vec::new(),
         };
         let (schema, units) = (&self.map.schema, &self.map.units);
-        let units = Units::new(self.reader, &self.inputs, &self.products, schema, units);
+        let units = Units::new(self.reader, &self.inputs, &self.streamed_branches, schema, units);
         let entries = &self.entries;
         let sizes = Sizes::new(&units, entries, &first, &settings, cluster_size, self.context)?;
         let cutter = sizes.cutter(tree, &units, entries, cluster_size, asked.memory());
@@ -211,7 +213,7 @@ impl<'a> Tree<'a> {
             memory: asked.memory(),
             total_bytes: input_bytes,
             left_out_by_option: &|unit, error| {
-                left_out_by_option(self.options, &self.products, unit, error)
+                left_out_by_option(self.options, &self.streamed_branches, unit, error)
             },
             digests: &digests,
             context: self.context,
@@ -239,7 +241,7 @@ impl<'a> Tree<'a> {
             digest_hash: digest::HASH.to_owned(),
             fields: self.field_reports(&written, digests.fields(&units, &self.map.fields)),
             columns,
-            products: self.products.reports.clone(),
+            streamer_fields: self.streamed_branches.reports.clone(),
             renamed: self.map.renamed.clone(),
             skipped: self.map.skipped.clone(),
             notes: self.map.notes.clone(),
@@ -299,13 +301,13 @@ impl<'a> Tree<'a> {
         let start = Instant::now();
         let ntuple = read::Reader::open(file, &self.ntuple())?;
         let mut fields = self.map.fields.clone();
-        for (index, product) in self.products.apart() {
+        for (index, streamed) in self.streamed_branches.apart() {
             let path = self.inputs.get(index).map_or("", |input| input.path.as_str());
             let Some(field) = fields.iter_mut().find(|field| field.branch == path) else {
                 continue;
             };
             field.readable = false;
-            let read = |entries: &Range<u64>| product.read(self.reader, path, entries);
+            let read = |entries: &Range<u64>| streamed.read(self.reader, path, entries);
             let first = self.entries.start;
             verify::same_bytes(file, &self.ntuple(), &field.field, first, read, self.context)
                 .in_file(self.reader.file())

@@ -19,7 +19,7 @@ use crate::ttree::{Reader, Shape};
 pub(super) struct Units<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
-    products: &'a StreamerBranches,
+    streamed_branches: &'a StreamerBranches,
     pub schema: &'a Schema,
     pub units: &'a [OutputField],
     counters: Counters,
@@ -57,17 +57,17 @@ impl<'a> Units<'a> {
     pub fn new(
         reader: &'a Reader,
         inputs: &'a [Input<'a>],
-        products: &'a StreamerBranches,
+        streamed_branches: &'a StreamerBranches,
         schema: &'a Schema,
         units: &'a [OutputField],
     ) -> Self {
         let counters = Counters::new(reader, inputs, units);
-        Self { reader, inputs, products, schema, units, counters }
+        Self { reader, inputs, streamed_branches, schema, units, counters }
     }
 
     /// Whether a branch reads as another type than its field.
     pub fn is_apart(&self, input: usize) -> bool {
-        self.products.get(input).is_some_and(StreamerBranch::is_apart)
+        self.streamed_branches.get(input).is_some_and(StreamerBranch::is_apart)
     }
 
     /// Reads one unit. To be called once by each unit for the same `cluster` and its `entries`:
@@ -89,9 +89,10 @@ impl<'a> Units<'a> {
             (Source::Branch(index), _) => read(*index).map(Data::Array),
             (Source::Items(index), _) => Ok(Data::Array(items(&read(*index)?)?)),
             (Source::Streamed(index), _) => {
-                let product = self.products.get(*index).zip(self.inputs.get(*index));
-                let (product, input) = product.ok_or_else(|| Error::not_found("no such branch"))?;
-                let (objects, bytes) = product.objects(self.reader, &input.path, entries)?;
+                let streamed = self.streamed_branches.get(*index).zip(self.inputs.get(*index));
+                let (streamed, input) =
+                    streamed.ok_or_else(|| Error::not_found("no such branch"))?;
+                let (objects, bytes) = streamed.objects(self.reader, &input.path, entries)?;
                 Ok(Data::Streamed { objects, bytes })
             }
             (Source::Offsets(_), Some(offsets)) => Ok(Data::Offsets(offsets.clone())),

@@ -159,7 +159,8 @@ fn unsupported_branches_are_all_named_or_skipped() {
     let report = run(&input, "esdTree", folder.path(), &options).unwrap();
     assert!(report.verified && !report.skipped.is_empty() && !report.fields.is_empty());
     assert!(report.skipped.iter().all(|skipped| skipped.branch.starts_with("ESDfriend./")));
-    let streamed: Vec<_> = report.products.iter().map(|product| product.branch.as_str()).collect();
+    let streamed: Vec<_> =
+        report.streamer_fields.iter().map(|field| field.branch.as_str()).collect();
     let objects = ["PHOSTrigger", "EMCALTrigger", "Tracks"];
     assert_eq!(streamed, objects, "branches of TObjects, and a TClonesArray with such");
 }

@@ -31,8 +31,8 @@ fn other_values_are_named() {
         skip_unsupported: false,
         skip_unreadable: false,
         checks: &checks,
-        products: &StreamerBranches::default(),
-        troubles: &Failures::default(),
+        streamed_branches: &StreamerBranches::default(),
+        failures: &Failures::default(),
     };
     let fields = map(&inputs, rules).unwrap().fields;
     let compared = |entries| {

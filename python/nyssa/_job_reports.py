@@ -1,0 +1,153 @@
+"""What `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` report: dicts, as ``--json`` prints them.
+
+Sizes are in bytes, times in seconds.
+"""
+
+from __future__ import annotations
+
+from typing_extensions import NotRequired, TypedDict
+
+
+class Trial(TypedDict):
+    """What the sample of a column took in one way of storing it."""
+
+    form: str
+    effort: str
+    bytes: int
+
+
+class ColumnReport(TypedDict):
+    """How one column of the output is stored, and why."""
+
+    id: int
+    field: str
+    column_type: str
+    bits: int
+    codec: str
+    effort: str
+    reason: str
+    tried: NotRequired[list[Trial]]
+    uncompressed_bytes: int
+    compressed_bytes: int
+
+
+class ConvertedBranch(TypedDict):
+    """One branch and the field that it became."""
+
+    branch: str
+    field: str
+    type_name: str
+    input_bytes: int
+    output_bytes: int
+    digest: str | None
+
+
+# A branch of a class that became a streamer field, or might have. `class` is a keyword of Python.
+StreamerFieldReport = TypedDict(
+    "StreamerFieldReport",
+    {
+        "branch": str,
+        "class": str,
+        "streamer": bool,
+        "reason": str,
+        "columns_bytes": NotRequired[int],
+        "streamer_bytes": NotRequired[int],
+    },
+)
+
+
+class RenamedBranch(TypedDict):
+    """A branch whose field has another name."""
+
+    branch: str
+    field: str
+
+
+class SkippedBranch(TypedDict):
+    """A branch that was left out, and why."""
+
+    branch: str
+    reason: str
+    unreadable: bool
+
+
+class _Written(TypedDict):
+    """What reports of all jobs have."""
+
+    output: str
+    ntuple: str
+    entries: int
+    clusters: int
+    output_bytes: int
+    seconds: float
+    megabytes_per_second: float
+    peak_memory_bytes: NotRequired[int]
+    verified: bool
+    notes: list[str]
+
+
+class _Sealed(_Written):
+    """What reports of jobs have that seal pages of one input anew."""
+
+    input: str
+    input_bytes: int
+    uncompressed_bytes: int
+    compressed_bytes: int
+    threads: int
+    verify_seconds: NotRequired[float]
+    columns: list[ColumnReport]
+    carried: list[str]
+    left_out: list[str]
+
+
+class ConvertReport(_Sealed):
+    """What `nyssa.convert` returns."""
+
+    tree: str
+    first_entry: int
+    digest_hash: str
+    fields: list[ConvertedBranch]
+    streamer_fields: list[StreamerFieldReport]
+    renamed: list[RenamedBranch]
+    skipped: list[SkippedBranch]
+
+
+class RewrittenField(TypedDict):
+    """One top-level field of the output of `nyssa.rewrite`."""
+
+    name: str
+    type_name: str
+    projected: bool
+    input_bytes: int
+    output_bytes: int
+
+
+class RewriteReport(_Sealed):
+    """What `nyssa.rewrite` returns for each RNTuple."""
+
+    source: str
+    input_entries: int
+    fields: list[RewrittenField]
+    dropped: list[str]
+
+
+class MergedInput(TypedDict):
+    """One input of `nyssa.merge`."""
+
+    file: str
+    ntuple: str
+    entries: int
+    clusters: int
+
+
+class MergeReport(_Written):
+    """What `nyssa.merge` returns."""
+
+    inputs: list[MergedInput]
+    mode: str
+    fields: int
+    pages: int
+    shared_pages: int
+    page_bytes: int
+    reclustered: bool
+    checksums_verified: bool
