@@ -68,7 +68,7 @@ READ = {
     "map": [[], [["a", 1], ["b", 2]], [["c", 3]]],
     "set": [[1, 2], [], [3]],
     "pair": [[1, "a"], [2, "b"], [3, "c"]],
-    "either": [[0, 1], [1, "a"], [2, [1.5]]],
+    "either": [{"variant": [0, 1]}, {"variant": [1, "a"]}, {"variant": [2, [1.5]]}],
     "atomic": [1, -2, 3],
 }
 NOTHING = {name: [] for name in TYPES}
