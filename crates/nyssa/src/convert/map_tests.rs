@@ -29,7 +29,7 @@ fn branch(
             dimensions: dimensions.to_vec(),
             counter,
             unsigned: false,
-            len: dimensions.iter().streamed(),
+            len: dimensions.iter().product(),
         }],
         baskets: Vec::new(),
         branches: Vec::new(),
