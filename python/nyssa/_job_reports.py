@@ -3,8 +3,6 @@
 Sizes are in bytes, times in seconds.
 """
 
-from __future__ import annotations
-
 from typing_extensions import NotRequired, TypedDict
 
 

@@ -134,3 +134,14 @@ def test_the_command_line_is_interrupted(tmp_path: Path) -> None:
     process.communicate()
     assert process.returncode in (-signal.SIGINT, 130)
     assert time.perf_counter() - began < LIMIT
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_a_program_that_ran_a_command(number: signal.Signals) -> None:
+    """After a command ran inside a Python program, a signal still ends the program."""
+    code = (
+        "import os, sys, time; from nyssa import _core; _core.run_cli(['nyssa', '--version']); "
+        "os.kill(os.getpid(), int(sys.argv[1])); time.sleep(10)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, str(int(number))], check=False)
+    assert ran.returncode == -number

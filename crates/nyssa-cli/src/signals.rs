@@ -2,8 +2,8 @@
 //! ignored already stays so, as `nohup` wants it.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 #[cfg(unix)]
 use signal_hook::consts::SIGHUP;
@@ -14,6 +14,10 @@ use signal_hook::{SigId, flag, low_level};
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
+
+/// Set while nobody listens. A signal whose default action is in force then ends the process: once handled, it
+/// has no default action any more, also where the command ran inside another program, such as Python.
+static IDLE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Listens as long as it lives.
 pub struct Signals {
@@ -26,7 +30,12 @@ impl Signals {
     /// Starts listening.
     pub fn install() -> io::Result<Self> {
         let mut signals = Self { stop: Arc::default(), which: Arc::default(), ids: Vec::new() };
-        for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
+        IDLE.store(false, Ordering::Relaxed);
+        for signal in SIGNALS.into_iter().filter(|&signal| !is(signal, Action::Ignore)) {
+            // Only before the first time: the handler that is registered here stays.
+            if is(signal, Action::Default) {
+                flag::register_conditional_default(signal, Arc::clone(&IDLE))?;
+            }
             let stop = || Arc::clone(&signals.stop);
             // In this order: the action that ends the process sees the flag of an earlier signal.
             let id = flag::register_conditional_shutdown(signal, code(signal), stop())?;
@@ -52,9 +61,16 @@ impl Signals {
     }
 }
 
-/// Whether whoever started this process wants it to ignore a signal.
+/// What a process does by itself when a signal comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Action {
+    Default,
+    Ignore,
+}
+
+/// Whether `action` is in force for a signal. Whoever started this process may want it to ignore one.
 #[cfg(unix)]
-fn is_ignored(signal: i32) -> bool {
+fn is(signal: i32, action: Action) -> bool {
     let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: with a null action nothing is changed, and the one in force is written into the memory that
     // is there for one.
@@ -62,11 +78,12 @@ fn is_ignored(signal: i32) -> bool {
         return false;
     }
     // SAFETY: sigaction has filled it, as it says by 0.
-    unsafe { found.assume_init() }.sa_sigaction == libc::SIG_IGN
+    let found = unsafe { found.assume_init() }.sa_sigaction;
+    found == if action == Action::Ignore { libc::SIG_IGN } else { libc::SIG_DFL }
 }
 
 #[cfg(not(unix))]
-fn is_ignored(_: i32) -> bool {
+fn is(_: i32, _: Action) -> bool {
     false
 }
 
@@ -79,5 +96,6 @@ impl Drop for Signals {
         for id in self.ids.drain(..) {
             low_level::unregister(id);
         }
+        IDLE.store(true, Ordering::Relaxed);
     }
 }
