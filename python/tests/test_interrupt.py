@@ -19,6 +19,8 @@ SOURCE = """
     import numpy as np
     import nyssa
 
+    # A shell that started the tests in the background has told them to ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = sys.argv[1]
     noise = np.random.default_rng(1).normal(size=10_000_000)
 

@@ -92,7 +92,7 @@ impl Failures {
 }
 
 /// Whether a conversion goes on without a unit that failed.
-pub(super) fn left_out_by_option(
+pub(super) fn may_leave_out(
     options: &Options,
     streamed_branches: &StreamerBranches,
     unit: &OutputField,

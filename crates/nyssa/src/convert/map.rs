@@ -149,9 +149,9 @@ fn select<'a>(
             }
         }
     }
-    let left_out_by_option =
+    let may_leave_out =
         |one: &Skipped| rules.skip_unsupported || one.unreadable && rules.skip_unreadable;
-    if !map.skipped.iter().all(left_out_by_option) {
+    if !map.skipped.iter().all(may_leave_out) {
         return Err(unsupported(&map.skipped));
     }
     map.skipped.extend(left_out);

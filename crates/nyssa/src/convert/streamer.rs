@@ -84,7 +84,7 @@ impl StreamerBranches {
         })
     }
 
-    /// The streamed of an input.
+    /// The branch of an input, if it is streamed.
     pub fn get(&self, input: usize) -> Option<&StreamerBranch> {
         self.by_input.get(&input)
     }

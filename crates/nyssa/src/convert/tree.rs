@@ -8,7 +8,7 @@ use super::choosing::Choosing;
 use super::classes::Classes;
 use super::clusters::Sizes;
 use super::digests::Digests;
-use super::failures::{Failures, left_out_by_option};
+use super::failures::{Failures, may_leave_out};
 use super::map::{Checked, ConversionPlan, Rules, check, map};
 use super::model::{FieldMap, Input, OutputField, Source};
 use super::options::Options;
@@ -212,8 +212,8 @@ impl<'a> Tree<'a> {
             settings: &settings,
             memory: asked.memory(),
             total_bytes: input_bytes,
-            left_out_by_option: &|unit, error| {
-                left_out_by_option(self.options, &self.streamed_branches, unit, error)
+            may_leave_out: &|unit, error| {
+                may_leave_out(self.options, &self.streamed_branches, unit, error)
             },
             digests: &digests,
             context: self.context,

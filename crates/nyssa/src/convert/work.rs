@@ -33,7 +33,7 @@ pub(super) struct Work<'a> {
     pub total_bytes: u64,
     /// Whether the conversion is to begin anew without a unit that failed; then nothing more is written, but
     /// the others are tried too.
-    pub left_out_by_option: &'a (dyn Fn(&OutputField, &Error) -> bool + Sync),
+    pub may_leave_out: &'a (dyn Fn(&OutputField, &Error) -> bool + Sync),
     /// Take what is read.
     pub digests: &'a Digests,
     pub context: &'a Context,
@@ -42,7 +42,7 @@ pub(super) struct Work<'a> {
 /// Why a conversion did not come to the end.
 pub(super) enum Stop {
     Error(Error),
-    /// These units failed, all of which are to be left_out_by_option; by index.
+    /// These units failed, by index. The options say to leave all of them out.
     Units(BTreeMap<usize, Error>),
 }
 
@@ -67,7 +67,7 @@ impl Work<'_> {
     /// Gives `writer` every cluster, complete.
     ///
     /// # Errors
-    /// The first error of any unit, `Cancelled`; the units that are left_out_by_option.
+    /// The first error of any unit, `Cancelled`, or the units that are to be left out.
     pub fn run(
         &self,
         mut cutter: Cutter,
@@ -180,7 +180,7 @@ struct UnitPlan<'a> {
     clusters: Clusters,
     /// Counts the units of all clusters.
     next: usize,
-    /// Units that failed and are left_out_by_option: the first error of each.
+    /// The first error of each unit that failed and is to be left out.
     failed: BTreeMap<usize, Error>,
 }
 
@@ -214,7 +214,7 @@ impl Plan for UnitPlan<'_> {
 
     fn failed(&mut self, task: &Task, error: Error) -> Option<Error> {
         let unit = self.work.units.units.get(task.unit);
-        if !unit.is_some_and(|unit| (self.work.left_out_by_option)(unit, &error)) {
+        if !unit.is_some_and(|unit| (self.work.may_leave_out)(unit, &error)) {
             return Some(error);
         }
         self.failed.entry(task.unit).or_insert(error);

@@ -83,7 +83,7 @@ pub trait Dataset: Send + Sync {
         })
     }
 
-    /// Fields and columns of an RNTuple; its top-level fields are the items.
+    /// Fields and columns of an RNTuple. Its top-level fields are the columns of the dataset.
     fn schema(&self) -> Option<&Schema> {
         None
     }
@@ -91,9 +91,8 @@ pub trait Dataset: Send + Sync {
     /// Ranges of entries, in order, that cover all entries. Each is cheap to read on its own.
     fn clusters(&self) -> Vec<Range<u64>>;
 
-    /// Reads the columns `names` of a range of entries. The arrays come in the order of `names`, each
-    /// `entries.len()` long,
-    /// of the Arrow types in [`Dataset::columns`].
+    /// Reads the columns `names` of a range of entries. The arrays come in the order of `names`. Each is as
+    /// long as the range, and of the Arrow type in [`Dataset::columns`].
     ///
     /// # Errors
     /// `NotFound` with the nearest names, `Unsupported`, `InvalidArgument` for a range beyond the
@@ -166,6 +165,19 @@ impl std::fmt::Debug for dyn Dataset {
 
 /// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
+
+/// Checks that a dataset of `total` entries has these.
+///
+/// # Errors
+/// `InvalidArgument` with both numbers.
+pub(crate) fn check_entries(entries: &Range<u64>, total: u64) -> Result<()> {
+    if entries.start <= entries.end && entries.end <= total {
+        return Ok(());
+    }
+    let Range { start, end } = entries;
+    let message = format!("entries {start}..{end} are asked for, there are {total}");
+    Err(Error::invalid_argument(message))
+}
 
 /// The Arrow fields of columns, with the names that were asked for.
 ///

@@ -16,7 +16,7 @@ use super::target::File;
 use super::with_schema::{Mapping, WithSchema};
 use super::{ReadRule, Target, WithRules};
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Backing;
 
@@ -302,14 +302,7 @@ impl Dataset for Chain {
         entries: Range<u64>,
         context: &Context,
     ) -> Result<Vec<ArrayRef>> {
-        if entries.start > entries.end || entries.end > self.num_entries() {
-            return Err(Error::invalid_argument(format!(
-                "entries {}..{} are asked for, there are {}",
-                entries.start,
-                entries.end,
-                self.num_entries()
-            )));
-        }
+        check_entries(&entries, self.num_entries())?;
         let parts = self.within(&entries).collect::<Vec<_>>();
         let read = |&(index, start, end): &(usize, u64, u64)| {
             context.check()?;

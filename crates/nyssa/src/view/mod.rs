@@ -1,6 +1,23 @@
 //! Datasets that are made of other datasets: several files as one, columns side by side, a part of the
 //! entries, other types or names, columns that are computed.
 
+/// A view is an object of the same format, name and file as the dataset in its field `$inner`.
+macro_rules! same_object {
+    ($inner:ident) => {
+        fn format(&self) -> $crate::dataset::Format {
+            self.$inner.format()
+        }
+
+        fn name(&self) -> &str {
+            self.$inner.name()
+        }
+
+        fn file(&self) -> &str {
+            self.$inner.file()
+        }
+    };
+}
+
 mod chain;
 pub mod evolve;
 mod join;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::Context;
 use crate::cut::Cut;
-use crate::dataset::{ColumnInfo, Dataset, Format};
+use crate::dataset::{ColumnInfo, Dataset, check_entries};
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::rntuple::schema::Schema;
@@ -159,17 +159,7 @@ fn part(piece: &SelectedRange, taken: Range<u64>) -> SelectedRange {
 }
 
 impl Dataset for Selected<'_> {
-    fn format(&self) -> Format {
-        self.inner.format()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn file(&self) -> &str {
-        self.inner.file()
-    }
+    same_object!(inner);
 
     fn close(&self) {
         self.inner.close();
@@ -221,14 +211,7 @@ impl Dataset for Selected<'_> {
         entries: Range<u64>,
         context: &Context,
     ) -> Result<Vec<ArrayRef>> {
-        if entries.start > entries.end || entries.end > self.num_entries() {
-            return Err(Error::invalid_argument(format!(
-                "entries {}..{} are asked for, there are {}",
-                entries.start,
-                entries.end,
-                self.num_entries()
-            )));
-        }
+        check_entries(&entries, self.num_entries())?;
         let parts = self.parts(&entries);
         let [first, rest @ ..] = &parts[..] else { return self.inner.read(names, 0..0, context) };
         let read = |part: &SelectedRange| {

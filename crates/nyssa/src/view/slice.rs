@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 
 use crate::Context;
-use crate::dataset::{ColumnInfo, Dataset, Format};
+use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
@@ -35,17 +35,7 @@ impl<'a> Slice<'a> {
 }
 
 impl Dataset for Slice<'_> {
-    fn format(&self) -> Format {
-        self.inner.format()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn file(&self) -> &str {
-        self.inner.file()
-    }
+    same_object!(inner);
 
     fn close(&self) {
         self.inner.close();

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::evolve::{Aliases, Conversion, Options, default_array, evolve};
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 
@@ -133,17 +133,7 @@ impl WithSchema {
 }
 
 impl Dataset for WithSchema {
-    fn format(&self) -> Format {
-        self.inner.format()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn file(&self) -> &str {
-        self.inner.file()
-    }
+    same_object!(inner);
 
     fn close(&self) {
         self.inner.close();

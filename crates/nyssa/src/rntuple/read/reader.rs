@@ -19,7 +19,7 @@ use super::shape::Node;
 use super::streamers::Streamers;
 use super::subfield;
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 use crate::leftovers::Leftovers;
@@ -279,12 +279,7 @@ impl Reader {
     }
 
     fn spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
-        if entries.start > entries.end || entries.end > self.entries {
-            return Err(Error::invalid_argument(format!(
-                "entries {}..{} are asked for, there are {}",
-                entries.start, entries.end, self.entries
-            )));
-        }
+        check_entries(entries, self.entries)?;
         Ok(self.layout().entry_spans(entries))
     }
 

@@ -1,19 +1,18 @@
-//! The memory of a cluster_builder: a part of the whole memory, cut into parts.
+//! The memory of one builder of clusters: a part of the whole memory, divided for its uses.
 
 use super::{Options, SealSettings};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
-/// One part in so many of the memory is for what the file needs: known pages, page lists, the write
-/// buffer.
+/// The memory divided by this is for what the file needs: known pages, page lists, the write buffer.
 const FILE_DIVISOR: u64 = 8;
-/// A page takes at most one part in so many of the memory of its cluster_builder.
+/// A page takes at most the memory of its builder divided by this.
 const PAGE_DIVISOR: u64 = 64;
-/// Pages are smaller where sealing one would take more than one part in so many of that memory.
+/// Sealing one page takes at most the memory of its builder divided by this. Else pages are smaller.
 const WORKER_DIVISOR: u64 = 2;
-/// The threads that seal take at most one part in so many of that memory.
+/// All threads that seal take at most the memory of their builder divided by this.
 const SEALING_DIVISOR: u64 = 4;
-/// Rows are taken apart in pieces of one part in so many of that memory.
+/// Rows are taken apart in pieces of the memory of the builder divided by this.
 const PIECE_DIVISOR: u64 = 16;
 /// Pages that sealing one needs besides: its elements, encoded, compressed at worst, and exact;
 /// and a buffer that grows.
@@ -21,7 +20,7 @@ const PAGES_PER_WORKER: u64 = 6;
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Memory of one cluster_builder, bytes.
+/// Memory of one builder of clusters, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     /// Open pages and sealed pages together.
@@ -39,7 +38,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// The share of one in `builders`, who seals on `threads` threads.
+    /// The part of one of `builders` builders, each of which seals on `threads` threads.
     ///
     /// # Errors
     /// `LimitExceeded` when the memory cannot hold the first page of every column.

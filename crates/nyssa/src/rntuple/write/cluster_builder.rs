@@ -96,8 +96,8 @@ impl Column {
 }
 
 impl ClusterBuilder {
-    /// A cluster_builder for rows of `schema` that seals on the threads of `context`, or on the caller's own
-    /// when that is `None`; one of `builders` that share the memory.
+    /// A builder for rows of `schema`. It seals on the threads of `context`, or on the thread of the caller
+    /// when that is `None`. It is one of `builders` builders that share the memory.
     ///
     /// # Errors
     /// `LimitExceeded` when the memory is too little for so many columns.
@@ -208,7 +208,7 @@ impl ClusterBuilder {
     ///
     /// # Errors
     /// `InvalidArgument` for arrays that do not fit the schema or have nulls: then nothing of this
-    /// call is taken. After any other error the cluster_builder takes no more ([`ClusterBuilder::is_broken`]).
+    /// call is taken. After any other error the builder takes no more ([`ClusterBuilder::is_broken`]).
     pub(super) fn extend(
         &mut self,
         arrays: &[ArrayRef],
@@ -228,7 +228,7 @@ impl ClusterBuilder {
     /// Ends the cluster, if it has any entries.
     ///
     /// # Errors
-    /// What sealing and the cluster_target say; the cluster_builder takes no more after that.
+    /// Those of sealing and of the target. The builder takes no more after that.
     pub(super) fn flush(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         self.check_whole()?;
         self.broken = true;

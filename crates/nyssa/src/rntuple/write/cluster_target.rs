@@ -1,4 +1,4 @@
-//! Where a cluster_builder's pages and clusters go.
+//! The target of the pages and clusters that a builder of clusters makes.
 
 use crate::error::Result;
 use crate::rntuple::encoding::ColumnType;
@@ -47,7 +47,7 @@ pub(super) struct SealedCluster {
     pub(super) bytes: u64,
 }
 
-/// Takes what a cluster_builder makes.
+/// Takes the pages and clusters of a builder.
 pub(super) trait ClusterTarget {
     /// Takes a complete cluster.
     ///

@@ -168,7 +168,7 @@ impl TableWriter {
     }
 }
 
-/// A cluster_builder for the rows of a writer's schema that has all the memory.
+/// A builder for the rows of a writer's schema that has all the memory.
 fn cluster_builder(
     writer: &Writer,
     options: Arc<Options>,

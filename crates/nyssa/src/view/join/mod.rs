@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use self::index::{Index, key_type, keys};
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, check_entries};
 use crate::error::{Error, Result, ResultExt};
 
 /// A dataset whose columns join those of another.
@@ -239,17 +239,7 @@ fn same_length(left: &dyn Dataset, right: &dyn Dataset) -> Result<()> {
 }
 
 impl Dataset for Join {
-    fn format(&self) -> Format {
-        self.left.format()
-    }
-
-    fn name(&self) -> &str {
-        self.left.name()
-    }
-
-    fn file(&self) -> &str {
-        self.left.file()
-    }
+    same_object!(left);
 
     fn close(&self) {
         self.left.close();
@@ -284,14 +274,7 @@ impl Dataset for Join {
         entries: Range<u64>,
         context: &Context,
     ) -> Result<Vec<ArrayRef>> {
-        let total = self.num_entries();
-        if entries.start > entries.end || entries.end > total {
-            let message = format!(
-                "entries {}..{} are asked for, there are {total}",
-                entries.start, entries.end
-            );
-            return Err(Error::invalid_argument(message));
-        }
+        check_entries(&entries, self.num_entries())?;
         let origins = names.iter().map(|name| self.origin(name)).collect::<Result<Vec<_>>>()?;
         let mut columns: Vec<Option<ArrayRef>> = vec![None; names.len()];
         for number in 0..=self.sides.len() {

@@ -181,17 +181,7 @@ fn plan_of(
 }
 
 impl Dataset for WithRules {
-    fn format(&self) -> Format {
-        self.inner.format()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn file(&self) -> &str {
-        self.inner.file()
-    }
+    same_object!(inner);
 
     fn close(&self) {
         self.inner.close();

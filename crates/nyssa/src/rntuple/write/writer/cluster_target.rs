@@ -1,4 +1,4 @@
-//! A writer takes what a cluster_builder makes.
+//! A writer is a target of clusters.
 
 use super::{StoredColumn, Writer};
 use crate::error::Result;

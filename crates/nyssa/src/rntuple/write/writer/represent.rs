@@ -1,7 +1,7 @@
 //! In which of two types the columns of a cluster are stored, and in which representations of their
 //! fields.
 //!
-//! Where a cluster_builder chose another type than ROOT's, it gives the pages in both, and the smaller ones
+//! Where a builder chose another type than ROOT's, it gives the pages in both, and the smaller ones
 //! are stored. What the first cluster needs is in the header; later clusters get further
 //! representations where these save more than they cost. In sum over the clusters, the pages of a
 //! column are never larger than in ROOT's type.
