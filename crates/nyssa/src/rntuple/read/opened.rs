@@ -1,4 +1,4 @@
-//! The pages that a read shares with those before and after it.
+//! The decoded pages that a read shares with earlier and later reads.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use super::plan::{PagePart, PageRef, Part, Plan};
 use super::planner::Layout;
 use crate::leftovers::{Key, Leftovers, Reach};
 
-/// What is known of the pages of a plan.
+/// The pages of a plan that are shared.
 pub struct Opened<'a> {
     leftovers: &'a Leftovers,
     reader: u64,
     /// Pages that an earlier read has decoded.
     found: HashMap<PageRef, Arc<Page>>,
-    /// Pages that a later read needs, too.
+    /// Pages that a later read also needs.
     beyond: HashSet<PageRef>,
 }
 
 impl<'a> Opened<'a> {
-    /// Looks for the pages of `plan` of reader number `reader`.
+    /// Looks for the pages of `plan` among the leftovers. `reader` is the id of the reader.
     pub fn new(leftovers: &'a Leftovers, reader: u64, layout: Layout<'_>, plan: &Plan) -> Self {
         let mut opened = Self { leftovers, reader, found: HashMap::new(), beyond: HashSet::new() };
         for (at, part, page) in plan.pages() {
@@ -38,12 +38,12 @@ impl<'a> Opened<'a> {
         opened
     }
 
-    /// The page, if an earlier read has decoded it.
+    /// The decoded page, if an earlier read kept it.
     pub fn find(&self, page: PageRef) -> Option<&Page> {
         self.found.get(&page).map(AsRef::as_ref)
     }
 
-    /// Whether a page is to be kept.
+    /// Whether to keep a page for later reads.
     pub fn wants(&self, page: PageRef, task: &Task<'_>) -> bool {
         let reach = if self.beyond.contains(&page) { Reach::Beyond } else { Reach::Ends };
         self.leftovers.wants(task.decoded_bytes(), reach)
@@ -65,13 +65,13 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// Whether elements behind those that are read are in a page, or the page says where they begin.
+/// Whether a later read needs a page: it holds later elements, or the offset at which they begin.
 fn reach(layout: Layout<'_>, index: bool, part: &Part, number: usize, page: &PagePart) -> Reach {
     let stored = || {
         let cluster = layout.clusters.get(part.cluster)?;
         Some(cluster.columns.get(part.column? as usize)?.elements)
     };
-    // Collections begin where those before them end.
+    // A collection begins at the end offset of the one before.
     let leads = || index && number + 1 == part.pages.len() && stored() > Some(part.elements.end);
     if page.skip + page.take < page.elements || leads() { Reach::Beyond } else { Reach::Ends }
 }

@@ -1,18 +1,18 @@
-//! The parts of fields by path, as ROOT's `RDataFrame` and uproot name them: `s.x` is a member of a
-//! record, `jets.pt` that of each item of a collection.
+//! Subfields by path, with the names that ROOT's `RDataFrame` and uproot use: `s.x` is a member of a record,
+//! `jets.pt` is the member of each item of a collection.
 
 use super::shape::Node;
 use super::streamers::Streamers;
 use crate::dataset::ColumnInfo;
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// Deepest nesting of fields that is looked through; real data stay below 20.
+/// Maximum depth of nested fields. Real data have less than 20 levels.
 pub const MAX_DEPTH: usize = 200;
 
-/// The fields from a top-level field down to one of its parts.
+/// The fields from a top-level field down to one of its subfields.
 pub type FieldPath = Vec<FieldId>;
 
-/// The parts of the fields `top`, parents first.
+/// Lists the subfields of the fields `top`. Parents come first.
 pub fn field_paths(schema: &Schema, top: &[FieldId]) -> Vec<FieldPath> {
     let mut found = Vec::new();
     for &id in top {
@@ -41,13 +41,13 @@ pub fn parts(field: &Field) -> &[FieldId] {
     if field.structure == Structure::Record || is_list(field) { &field.children } else { &[] }
 }
 
-/// Whether the only subfield is what each of several items is.
+/// Whether the only subfield is the type of several items.
 fn is_list(field: &Field) -> bool {
     field.structure == Structure::Collection || field.array_size.is_some()
 }
 
-/// The part of the fields `top` that `path` names. Items of collections, `_0` in ROOT's full path
-/// (`jets._0.pt`), need not be named, nor the underscore of the members of tuples.
+/// Finds the subfield of the fields `top` that `path` names. The path need not have the items of collections,
+/// which are `_0` in the full path of ROOT (`jets._0.pt`), nor the underscore of members of tuples.
 pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<FieldPath> {
     let names: Vec<&str> = path.split(['.', '/']).collect();
     let (first, rest) = names.split_first()?;
@@ -75,7 +75,7 @@ fn descend(schema: &Schema, way: &mut FieldPath, names: &[&str]) -> bool {
     false
 }
 
-/// The path of a part, without the items of collections.
+/// The path of a subfield, without the items of collections.
 pub fn path(schema: &Schema, way: &[FieldId]) -> String {
     let mut path = String::new();
     let mut item = false;
@@ -90,7 +90,7 @@ pub fn path(schema: &Schema, way: &[FieldId]) -> String {
     path
 }
 
-/// What a part reads as.
+/// Describes the column that a subfield is read as.
 pub fn item(schema: &Schema, way: &[FieldId], streamers: Option<&Streamers>) -> ColumnInfo {
     let name = path(schema, way);
     let node = node(schema, way, streamers);
@@ -101,7 +101,7 @@ pub fn item(schema: &Schema, way: &[FieldId], streamers: Option<&Streamers>) -> 
     }
 }
 
-/// The node of a part, its streamer fields decoded where there are layouts.
+/// Makes the node of a subfield. Its streamer fields are decoded where there are layouts.
 pub fn node(
     schema: &Schema,
     way: &[FieldId],
@@ -114,7 +114,7 @@ pub fn node(
     }
 }
 
-/// The C++ type that a part reads as: with all collections that it is in.
+/// The C++ type that a subfield is read as, with the collections around it.
 fn type_name(schema: &Schema, way: &[FieldId]) -> String {
     let Some((&last, above)) = way.split_last() else { return String::new() };
     above.iter().rev().map(|&id| schema.field(id)).fold(
@@ -130,7 +130,7 @@ fn type_name(schema: &Schema, way: &[FieldId]) -> String {
     )
 }
 
-/// The C++ type of a field, in words where it has none.
+/// The C++ type of a field, or a description where it has none.
 pub fn own_type(field: &Field) -> String {
     match field.structure {
         Structure::Collection if field.type_name.is_empty() => "(untyped collection)".to_owned(),

@@ -1,4 +1,4 @@
-//! An RNTuple without some members of its records, which cannot be read.
+//! A reader without those members of records that cannot be read.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::{Field, FieldId, Structure};
 
 impl Reader {
-    /// What cannot be read of the field or part `name`, at the end of `way`: members of records, or all.
+    /// Finds what cannot be read of the field or subfield `name`, at the end of `way`: members of records, or
+    /// the whole field.
     pub(super) fn damaged_parts(
         &self,
         name: &str,
@@ -29,14 +30,14 @@ impl Reader {
             whole += usize::from(parts.iter().any(|part| part.column == path));
             found.extend(parts);
         }
-        // Nothing would be left, or it is not for a member.
+        // The error is in no member, or no member would remain. Then the whole field cannot be read.
         if found.is_empty() || whole == members.len() {
             found = vec![LeftOut { column: name.to_owned(), reason: error.brief() }];
         }
         Ok(found)
     }
 
-    /// The same reader without some members of records.
+    /// Returns the same reader without some members of records.
     #[must_use]
     pub fn without(&self, left_out: &[LeftOut]) -> Self {
         let last = |one: &LeftOut| self.way(&one.column)?.last().copied();
@@ -46,7 +47,7 @@ impl Reader {
         reader
     }
 
-    /// Why these entries of a field cannot be read.
+    /// The error of reading these entries of a field, if there is one.
     fn error(
         &self,
         way: &FieldPath,
@@ -64,8 +65,8 @@ impl Reader {
         }
     }
 
-    /// The members of the record that a field is, or that its items are. Those of pairs and tuples make no
-    /// sense without each other.
+    /// The members of a record, or of the record that the items of a collection are. The members of pairs and
+    /// tuples are not listed, because one has no meaning without the other.
     fn members(&self, way: &FieldPath) -> Vec<FieldPath> {
         let longer = |id: &FieldId| way.iter().chain([id]).copied().collect::<FieldPath>();
         let last = way.last().filter(|_| way.len() < subfield::MAX_DEPTH);
