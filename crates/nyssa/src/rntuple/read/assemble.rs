@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field as ArrowField, Fields};
 
 use super::element::Element;
 use super::execute::Data;
-use super::shape::{Form, Node, NodeKind, Slot, array_size, union_fields};
+use super::shape::{Form, Node, NodeKind, StreamSlot, array_size, union_fields};
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 
@@ -70,7 +70,7 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
     }
 }
 
-fn values(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
+fn values(slot: &StreamSlot, streams: &[Data], length: usize) -> Result<ArrayRef> {
     macro_rules! primitive {
         ($type:ident) => {{
             let (buffer, length) = buffer(slot, streams, length)?;
@@ -135,7 +135,7 @@ fn cardinality(offsets: &OffsetBuffer<i64>, wide: bool) -> Result<ArrayRef> {
 }
 
 fn variant(
-    slot: &Slot,
+    slot: &StreamSlot,
     alternatives: &[(String, Node)],
     streams: &[Data],
     length: usize,
@@ -185,7 +185,7 @@ fn optional(offsets: &OffsetBuffer<i64>, values: &ArrayRef) -> Result<ArrayRef> 
     Ok(make_array(output.freeze()))
 }
 
-fn booleans(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
+fn booleans(slot: &StreamSlot, streams: &[Data], length: usize) -> Result<ArrayRef> {
     match stream(slot, streams)? {
         Data::Bits(bits) => {
             same(bits.len(), length)?;
@@ -195,7 +195,7 @@ fn booleans(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
     }
 }
 
-fn buffer(slot: &Slot, streams: &[Data], expected: usize) -> Result<(Buffer, usize)> {
+fn buffer(slot: &StreamSlot, streams: &[Data], expected: usize) -> Result<(Buffer, usize)> {
     match stream(slot, streams)? {
         Data::Values { buffer, length } => {
             same(*length, expected)?;
@@ -206,7 +206,7 @@ fn buffer(slot: &Slot, streams: &[Data], expected: usize) -> Result<(Buffer, usi
 }
 
 fn offsets_of<'a>(
-    slot: &Slot,
+    slot: &StreamSlot,
     streams: &'a [Data],
     length: usize,
 ) -> Result<&'a OffsetBuffer<i64>> {
@@ -219,7 +219,7 @@ fn offsets_of<'a>(
     }
 }
 
-fn stream<'a>(slot: &Slot, streams: &'a [Data]) -> Result<&'a Data> {
+fn stream<'a>(slot: &StreamSlot, streams: &'a [Data]) -> Result<&'a Data> {
     slot.index.and_then(|index| streams.get(index)).ok_or_else(internal)
 }
 

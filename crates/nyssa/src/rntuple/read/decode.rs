@@ -7,7 +7,7 @@ use crate::rntuple::page;
 use crate::rntuple::schema::Column;
 
 /// Output of the elements of a page.
-pub enum Out<'a> {
+pub enum PageOutput<'a> {
     /// Memory for exactly the wanted elements.
     Bytes(&'a mut [u8]),
     /// All bits of the page, packed. The wanted bits are cut out later.
@@ -15,7 +15,7 @@ pub enum Out<'a> {
 }
 
 /// One page to decode.
-pub struct Task<'a> {
+pub struct PageTask<'a> {
     /// Sealed bytes without the checksum.
     pub stored: &'a [u8],
     /// The stored checksum. `None` skips the verification.
@@ -31,7 +31,7 @@ pub struct Task<'a> {
 }
 
 /// A page with all elements decoded.
-pub struct Page {
+pub struct DecodedPage {
     /// Type of the elements in memory. Bits are packed when they are read as bits.
     element: Element,
     /// Type that the elements are read as.
@@ -39,7 +39,7 @@ pub struct Page {
     bytes: Vec<u8>,
 }
 
-impl Page {
+impl DecodedPage {
     /// Size in memory, bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -54,20 +54,20 @@ pub struct Scratch {
     bools: Vec<u8>,
 }
 
-impl Task<'_> {
+impl PageTask<'_> {
     /// Decodes the wanted elements into `out`.
     ///
     /// # Errors
     /// `Checksum`; `OutOfSpecification` for damaged pages and for values that do not fit in the type of the
     /// field.
-    pub fn run(&self, out: Out<'_>, scratch: &mut Scratch) -> Result<()> {
+    pub fn run(&self, out: PageOutput<'_>, scratch: &mut Scratch) -> Result<()> {
         let stored = Element::of_column(self.encoding.column_type);
         match out {
-            Out::Bytes(out) if self.target.is_same(stored) && self.is_whole(out) => {
+            PageOutput::Bytes(out) if self.target.is_same(stored) && self.is_whole(out) => {
                 let Self { stored, checksum, encoding, elements, .. } = self;
                 page::unseal(stored, *checksum, encoding, *elements, out, &mut scratch.unsealed)
             }
-            Out::Bits(bits) if stored == Element::Bit => {
+            PageOutput::Bits(bits) if stored == Element::Bit => {
                 // Arrow packs bits in the same way.
                 bits.extend_from_slice(self.open(&mut scratch.unsealed)?);
                 Ok(())
@@ -83,8 +83,8 @@ impl Task<'_> {
     /// Decodes the whole page, for several reads.
     ///
     /// # Errors
-    /// As [`Task::run`].
-    pub fn page(&self, scratch: &mut Scratch) -> Result<Page> {
+    /// As [`PageTask::run`].
+    pub fn page(&self, scratch: &mut Scratch) -> Result<DecodedPage> {
         let stored = Element::of_column(self.encoding.column_type);
         let mut bytes = Vec::new();
         let element = if stored == Element::Bit && self.target == Element::Bit {
@@ -93,16 +93,21 @@ impl Task<'_> {
         } else {
             self.decode(stored, &mut bytes, &mut scratch.unsealed)?
         };
-        Ok(Page { element, target: self.target, bytes })
+        Ok(DecodedPage { element, target: self.target, bytes })
     }
 
     /// Copies the wanted elements of a page that was decoded before into `out`.
     ///
     /// # Errors
-    /// As [`Task::run`].
-    pub fn take(&self, page: &Page, out: Out<'_>, scratch: &mut Scratch) -> Result<()> {
+    /// As [`PageTask::run`].
+    pub fn take(
+        &self,
+        page: &DecodedPage,
+        out: PageOutput<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         match out {
-            Out::Bits(bits) if page.element == Element::Bit => {
+            PageOutput::Bits(bits) if page.element == Element::Bit => {
                 bits.extend_from_slice(&page.bytes);
                 Ok(())
             }
@@ -111,9 +116,15 @@ impl Task<'_> {
     }
 
     /// Copies the wanted elements of a decoded page, whose type is `from`, into `out`.
-    fn put(&self, from: Element, page: &[u8], out: Out<'_>, bools: &mut Vec<u8>) -> Result<()> {
+    fn put(
+        &self,
+        from: Element,
+        page: &[u8],
+        out: PageOutput<'_>,
+        bools: &mut Vec<u8>,
+    ) -> Result<()> {
         match out {
-            Out::Bytes(out) => {
+            PageOutput::Bytes(out) => {
                 let take = out.len() / self.target.width();
                 let wanted = self.skip * from.width()..(self.skip + take) * from.width();
                 let wanted = page
@@ -125,7 +136,7 @@ impl Task<'_> {
                 }
                 cast(from, wanted, self.target, out)
             }
-            Out::Bits(bits) => {
+            PageOutput::Bits(bits) => {
                 bools.resize(self.elements, 0);
                 cast(from, page, Element::Bit, bools)?;
                 bits.extend(bools.chunks(8).map(pack));

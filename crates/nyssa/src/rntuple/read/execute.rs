@@ -9,11 +9,11 @@ use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::blob::Blob;
-use super::decode::{Out, Scratch, Task, encoding};
+use super::decode::{PageOutput, PageTask, Scratch, encoding};
 use super::element::Element;
 use super::opened::Opened;
 use super::options::Options;
-use super::plan::{Items, PageRef, Part, Plan, StreamPlan};
+use super::plan::{Items, PageRef, Plan, StreamPart, StreamPlan};
 use super::switches::Switches;
 use crate::Context;
 use crate::arena::Arena;
@@ -94,7 +94,7 @@ impl Executor<'_> {
         let units = units.collect::<Vec<_>>();
         let done = AtomicU64::new(0);
         let total = plan.bytes();
-        type Unit<'o> = (u64, Vec<(usize, PageRef, Out<'o>)>);
+        type Unit<'o> = (u64, Vec<(usize, PageRef, PageOutput<'o>)>);
         let work = |scratch: &mut Scratch, (size, pages): Unit<'_>, bytes: Result<&[Bytes]>| {
             let bytes = bytes?;
             for (index, page, out) in pages {
@@ -114,7 +114,7 @@ impl Executor<'_> {
         plan: &Plan,
         page: PageRef,
         bytes: Option<&Bytes>,
-        out: Out<'_>,
+        out: PageOutput<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let Some(part) = plan.page(page) else { return Ok(()) };
@@ -145,7 +145,7 @@ impl Executor<'_> {
         plan: &Plan,
         page: PageRef,
         bytes: &[u8],
-        out: Out<'_>,
+        out: PageOutput<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let task = self.task(plan, page, bytes)?;
@@ -159,7 +159,7 @@ impl Executor<'_> {
     }
 
     /// Describes how to decode a page that is stored as `bytes`.
-    fn task<'b>(&self, plan: &Plan, page: PageRef, bytes: &'b [u8]) -> Result<Task<'b>> {
+    fn task<'b>(&self, plan: &Plan, page: PageRef, bytes: &'b [u8]) -> Result<PageTask<'b>> {
         let stream = &plan.streams[page.stream];
         let part = &stream.parts[page.part];
         let wanted = &part.pages[page.page];
@@ -169,7 +169,7 @@ impl Executor<'_> {
             _ => (bytes, None),
         };
         let checksum = checksum.map(|bytes| u64::from_le_bytes(*bytes));
-        Ok(Task {
+        Ok(PageTask {
             stored,
             checksum: checksum.filter(|_| self.options.verify_checksums),
             encoding: encoding(self.schema.column(column))?,
@@ -205,11 +205,11 @@ fn split<'o>(
     stream: &StreamPlan,
     bytes: &'o mut [u8],
     bits: &'o mut [Vec<u8>],
-) -> Result<Vec<Vec<Option<Out<'o>>>>> {
+) -> Result<Vec<Vec<Option<PageOutput<'o>>>>> {
     if stream.element == Element::Bit {
         let mut pages = bits.iter_mut();
-        let part = |part: &Part| {
-            pages.by_ref().take(part.pages.len()).map(|page| Some(Out::Bits(page))).collect()
+        let part = |part: &StreamPart| {
+            pages.by_ref().take(part.pages.len()).map(|page| Some(PageOutput::Bits(page))).collect()
         };
         return Ok(stream.parts.iter().map(part).collect());
     }
@@ -227,7 +227,7 @@ fn split<'o>(
     let mut parts = Vec::with_capacity(stream.parts.len());
     for part in &stream.parts {
         advance(to_usize(part.zeros, "column")?).ok_or_else(short)?;
-        let pages = part.pages.iter().map(|page| advance(page.take).map(Out::Bytes));
+        let pages = part.pages.iter().map(|page| advance(page.take).map(PageOutput::Bytes));
         parts.push(pages.map(|out| out.ok_or_else(short).map(Some)).collect::<Result<_>>()?);
     }
     Ok(parts)

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::decode::{Page, Task};
+use super::decode::{DecodedPage, PageTask};
 use super::element::Element;
-use super::plan::{PagePart, PageRef, Part, Plan};
+use super::plan::{PagePart, PageRef, Plan, StreamPart};
 use super::planner::Layout;
 use crate::leftovers::{Key, Leftovers, Reach};
 
@@ -14,7 +14,7 @@ pub struct Opened<'a> {
     leftovers: &'a Leftovers,
     reader: u64,
     /// Pages that an earlier read has decoded.
-    found: HashMap<PageRef, Arc<Page>>,
+    found: HashMap<PageRef, Arc<DecodedPage>>,
     /// Pages that a later read also needs.
     beyond: HashSet<PageRef>,
 }
@@ -30,7 +30,7 @@ impl<'a> Opened<'a> {
                 opened.beyond.insert(at);
             }
             let key = opened.key(part, page);
-            let known = key.and_then(|key| leftovers.find::<Page>(&key, reach));
+            let known = key.and_then(|key| leftovers.find::<DecodedPage>(&key, reach));
             if let Some(known) = known.filter(|known| known.target == element) {
                 opened.found.insert(at, known);
             }
@@ -39,18 +39,18 @@ impl<'a> Opened<'a> {
     }
 
     /// The decoded page, if an earlier read kept it.
-    pub fn find(&self, page: PageRef) -> Option<&Page> {
+    pub fn find(&self, page: PageRef) -> Option<&DecodedPage> {
         self.found.get(&page).map(AsRef::as_ref)
     }
 
     /// Whether to keep a page for later reads.
-    pub fn wants(&self, page: PageRef, task: &Task<'_>) -> bool {
+    pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
         let reach = if self.beyond.contains(&page) { Reach::Beyond } else { Reach::Ends };
         self.leftovers.wants(task.decoded_bytes(), reach)
     }
 
     /// Keeps a page for later reads.
-    pub fn keep(&self, plan: &Plan, page: PageRef, decoded: Page) {
+    pub fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
         let part = plan.streams.get(page.stream).and_then(|stream| stream.parts.get(page.part));
         let key = part.zip(plan.page(page)).and_then(|(part, page)| self.key(part, page));
         if let Some(key) = key {
@@ -59,14 +59,20 @@ impl<'a> Opened<'a> {
         }
     }
 
-    fn key(&self, part: &Part, page: &PagePart) -> Option<Key> {
+    fn key(&self, part: &StreamPart, page: &PagePart) -> Option<Key> {
         let column = u64::from(part.column?);
         Some(Key { owner: self.reader, column, place: page.bytes.start })
     }
 }
 
 /// Whether a later read needs a page: it holds later elements, or the offset at which they begin.
-fn reach(layout: Layout<'_>, index: bool, part: &Part, number: usize, page: &PagePart) -> Reach {
+fn reach(
+    layout: Layout<'_>,
+    index: bool,
+    part: &StreamPart,
+    number: usize,
+    page: &PagePart,
+) -> Reach {
     let stored = || {
         let cluster = layout.clusters.get(part.cluster)?;
         Some(cluster.columns.get(part.column? as usize)?.elements)

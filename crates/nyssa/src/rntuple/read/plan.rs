@@ -39,12 +39,12 @@ pub struct StreamPlan {
     /// inside a cluster.
     pub lead_in: bool,
     /// One part for each cluster, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<StreamPart>,
 }
 
 /// The elements of a stream that one cluster has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Part {
+pub struct StreamPart {
     /// Cluster number.
     pub cluster: usize,
     /// Physical column id; `None` when the cluster has no pages of the stream.
@@ -89,7 +89,7 @@ pub struct Fetch {
     pub bytes: u64,
 }
 
-/// A page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`Part::pages`].
+/// A page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`StreamPart::pages`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct PageRef {
     /// Index of the stream.
@@ -112,7 +112,7 @@ impl Plan {
     }
 
     /// All pages, by stream.
-    pub(super) fn pages(&self) -> impl Iterator<Item = (PageRef, &Part, &PagePart)> {
+    pub(super) fn pages(&self) -> impl Iterator<Item = (PageRef, &StreamPart, &PagePart)> {
         self.streams.iter().enumerate().flat_map(|(stream, plan)| {
             plan.parts.iter().enumerate().flat_map(move |(part, plan)| {
                 let page = move |(page, wanted)| (PageRef { stream, part, page }, plan, wanted);

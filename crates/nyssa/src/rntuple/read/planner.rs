@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::blob::Blob;
 use super::element::Element;
-use super::plan::{PagePart, Part, Plan, StreamPlan};
-use super::shape::{Node, NodeKind, Slot};
+use super::plan::{PagePart, Plan, StreamPart, StreamPlan};
+use super::shape::{Node, NodeKind, StreamSlot};
 use super::stream::{Stored, Stream};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
@@ -143,7 +143,7 @@ impl<'a, 'n> Planner<'a, 'n> {
     }
 
     /// Plans a stream, or finds it if it is already planned.
-    fn want(&mut self, slot: &mut Slot, spans: &[Span]) -> Result<()> {
+    fn want(&mut self, slot: &mut StreamSlot, spans: &[Span]) -> Result<()> {
         let known = self.known.get(&slot.stream);
         if let Some((_, index)) = known.and_then(|k| k.iter().find(|(other, _)| other == spans)) {
             slot.index = Some(*index);
@@ -226,7 +226,7 @@ impl Layout<'_> {
 
     /// Number of elements of a node in a cluster, if its columns tell it.
     pub fn count(&self, node: &Node, cluster: usize) -> Result<Option<u64>> {
-        let stored = |slot: &Slot| {
+        let stored = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster);
             let stored = stored.in_field(&self.schema.path(node.field))?;
             Ok(Some(stored.elements()).filter(|_| !stored.deferred))
@@ -255,7 +255,7 @@ impl Layout<'_> {
     /// Refuses a part of the content of collections if its columns start inside the cluster: only the last
     /// offset tells how many zeros come first.
     fn check_not_late(&self, node: &Node, cluster: usize) -> Result<()> {
-        let check = |slot: &Slot| {
+        let check = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster)?;
             match stored.column {
                 Some(_) if stored.deferred => Err(Error::unsupported(
@@ -282,7 +282,7 @@ impl Layout<'_> {
     }
 
     /// Plans the pages in one cluster for `elements` of a node that has `span.total` elements.
-    fn part(&self, stored: &Stored<'_>, span: &Span, elements: Range<u64>) -> Result<Part> {
+    fn part(&self, stored: &Stored<'_>, span: &Span, elements: Range<u64>) -> Result<StreamPart> {
         let present = stored.elements();
         let leading = match span.total.checked_sub(present) {
             Some(0) => 0,
@@ -307,7 +307,7 @@ impl Layout<'_> {
             None => Vec::new(),
         };
         let column = stored.column.map(|(id, _)| id.0);
-        Ok(Part { cluster: span.cluster, column, zeros, elements: wanted, pages })
+        Ok(StreamPart { cluster: span.cluster, column, zeros, elements: wanted, pages })
     }
 
     fn pages(

@@ -182,8 +182,8 @@ impl Reader {
     /// too large for its stored bytes is refused. `None` for a page that is split over several keys;
     /// [`Reader::read_page`] reads it.
     ///
+    /// # Errors
     /// `OutOfSpecification` that names the column.
-    /// `OutOfSpecification` naming the column.
     pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Option<Range<u64>>> {
         let blob = self.page_blob(column, page)?;
         Ok((!blob.is_split()).then_some(blob.first))
@@ -255,8 +255,8 @@ impl Reader {
 
     fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
         let node = |name: &&str| {
-            let way = self.way(name).ok_or_else(|| self.missing(name))?;
-            subfield::node(&self.schema, &way, self.streamers.as_ref()).map_err(|reason| {
+            let field_path = self.field_path(name).ok_or_else(|| self.missing(name))?;
+            subfield::node(&self.schema, &field_path, self.streamers.as_ref()).map_err(|reason| {
                 Error::unsupported(reason).at(|place| place.field = Some((*name).to_owned()))
             })
         };
@@ -265,7 +265,7 @@ impl Reader {
 
     /// The fields from a top-level field down to the field `name`, which can be the top-level field or one of
     /// its subfields.
-    pub(super) fn way(&self, name: &str) -> Option<subfield::FieldPath> {
+    pub(super) fn field_path(&self, name: &str) -> Option<subfield::FieldPath> {
         match self.index.get(name) {
             Some(&id) => Some(vec![id]),
             None => subfield::find(&self.schema, &self.top_level, name),
@@ -412,8 +412,8 @@ impl Dataset for Reader {
         self.below.get_or_init(|| {
             let shown = self.items.iter().filter_map(|item| self.index.get(&item.name).copied());
             let field_paths = subfield::field_paths(&self.schema, &shown.collect::<Vec<_>>());
-            let item = |way: &subfield::FieldPath| {
-                subfield::item(&self.schema, way, self.streamers.as_ref())
+            let item = |field_path: &subfield::FieldPath| {
+                subfield::item(&self.schema, field_path, self.streamers.as_ref())
             };
             self.backing.iter().cloned().chain(field_paths.iter().map(item)).collect()
         })
@@ -428,7 +428,7 @@ impl Dataset for Reader {
         if self.index.contains_key(name) {
             return self.items.iter().chain(&self.backing).find(|item| item.name == name);
         }
-        let path = subfield::path(&self.schema, &self.way(name)?);
+        let path = subfield::path(&self.schema, &self.field_path(name)?);
         self.items.iter().chain(self.subcolumns()).find(|item| item.name == path)
     }
 
@@ -466,8 +466,8 @@ impl Dataset for Reader {
     ) -> Result<Vec<LeftOut>> {
         let mut found = Vec::new();
         for &name in names {
-            let way = self.way(name).ok_or_else(|| self.missing(name))?;
-            found.extend(self.damaged_parts(name, &way, entries, context)?);
+            let field_path = self.field_path(name).ok_or_else(|| self.missing(name))?;
+            found.extend(self.damaged_parts(name, &field_path, entries, context)?);
         }
         Ok(found)
     }

@@ -30,19 +30,19 @@ pub struct Node {
 #[derive(Clone, Debug)]
 pub enum NodeKind {
     /// Numbers or booleans.
-    Values(Slot),
+    Values(StreamSlot),
     /// Bitsets of a fixed size.
-    Bitset { bits: Slot, size: u64 },
+    Bitset { bits: StreamSlot, size: u64 },
     /// Sizes of a collection. `wide` means 64 bits.
-    Cardinality { offsets: Slot, wide: bool },
+    Cardinality { offsets: StreamSlot, wide: bool },
     /// A collection. Strings and optional values are collections, too.
-    List { offsets: Slot, item: Box<Node>, form: Form },
+    List { offsets: StreamSlot, item: Box<Node>, form: Form },
     /// A record with its members. An empty class has none.
     Record(Vec<(String, Node)>),
     /// A fixed-size array.
     Array { size: u64, item: Box<Node> },
     /// A variant: one of several alternatives, or none.
-    Variant { switch: Slot, alternatives: Vec<(String, Node)> },
+    Variant { switch: StreamSlot, alternatives: Vec<(String, Node)> },
 }
 
 /// Form in which a collection is read.
@@ -62,7 +62,7 @@ pub enum Form {
 
 /// A stream, and its index in the plan.
 #[derive(Clone, Debug)]
-pub struct Slot {
+pub struct StreamSlot {
     /// The stream that is read.
     pub stream: Stream,
     /// Index among the streams of the current read, once it is planned.
@@ -77,10 +77,10 @@ impl Node {
         build(schema, id, 0)
     }
 
-    /// Makes the node of the last field of `way`, with the collections around it, or returns the reason why
+    /// Makes the node of the last field of `field_path`, with the collections around it, or returns the reason why
     /// nyssa cannot read it.
-    pub fn part(schema: &Schema, way: &[FieldId]) -> Reason<Self> {
-        let Some((&id, above)) = way.split_last() else {
+    pub fn part(schema: &Schema, field_path: &[FieldId]) -> Reason<Self> {
+        let Some((&id, above)) = field_path.split_last() else {
             return Err("no field is named".to_owned());
         };
         above.iter().rev().try_fold(build(schema, id, 0)?, |inner, &id| around(schema, id, inner))
@@ -231,9 +231,9 @@ fn slot(
     slot: usize,
     slots: usize,
     element: Element,
-) -> Reason<Slot> {
+) -> Reason<StreamSlot> {
     let stream = Stream::new(schema, field, slot, slots, element)?;
-    Ok(Slot { stream, index: None })
+    Ok(StreamSlot { stream, index: None })
 }
 
 fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
@@ -266,7 +266,7 @@ fn leaf(
     schema: &Schema,
     id: FieldId,
     child: impl Fn(FieldId) -> Reason<Node>,
-    slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
+    slot: impl Fn(usize, usize, Element) -> Reason<StreamSlot>,
 ) -> Reason<NodeKind> {
     let field = schema.field(id);
     if let Some(size) = field.array_size {
@@ -333,7 +333,7 @@ fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
 fn bytes(
     field: FieldId,
     form: Form,
-    slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
+    slot: impl Fn(usize, usize, Element) -> Reason<StreamSlot>,
 ) -> Reason<NodeKind> {
     let kind = NodeKind::Values(slot(1, 2, Element::Byte)?);
     let item = Node { field, kind, type_name: None };

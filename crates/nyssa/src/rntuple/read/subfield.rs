@@ -21,18 +21,18 @@ pub fn field_paths(schema: &Schema, top: &[FieldId]) -> Vec<FieldPath> {
     found
 }
 
-fn walk(schema: &Schema, way: &mut FieldPath, found: &mut Vec<FieldPath>) {
-    let Some(field) = way.last().map(|&id| schema.field(id)) else { return };
-    if way.len() > MAX_DEPTH {
+fn walk(schema: &Schema, field_path: &mut FieldPath, found: &mut Vec<FieldPath>) {
+    let Some(field) = field_path.last().map(|&id| schema.field(id)) else { return };
+    if field_path.len() > MAX_DEPTH {
         return;
     }
     for &child in parts(field) {
-        way.push(child);
+        field_path.push(child);
         if !is_list(field) {
-            found.push(way.clone());
+            found.push(field_path.clone());
         }
-        walk(schema, way, found);
-        way.pop();
+        walk(schema, field_path, found);
+        field_path.pop();
     }
 }
 
@@ -52,34 +52,36 @@ pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<FieldPath> {
     let names: Vec<&str> = path.split(['.', '/']).collect();
     let (first, rest) = names.split_first()?;
     let &id = top.iter().find(|&&id| schema.field(id).name == *first)?;
-    let mut way = vec![id];
-    (!rest.is_empty() && descend(schema, &mut way, rest)).then_some(way)
+    let mut field_path = vec![id];
+    (!rest.is_empty() && descend(schema, &mut field_path, rest)).then_some(field_path)
 }
 
-fn descend(schema: &Schema, way: &mut FieldPath, names: &[&str]) -> bool {
+fn descend(schema: &Schema, field_path: &mut FieldPath, names: &[&str]) -> bool {
     let Some((name, rest)) = names.split_first() else { return true };
-    let Some(field) = way.last().map(|&id| schema.field(id)).filter(|_| way.len() <= MAX_DEPTH)
+    let Some(field) =
+        field_path.last().map(|&id| schema.field(id)).filter(|_| field_path.len() <= MAX_DEPTH)
     else {
         return false;
     };
     let list = is_list(field);
     for &child in parts(field) {
-        way.push(child);
+        field_path.push(child);
         let own = schema.field(child).name.as_str();
         let named = own == *name || own.strip_prefix('_') == Some(name);
-        if list && descend(schema, way, names) || named && descend(schema, way, rest) {
+        if list && descend(schema, field_path, names) || named && descend(schema, field_path, rest)
+        {
             return true;
         }
-        way.pop();
+        field_path.pop();
     }
     false
 }
 
 /// The path of a subfield, without the items of collections.
-pub fn path(schema: &Schema, way: &[FieldId]) -> String {
+pub fn path(schema: &Schema, field_path: &[FieldId]) -> String {
     let mut path = String::new();
     let mut item = false;
-    for &id in way {
+    for &id in field_path {
         let field = schema.field(id);
         if !item {
             path.push_str(if path.is_empty() { "" } else { "." });
@@ -91,11 +93,11 @@ pub fn path(schema: &Schema, way: &[FieldId]) -> String {
 }
 
 /// Describes the column that a subfield is read as.
-pub fn item(schema: &Schema, way: &[FieldId], streamers: Option<&Streamers>) -> ColumnInfo {
-    let name = path(schema, way);
-    let node = node(schema, way, streamers);
+pub fn item(schema: &Schema, field_path: &[FieldId], streamers: Option<&Streamers>) -> ColumnInfo {
+    let name = path(schema, field_path);
+    let node = node(schema, field_path, streamers);
     ColumnInfo {
-        type_name: type_name(schema, way),
+        type_name: type_name(schema, field_path),
         field: node.map(|node| node.arrow_field(&name)),
         name,
     }
@@ -104,10 +106,10 @@ pub fn item(schema: &Schema, way: &[FieldId], streamers: Option<&Streamers>) -> 
 /// Makes the node of a subfield. Its streamer fields are decoded where there are layouts.
 pub fn node(
     schema: &Schema,
-    way: &[FieldId],
+    field_path: &[FieldId],
     streamers: Option<&Streamers>,
 ) -> std::result::Result<Node, String> {
-    let mut node = Node::part(schema, way)?;
+    let mut node = Node::part(schema, field_path)?;
     match streamers {
         Some(streamers) => node.decode_objects(schema, streamers).map(|()| node),
         None => Ok(node),
@@ -115,8 +117,8 @@ pub fn node(
 }
 
 /// The C++ type that a subfield is read as, with the collections around it.
-fn type_name(schema: &Schema, way: &[FieldId]) -> String {
-    let Some((&last, above)) = way.split_last() else { return String::new() };
+fn type_name(schema: &Schema, field_path: &[FieldId]) -> String {
+    let Some((&last, above)) = field_path.split_last() else { return String::new() };
     above.iter().rev().map(|&id| schema.field(id)).fold(
         own_type(schema.field(last)),
         |inner, field| match (field.structure, field.array_size) {

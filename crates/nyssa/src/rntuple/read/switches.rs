@@ -8,7 +8,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::ScalarBuffer;
 
-use super::plan::{Items, Part, StreamPlan};
+use super::plan::{Items, StreamPart, StreamPlan};
 use crate::arrow::gather::gather;
 use crate::error::{Error, Result};
 use crate::guard::{to_usize, try_vec};
@@ -188,7 +188,7 @@ impl Builder {
 
     fn part(
         &mut self,
-        part: &Part,
+        part: &StreamPart,
         elements: impl Iterator<Item = [u8; SWITCH_SIZE]>,
     ) -> Result<()> {
         let number = self.nothing.len();

@@ -12,7 +12,7 @@ use super::blob::Blob;
 use super::decode::encoding;
 use super::planner::Layout;
 use super::reader::Reader;
-use super::shape::{Node, NodeKind, Slot};
+use super::shape::{Node, NodeKind, StreamSlot};
 use super::switches::behind;
 use crate::Context;
 use crate::dataset::Dataset;
@@ -157,7 +157,7 @@ fn place(
 
 /// The result of checking the pages of one column in one cluster.
 #[derive(Default)]
-struct Column {
+struct CheckedColumn {
     problems: Vec<Problem>,
     /// Number of pages that could be decoded.
     decoded: u64,
@@ -175,9 +175,9 @@ fn check_column(
     cluster: usize,
     range: &ColumnRange,
     fetched: &[Bytes],
-) -> Result<Column> {
+) -> Result<CheckedColumn> {
     let layout = reader.layout();
-    let mut column = Column::default();
+    let mut column = CheckedColumn::default();
     let total: u64 = range.pages.iter().map(|page| u64::from(page.elements)).sum();
     if total != range.elements && !range.suppressed {
         let error = Error::out_of_spec(format!("{total} elements in pages of {}", range.elements));
@@ -380,7 +380,7 @@ impl Counts<'_> {
 
     /// Compares the elements of a column with `total`. Returns where the content of a collection or variant
     /// ends.
-    fn slot(&self, slot: &Slot, total: u64) -> Result<Option<Ends>> {
+    fn slot(&self, slot: &StreamSlot, total: u64) -> Result<Option<Ends>> {
         let layout = self.layout;
         let stored = slot.stream.stored(layout.schema, layout.clusters, self.cluster)?;
         let found = stored.elements();

@@ -3,7 +3,7 @@
 use crate::rootfile::{self, FreeSegment};
 
 /// The parts of an existing file that an update needs.
-pub(super) struct Existing {
+pub(super) struct ExistingFile {
     /// Its header.
     pub header: rootfile::Header,
     /// The first bytes of the file.

@@ -5,7 +5,7 @@ use nyssa_io::Sink;
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory, RecordPlace};
-use super::existing::{Existing, InfoRecord};
+use super::existing::{ExistingFile, InfoRecord};
 use super::header::{self, BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
@@ -23,7 +23,7 @@ pub struct RootFileWriter {
     pub(super) directories: Vec<Directory>,
     pub(super) info: Option<InfoRecord>,
     /// The existing file, when it is changed in place.
-    pub(super) existing: Option<Existing>,
+    pub(super) existing: Option<ExistingFile>,
 }
 
 /// Class, name and title of the key of the list of streamer infos.

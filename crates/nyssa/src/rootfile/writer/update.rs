@@ -16,7 +16,7 @@ use nyssa_io::Sink;
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory};
-use super::existing::{Existing, InfoRecord};
+use super::existing::{ExistingFile, InfoRecord};
 use super::file::RootFileWriter;
 use super::header::{BEGIN, Header};
 use super::key::Key;
@@ -58,7 +58,7 @@ impl RootFileWriter {
         let free = file.free_segments()?;
         let out = Buffered::new(sink, header.end);
         let datime = datime(options.time)?;
-        let existing = Some(Existing { header, start, free });
+        let existing = Some(ExistingFile { header, start, free });
         let mut writer = Self { out, options, datime, directories: Vec::new(), info, existing };
         writer.load(file)?;
         Ok(writer)
@@ -144,7 +144,7 @@ impl RootFileWriter {
     }
 
     /// Does the three steps, or nothing if nothing changed. The caller commits the sink.
-    pub(super) fn commit_update(&mut self, existing: &Existing) -> Result<()> {
+    pub(super) fn commit_update(&mut self, existing: &ExistingFile) -> Result<()> {
         if !self.directories.iter().any(|directory| directory.changed) {
             return Ok(());
         }

@@ -13,10 +13,10 @@ const CHUNK_BYTES: u64 = 8 << 20;
 /// The top-level fields with streamed objects whose classes are known.
 pub(super) struct Objects<'a> {
     reader: &'a Reader,
-    fields: Vec<Field<'a>>,
+    fields: Vec<ObjectField<'a>>,
 }
 
-struct Field<'a> {
+struct ObjectField<'a> {
     name: &'a str,
     /// The columns of the field and of its subfields.
     columns: Vec<ColumnId>,
@@ -36,7 +36,7 @@ impl<'a> Objects<'a> {
                 columns.extend(&field.columns);
             });
             if streamed && field.source.is_none() && readable(&field.name) {
-                fields.push(Field { name: &field.name, columns });
+                fields.push(ObjectField { name: &field.name, columns });
             }
         }
         Self { reader, fields }
@@ -49,7 +49,7 @@ impl<'a> Objects<'a> {
     pub fn check(&self, number: usize, report: &mut VerifyReport, context: &Context) -> Result<()> {
         let Some(cluster) = self.reader.clusters_info().get(number) else { return Ok(()) };
         let quiet = context.quiet();
-        for Field { name, columns } in &self.fields {
+        for ObjectField { name, columns } in &self.fields {
             if report.problems.iter().any(|problem| is_of(problem, name, number)) {
                 continue;
             }
