@@ -19,8 +19,11 @@ __all__ = ["Chain", "Files", "Schema", "chain", "expand"]
 
 One = str | os.PathLike[str] | Dataset
 Files = One | Iterable[One] | Mapping[str, str]
-"""Files of a chain: a path or glob (``"data/*.root:Events"``), a dataset, a list of these, or a dict
-from paths to names of objects."""
+"""The files of a chain.
+
+A path or glob (``"data/*.root:Events"``), a dataset, a list of these, or a dict from paths to names
+of objects.
+"""
 
 
 class Chain(Dataset):

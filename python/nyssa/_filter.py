@@ -62,7 +62,7 @@ def _from_text(pattern: str) -> Predicate:
 
 
 def deep(accepts: Predicate) -> Predicate:
-    """Return a predicate for paths. It accepts a path if `accepts` does so for its last name, too."""
+    """Return a predicate for paths that accepts a path or its last name."""
     return lambda path: accepts(path) or accepts(path.rpartition("/" if "/" in path else ".")[2])
 
 

@@ -26,9 +26,9 @@ def join(
     >>> nyssa.join("events.root:Events", "weights.root:Weights", on=["run", "event"])
 
     With `on`, each entry gets the values of the right entry with the same key, in any order. If
-    several right entries have the key, it is the first one; if none has, the values are null. ROOT's
-    RNTupleProcessor joins in the same way. Without `on`, entries with the same number belong
-    together (friends), and all datasets must have the same number of entries.
+    several right entries have the key, it is the first one; if none has, the values are null. The
+    RNTupleProcessor of ROOT joins in the same way. Without `on`, entries with the same number
+    belong together (friends), and all datasets must have the same number of entries.
 
     The key columns of the right datasets are read at once and stay in memory as an index: 8 bytes
     for each entry and key column, and 8 to 16 more for each entry. All other columns are read when

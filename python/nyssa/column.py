@@ -132,7 +132,7 @@ class Column(NDArrayOperatorsMixin):
     ) -> Any:
         """Read the column into memory.
 
-        With ``library="np"`` numbers are a read-only view of shape ``(entries,)``, fixed-size arrays
+        With ``library="np"`` numbers are a read-only view of shape ``(entries,)``, fixed arrays
         have the shape ``(entries, d1, ...)``, records of numbers are a structured array, strings
         are objects of type `str`, and jagged data are objects: one NumPy array for each entry. The
         other libraries return an ``ak.Array``, ``pyarrow.Array``, ``pandas.Series`` or

@@ -117,8 +117,8 @@ class Dataset(Choosable[Column]):
     ) -> list[str]:
         """Return the names of the columns, in their order in the file.
 
-        Unlike in uproot, the default of `recursive` is `False`. With ``recursive=True`` the result also
-        has the paths of the sub-branches of split branches (``"event/px"``), of subfields
+        Unlike in uproot, the default of `recursive` is `False`. With ``recursive=True`` the result
+        also has the paths of the sub-branches of split branches (``"event/px"``), of subfields
         (``"s.x"``; ``"jets.pt"`` is a member of the items of a collection), and of the collections
         that projected fields show (``"_collection_nJet"``). They are read like any column.
         `filter_name` and `filter_typename` (of the C++ type) are globs, ``/regular expressions/``
@@ -689,7 +689,7 @@ class Dataset(Choosable[Column]):
         return self._core.stream(self._choose(None, None, None), 0, self.num_entries, None)
 
     def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
-        """Raise `TypeError`. Without this, NumPy, pandas and awkward would make an array of the names."""
+        """Raise `TypeError`, because NumPy, pandas and awkward would make an array of names."""
         raise TypeError(
             'a dataset is not an array; read it with .arrays(), or .arrays(library="pd") for pandas'
         )
@@ -728,7 +728,7 @@ class Dataset(Choosable[Column]):
         return list(items)
 
     def _lower(self, name: str | None) -> list[str]:
-        """Return the columns below the top level; for a `name`, only this one if it is one of them."""
+        """Return the columns below the top level; for a `name`, only this one if it exists."""
         if name is None:
             return list(self._below)
         return [name] if self._core.item(name) else []
@@ -789,7 +789,7 @@ class TTree(Dataset):
     def with_friends(self, *, threads: int | None = None) -> Self:
         """Return the tree with the columns of its friends, as ``"friend.branch"``.
 
-        Entries with the same number belong together. If a friend has an index, entries with the same
+        Entries with the same number belong together. If a friend has an index, entries with equal
         values of the index columns belong together, and an entry that the friend does not have is
         null. The file of a friend is searched by its stored name, and then in the folder of the
         tree's file. `threads` is as in `arrays`.
@@ -816,7 +816,7 @@ class RNTuple(Dataset):
 
     @property
     def attribute_sets(self) -> dict[str, AttributeSet]:
-        """Attribute sets by name. They store data about ranges of entries; most RNTuples have none."""
+        """Attribute sets by name. They store data about ranges of entries."""
         return {name: self._attribute_set(name) for name in self._core.attribute_sets()}
 
     def _attribute_set(self, name: str) -> AttributeSet:

@@ -33,7 +33,7 @@ class Field:
 
 
 def tree(rows: Sequence[tuple[int | None, str, str, int, list[str]]]) -> list[Field]:
-    """Make the tree of fields from the rows of `_core.Dataset.fields`; return the top-level ones."""
+    """Return the top-level fields, made from the rows of `_core.Dataset.fields`."""
     found: list[Field] = []
     top: list[Field] = []
     for parent, name, typename, version, columns in rows:

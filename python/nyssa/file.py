@@ -198,7 +198,7 @@ class Directory(Choosable[Any]):
         return (_open_directory, (self._file, self._core.raw, self._path))
 
     def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
-        """Raise `TypeError`. Without this, NumPy, pandas and awkward would make an array of the names."""
+        """Raise `TypeError`, because NumPy, pandas and awkward would make an array of names."""
         raise TypeError("a file is not an array; open one of the objects in it")
 
     # awkward tries this protocol first.

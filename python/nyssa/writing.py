@@ -72,9 +72,9 @@ class WritableFile:
         description
             Free text that is stored with the RNTuple.
         projections
-            Projected fields: a dict from new names to the paths of existing fields. ``"jets.pt"`` is
+            Projected fields: a dict from new names to paths of existing fields. ``"jets.pt"`` is
             the member of each item as a list of numbers, ``"#jets"`` is the number of items, and
-            ``"met"`` gives a field another name. They take no space, and are read like other fields.
+            ``"met"`` gives a field another name. They take no space and are read like other fields.
         classes
             Classes by name. Each is a dict from the members to their types, with ``":bases"`` (a
             list of names), ``":version"`` and ``":checksum"`` if ROOT's dictionary has them. An
@@ -91,9 +91,9 @@ class WritableFile:
             three options, the last pattern that matches wins. A pattern is also for the subfields
             of a field that matches, for the data that a projected field shows, and for fields that
             are added later. ``"compression"`` and ``"page_size"`` are as in `recreate`, but the
-            compression always has exactly this level. ``"column"`` is ``"split"`` or ``"unsplit"``, a column type of the
-            specification (``"Int16"``, ``"SplitIndex32"``), or one of low precision
-            (`column_precision` has the bounds): ``"Real16"`` (relative error up to 2^-11),
+            compression always has exactly this level. ``"column"`` is ``"split"`` or ``"unsplit"``,
+            a column type of the specification (``"Int16"``, ``"SplitIndex32"``), or one of low
+            precision (`column_precision` has the bounds): ``"Real16"`` (relative error up to 2^-11),
             ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
             ``"Real32Quant:BITS:MIN:MAX"`` (absolute error up to half of (MAX - MIN) / (2^BITS - 1);
             values outside the range are refused).
@@ -101,8 +101,8 @@ class WritableFile:
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when the name is taken, the name of a field is not allowed, or a type is
-            not known.
+            (a `ValueError`) when the name is taken, the name of a field is not allowed, or a type
+            is not known.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
@@ -203,8 +203,8 @@ class NTupleWriter:
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when fields are missing or unknown, or a value does not fit its field. The
-            message names the field and the entry, which is counted in `data`.
+            (a `ValueError`) when fields are missing or unknown, or a value does not fit its field.
+            The message names the field and the entry, which is counted in `data`.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for types that RNTuple does not have.
         """
