@@ -93,8 +93,8 @@ class WritableFile:
             are added later. ``"compression"`` and ``"page_size"`` are as in `recreate`, but the
             compression always has exactly this level. ``"column"`` is ``"split"`` or ``"unsplit"``,
             a column type of the specification (``"Int16"``, ``"SplitIndex32"``), or one of low
-            precision (`column_precision` has the bounds): ``"Real16"`` (relative error up to 2^-11),
-            ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
+            precision (`column_precision` has the bounds): ``"Real16"`` (relative error up to
+            2^-11), ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
             ``"Real32Quant:BITS:MIN:MAX"`` (absolute error up to half of (MAX - MIN) / (2^BITS - 1);
             values outside the range are refused).
 
