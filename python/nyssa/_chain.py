@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -21,8 +20,8 @@ One = str | os.PathLike[str] | Dataset
 Files = One | Iterable[One] | Mapping[str, str]
 """The files of a chain.
 
-A path or glob (``"data/*.root:Events"``), a dataset, a list of these, or a dict from paths to names
-of objects.
+A path, URL, glob (``"data/*.root:Events"``), folder or ``@LIST``, a dataset, a list of these, or a
+dict from paths to names of objects.
 """
 
 
@@ -67,8 +66,10 @@ def chain(
     Parameters
     ----------
     files
-        A path or glob (``"data/*.root:Events"``), a dataset, a list of these, or a dict from paths
-        to names of objects. A file with only one dataset needs no name.
+        A path or URL, a glob (``"data/*.root:Events"``), a folder (its files ``*.root``),
+        ``"@LIST"`` (a text file with one of these on each line), a dataset, a list of these, or a
+        dict from paths to names of objects. A file with only one dataset needs no name. A
+        `pathlib.Path` names one file.
     schema
         The columns of the chain. ``"first"`` (default): those of the first file; ``"union"``: those
         of any file; ``"intersection"``: those that all files have. A stated schema is another
@@ -171,7 +172,7 @@ def link(source: One) -> str | _core.Dataset:
 
 
 def expand(files: Files) -> list[One]:
-    """Return all files. Globs are expanded, in order of the file names.
+    """Return all files. Globs and folders are expanded, in order of the file names.
 
     A glob may match nothing if there is another file.
     """
@@ -183,18 +184,12 @@ def expand(files: Files) -> list[One]:
         given = list(files)
     if not given:
         raise ArgumentError("no files given")
-    sources = [one for source in given for one in _glob(source)]
+    sources = [one for source in given for one in _files(source)]
     if not sources:
         globs = [_core.split_path(source)[0] for source in given if isinstance(source, str)]
         raise FileMissingError(f"no file matches {' or '.join(globs)}")
     return sources
 
 
-def _glob(source: One) -> list[One]:
-    if not isinstance(source, str):
-        return [source]
-    path, inner = _core.split_path(source)
-    if not glob.has_magic(path) or os.path.exists(path):
-        return [source]
-    found = sorted(glob.glob(path, recursive=True))
-    return [f"{one}:{inner}" if inner else one for one in found]
+def _files(source: One) -> list[One]:
+    return [*_core.files(source)] if isinstance(source, str) else [source]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -28,4 +27,4 @@ def absolute(path: str) -> str:
 
 def absolute_file(name: str) -> str:
     """Return the absolute path of a file; return a URL unchanged."""
-    return name if "://" in name else os.path.abspath(name)
+    return _core.absolute(name)

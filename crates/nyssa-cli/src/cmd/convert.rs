@@ -143,8 +143,8 @@ impl ReportFile {
                 Some("--json prints the same; `./-` is a file of that name".to_owned()),
             ));
         }
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if [Path::new(input), &args.output].iter().any(|other| real(other) == real(path)) {
+        let is_same = |other: &&Path| *other == path || nyssa_io::is_same(other, path);
+        if [Path::new(input), &args.output].iter().any(is_same) {
             return Err(Failure::Usage(
                 format!("the report is to be written to {}, which has data", path.display()),
                 Some("choose another name for the report".to_owned()),

@@ -8,5 +8,5 @@ mod slow;
 
 pub use conformance::{check_closed, check_source, content};
 pub use served::serve;
-pub(crate) use served::{SCHEME, served};
+pub(crate) use served::{SCHEME, kind, list, served};
 pub use slow::{Observed, SlowSource};

@@ -13,7 +13,7 @@ use crate::rntuple::read;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::view::Link;
 
-pub use files::files;
+pub use files::{files, matching_files};
 pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
 pub use path::split_path;
