@@ -235,7 +235,7 @@ fn structure(field_type: &FieldType) -> Structure {
     }
 }
 
-/// Makes a field record without columns. Its versions are 0, as ROOT writes them for all types but classes.
+/// A field without columns. Its versions are 0, as ROOT writes them for all types except classes.
 fn plain_field(parent: Option<FieldId>, name: &str, field_type: &FieldType) -> Result<Field> {
     let array_size = match field_type {
         FieldType::Array(_, size) | FieldType::Bitset(size) => Some(*size),
@@ -245,19 +245,7 @@ fn plain_field(parent: Option<FieldId>, name: &str, field_type: &FieldType) -> R
         FieldType::Class(Class { version, checksum, .. }) => (*version, *checksum),
         _ => (0, None),
     };
-    Ok(Field {
-        parent,
-        name: name.to_owned(),
-        type_name: field_type.type_name()?,
-        type_alias: field_type.type_alias()?,
-        description: String::new(),
-        field_version: 0,
-        type_version,
-        structure: structure(field_type),
-        array_size,
-        source: None,
-        type_checksum,
-        children: Vec::new(),
-        columns: Vec::new(),
-    })
+    let type_alias = field_type.type_alias()?;
+    let field = Field::new(parent, name, &field_type.type_name()?, structure(field_type));
+    Ok(Field { type_alias, type_version, array_size, type_checksum, ..field })
 }

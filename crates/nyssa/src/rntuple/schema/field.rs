@@ -76,3 +76,24 @@ pub struct Field {
     /// columns of its alias columns. The list is computed, not stored.
     pub columns: Vec<ColumnId>,
 }
+
+impl Field {
+    /// A field without subfields and columns, whose versions are 0.
+    pub fn new(parent: Option<FieldId>, name: &str, type_name: &str, structure: Structure) -> Self {
+        Self {
+            parent,
+            name: name.to_owned(),
+            type_name: type_name.to_owned(),
+            type_alias: String::new(),
+            description: String::new(),
+            field_version: 0,
+            type_version: 0,
+            structure,
+            array_size: None,
+            source: None,
+            type_checksum: None,
+            children: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
+}
