@@ -1,4 +1,4 @@
-"""Where the test data are, and real ROOT as an oracle."""
+"""The fixtures of the test data and of real ROOT, and the options of the tests."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import pytest
 from support.data import DATA
 from support.root import Root
 
-#: Words in the reasons of tests that are skipped for lack of test data.
+#: Words in the reason of a test that is skipped because test data are missing.
 NO_DATA = ("NYSSA_TEST_DATA", "empty parameter set")
 _needed: set[str] = set()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add an option, so that tests skipped for lack of test data can be run on their own."""
+    """Add an option that records which tests are skipped because test data are missing."""
     parser.addoption("--needs-data", help="a new file: tests that were skipped for lack of data")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Keep the function of a test that is skipped for lack of test data."""
+    """Record a test that is skipped because test data are missing."""
     if report.skipped and any(word in str(report.longrepr) for word in NO_DATA):
         _needed.add(report.nodeid.partition("[")[0])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write down what needs test data."""
+    """Write the list of tests that need test data."""
     path = session.config.getoption("--needs-data")
     if path and not hasattr(session.config, "workerinput"):
         names = [f"{session.config.rootpath / name}" for name in sorted(_needed)]
@@ -35,7 +35,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_report_header() -> str:
-    """Say where the data are, or that they are not."""
+    """Print where the test data are, or that there are none."""
     if DATA.is_dir():
         return f"test data: {DATA}"
     return f"test data: NONE at {DATA}; set NYSSA_TEST_DATA. Tests on real files are skipped"
@@ -43,7 +43,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """Return the folder of test data, or skip."""
+    """Return the folder of test data, or skip the test."""
     if not DATA.is_dir():
         pytest.skip(f"no test data at {DATA}; set NYSSA_TEST_DATA")
     return DATA
@@ -57,7 +57,7 @@ def nano(data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def root() -> Iterator[Root]:
-    """Return a running ROOT, or skip.
+    """Return a running ROOT, or skip the test.
 
     Each module has its own: ROOT keeps what it knows of a class, so that another class of that name
     would make it crash.

@@ -1,4 +1,4 @@
-"""The Python face: files, datasets, filters, libraries, steps."""
+"""The Python interface: files, datasets, filters, libraries, steps."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_paths_with_objects(file: Path) -> None:
 
 
 def test_cycles(data: Path) -> None:
-    """The highest cycle is taken; older ones are reached by number."""
+    """A name means the highest cycle; a number selects an older one."""
     path = data / "ttree" / "uproot-issue-407.root"
     with nyssa.open(path) as opened:
         for key in opened.keys(filter_classname="TTree"):
@@ -123,7 +123,7 @@ def test_filter_by_type(file: Path) -> None:
 
 
 def test_names(file: Path) -> None:
-    """Names come in the order asked; globs among them expand."""
+    """Names keep the given order; globs among them are expanded."""
     events = nyssa.open(f"{file}:Events")
     assert events.arrays(["x", "n"]).fields == ["x", "n"]
     assert events.arrays("x").fields == ["x"]
@@ -136,7 +136,7 @@ def test_names(file: Path) -> None:
     [(None, None), (10, 20), (0, 0), (990, None), (-5, None), (None, -995), (5, 3), (0, 5000)],
 )
 def test_entry_ranges(file: Path, start: int | None, stop: int | None) -> None:
-    """Ranges are Python's slices."""
+    """Ranges work as slices of Python."""
     events = nyssa.open(f"{file}:Events")
     whole = events.arrays()
     part = events.arrays(entry_start=start, entry_stop=stop)
@@ -252,7 +252,7 @@ def test_lists_of_one_collection_share_offsets(data: Path) -> None:
 
 
 def test_arrays_outlive_their_dataset(file: Path) -> None:
-    """Buffers are kept alive by the arrays that show them."""
+    """Arrays keep the buffers alive that they use."""
     import gc
 
     array = nyssa.open(f"{file}:Events")["x"].array(library="np")
@@ -273,7 +273,7 @@ def test_sizes() -> None:
 
 
 def test_threads_share_a_dataset(file: Path) -> None:
-    """One dataset is read, taken from and iterated over by several threads at once."""
+    """Several threads read one dataset at the same time, with arrays, take and iterate."""
     events = nyssa.open(f"{file}:Events")
     expected = np.arange(1000) * 0.5
 
@@ -293,7 +293,7 @@ def test_threads_share_a_dataset(file: Path) -> None:
 
 
 def test_fork_after_reading(file: Path) -> None:
-    """A forked process makes threads of its own."""
+    """A forked process starts its own threads."""
     import multiprocessing as mp
 
     assert len(nyssa.open(f"{file}:Events").arrays()) == 1000
@@ -306,8 +306,8 @@ def _read(path: str) -> int:
 
 
 def test_unreadable_columns(data: Path) -> None:
-    """What cannot be read is named, with the reason, before anything is read."""
-    # Its friends' baskets are in a file that is not there.
+    """A column that cannot be read is named, with the reason, before anything is read."""
+    # The file with the baskets of its friends does not exist.
     path = data / "ttree" / "roottest" / "meta__MakeProject__alice_ESDs.root"
     tree = nyssa.open(path)["esdTree"]
     assert tree.unreadable

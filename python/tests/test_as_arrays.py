@@ -1,4 +1,4 @@
-"""Columns, datasets and files where other libraries want arrays and tables: right, or refused."""
+"""Columns, datasets and files in functions of other libraries: they work, or raise an error."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> nyssa.File:
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Return whether two NumPy arrays are of one type, shape and content."""
+    """Return whether two NumPy arrays have the same type, shape and content."""
     return (
         isinstance(found, np.ndarray)
         and found.dtype == expected.dtype

@@ -230,7 +230,7 @@ def test_lazy_columns_are_read_when_needed(
     reads = []
 
     class Spy:
-        """Notes what is read from the dataset behind it."""
+        """Records what is read from another dataset."""
 
         def read(self, names: list[str], start: int, stop: int, *rest: Any) -> Any:
             if start < stop:
@@ -349,7 +349,7 @@ void nyssa_chain_trees(TString folder) {
 
 
 def test_trees(tmp_path: Path, root: Root) -> None:
-    """Branches in another order, wider types, missing branches, trees without entries."""
+    """Branches in another order, wider types, missing branches, and trees without entries."""
     root.call("cpp", _TREES, f'nyssa_chain_trees("{tmp_path}")')
     lengths = {"plain": 40, "turned": 30, "empty": 0, "wide": 20, "less": 10}
 

@@ -1,4 +1,4 @@
-"""`close` and the end of `with` let go of the descriptors; reading afterwards is refused."""
+"""`close` and the end of `with` close the descriptors; later reads raise an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.descriptors import descriptors
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Return two RNTuples and a TTree of the same columns."""
+    """Return two RNTuples and a TTree with the same columns."""
     paths = [tmp_path / f"{name}.root" for name in ("a", "b", "tree")]
     for path in paths[:2]:
         with nyssa.recreate(path) as file:
@@ -40,7 +40,7 @@ HANDLES: dict[str, Callable[[list[Path]], Any]] = {
 
 
 def read(handle: Any) -> Any:
-    """Read what a handle leads to."""
+    """Read the data of a handle."""
     return (handle["Events"] if isinstance(handle, nyssa.File) else handle)["x"].array()
 
 
@@ -61,7 +61,7 @@ def test_readers(files: list[Path], kind: str, way: str) -> None:
         read(handle)
     assert isinstance(caught.value, nyssa.ArgumentError)
     assert str(files[0].parent) in str(caught.value)
-    # What was read, and what is known without reading, stays.
+    # Arrays that were read, and properties that need no reading, stay valid.
     assert array.tolist()[:2] == [1.0, 2.0]
     assert len(handle.keys()) > 0
     handle.close()

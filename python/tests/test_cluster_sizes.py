@@ -1,4 +1,4 @@
-"""Clusters have the size on storage that is asked for, whatever the input, by ROOT's descriptor."""
+"""Clusters have the requested size on storage for any input, as ROOT's descriptor shows."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ void nyssa_write_sizes(const char *path, int setting) {
 }
 """
 SETTINGS = {"none": 0, "zlib": 101, "lz4": 404, "lzma": 207, "zstd": 505}
-#: Part by which a cluster may be larger or smaller than asked for.
+#: Relative tolerance of the size of a cluster.
 TOLERANCE = 0.08
-#: The same for the first cluster that is filled: there only a sample tells how data compress.
+#: Tolerance for the first filled cluster, where only a sample tells how well data compress.
 FIRST_FILLED = 0.12
 
 
@@ -59,15 +59,15 @@ def sizes(root: Root, path: Path) -> list[int]:
     clusters = [one["clusters"] for known in columns.values() for one in known]
     found = []
     for number in range(max(len(one) for one in clusters)):
-        # Projected fields have pages of others.
+        # Projected fields have the pages of others.
         pages = {page[2]: page[1] for one in clusters for page in one[number][1]}
         found.append((min(pages), sum(pages.values())))
-    # ROOT tells them in no order.
+    # ROOT returns them in no order.
     return [size for _, size in sorted(found)]
 
 
 def check(found: list[int], asked: int, first: float = TOLERANCE) -> None:
-    """All but the last are near what was asked for; the last is no more than a quarter larger."""
+    """All but the last are near the requested size; the last is at most a quarter larger."""
     *full, last = found
     assert len(full) > 2
     assert abs(full[0] / asked - 1) < first, found
@@ -79,7 +79,7 @@ def check(found: list[int], asked: int, first: float = TOLERANCE) -> None:
 @pytest.mark.parametrize("asked", [60_000, 150_000])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_convert(name: str, asked: int, trees: dict[str, Path], tmp_path: Path, root: Root) -> None:
-    """Neither the compression of the input nor the number of threads matters."""
+    """Neither the compression of the input nor the number of threads changes the sizes."""
     digests = set()
     for threads in [1, 3]:
         path = tmp_path / f"{threads}" / "out.root"
@@ -97,7 +97,7 @@ def test_convert(name: str, asked: int, trees: dict[str, Path], tmp_path: Path, 
 def test_other_outputs(
     compression: str, trees: dict[str, Path], tmp_path: Path, root: Root
 ) -> None:
-    """The output's own compression counts, when converting, rewriting and merging."""
+    """The sizes are those with the output's compression, in conversions, rewrites and merges."""
     path, again = tmp_path / "out.root", tmp_path / "again.root"
     nyssa.convert(trees["zlib"], path, compression=compression, cluster_size=100_000)
     check(sizes(root, path), 100_000)
@@ -110,7 +110,7 @@ def test_other_outputs(
 
 
 def test_fill(tmp_path: Path, root: Root) -> None:
-    """Rows that are given in any pieces become clusters of that size, from the first on."""
+    """Rows that are given in pieces of any size become clusters of this size, from the first on."""
     random = np.random.default_rng(1)
     data = {f"x{i}": random.normal(size=100_000).astype(np.float32) for i in range(6)}
     data["n"] = random.poisson(3, 100_000)
@@ -129,10 +129,10 @@ def test_fill(tmp_path: Path, root: Root) -> None:
 
 
 def test_memory_is_a_budget(trees: dict[str, Path], tmp_path: Path, root: Root) -> None:
-    """What the memory does not allow is smaller, and a note says so."""
+    """Clusters are smaller when the memory does not suffice, and a note says so."""
     path = tmp_path / "out.root"
     report = nyssa.convert(trees["none"], path, memory="1 MiB", cluster_size="1 MB")
-    # A quarter of a MiB in one column at most: 64 Ki floats.
+    # One column may take a quarter of a MiB: 64 Ki floats.
     assert max(sizes(root, path)) < 800_000
     [note] = [note for note in report["notes"] if "memory" in note]
     assert "smaller than 1000000 bytes on storage: a memory of 1048576 bytes allows 262144" in note
@@ -143,7 +143,7 @@ def test_memory_is_a_budget(trees: dict[str, Path], tmp_path: Path, root: Root) 
 
 
 def test_memory_of_merges(trees: dict[str, Path], tmp_path: Path, root: Root) -> None:
-    """Merges into new clusters say it, too; without a budget there is enough for any size."""
+    """Merges into new clusters also give a note; the default memory is enough for any size."""
     plain, path = tmp_path / "plain.root", tmp_path / "out.root"
     nyssa.convert(trees["none"], plain)
     report = nyssa.merge([plain], path, recluster="1400 kB", memory="2 MiB", compression="none")
@@ -164,7 +164,7 @@ def test_memory_of_merges(trees: dict[str, Path], tmp_path: Path, root: Root) ->
 
 
 def test_clusters_of_many_columns(tmp_path: Path, root: Root) -> None:
-    """A cluster is not smaller than what says where it is."""
+    """A cluster is not smaller than its metadata."""
     data: dict[str, Any] = {f"x{i}": np.arange(3000.0) * i for i in range(50)}
     plain, path = tmp_path / "plain.root", tmp_path / "out.root"
     with nyssa.recreate(plain) as file:

@@ -20,7 +20,7 @@ from support.root import Root
 COUNT = 40
 
 Collections = dict[str, dict[str, str]]
-"""Members and their NumPy types by the name that their branches start with."""
+"""Members and their NumPy types, by the prefix of the names of their branches."""
 
 FIRST: Collections = {
     "Jet": {"pt": "f4", "eta": "f4", "area": "f4"},
@@ -35,7 +35,7 @@ SECOND: Collections = {
 
 
 def tree(path: Path, collections: Collections, seed: int, run: str = "i4") -> ak.Array:
-    """Write a tree with one counter for each collection; what it holds."""
+    """Write a tree with one counter for each collection. Return its content."""
     random = np.random.default_rng(seed)
     data: dict[str, Any] = {"run": (np.arange(COUNT) + 1000 * seed).astype(run)}
     for name, members in collections.items():
@@ -59,7 +59,7 @@ def tree(path: Path, collections: Collections, seed: int, run: str = "i4") -> ak
 def ntuple(
     folder: Path, collections: Collections, seed: int, root: Root | None = None, run: str = "i4"
 ) -> tuple[Path, ak.Array]:
-    """Convert a tree, by ROOT's importer if it is given; what it holds."""
+    """Convert a tree, with ROOT's importer if it is given. Return its content."""
     source, output = folder / f"tree{seed}.root", folder / f"ntuple{seed}.root"
     values = tree(source, collections, seed, run)
     if root is None:
@@ -70,7 +70,7 @@ def ntuple(
 
 
 def union(parts: list[ak.Array], names: list[str]) -> dict[str, list[Any]]:
-    """Return columns of all parts; what one lacks is zero, or lists of zeros, or empty."""
+    """Return the columns of all parts. A missing column is zero, or lists of zeros, or empty."""
 
     def column(part: ak.Array, name: str) -> list[Any]:
         if name in part.fields:
@@ -84,7 +84,7 @@ def union(parts: list[ak.Array], names: list[str]) -> dict[str, list[Any]]:
 
 
 def by_root(root: Root, path: Path, names: list[str]) -> dict[str, list[Any]]:
-    """Return what ROOT reads of columns."""
+    """Return the values that ROOT reads from columns."""
     found = root.call("numpy", str(path), "Events", names)
     return {
         name: [value.item() if np.isscalar(value) else list(value) for value in found[name]]
@@ -129,7 +129,7 @@ def test_merge_other_collections(
 
 
 def test_merge_one_branch_less(nano: Path, tmp_path: Path, root: Root) -> None:
-    """NanoAOD, of which one file lacks a branch."""
+    """Two NanoAOD files, one of which lacks a branch."""
     paths = [tmp_path / "all.root", tmp_path / "less.root"]
     taken = ["run", "nJet", "Jet_*", "nMuon", "Muon_pt", "nSV", "SV_*"]
     nyssa.convert(nano, paths[0], include=taken)
@@ -147,7 +147,7 @@ def test_merge_one_branch_less(nano: Path, tmp_path: Path, root: Root) -> None:
 
 
 def test_members_of_untyped_records(tmp_path: Path, root: Root) -> None:
-    """Records without a type may have other members, however deep; they read as zero and empty."""
+    """Untyped records may have different members; missing ones read as zero and empty."""
 
     def entries(number: int, members: list[str]) -> dict[str, Any]:
         inner = {"x": number, "y": 2.5, "list": [1, number], "name": "n", "pair": [number, 0]}
@@ -195,7 +195,7 @@ def test_members_of_untyped_records(tmp_path: Path, root: Root) -> None:
 
 
 def test_no_member_in_common(tmp_path: Path, root: Root) -> None:
-    """The size of a collection stays, though no member of it is in all inputs."""
+    """The size of a collection stays, even if no member of it is in all inputs."""
     (one, first), (two, second) = (
         ntuple(tmp_path, {"Jet": {"pt": "f4"}}, 1),
         ntuple(tmp_path, {"Jet": {"eta": "f4"}}, 2),
@@ -225,7 +225,7 @@ WIDER = [
 def test_merge_widens_numbers(
     first: str, second: str, wide: str, swapped: bool, tmp_path: Path, root: Root
 ) -> None:
-    """Numbers get the type that a chain gives them; pages are moved where RNTuple allows it."""
+    """Numbers get the type that a chain gives them; pages are copied if RNTuple allows it."""
     paths = []
     for number, dtype in enumerate([second, first] if swapped else [first, second]):
         values = ak.values_astype(ak.Array([[1, 0], [], [number + 1]]), np.dtype(dtype))
@@ -254,7 +254,7 @@ def test_merge_widens_numbers(
 
 
 def test_numbers_that_no_type_holds(tmp_path: Path) -> None:
-    """Nothing is rounded."""
+    """No value is rounded."""
     for number, dtype in enumerate(["i8", "f8"]):
         with nyssa.recreate(tmp_path / f"{number}.root") as file:
             file["Events"] = {"x": np.arange(3).astype(dtype)}
@@ -265,7 +265,7 @@ def test_numbers_that_no_type_holds(tmp_path: Path) -> None:
 
 
 def test_members_of_other_types_are_named(tmp_path: Path, root: Root) -> None:
-    """Errors name a member as it is known, and say what to do."""
+    """Errors use the name by which users know a member, and say what to do."""
     other = tmp_path / "other"
     other.mkdir()
     paths, parts = zip(
@@ -297,7 +297,7 @@ def test_members_of_other_types_are_named(tmp_path: Path, root: Root) -> None:
 
 @pytest.mark.parametrize("imported", [False, True])
 def test_collections_are_not_listed(imported: bool, tmp_path: Path, root: Root) -> None:
-    """What projected fields show is not shown twice; by its name it is read."""
+    """A collection that projected fields show is not listed again; it is read by its name."""
     path, values = ntuple(tmp_path, SECOND, 1, root if imported else None)
     events = nyssa.open(f"{path}:Events")
     hidden = [name for name in events.keys(recursive=True) if name.startswith("_collection")]
@@ -314,7 +314,7 @@ def test_collections_are_not_listed(imported: bool, tmp_path: Path, root: Root) 
 
 
 def test_chain_of_other_collections(tmp_path: Path, root: Root) -> None:
-    """All ways to put schemas together, for converted and imported files."""
+    """All ways to combine schemas work, for converted and imported files."""
     (one, first), (two, second) = ntuple(tmp_path, FIRST, 1), ntuple(tmp_path, SECOND, 2, root)
     common = [name for name in first.fields if name in second.fields]
     both = nyssa.chain([one, two], schema="intersection")
@@ -333,7 +333,7 @@ def test_chain_of_other_collections(tmp_path: Path, root: Root) -> None:
 
 
 def test_join_of_other_collections(tmp_path: Path, root: Root) -> None:
-    """Collections that no one sees do not stand in each other's way."""
+    """Collections that are not listed cause no conflicts."""
     other = tmp_path / "other"
     other.mkdir()
     (one, first), (two, second) = (
@@ -347,7 +347,7 @@ def test_join_of_other_collections(tmp_path: Path, root: Root) -> None:
 
 
 def test_collections_read_by_name(tmp_path: Path, root: Root) -> None:
-    """By its name a collection is read in chains and joins as in a file, never as another one."""
+    """In chains and joins, as in a file, the name of a collection always means the same one."""
     other = tmp_path / "other"
     other.mkdir()
     (one, first), (two, second) = (
@@ -432,7 +432,7 @@ def test_counters_of_other_types(tmp_path: Path, root: Root) -> None:
 
 
 def test_parts_of_columns_in_joins(tmp_path: Path) -> None:
-    """A part of a column is read from a join as from a file, with its prefix."""
+    """A subfield is read from a join as from a file, with its prefix."""
     path = tmp_path / "jets.root"
     with nyssa.recreate(path) as file:
         file["Events"] = {"run": [1, 2], "jets": ak.Array([[{"pt": 1.5}], []])}
@@ -443,7 +443,7 @@ def test_parts_of_columns_in_joins(tmp_path: Path) -> None:
 
 
 def test_update_takes_what_arrays_gives(tmp_path: Path, root: Root) -> None:
-    """Values of projected fields go where the data are; old ROOT files and new ones alike."""
+    """Values of projected fields are written to their sources, also in files of ROOT."""
     for importer in [None, root]:
         path, values = ntuple(tmp_path, FIRST, 1 if importer is None else 2, importer)
         more = nyssa.open(f"{path}:Events").arrays()
@@ -459,7 +459,7 @@ def test_update_takes_what_arrays_gives(tmp_path: Path, root: Root) -> None:
 
 
 def test_update_refuses_what_does_not_agree(tmp_path: Path) -> None:
-    """Lists of one collection have equal lengths, and its size is what they have."""
+    """Lists of one collection have equal lengths, and its size agrees with them."""
     path, values = ntuple(tmp_path, {"Jet": {"pt": "f4", "eta": "f4"}}, 1)
     good = {name: values[name] for name in values.fields}
     size = path.stat().st_size

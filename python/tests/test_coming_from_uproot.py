@@ -1,4 +1,4 @@
-"""What docs/uproot.md says of differences is so, on both sides."""
+"""The differences that docs/uproot.md lists are true on both sides."""
 
 from __future__ import annotations
 

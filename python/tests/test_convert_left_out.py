@@ -1,4 +1,4 @@
-"""What a conversion leaves out, or stores as it is: damaged baskets, objects of unknown classes."""
+"""What a conversion leaves out, or copies as bytes: damaged baskets, objects of unknown classes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _command(*args: str | Path) -> tuple[int, str, str]:
 
 
 def _convert(name: str, tmp_path: Path) -> list[dict[str, Any]]:
-    """All trees of a file, verified."""
+    """All trees of a file are verified."""
     status, out, err = _command(TREES / name, tmp_path / "out.root", "--all", "--verify", "--json")
     assert status == 0, err
     reports: list[dict[str, Any]] = json.loads(out)
@@ -36,7 +36,7 @@ def _convert(name: str, tmp_path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Zmumu with bytes of the second basket of two branches overwritten."""
+    """Two branches of Zmumu have a second basket with overwritten bytes."""
     path = tmp_path_factory.mktemp("damaged") / "damaged.root"
     with uproot.open(f"{TREES}/uproot-Zmumu.root:events") as tree:
         branches = [tree[name] for name in ("px1", "M")]
@@ -87,7 +87,7 @@ def test_objects_without_headers(tmp_path: Path) -> None:
 
 
 def test_arrays_of_pointers_without_tags(tmp_path: Path) -> None:
-    """Before ROOT 5.15/09 the objects lie there one after the other: by hand from the bytes."""
+    """Before ROOT 5.15/09 objects are stored one after the other; the bytes were read by hand."""
     [report] = _convert("roottest/io__vararyobj__varyingArray_51508.root", tmp_path)
     assert [product["streamer"] for product in report["streamer_fields"]] == [True]
     table = nyssa.open(tmp_path / "out.root")["t1"].arrays(library="arrow")
@@ -109,7 +109,7 @@ def test_containers_of_classes_that_nobody_describes(tmp_path: Path) -> None:
 
 
 def test_objects_that_cannot_be_taken_apart_keep_their_bytes(tmp_path: Path) -> None:
-    """But for the places of class names, which count from another start."""
+    """The bytes are equal, except for positions of class names, which have another start."""
     _convert("uproot-issue-607.root", tmp_path)
     branch = uproot.open(f"{TREES}/uproot-issue-607.root:MGTree/event")
     raw = nyssa.open(tmp_path / "out.root", streamer="raw")["MGTree"]["event"].array().to_list()

@@ -1,4 +1,4 @@
-"""Converted trees: the schema of ROOT's importer, the values of the tree, in ROOT and uproot."""
+"""Converted trees have the schema of ROOT's importer, and the values of the tree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.parametrize(("stem", "tree"), TREES)
 def test_same_schema_as_the_importer(stem: str, tree: str, tmp_path: Path, root: Root) -> None:
-    """The fields ROOT's importer makes, with the same types and in the same order.
+    """The fields are those of ROOT's importer, with the same types and in the same order.
 
     Collections have names of their own, made of their counters (docs/decisions/0009).
     """
@@ -48,14 +48,14 @@ def test_same_schema_as_the_importer(stem: str, tree: str, tmp_path: Path, root:
         assert mine_type == its_type
         assert mine.startswith("_collection_") if number else mine == name
     if stem.startswith("nanoAOD"):
-        # A fifth of a percent of the size is the price of nothing.
+        # Empty columns may cost a fifth of a percent of the size.
         assert ours.stat().st_size < 1.15 * theirs.stat().st_size
 
 
 @pytest.mark.parametrize("layout", ["importer", "vectors"])
 @pytest.mark.parametrize(("stem", "tree"), TREES)
 def test_same_values(stem: str, tree: str, layout: str, tmp_path: Path) -> None:
-    """Every field equals uproot's array of its branch, read by nyssa and by uproot."""
+    """Every field, as nyssa and uproot read it, equals uproot's array of its branch."""
     source, path = DATA / "ttree" / f"{stem}.root", tmp_path / "out.root"
     report = nyssa.convert(source, path, tree, layout=layout, skip_unsupported=True, verify=True)
     assert report["verified"]
@@ -80,7 +80,7 @@ def test_same_values(stem: str, tree: str, layout: str, tmp_path: Path) -> None:
 
 
 def test_values_in_root(nano: Path, tmp_path: Path, root: Root) -> None:
-    """ROOT reads the converted values, by RDataFrame and as it prints them."""
+    """ROOT reads the converted values, with RDataFrame and as it prints them."""
     path = tmp_path / "out.root"
     nyssa.convert(nano, path, "Events", layout="vectors")
     tree = nyssa.open(nano)["Events"]
@@ -97,7 +97,7 @@ def test_values_in_root(nano: Path, tmp_path: Path, root: Root) -> None:
 
 
 def test_selection(nano: Path, tmp_path: Path) -> None:
-    """Some branches and some entries; counters come along."""
+    """Only some branches and entries are converted, together with their counters."""
     path = tmp_path / "out.root"
     report = nyssa.convert(
         nano, path, include=["Jet_*", "run"], exclude="Jet_btag*", entry_start=10, entry_stop=-50
@@ -111,7 +111,7 @@ def test_selection(nano: Path, tmp_path: Path) -> None:
 
 
 def test_threads_and_repetition_give_the_same_bytes(nano: Path, tmp_path: Path) -> None:
-    """With `reproducible` the output depends on input and options only."""
+    """With `reproducible` the output depends only on the input and the options."""
     outputs = []
     for number, threads in enumerate([1, 2, 2]):
         path = tmp_path / str(number) / "out.root"
@@ -138,7 +138,7 @@ def test_progress_and_report(
 
 
 def test_an_error_in_progress_stops_the_conversion(nano: Path, tmp_path: Path) -> None:
-    """It comes out as it is, and leaves no file."""
+    """The exception reaches the caller, and no file is left."""
 
     def progress(done: int, total: int) -> None:
         raise LookupError(f"{done} of {total}")

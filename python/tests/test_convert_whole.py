@@ -1,4 +1,4 @@
-"""Converted files have what else was in the file of the trees, as ROOT and uproot read it."""
+"""Converted files keep the other objects of the input, as ROOT and uproot read them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import nyssa
 from support.data import DATA
 from support.root import Root
 
-#: A file with all that may lie beside a tree: the same names in several directories, older cycles,
+#: A file with all that may be beside a tree: equal names in several directories, older cycles,
 #: titles, trees without branches and without entries, an RNTuple.
 _WRITE = """
 void nyssa_tree(const char *name, const char *title, int entries, bool branch = true) {
@@ -88,12 +88,12 @@ def convert(*arguments: object) -> list[dict[str, Any]]:
 
 
 def is_data(contents: tuple[str, str, str]) -> bool:
-    """Return whether it is a tree or an RNTuple."""
+    """Return whether an object is a tree or an RNTuple."""
     return contents[0] in ("TTree", "ROOT::RNTuple")
 
 
 def test_all_trees_and_all_else(whole: Path, tmp_path: Path, root: Root) -> None:
-    """Everything arrives at its place; only an older cycle of a tree stays, and is named."""
+    """Every object is copied to its place, except an older cycle of a tree, which is named."""
     output = tmp_path / "out.root"
     reports = convert(whole, output, "--all", "--verify")
     assert {report["tree"].split(";")[0]: report["entries"] for report in reports} == {
@@ -135,7 +135,7 @@ def test_all_trees_and_all_else(whole: Path, tmp_path: Path, root: Root) -> None
 
 
 def test_one_tree(whole: Path, tmp_path: Path, root: Root) -> None:
-    """The other trees are named, with a reason; so is everything without carrying."""
+    """The other trees are named, with a reason; without carrying, all objects are named."""
     output = tmp_path / "out.root"
     report = nyssa.convert(whole, output, "dir/Events", verify=True)
     after = root.call("contents", str(output))
@@ -161,7 +161,7 @@ def test_one_tree(whole: Path, tmp_path: Path, root: Root) -> None:
 
 
 def test_what_is_said(whole: Path, tmp_path: Path) -> None:
-    """The command says what came along and names each object that did not."""
+    """The command prints which objects were copied, and names each object that was not."""
     command = ["convert", f"{whole}:Events", str(tmp_path / "out.root")]
     command = [sys.executable, "-m", "nyssa", *command]
     lines = subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
@@ -182,7 +182,7 @@ def test_what_is_said(whole: Path, tmp_path: Path) -> None:
     ],
 )
 def test_real_files(name: str, tmp_path: Path, root: Root) -> None:
-    """All trees and objects of a file arrive or are named."""
+    """All trees and objects of a file are copied or named."""
     path, output = DATA / "ttree" / name, tmp_path / "out.root"
     reports = convert(path, output, "--all", "--skip-unsupported")
     before, after = (root.call("contents", str(path)) for path in (path, output))

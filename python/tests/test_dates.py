@@ -1,4 +1,4 @@
-"""`TDatime` in trees and streamer fields: dates of the writer's clock, without a time zone."""
+"""`TDatime` in trees and streamer fields is read as dates without a time zone."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LEAP = datetime(2000, 2, 29, 23, 59, 59)
 
 @pytest.fixture(scope="module")
 def written(root: Root, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[datetime]]:
-    """Return a file and what ROOT says of the dates in it."""
+    """Return a file, and the dates that ROOT reads from it."""
     folder = tmp_path_factory.mktemp("dates")
     path, told = folder / "dates.root", folder / "told"
     root.call("cpp", WRITE, f'nyssa_dates("{path}", "{told}")')
@@ -127,7 +127,7 @@ def test_cat_prints_dates(
 def test_conversion_keeps_the_numbers(
     root: Root, written: tuple[Path, list[datetime]], tmp_path: Path
 ) -> None:
-    """RNTuple has no dates: they are ``std::uint32_t``, also those that are no date."""
+    """RNTuple has no dates: they become ``std::uint32_t``, also those that are invalid."""
     path, told = written
     output = tmp_path / "n.root"
     nyssa.convert(f"{path}:tree", output, verify=True)

@@ -1,4 +1,4 @@
-"""`nyssa diff`: values that are not numbers, and numbers that are not."""
+"""`nyssa diff` compares values that are not numbers, and NaN."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAN = float("nan")
         ("float", [1.0, _NAN], [1.0, 2.0], 1),
         ("std::vector<double>", [[_NAN, 1.0], []], [[_NAN], [1.0]], 0),
         ("std::variant<float,std::string>", [1.5, "x"], [1.5, "y"], 1),
-        # Another alternative.
+        # This is another alternative.
         ("std::variant<std::string,float>", ["a", "", 1.0], ["a", 0.0, 1.0], 1),
         ("std::optional<float>", [None, 0.0], [0.0, 0.0], 0),
         ("std::set<std::int32_t>", [[1, 2], [3]], [[1, 2], [4]], 1),
@@ -53,7 +53,7 @@ def test_values(
 
 @pytest.mark.parametrize("name", ["Numbers", "Pointers", "Stl", "Root"])
 def test_streamed_objects(name: str, tmp_path: Path) -> None:
-    """Decoded and compared member by member."""
+    """Objects are decoded and compared member by member."""
     path = STREAMED / f"{name}.root"
     outputs = [tmp_path / f"{number}.root" for number in range(3)]
     total = nyssa.open(path)["ntpl"].num_entries
@@ -123,7 +123,7 @@ def trees(root: Root, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
 
 @pytest.mark.parametrize("made", ["importer", "snapshot", "layout_importer", "layout_vectors"])
 def test_trees_and_rntuples(made: str, trees: dict[str, Path]) -> None:
-    """A tree is equal to what was made of it; changed values are told with branch and entry."""
+    """A tree is equal to its conversion; changed values are reported with branch and entry."""
     code, said = diff(trees["tree"], trees[made])
     if made == "snapshot":  # which writes what lies behind the end of C strings, too
         assert [line.split()[0] for line in said.splitlines()] == ["column", "text", "different:"]

@@ -1,4 +1,4 @@
-"""Digests: the same for a tree and its RNTuple, another for other values, as documented."""
+"""Digests are equal for a tree and its RNTuple, differ for other values, and are as documented."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEED = 7
 
 
 def values() -> dict[str, Any]:
-    """Return columns of many kinds; seven events of them are empty."""
+    """Return columns of many kinds. Seven events have no items in them."""
     noise = np.random.default_rng(SEED)
     lengths = noise.integers(0, 5, COUNT)
     lengths[:7] = 0
@@ -30,7 +30,7 @@ def values() -> dict[str, Any]:
         "run": noise.integers(-5, 5, COUNT).astype(np.int16),
         "event": noise.integers(0, 2**63, COUNT).astype(np.uint64) * np.uint64(2),
         "good": noise.integers(0, 2, COUNT).astype(bool),
-        # All bits are random, NaN with payloads among them: nothing of it can be compressed.
+        # All bits are random, including NaN with payloads, so that nothing can be compressed.
         "mass": noise.integers(0, 2**64, COUNT, dtype=np.uint64).view(np.float64),
         "cov": noise.normal(size=(COUNT, 3)).astype(np.float32),
         "Jet": ak.zip(
@@ -88,7 +88,7 @@ def expected() -> dict[str, str]:
 
 
 def digests(report: dict[str, Any]) -> dict[str, str]:
-    """Return digests by name, of a report of digests or of a conversion."""
+    """Return digests by name, from a report of digests or of a conversion."""
     if "digests" in report:
         return {column["name"]: column["digest"] for column in report["digests"]}
     return {field["branch"]: field["digest"] for field in report["fields"]}
@@ -116,7 +116,7 @@ def test_as_it_is_defined(tree: Path) -> None:
     ids=["importer", "vectors", "many clusters", "one thread"],
 )
 def test_a_conversion_reports_them(tree: Path, tmp_path: Path, options: dict[str, Any]) -> None:
-    """Whatever the layout, compression, clusters and threads; and the RNTuple has the same."""
+    """The digest does not depend on layout, compression, clusters, threads and format."""
     output = tmp_path / "out.root"
     report = nyssa.convert(tree, output, **options)
     assert digests(report) == expected()
@@ -163,7 +163,7 @@ def flipped(tree: Path, folder: Path) -> Path:
 
 
 def test_a_changed_value_that_still_decodes(tree: Path, tmp_path: Path) -> None:
-    """Nothing but a digest shows it; `verify` says so."""
+    """Only a digest finds the change; `verify` reports that there is no checksum."""
     report = tmp_path / "report.json"
     code, _, err = command("convert", tree, tmp_path / "out.root", "--report", report)
     assert (code, err) == (0, "")
@@ -225,7 +225,7 @@ def test_what_is_no_report(tree: Path, tmp_path: Path) -> None:
 
 
 def test_streamed_objects_have_digests(data: Path, tmp_path: Path) -> None:
-    """Of the objects, not of their bytes."""
+    """The digest is that of the objects, not of their bytes."""
     source = data / "ttree" / "uproot-HZZ-objects.root"
     report = nyssa.convert(source, tmp_path / "out.root", streamer=["MET", "*P3*"])
     found = digests(report)

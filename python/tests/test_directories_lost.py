@@ -1,4 +1,4 @@
-"""Files of which a directory cannot be listed: the rest is whole."""
+"""Files with a directory that cannot be listed: all other objects are read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def source(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def damaged(source: Path, target: Path, size: int, seek: int) -> Path:
-    """Copy a file whose directory ``lost`` says that its list of keys is so large and there."""
+    """Copy a file and set the size and place of the key list of its directory ``lost``."""
     listing = subprocess.run(
         [sys.executable, "-m", "nyssa", "ls", "--json", str(source)],
         check=True,
@@ -59,7 +59,7 @@ def test_what_can_be_listed_is(source: Path, tmp_path: Path) -> None:
 
 
 def test_a_directory_without_a_list_is_searched_for(source: Path, tmp_path: Path) -> None:
-    """Its objects say to which directory they belong."""
+    """The records of its objects name their directory."""
     file = nyssa.open(damaged(source, tmp_path / "damaged.root", 0, 0))
     assert "lost/hist;1" in file.keys()
 

@@ -55,7 +55,7 @@ def folder(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_values(folder: Path, tmp_path: Path, root: Root) -> None:
-    """All entries of all files, as ROOT reads them; converted, they are in one."""
+    """The entries of all files are those that ROOT reads; a conversion puts them into one file."""
     tree = nyssa.open(folder / "tree.root")["tree"]
     arrays = tree.arrays()
     wanted = range(1000)
@@ -76,7 +76,7 @@ def test_values(folder: Path, tmp_path: Path, root: Root) -> None:
 
 
 def test_a_file_that_is_not_there(folder: Path, tmp_path: Path) -> None:
-    """The branch says which; the others are read."""
+    """The branch names its missing file; the other branches are read."""
     shutil.copy(folder / "tree.root", tmp_path)
     tree = nyssa.open(tmp_path / "tree.root")["tree"]
     assert set(tree.unreadable) == {"list", "text"}

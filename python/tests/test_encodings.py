@@ -1,4 +1,4 @@
-"""Encodings chosen by looking: never larger than ROOT's own, and from any thread."""
+"""Encodings chosen from samples: never larger than ROOT's, and with any number of threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNT = 10_000
 
 
 def numbers(kind: str, seed: int) -> np.ndarray:
-    """Return what a column holds in one cluster, other numbers for each seed."""
+    """Return the values of a column in one cluster, different ones for each seed."""
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 1 << 62, (50, 10))
     angles = np.arange(COUNT) / rng.integers(400, 600)
@@ -34,7 +34,7 @@ def numbers(kind: str, seed: int) -> np.ndarray:
     return kinds[kind]()
 
 
-# From cluster to cluster, statistics that suit one encoding or another.
+# The statistics of the data change from cluster to cluster, so that another encoding is better.
 CHANGES = [
     ["sorted", "random", "sorted", "random"],
     ["small", "large", "large", "small"],
@@ -55,7 +55,7 @@ def root() -> Iterator[Root]:
 
 def cluster(kind: str, seed: int) -> dict[str, ak.Array]:
     values = numbers(kind, seed)
-    # A page in which the second half is unlike the first, too.
+    # This also makes a page whose second half differs from the first.
     mixed = np.concatenate(
         [numbers("repeated", seed + 100)[: COUNT // 2], numbers(kind, seed + 200)[COUNT // 2 :]]
     )
@@ -83,7 +83,7 @@ def write(path: Path, kinds: list[str], **options: object) -> None:
     [*((kinds, "zstd:5") for kinds in CHANGES), (CHANGES[3], "zlib:1"), (CHANGES[4], "lz4:4")],
 )
 def test_never_larger(kinds: list[str], compression: str, tmp_path: Path, root: Root) -> None:
-    """Data whose statistics change after the first cluster, at which the encoder looks first."""
+    """The statistics of the data change after the first cluster, which the writer samples."""
     sizes, totals = {}, {}
     for encoding in ("default", "auto"):
         path = tmp_path / f"{encoding}.root"
@@ -101,7 +101,7 @@ def test_never_larger(kinds: list[str], compression: str, tmp_path: Path, root: 
         totals[encoding] = path.stat().st_size
     for name, size in sizes["auto"].items():
         assert size <= sizes["default"][name], name
-    # What further representations take in the metadata is paid for, but for a few bytes.
+    # Further representations pay for their metadata, except for a few bytes.
     assert totals["auto"] <= totals["default"] + 500
     frame = root.call("numpy", str(tmp_path / "auto.root"), "Events", ["i", "f", "d", "mixed"])
     whole = [cluster(kind, seed) for seed, kind in enumerate(kinds)]
@@ -114,7 +114,7 @@ def test_never_larger(kinds: list[str], compression: str, tmp_path: Path, root: 
 
 
 def fill(path: Path, order: str, **options: object) -> None:
-    """Two threads with data of different character, several clusters each."""
+    """Two threads fill several clusters each, with different kinds of data."""
     options = {"fill_contexts": 2, "fill_order": order, **options}
     with nyssa.recreate(path, encoding="auto", **options) as file:
         events = file.mkrntuple("Events", {"x": "std::int64_t", "v": "std::vector<float>"})
@@ -139,7 +139,7 @@ def fill(path: Path, order: str, **options: object) -> None:
 @pytest.mark.parametrize("order", ["completion", "round-robin"])
 @pytest.mark.parametrize("buffered", [True, False])
 def test_two_threads(order: str, buffered: bool, tmp_path: Path, root: Root) -> None:
-    """Each context looks at its own data; ROOT reads them all."""
+    """Each context samples its own data; ROOT reads all of them."""
     if order == "round-robin" and not buffered:
         pytest.skip("a fixed order is buffered")
     path = tmp_path / "threads.root"
@@ -157,7 +157,7 @@ def test_two_threads(order: str, buffered: bool, tmp_path: Path, root: Root) -> 
 
 
 def test_a_fixed_order_fixes_the_choice(tmp_path: Path, root: Root) -> None:
-    """The same rows in each context give the same columns, whoever is first."""
+    """The same rows in each context give the same columns, in any order of the contexts."""
     found = []
     for number in range(2):
         path = tmp_path / f"{number}.root"

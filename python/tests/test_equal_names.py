@@ -1,4 +1,4 @@
-"""Branches, leaves, counters and friends of equal names are told apart by their order."""
+"""Branches, leaves, counters and friends of equal names are distinguished by their order."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ void nyssa_equal_names(int seed, const char *path) {
 
 
 def distinct(names: list[str]) -> list[str]:
-    """Return the names with numbers added where they repeat."""
+    """Return the names, with numbers appended where a name repeats."""
     given: list[str] = []
     for at, name in enumerate(names):
         one, number = name, 2
@@ -121,7 +121,7 @@ def test_branches_of_equal_names_are_those_of_root(writer: Root, tmp_path: Path,
 
 
 def test_two_collections_of_one_name(data: Path, tmp_path: Path) -> None:
-    """Two split collections of different classes are called alike."""
+    """Two split collections of different classes have the same name."""
     path = data / "ttree" / "uproot-issue513.root"
     tree = nyssa.open(path)["Delphes"]
     theirs = uproot.open(path)["Delphes"].branches

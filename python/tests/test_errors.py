@@ -1,4 +1,4 @@
-"""Errors: the builtin one would catch, whose fault, where, and what to do."""
+"""Errors have the builtin type that a user would catch, and say where and what to do."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_missing_column(file: Path) -> None:
 
 
 def test_which_dataset(tmp_path: Path) -> None:
-    """Where a file has several, the message names them."""
+    """If a file has several datasets, the message names them."""
     path = tmp_path / "two.root"
     with nyssa.recreate(path) as out:
         out["One"] = {"x": [1]}
@@ -100,7 +100,7 @@ def test_not_a_root_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", [0.1, 0.5, 0.9, 0.99])
 def test_truncated(file: Path, part: float) -> None:
-    """A file that ends too early is refused, at the latest when it is read."""
+    """A truncated file is refused when it is opened or read."""
     whole = file.read_bytes()
     file.write_bytes(whole[: int(len(whole) * part)])
     with pytest.raises(nyssa.NyssaError) as caught:
@@ -129,7 +129,7 @@ def test_flipped_bytes_in_pages(tmp_path: Path) -> None:
 
 
 def test_flipped_bytes_anywhere(nano: Path, tmp_path: Path) -> None:
-    """Whatever is damaged: an error of nyssa, or the same data; no crash, no hang."""
+    """Any damage gives an error of nyssa or the same data, but no crash and no endless loop."""
     seed = random.Random(11)
     path = tmp_path / "damaged.root"
     names = ["run", "Jet_pt", "HLT_Mu50"]
@@ -137,7 +137,7 @@ def test_flipped_bytes_anywhere(nano: Path, tmp_path: Path) -> None:
         whole = source.read_bytes()
         for _ in range(60):
             damaged = bytearray(whole)
-            # Headers and metadata are where a flip does most.
+            # Changes in headers and metadata have the largest effect.
             end = seed.choice([400, len(whole)])
             damaged[seed.randrange(end)] ^= 1 << seed.randrange(8)
             path.write_bytes(damaged)
@@ -224,7 +224,7 @@ def test_file_that_disappears(file: Path, tmp_path: Path) -> None:
 
 
 def test_every_error_derives_from_a_builtin() -> None:
-    """Nobody has to import nyssa's errors to catch them."""
+    """Users can catch the errors without importing them from nyssa."""
     for name in errors.__all__:
         one = getattr(errors, name)
         if not issubclass(one, Warning) and one not in (errors.NyssaError, errors.CancelledError):
@@ -233,7 +233,7 @@ def test_every_error_derives_from_a_builtin() -> None:
 
 
 def test_strings_that_are_no_text(tmp_path: Path) -> None:
-    """ROOT's strings are bytes; only Arrow insists on UTF-8."""
+    """Strings of ROOT are bytes; only Arrow requires UTF-8."""
     pytest.importorskip("pyarrow")
     path = tmp_path / "latin.root"
     with nyssa.recreate(path) as out:

@@ -1,4 +1,4 @@
-"""Options by field, and low precision within its stated bounds, with ROOT as the judge."""
+"""Storage options of fields, and low precision inside its stated bounds, as ROOT reads them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check(path: Path, root: Root) -> None:
         for pages in [clusters[0][1]]
     }
     jet = next(name for name in found if name.endswith(".id")).removesuffix(".id")
-    # Uncompressed, bytes need not be torn apart; as ROOT does it for whole files.
+    # Uncompressed bytes are not split, as in ROOT.
     assert found["a"] == ("Int32", 0, {"none"})
     assert found["b"] == ("SplitInt32", 101, {"zlib"})
     assert found[f"{jet}.pt"] == ("Real32Trunc", 404, {"lz4"})
@@ -92,7 +92,7 @@ def test_by_glob(tmp_path: Path, root: Root) -> None:
 
 
 def test_for_all_rntuples_and_late_fields(tmp_path: Path, root: Root) -> None:
-    """What `recreate` is given holds for every RNTuple, and for what comes later."""
+    """The options of `recreate` are for every RNTuple, and for fields that are added later."""
     path = tmp_path / "all.root"
     with nyssa.recreate(path, field_options={"*": {"compression": "lz4"}}) as file:
         file["One"] = {"x": np.arange(1000) // 9}
@@ -122,7 +122,7 @@ def test_the_inspector(tmp_path: Path, root: Root) -> None:
         file.mkrntuple("Events", data, field_options=options)
     found = root.call("inspected", str(path), "Events")
     assert found["Int32"][1:] == (40_000, 40)
-    # In memory; on disk 12 bits each, and compressed.
+    # This is the size in memory; on disk a number has 12 bits and is compressed.
     assert found["Real32Trunc"][1:] == (40_000, 1)
     assert found["SplitInt64"][1:] == (80_000, 1)
     columns = root.call("columns", str(path), "Events")
@@ -158,7 +158,7 @@ def test_rewrite_and_convert(tmp_path: Path, root: Root) -> None:
 
 
 def test_convert(tmp_path: Path, root: Root) -> None:
-    """Fields of a conversion, by their names in the output."""
+    """The options of a conversion are for fields by their names in the output."""
     tree, path = tmp_path / "tree.root", tmp_path / "converted.root"
     root.call(
         "cpp",
@@ -218,7 +218,7 @@ def jets(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("job", ["convert", "rewrite"])
 def test_projected_fields(job: str, jets: Path, tmp_path: Path, root: Root) -> None:
-    """Options reach the data behind projected fields, by the names that users know."""
+    """Options apply to the data of projected fields, by the names that users know."""
     path, again = tmp_path / "converted.root", tmp_path / "again.root"
     option = "Jet_*:column=Real32Trunc:16,compression=zstd:9"
     if job == "rewrite":
@@ -238,7 +238,7 @@ def test_projected_fields(job: str, jets: Path, tmp_path: Path, root: Root) -> N
         if name.startswith("_")
     }
     offsets = next(kind for name, kind in found.items() if name.startswith("_"))
-    # The offsets are those of all members: `nJet` has them.
+    # The offsets belong to all members: `nJet` sets their options.
     assert offsets == ("SplitIndex64", 505)
     assert found["Jet_pt"] == found["Jet_mass"] == ("Real32Trunc", 509)
     assert found["Jet_id"][1] == 509
@@ -257,7 +257,7 @@ def test_projected_fields(job: str, jets: Path, tmp_path: Path, root: Root) -> N
 
 
 def test_names_of_branches(jets: Path, tmp_path: Path, root: Root) -> None:
-    """A branch whose field has another name is meant by either; so is the counter of a list."""
+    """Both the name of a branch and of its field select it; so does the counter of a list."""
     branch = {"MET.pt": {"column": "Real32"}, "nJet": {"column": "Index32"}}
     for number, options in enumerate([branch, {"MET_pt": {"column": "Real32"}}]):
         path = tmp_path / f"{number}.root"
@@ -288,7 +288,7 @@ def test_names_of_branches(jets: Path, tmp_path: Path, root: Root) -> None:
 def test_what_matches_nothing(
     glob: str, column: str, message: str, jets: Path, tmp_path: Path
 ) -> None:
-    """The error says what was matched and what that is."""
+    """The error names the matched columns and their types."""
     with pytest.raises(ArgumentError) as refused:
         nyssa.convert(jets, tmp_path / "no.root", field_options={glob: {"column": column}})
     assert message in str(refused.value)
@@ -308,7 +308,7 @@ def test_what_matches_nothing(
     ],
 )
 def test_refused(fields: Any, message: str, tmp_path: Path) -> None:
-    """What cannot be says why, and leaves no file."""
+    """An impossible option raises an error with the reason, and leaves no file."""
     path = tmp_path / "refused.root"
     with pytest.raises(ArgumentError, match=message), nyssa.recreate(path) as file:
         file.mkrntuple("Events", data(), field_options=fields)
@@ -343,7 +343,7 @@ VALUES = {
 )
 @pytest.mark.parametrize("field", ["float", "double"])
 def test_bounds(column: str, values: str, field: str, tmp_path: Path, root: Root) -> None:
-    """What ROOT writes and what nyssa writes stay within the bound, and come close to it."""
+    """The errors of ROOT and nyssa stay inside the bound, and nearly reach it."""
     bound = nyssa.column_precision(column, field)
     dtype = np.float32 if field == "float" else np.float64
     given = VALUES[values].astype(dtype)
@@ -356,7 +356,7 @@ def test_bounds(column: str, values: str, field: str, tmp_path: Path, root: Root
     read = root.call("numpy", str(path), "Events", ["x"])["x"]
     error = np.abs(read.astype(np.longdouble) - exact)
     assert np.all(error <= allowed)
-    # A float has less than 32 bits between -1 and 1: it comes back as it is.
+    # A float has less than 32 bits between -1 and 1, so it is unchanged.
     if (bound.relative or bound.absolute) and (field, column[12:14]) != ("float", "32"):
         assert np.max(error / allowed) > 0.4
     kind, *numbers = column.split(":")
@@ -372,7 +372,7 @@ def test_bounds(column: str, values: str, field: str, tmp_path: Path, root: Root
 
 
 def test_no_precision() -> None:
-    """Only floating-point numbers have one."""
+    """Only floating-point types have a precision."""
     with pytest.raises(ArgumentError, match='"Int16" holds no floating-point numbers'):
         nyssa.column_precision("Int16")
     with pytest.raises(ArgumentError, match='"float" or "double" belongs'):

@@ -1,4 +1,4 @@
-"""Name filters choose what uproot's choose."""
+"""Name filters choose the same names as in uproot."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PATTERNS: list[Any] = [
 def test_patterns_take_what_uproot_takes(nano: Path, pattern: Any) -> None:
     ours, theirs = nyssa.open(f"{nano}:Events"), uproot.open(nano)["Events"]
     assert ours.keys(filter_name=pattern) == theirs.keys(filter_name=pattern)
-    # The two write types in their own ways; this one is the same.
+    # uproot writes most type names in another way; this one is the same.
     for kind in ("float", "/float$/", "flo?t"):
         expected = theirs.keys(filter_name=pattern, filter_typename=kind)
         assert ours.keys(filter_name=pattern, filter_typename=kind) == expected
@@ -117,7 +117,7 @@ def test_names_with_special_characters(tmp_path: Path) -> None:
 
 
 def test_columns_and_pairs_take_the_filters_of_keys(tmp_path: Path) -> None:
-    """As uproot's do: `values` and `items` are lists of what `keys` names."""
+    """As in uproot, `values` and `items` are lists in the order of `keys`."""
     path = tmp_path / "file.root"
     with uproot.recreate(path) as file:
         file["Events"] = {"run": np.arange(3), "x": np.ones(3), "y": np.zeros(3)}

@@ -1,4 +1,4 @@
-"""Aliases and friends of trees: what ROOT's formulas and uproot say of them."""
+"""Aliases and friends of trees work as in ROOT's formulas and in uproot."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def folder(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def cat(path: Path, *arguments: str) -> list[dict[str, object]]:
-    """Run `nyssa cat`; what it says of an error is raised."""
+    """Run `nyssa cat`. Its error message becomes an exception."""
     command = [sys.executable, "-m", "nyssa", "cat", f"{path}:tree", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -101,7 +101,7 @@ def cat(path: Path, *arguments: str) -> list[dict[str, object]]:
 
 
 def test_aliases(folder: Path) -> None:
-    """All of them by name, as uproot has them, and `nyssa schema`."""
+    """All aliases are listed by name, as in uproot, and by `nyssa schema`."""
     path = folder / "none.root"
     aliases = nyssa.open(path)["tree"].aliases
     assert aliases["large"] == "twice > 2"
@@ -121,7 +121,7 @@ def test_aliases(folder: Path) -> None:
     "cut", ["large", "twice < 3 && event > 2", "item > 5", "beyond > 6 && !large", "named.w > 20"]
 )
 def test_cuts(cut: str, folder: Path, root: Root) -> None:
-    """The entries that TTree::Draw takes by the same expression; a branch goes before an alias."""
+    """A cut selects the same entries as TTree::Draw; a branch has priority over an alias."""
     path = folder / "friends.root"
     wanted = root.call("drawn", str(path), "tree", "event", cut)
     found = cat(path, "--cut", cut, "--friends", "--filter", "event")
@@ -130,13 +130,13 @@ def test_cuts(cut: str, folder: Path, root: Root) -> None:
 
 
 def test_wrong_aliases(folder: Path) -> None:
-    """An alias that is no expression of cuts is named."""
+    """The error names an alias whose formula is not a valid cut."""
     with pytest.raises(ValueError, match=r"the alias \"odd\" \(TMath::Abs\(x\)\*Entry\$\): "):
         cat(folder / "none.root", "--cut", "odd > 1")
 
 
 def test_friends(folder: Path, root: Root) -> None:
-    """Columns `friend.branch` of the same entries; files are found beside that of the tree."""
+    """Columns `friend.branch` have the same entries; files are found in the tree's folder."""
     path = folder / "friends.root"
     tree = nyssa.open(path)["tree"]
     assert [tuple(friend) for friend in tree.friends] == [
@@ -159,7 +159,7 @@ def test_friends(folder: Path, root: Root) -> None:
 
 
 def test_converted(folder: Path, tmp_path: Path) -> None:
-    """What an RNTuple has no place for is named."""
+    """Friends and aliases, which an RNTuple cannot have, are named."""
     report = nyssa.convert(folder / "friends.root", tmp_path / "out.root", "tree")
     notes = [note for note in report["notes"] if "left out" in note]
     assert notes == [
@@ -171,7 +171,7 @@ def test_converted(folder: Path, tmp_path: Path) -> None:
 
 
 def test_friends_by_index(folder: Path, root: Root) -> None:
-    """Entries of a friend with an index are found by its columns, whatever their order."""
+    """Entries of a friend with an index are found by its columns, in any order."""
     path = folder / "indexed.root"
     arrays = nyssa.open(path)["tree"].with_friends().arrays()
     found = arrays["indexed.w"].to_list()
@@ -182,7 +182,7 @@ def test_friends_by_index(folder: Path, root: Root) -> None:
 
 
 def test_friends_that_cannot_be(folder: Path) -> None:
-    """Too short ones and missing ones are named."""
+    """The error names a friend that is too short or missing."""
     with pytest.raises(nyssa.ArgumentError, match=r'friend "shorter": it has 5 entries, the tree'):
         nyssa.open(folder / "shorter.root")["tree"].with_friends()
     with pytest.raises(nyssa.NotFoundError, match="nowhere.friend.root"):

@@ -17,14 +17,14 @@ import nyssa
 from support.root import Root
 
 CHECKSUM = 8
-"""Bytes behind each page, which ROOT's inspector leaves out."""
+"""Number of bytes of the checksum of each page, which ROOT's inspector does not count."""
 
 
 @pytest.fixture(scope="module")
 def written(root: Root, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return one RNTuple, `Events`, by who wrote it."""
+    """Return one RNTuple, `Events`, written by ROOT or nyssa."""
     folder = tmp_path_factory.mktemp("inspect")
-    # No page is equal to another.
+    # No two pages are equal.
     rng = np.random.default_rng(7)
     counts = rng.integers(0, 4, 20_000)
     data = {
@@ -54,7 +54,7 @@ def test_sizes_are_those_of_root(writer: str, root: Root, written: dict[str, Pat
 
 
 def test_shared_pages_are_counted_once(root: Root, tmp_path: Path) -> None:
-    """ROOT's inspector counts their bytes for each place that has them."""
+    """ROOT's inspector counts the bytes of equal pages each time."""
     path = tmp_path / "shared.root"
     with nyssa.recreate(path, compression=0, page_size="4 kB") as file:
         file["Events"] = {"same": np.zeros(4096, dtype=np.int32)}
@@ -65,7 +65,7 @@ def test_shared_pages_are_counted_once(root: Root, tmp_path: Path) -> None:
 
 
 def compare(root: Root, path: Path, name: str) -> None:
-    """Compare totals, columns and top-level fields, projected ones apart: these have no bytes."""
+    """Compare totals, columns and top-level fields, except projected ones, which have no data."""
     expected = root.call("inspection", str(path), name)
     ours = said("inspect", path, name)
     columns = [sizes(column["part"]) for column in ours["columns"]]
@@ -77,7 +77,7 @@ def compare(root: Root, path: Path, name: str) -> None:
         top = field["name"].partition(".")[0]
         fields[top] = np.add(fields.get(top, [0, 0]), sizes(field)[:2]).tolist()
     if any(field.startswith("_collection") for field in expected["fields"]):
-        # ROOT counts what projected fields show for both.
+        # ROOT counts the data of projected fields for both fields.
         fields = {field: fields[field] for field in ("x", "n")}
     assert {field: expected["fields"][field] for field in fields} == fields
 

@@ -1,4 +1,4 @@
-"""Ctrl-C stops reading, writing and converting at once, and leaves nothing behind."""
+"""Ctrl-C stops reading, writing and converting at once, and leaves no files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE = """
     import numpy as np
     import nyssa
 
-    # A shell that started the tests in the background has told them to ignore it.
+    # A shell that started the tests in the background may have set the signal to be ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = sys.argv[1]
     noise = np.random.default_rng(1).normal(size=10_000_000)
@@ -78,7 +78,7 @@ def run(job: str, folder: Path, delay: float = 0.5) -> float:
 def test_interrupt(job: str, tmp_path: Path) -> None:
     """The `KeyboardInterrupt` comes within a tenth of a second; no file is left."""
     big_file(tmp_path)
-    # Two tries: other processes on the machine may take the time.
+    # There are two attempts, because other processes on the machine may delay it.
     waited = [run(JOBS[job], tmp_path)]
     if waited[0] > 0.1:
         waited.append(run(JOBS[job], tmp_path))
@@ -87,7 +87,7 @@ def test_interrupt(job: str, tmp_path: Path) -> None:
 
 
 def test_interrupted_conversion(nano: Path, tmp_path: Path) -> None:
-    """Converting stops as fast, and leaves no file."""
+    """Converting stops as quickly, and leaves no file."""
     job = f"nyssa.convert({str(nano)!r}, folder + '/out.root', force=True, compression='lzma:9')"
     waited = [run(job, tmp_path, delay) for delay in (0.4, 0.53)]
     assert min(waited) < 0.1, waited
@@ -120,7 +120,7 @@ def test_other_threads_run_meanwhile(tmp_path: Path) -> None:
 
 
 def test_the_command_line_is_interrupted(tmp_path: Path) -> None:
-    """Ctrl-C on `nyssa` is not swallowed by Python."""
+    """Ctrl-C on the command line ends `nyssa` itself; Python does not intercept it."""
     path = big_file(tmp_path)
     arguments = ["cat", f"{path}:Events", "-n", "1000000000"]
     code = "import sys; from nyssa._cli import main; sys.exit(main())"

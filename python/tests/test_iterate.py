@@ -1,4 +1,4 @@
-"""Steps: the values of `arrays` and of uproot, wherever steps end and however many files."""
+"""Steps have the values of `arrays` and of uproot, for all sizes of steps and many files."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ void nyssa_steps_tree(const char *path, int entries) {
 
 @pytest.fixture(scope="module")
 def tree(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a tree whose branches have baskets that end at entries of their own."""
+    """Return a tree whose branches have baskets that end at different entries."""
     path = tmp_path_factory.mktemp("steps") / "tree.root"
     root.call("cpp", _TREE, f'nyssa_steps_tree("{path}", {ENTRIES})')
     branches = uproot.open(path)["Events"].branches
@@ -102,13 +102,13 @@ def sizes(seed: int) -> list[int | str]:
 
 
 def same(steps: list[Any], whole: ak.Array, start: int, stop: int) -> None:
-    """Check that pairs of arrays and entries follow each other and are parts of `whole`."""
+    """Check that pairs of arrays and entries are consecutive and are parts of `whole`."""
     at = start
     for arrays, (first, last) in steps:
         assert first == at
         at = last
         assert layouts_differ(arrays.layout, ak.to_packed(whole[first:last]).layout) is None
-        # As if read on their own: nothing of other steps hangs on.
+        # The arrays of a step hold no memory of other steps.
         assert layouts_differ(arrays.layout, ak.to_packed(arrays).layout) is None
         for content in arrays.layout.contents:
             if content.is_list and hasattr(content, "offsets"):
@@ -181,7 +181,7 @@ def test_default_steps_end_with_clusters(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("kind", ["tree", "rntuple"])
 def test_steps_take_the_memory_that_is_stated(tmp_path: Path, kind: str) -> None:
-    """One cluster of large baskets, of which only some fit into memory, and one of pages."""
+    """Only some baskets of the tree fit into memory; the RNTuple has one cluster of pages."""
     chance = np.random.default_rng(1)
     counts = chance.integers(0, 8, 160_000)
     items = [chance.integers(0, 1000, counts.sum()).astype(np.float32) for _ in range(60)]
@@ -265,7 +265,7 @@ def test_many_files(files: list[str], size: int | str, schema: str | None) -> No
 
 
 def test_the_index_of_pandas_runs_on(files: list[str]) -> None:
-    """As in uproot; the entries of a report are those of the file."""
+    """As in uproot, the entries of a report are those of the file."""
     pd = pytest.importorskip("pandas")
     theirs = list(uproot.iterate(files, ["number"], step_size=400, library="pd"))
     for schema in (None, "union"):
@@ -306,7 +306,7 @@ def test_columns_of_later_files_are_those_of_the_first(files: list[str], tmp_pat
 
 
 def test_globs_that_match_nothing(files: list[str], tmp_path: Path) -> None:
-    """As in uproot, only nothing at all is an error."""
+    """As in uproot, it is only an error when nothing matches."""
     globs = [f"{tmp_path}/none*.root:Events", f"{tmp_path}/[ab].root:Events"]
     assert len(nyssa.concatenate(globs, "number")) == 700
     assert len(uproot.concatenate(globs, "number")) == 700
@@ -330,7 +330,7 @@ def test_globs_that_match_nothing(files: list[str], tmp_path: Path) -> None:
 
 
 def test_folders_and_lists_name_files(files: list[str], tmp_path: Path) -> None:
-    """They do as on the command line; hidden files are left out, as by a shell."""
+    """Globs work as on the command line; hidden files are not matched, as in a shell."""
     names = [os.path.basename(name.split(":")[0]) for name in files]
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -344,7 +344,7 @@ def test_folders_and_lists_name_files(files: list[str], tmp_path: Path) -> None:
         nyssa.chain(f"@{tmp_path}/none")
 
 
-# Errors, and steps that are left
+# Errors, and steps that are not finished
 
 
 def test_a_damaged_page_is_an_error_of_its_step(tmp_path: Path) -> None:
@@ -378,7 +378,7 @@ CLOSES: dict[str, Callable[[str, str], tuple[Any, Any]]] = {}
 
 
 def opens(function: Callable[[str, str], tuple[Any, Any]]) -> None:
-    """Add a way to get what iterates, and what closes its files."""
+    """Add a function that returns an iterator, and a function that closes its files."""
     CLOSES[function.__name__] = function
 
 
@@ -424,7 +424,7 @@ def many_files_of_one_schema(path: str, _: str) -> tuple[Any, Any]:
 def test_steps_end_where_their_file_is_closed(
     tmp_path: Path, way: str, pause: float, size: int | str
 ) -> None:
-    """Also those that are read already, or are being read; what was handed out stays."""
+    """Later steps fail, even if they were read already; earlier arrays stay valid."""
     paths = str(ntuple(tmp_path / "ntuple.root")), str(ntuple(tmp_path / "other.root"))
     iterate, closes = CLOSES[way](*paths)
     steps = iterate("number", step_size=size)
@@ -465,7 +465,7 @@ def test_arrow_streams_end_where_their_file_is_closed(tmp_path: Path) -> None:
 
 
 def nyssa_threads() -> list[str]:
-    """Return the names of the threads that read ahead, once they had time to end."""
+    """Return the names of the threads that read ahead, after a delay in which they can end."""
     names = ["nyssa-ahead"]
     # The system lists a thread for a moment after it was joined.
     end = time.monotonic() + 2
@@ -519,7 +519,7 @@ def test_steps_from_many_threads(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_steps_go_on_in_a_fork(tmp_path: Path) -> None:
-    """The child has no thread that reads ahead: it reads for itself."""
+    """The child process has no thread that reads ahead: it reads on its own thread."""
     path = ntuple(tmp_path / "ntuple.root")
     code = f"""
     import os, warnings

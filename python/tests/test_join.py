@@ -1,4 +1,4 @@
-"""Joins: pandas.merge and ROOT's friends are the oracles."""
+"""Joins are compared with pandas.merge and ROOT's friends."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_joins_that_cannot_be(
 
 
 def test_keys_of_all_widths(tmp_path: Path) -> None:
-    """A negative key is no large one, and the largest of 64 bits are told apart."""
+    """Negative keys differ from large unsigned ones, and the largest 64-bit keys are distinct."""
     left = write(tmp_path / "l.root", {"k": np.array([2**64 - 1, 2**64 - 2, 5], np.uint64)})
     right = write(
         tmp_path / "r.root", {"k": np.array([5, 2**64 - 1], np.uint64), "v": np.int32([1, 2])}

@@ -1,4 +1,4 @@
-"""Jobs that are killed: what they leave is taken away by the next one, and by nobody else."""
+"""Jobs that are killed leave temporary files, which the next job removes, and no other program."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def writing(path: Path) -> subprocess.Popen[bytes]:
 
 
 def wait_for(path: Path) -> None:
-    """Wait until a file is there."""
+    """Wait until a file exists."""
     limit = time.monotonic() + 30
     while not path.exists():
         assert time.monotonic() < limit, f"no {path}"
@@ -64,7 +64,7 @@ def converting(source: Path, output: Path, *options: str) -> subprocess.Popen[by
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(("number", "code"), [("SIGHUP", 129), ("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_signal_leaves_nothing(nano: Path, tmp_path: Path, number: str, code: int) -> None:
-    """A terminal that is closed (SIGHUP) is as good as Ctrl-C."""
+    """A closed terminal (SIGHUP) has the same effect as Ctrl-C."""
     process = converting(nano, tmp_path / "out.root", "--quiet")
     process.send_signal(getattr(signal, number))
     out, err = process.communicate(timeout=30)
@@ -101,7 +101,7 @@ def test_the_next_conversion_takes_away_what_a_killed_one_left(nano: Path, tmp_p
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere such files stay for a day")
 def test_python_that_is_killed(tmp_path: Path) -> None:
-    """Whatever ends it, the next writer of that file begins without what it left."""
+    """However a job ends, the next writer of that file removes what it left."""
     output = tmp_path / "out.root"
     for number in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM):
         process = writing(output)
@@ -117,7 +117,7 @@ def test_python_that_is_killed(tmp_path: Path) -> None:
 
 
 def test_two_live_jobs_on_one_output(tmp_path: Path) -> None:
-    """Each has a file of its own; the last to end has the name."""
+    """Each process writes its own temporary file; the last one that ends gets the name."""
     output = tmp_path / "out.root"
     process = writing(output)
     with nyssa.recreate(output) as file:
@@ -132,7 +132,7 @@ def test_two_live_jobs_on_one_output(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
 def test_temporary_files_have_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is spilled to disk while memory is short is gone with the process, even a killed one."""
+    """Temporary data of a job that lacks memory disappear with its process, even a killed one."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))

@@ -1,4 +1,4 @@
-"""Files that leave out streamer infos: the classes of ROOT are known by heart."""
+"""Files without streamer infos: nyssa knows the classes of ROOT."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.root import Root
 FILES = {path.name: path for path in data_files("ttree")}
 TABLES = Path(__file__).parents[2] / "crates" / "nyssa" / "src" / "streamer" / "info" / "known"
 TREES = ("TTree", "TNtuple", "TNtupleD")
-#: Codes of types (`TVirtualStreamerInfo::EReadWrite`) that stand for the same bytes.
+#: Type codes (`TVirtualStreamerInfo::EReadWrite`) that have the same bytes.
 SAME = {6: 3, 15: 13, 61: 62, 63: 62, 66: 62, 67: 62, 68: 62, 69: 64, 70: 64, 300: 500, 365: 500}
 NUMBERS = {
     "char": 1, "short": 2, "int": 3, "long": 4, "float": 5, "double": 8, "Double32_t": 9,
@@ -28,7 +28,7 @@ NUMBERS = {
 
 
 def hidden(source: Path, target: Path) -> Path:
-    """Copy a file without where its header says that the streamer infos are."""
+    """Copy a file without the position of the streamer infos in its header."""
     data = bytearray(source.read_bytes())
     size = 8 if struct.unpack(">i", data[4:8])[0] >= 1_000_000 else 4
     place = 12 + 2 * size + 17
@@ -74,7 +74,7 @@ def test_trees_of_every_version(tmp_path: Path) -> None:
                 try:
                     ours = bare[key].array(entry_stop=10)
                 except nyssa.UnsupportedError as error:
-                    # A class that is not ROOT's.
+                    # The class does not belong to ROOT.
                     found = re.search("(?:info of class|TClonesArray of) ([^;,(]*)", str(error))
                     assert found is not None, (source.name, key)
                     assert found[1].strip() not in known, (source.name, key)
@@ -89,7 +89,7 @@ def test_trees_of_every_version(tmp_path: Path) -> None:
 
 
 def test_histograms_and_graphs(root: Root, tmp_path: Path) -> None:
-    """What ROOT writes, and it and nyssa read without streamer info."""
+    """Objects that ROOT writes are read by ROOT and nyssa without streamer infos."""
     code = """
         #include "TF1.h"
         #include "TFile.h"
@@ -172,7 +172,7 @@ FUNCTIONS = """
 
 
 def test_collections_of_functions(root: Root, tmp_path: Path) -> None:
-    """Collections of `TF1` in trees, with streamer infos and where no class is described."""
+    """Collections of `TF1` in trees are read with and without streamer infos."""
     source = tmp_path / "source.root"
     root.call("cpp", FUNCTIONS, f'nyssa_functions("{source}");')
     expected = [[(f"f{k}", k + 1, [i, k]) for k in range(i)] for i in range(4)]
@@ -251,7 +251,7 @@ MEMBERS = """
 
 
 def test_the_tables_are_roots(root: Root, tmp_path: Path) -> None:
-    """Every version that this ROOT has is the one in the tables, member by member."""
+    """Every version that this ROOT has equals the one in the tables, member by member."""
     ours = {(name, version): members for name, version, members in table() if version > 0}
     asked, told = tmp_path / "asked", tmp_path / "told"
     asked.write_text("".join(f"{version} {name}\n" for name, version in ours))
@@ -267,7 +267,7 @@ def test_the_tables_are_roots(root: Root, tmp_path: Path) -> None:
             members.append((name, "base", 0, ""))
         else:
             members.append((name, SAME.get(int(code), int(code)), int(length), counter))
-    # What `TCanvas::Streamer` reads is not what its streamer info says.
+    # `TCanvas::Streamer` reads other data than its streamer info describes.
     del theirs["TCanvas", 8]
     assert len(theirs) > 120
     assert {key: ours[key] for key in theirs} == theirs

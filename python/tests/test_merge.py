@@ -1,4 +1,4 @@
-"""Merged RNTuples: ROOT and nyssa read the values of the inputs, one after the other."""
+"""Merged RNTuples have the values of the inputs in order, as ROOT and nyssa read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNT = 300
 
 
 def events(first: int, count: int = COUNT) -> dict[str, object]:
-    """Return entries that can be told from those of another file."""
+    """Return entries that differ from those of other files."""
     numbers = np.arange(first, first + count)
     counts = numbers % 4
     return {
@@ -33,7 +33,7 @@ def events(first: int, count: int = COUNT) -> dict[str, object]:
 
 
 def write(path: Path, first: int, count: int = COUNT, drop: str = "", **options: object) -> Path:
-    """Write a file of one cluster, or of none."""
+    """Without entries there are no types."""
     # Without entries there would be no types.
     columns = events(first, max(count, 4)).items()
     data = {name: column[:count] for name, column in columns if name != drop}
@@ -43,12 +43,12 @@ def write(path: Path, first: int, count: int = COUNT, drop: str = "", **options:
 
 
 def expected(root: Root, paths: list[Path], name: str = "Events") -> list[object]:
-    """Return what ROOT reads of the inputs."""
+    """Return the values that ROOT reads from the inputs."""
     return [entry for path in paths for entry in root.call("entries", str(path), name)]
 
 
 def same_in_nyssa(paths: list[Path], merged: Path, name: str = "Events") -> None:
-    """Compare all values as nyssa reads them."""
+    """Compare all values that nyssa reads."""
     one = nyssa.open(f"{merged}:{name}").arrays()
     parts = [nyssa.open(f"{path}:{name}").arrays() for path in paths]
     whole = ak.concatenate([part[ak.fields(one)] for part in parts])
@@ -56,7 +56,7 @@ def same_in_nyssa(paths: list[Path], merged: Path, name: str = "Events") -> None
 
 
 def test_same_schema(tmp_path: Path, root: Root) -> None:
-    """Every value, in order, by ROOT and by nyssa; the report counts what there is."""
+    """ROOT and nyssa read every value in order, and the report has the right counts."""
     paths = [write(tmp_path / f"{i}.root", 1000 * i) for i in range(3)]
     merged = tmp_path / "merged.root"
     calls: list[tuple[int, int]] = []
@@ -125,7 +125,7 @@ def test_union(field: str, lacking: int, tmp_path: Path, root: Root) -> None:
 
 
 def test_real_files(data: Path, tmp_path: Path) -> None:
-    """Files that ROOT and others wrote, with themselves."""
+    """Files of ROOT and other writers are merged with themselves."""
     tried = 0
     for path in sorted((data / "rntuple").glob("*.root")):
         file = nyssa.open(path)
@@ -151,7 +151,7 @@ def test_real_files(data: Path, tmp_path: Path) -> None:
 
 
 def test_recluster(tmp_path: Path, root: Root) -> None:
-    """Many small files become one with full clusters, of the same C++ types."""
+    """Many small files become one file with full clusters and the same C++ types."""
     paths = [
         write(tmp_path / f"{i}.root", 100 * i, 100, compression=0 if i % 2 else 505)
         for i in range(30)
@@ -182,7 +182,7 @@ def test_recluster_union(tmp_path: Path, root: Root) -> None:
 
 
 def test_projections(nano: Path, tmp_path: Path, root: Root) -> None:
-    """The fields of ROOT's importer stay projections, whether pages are moved or made again."""
+    """Projected fields of ROOT's importer stay projected, with copied pages and with new ones."""
     part = [tmp_path / "a.root", tmp_path / "b.root"]
     nyssa.convert(nano, part[0], entry_stop=60, include=["nMuon", "Muon_*", "run", "HLT_IsoMu*"])
     nyssa.convert(nano, part[1], entry_start=60, include=["nMuon", "Muon_*", "run", "HLT_IsoMu*"])
@@ -208,7 +208,7 @@ def test_projections(nano: Path, tmp_path: Path, root: Root) -> None:
 
 
 def test_late_fields(tmp_path: Path, root: Root) -> None:
-    """Fields that came while an input was written read as zero before, wherever it is put."""
+    """Fields that were added while an input was written read as zero before, at any position."""
     late = tmp_path / "late.root"
     with nyssa.recreate(late) as file:
         writer = file.mkrntuple("Events", {"number": "int64"})
@@ -227,7 +227,7 @@ def test_late_fields(tmp_path: Path, root: Root) -> None:
 
 
 def test_several_thousand_tiny_inputs(tmp_path: Path) -> None:
-    """Neither open files nor memory grow with the number of inputs."""
+    """Neither the number of open files nor the memory grows with the number of inputs."""
     import resource
 
     one = write(tmp_path / "one.root", 0, 3)
@@ -244,7 +244,7 @@ def test_several_thousand_tiny_inputs(tmp_path: Path) -> None:
 
 
 def test_no_entries_at_all(tmp_path: Path, root: Root) -> None:
-    """The schema alone."""
+    """A merge of inputs without entries has only a schema."""
     empty = write(tmp_path / "empty.root", 0, 0)
     for options in [{}, {"recluster": "1 MB"}]:
         merged = tmp_path / "merged.root"
@@ -266,7 +266,7 @@ def test_shared_pages_stay_shared(tmp_path: Path) -> None:
 
 
 def test_other_objects(tmp_path: Path, root: Root) -> None:
-    """Those of the first input come along; those of the others are named."""
+    """The objects of the first input are copied; those of the others are named."""
     paths = [write(tmp_path / f"{i}.root", 100 * i, 10) for i in range(2)]
     for path in paths:
         root.call("add_histogram", str(path), "dir", "h")
@@ -277,7 +277,7 @@ def test_other_objects(tmp_path: Path, root: Root) -> None:
 
 
 def test_refused(tmp_path: Path, data: Path) -> None:
-    """What cannot be merged is named, and no output is left."""
+    """An error names what cannot be merged, and no output is left."""
     a, b = (write(tmp_path / f"{name}.root", 0, 10) for name in "ab")
     out = tmp_path / "out.root"
     with pytest.raises(errors.ArgumentError, match="there is nothing to merge"):
@@ -314,7 +314,7 @@ def test_refused(tmp_path: Path, data: Path) -> None:
 
 
 def test_damaged_pages(tmp_path: Path) -> None:
-    """A page that does not match its checksum is found on the way, unless nobody looks."""
+    """A wrong checksum of a page is an error during the merge, unless checks are off."""
     good = write(tmp_path / "good.root", 0, 1000, compression=0)
     bad = tmp_path / "bad.root"
     content = bytearray(good.read_bytes())
@@ -332,7 +332,7 @@ def test_damaged_pages(tmp_path: Path) -> None:
 
 
 def test_options_of_the_output(tmp_path: Path, root: Root) -> None:
-    """What all jobs have, a merge has too; moved pages stay as they are."""
+    """A merge has the options of all jobs; copied pages stay unchanged."""
     paths = [write(tmp_path / f"{i}.root", 100 * i, 100) for i in range(2)]
     out = tmp_path / "out.root"
     report = nyssa.merge(paths, out, verify=True)
@@ -351,7 +351,7 @@ def test_options_of_the_output(tmp_path: Path, root: Root) -> None:
 
 
 def test_attribute_sets(tmp_path: Path, root: Root) -> None:
-    """Sets of one name become one, their ranges moved behind the entries of earlier inputs."""
+    """Sets of one name become one set. Ranges count after the entries of earlier inputs."""
     paths = [tmp_path / f"{i}.root" for i in range(3)]
     for number, path in enumerate(paths):
         with nyssa.recreate(path) as file:

@@ -1,4 +1,4 @@
-"""Inputs that say the same in other ways: plain and projected fields, vectors of two kinds."""
+"""Merges of inputs with the same data in other forms: projected fields, kinds of vectors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VECTORS = ["std::vector<float>", "ROOT::VecOps::RVec<float>"]
 
 
 def plain(path: Path, types: dict[str, str], seed: int = 9) -> tuple[Path, ak.Array]:
-    """Write fields with data of their own; what they hold."""
+    """Write fields with their own data. Return the content."""
     random = np.random.default_rng(seed)
     counts = random.integers(0, 4, COUNT)
     jagged = ak.unflatten(random.integers(0, 99, counts.sum()), counts)
@@ -34,7 +34,7 @@ def plain(path: Path, types: dict[str, str], seed: int = 9) -> tuple[Path, ak.Ar
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("vector", VECTORS)
 def test_plain_and_projected(vector: str, swapped: bool, tmp_path: Path, root: Root) -> None:
-    """A list of its own and one of a collection become one, where everything is decoded."""
+    """A plain list and a projected one of a collection become one field, when all is decoded."""
     pairs = [
         ntuple(tmp_path, {"Jet": {"pt": "f4", "eta": "f4"}, "Muon": {"pt": "f4"}}, 1),
         plain(tmp_path / "plain.root", {"run": "int", "Jet_pt": vector, "nLepton": "int"}),
@@ -63,7 +63,7 @@ def test_plain_and_projected(vector: str, swapped: bool, tmp_path: Path, root: R
 
 
 def test_all_of_a_collection_plain(tmp_path: Path, root: Root) -> None:
-    """Nothing is left of a collection of which all is plain, its size included."""
+    """A collection disappears, with its size, when all its members become plain fields."""
     types = {"run": "int", "nJet": "int", "Jet_pt": "std::vector<double>"}
     one, first = ntuple(tmp_path, {"Jet": {"pt": "f4"}}, 1)
     two, second = plain(tmp_path / "plain.root", types)
@@ -77,7 +77,7 @@ def test_all_of_a_collection_plain(tmp_path: Path, root: Root) -> None:
 
 @pytest.mark.parametrize("other", ["Jets.pt", "jets.eta"])
 def test_projections_of_other_fields(other: str, tmp_path: Path, root: Root) -> None:
-    """A projection of one field and of another are the same, too."""
+    """Projections of different fields can be merged, too."""
     paths = [tmp_path / "0.root", tmp_path / "1.root"]
     for number, (path, origin) in enumerate(zip(paths, ["jets.pt", other], strict=True)):
         name = origin.partition(".")[0]
@@ -124,7 +124,7 @@ def test_vectors_of_two_kinds(
 
 
 def test_nanoaod_of_two_versions(data: Path, nano: Path, tmp_path: Path) -> None:
-    """Files with hundreds of other triggers, and other members; uproot reads the trees."""
+    """Files with hundreds of different triggers and members are merged; uproot reads the trees."""
     trees = [f"{nano}:Events", f"{data / 'ttree' / 'uproot-issue121.root'}:Events"]
     paths = [tmp_path / "0.root", tmp_path / "1.root"]
     parts, counters = [], {}

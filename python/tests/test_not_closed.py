@@ -1,4 +1,4 @@
-"""Files of jobs that died: what ROOT recovers, and what it does not, of the same values."""
+"""Files of jobs that crashed: nyssa reads what ROOT recovers, and more, with the same values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ for number, (flush, directory, save) in enumerate(eval(sys.argv[2])):
     os.waitpid(child, 0)
 """
 
-#: Whether baskets were written before, the directory, how the tree was saved after 700 entries.
+#: Whether baskets were written before, the directory, and how the tree was saved after 700 entries.
 JOBS = [
     (False, "", ""),
     (True, "", ""),
@@ -75,7 +75,7 @@ def jobs(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.filterwarnings("ignore:.*was not closed")
 @pytest.mark.parametrize("number", range(len(JOBS) - 1), ids=lambda n: "-".join(map(str, JOBS[n])))
 def test_all_that_was_saved(number: int, jobs: Path, tmp_path: Path, root: Root) -> None:
-    """The entries up to the last save, in baskets or in the tree; converted, ROOT reads them."""
+    """The entries up to the last save are read; ROOT reads them after a conversion."""
     path, output = jobs / f"{number}.root", tmp_path / "out.root"
     tree = f"{JOBS[number][1]}/tree".strip("/")
     arrays = nyssa.open(path)[tree].arrays()
@@ -96,7 +96,7 @@ def test_all_that_was_saved(number: int, jobs: Path, tmp_path: Path, root: Root)
 
 
 def test_said(jobs: Path) -> None:
-    """A warning, and an error where nothing is complete; nothing is added to such files."""
+    """There is a warning, or an error when nothing is complete; such files cannot be updated."""
     with pytest.warns(UserWarning, match="0.root: the file was not closed"):
         nyssa.open(jobs / "0.root")
     with pytest.raises(nyssa.FormatError, match="not closed, and no object in it is complete"):

@@ -1,4 +1,4 @@
-"""Objects as Python's own: copied, pickled; axes as ROOT has them; dates."""
+"""Objects as Python objects: copies, pickles, axes as in ROOT, and dates."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ WRITE = """
 
 @pytest.fixture(scope="module")
 def written(root: Root, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return a file of objects, and what ROOT says of the axes of the first hundred."""
+    """Return a file of objects, and the axes of the first hundred as ROOT reads them."""
     folder = tmp_path_factory.mktemp("values")
     path, told = folder / "objects.root", folder / "told.json"
     root.call("cpp", WRITE, f'nyssa_values("{path}", "{told}");')
@@ -101,7 +101,7 @@ def test_axes_are_roots_to_the_last_bit(written: tuple[Path, Path]) -> None:
 
 
 def test_objects_are_copied_and_pickled(written: tuple[Path, Path]) -> None:
-    """With equal values afterwards, in another process too."""
+    """Copies have equal values, in another process, too."""
     path, _ = written
     objects = [
         nyssa.open(path)[name] for name in ("h1", "two", "profile", "graph", "text", "dated")
@@ -140,6 +140,6 @@ def test_dates(written: tuple[Path, Path]) -> None:
 
 
 def test_what_is_no_date() -> None:
-    """Month 0, the 30th of February, 24 o'clock."""
+    """Month 0, February 30 and hour 24 are invalid."""
     packed = [0, 2 << 22 | 30 << 17, 1 << 22 | 1 << 17 | 24 << 12, 12 << 22 | 31 << 17]
     assert dates(packed).tolist() == [None, None, None, datetime(1995, 12, 31)]

@@ -1,4 +1,4 @@
-"""Objects with keys of their own, against what ROOT and uproot make of them."""
+"""Objects with keys of their own, compared with ROOT and uproot."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from nyssa.objects import (
 from support.data import TESTDATA, object_values
 from support.root import Root
 
-#: Bits that only matter in memory, what ROOT computes, and what its JSON gives other names.
+#: Bits that only matter in memory, values that ROOT computes, and members with other names in JSON.
 LEFT_OUT = {"fBits", "fAllParametersSetted", "_blob", "fLineStyles"}
 MODES = ("", "s", "i", "g")
 
@@ -84,7 +84,7 @@ def test_what_root_made(name: str, made: Path) -> None:
 def test_every_histogram_and_graph_of_the_real_files(data: Path, root: Root) -> None:
     count = 0
     for path in sorted(data.glob("ttree/**/*.root")):
-        # A file that was not closed.
+        # The file was not closed.
         if path.name == "dataframe__input2.root":
             continue
         file = nyssa.open(path)
@@ -128,7 +128,7 @@ def _like_uproot(file: Any, path: Path, classes: dict[str, str]) -> None:
                 for axis, their_axis in zip(ours.axes, other.axes, strict=True):
                     same(axis.labels(flow), their_axis.labels(flow=flow))
                     for what in ("edges", "intervals", "centers", "widths"):
-                        # uproot's edges are not ROOT's to the last bit.
+                        # The edges of uproot differ from ROOT's in the last bit.
                         np.testing.assert_allclose(
                             getattr(axis, what)(flow),
                             getattr(their_axis, what)(flow=flow),
@@ -144,7 +144,7 @@ def _like_uproot(file: Any, path: Path, classes: dict[str, str]) -> None:
 def _differences(ours: Any, theirs: Any, place: str) -> list[Any]:
     """Compare an object with ROOT's JSON of it."""
     if isinstance(ours, Collection) and "arr" in theirs:
-        # ROOT's JSON leaves out empty places at the end.
+        # ROOT's JSON omits empty places at the end.
         ours, theirs = ([one for one in all if one] for all in (ours, theirs["arr"]))
     if isinstance(theirs, dict) and "$pair" in theirs:
         ours, theirs = list(ours), [theirs["first"], theirs["second"]]
@@ -158,7 +158,7 @@ def _differences(ours: Any, theirs: Any, place: str) -> list[Any]:
             # Two members have this name.
             del theirs["fLineStyle"]
         if kind == "TColor":
-            # ROOT gives colours without a title one when it reads them.
+            # ROOT gives a title to colours without one when it reads them.
             del theirs["fTitle"]
         for name, value in theirs.items():
             if name not in LEFT_OUT:
@@ -216,7 +216,7 @@ def test_axes(made: Path) -> None:
     assert axis.edges(flow=True).tolist() == [-np.inf, 0, 1, 3, 7, 10, np.inf]
     assert (axis[0], axis[-1], axis.title) == ((0, 1), (7, 10), "energy")
     assert (axis.low, axis.high, axis.width, axis.widths().tolist()) == (0, 10, 2.5, [1, 2, 4, 3])
-    # Sorted by ROOT, which keeps the labels in the order in which they came.
+    # ROOT sorts them, and keeps the labels in the order in which they were added.
     labels = file["labels"]
     assert list(labels.axis("x")) == labels.axis().labels() == ["a", "b", "c"]
     assert labels.values().tolist() == [2, 1, 5]
@@ -375,7 +375,7 @@ def _damaged(stored: bytes, path: Path, at: int, new: bytes) -> Any:
 
 
 def test_damage_is_told_with_class_member_and_byte(stored: bytes, tmp_path: Path) -> None:
-    # The length of the name of the axis.
+    # This is the length of the name of the axis.
     at = stored.index(b"\x05xaxis")
     file = _damaged(stored, tmp_path / "h.root", at, b"\xf0")
     assert file.keys() == ["h;1"]

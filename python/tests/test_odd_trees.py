@@ -1,4 +1,4 @@
-"""Branches that only some versions of ROOT wrote, or only some experiments have, equal ROOT's.
+"""Branches that only some versions of ROOT or some experiments wrote have the values of ROOT.
 
 ROOT reads them without the libraries of their classes. Everything else in these files, and in all
 others, is compared when ``docs/support-ttree.md`` is made.
@@ -32,15 +32,15 @@ BRANCHES = {
     "bits with their process": ("treeformula__parse__mksm.root", "mk", "event"),
     "items without members": ("uproot-issue-951.root", "MetaData", "CutBookkeepers"),
 }
-#: A split map, which ROOT without library leaves full of zeros.
+#: A split map, which ROOT without a library leaves filled with zeros.
 ZEROS = "fSDFDTimeOffset"
 ENTRIES = 20
-"""Compared: so many from the start, and so many from the end."""
+"""Number of entries that are compared at the start, and at the end."""
 
 
 @pytest.fixture(scope="module")
 def reader() -> Iterator[Reader]:
-    """Return ROOT, ready to read."""
+    """Return a ROOT that is ready to read."""
     one = Reader()
     yield one
     one.close()

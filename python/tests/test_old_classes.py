@@ -1,4 +1,4 @@
-"""Versions of classes from before there was streamer info, which ROOT still reads by hand."""
+"""Class versions from before streamer info existed, which ROOT still reads with special code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def writer(root: Root) -> Root:
 
 
 def test_histograms(writer: Root, tmp_path: Path) -> None:
-    """`TH1` 1 and 2 with `TAxis` 1 to 5 and `TAttAxis` 1 to 3."""
+    """The versions 1 and 2 of `TH1` are read, with `TAxis` 1 to 5 and `TAttAxis` 1 to 3."""
     source = tmp_path / "source.root"
     writer.call("cpp", "", f'nyssa_old::histograms("{source}")')
     path = hidden(source, tmp_path / "old.root")
@@ -50,7 +50,7 @@ def test_histograms(writer: Root, tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_trees(writer: Root, tmp_path: Path) -> None:
-    """`TTree` 1 to 4 of `TBranch` 1 to 9, and `TNtuple` 1."""
+    """The versions 1 to 4 of `TTree` are read, with `TBranch` 1 to 9, and `TNtuple` 1."""
     source = tmp_path / "source.root"
     writer.call("cpp", "", f'nyssa_old::trees("{source}")')
     path = hidden(source, tmp_path / "old.root")
@@ -67,7 +67,7 @@ def test_trees(writer: Root, tmp_path: Path) -> None:
 
 
 def test_split_arrays_of_objects(writer: Root, tmp_path: Path) -> None:
-    """`TBranchClones`, whose layout no streamer info tells."""
+    """A `TBranchClones` is read, although no streamer info describes its layout."""
     path = tmp_path / "split.root"
     writer.call("cpp", "", f'nyssa_old::split("{path}")')
     for name in ("now", "once"):

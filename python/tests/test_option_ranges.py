@@ -1,4 +1,4 @@
-"""Options of size and number work, or say what they may be; none of them runs for ever."""
+"""Options with sizes and numbers work, or an error tells their range; no job runs endlessly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEMORY = "{} bytes of memory are not enough: at least 1048576 are needed"
 PAGE = "a page size of {} bytes is outside 64 to 536870912"
 SIZE = "is not a size"
 BETWEEN = "is not a size between 1 byte and 9 PB"
-#: Option, value, and what the error says; nothing where it works.
+#: Option, value, and the error message; empty if the value works.
 COMMAND = [
     ("--cluster-size", "0", BETWEEN),
     ("--cluster-size", "1", CLUSTER.format(1)),
@@ -79,7 +79,7 @@ def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
 
 
 def said(done: subprocess.CompletedProcess[str], message: str | None, output: Path) -> None:
-    """Check that it worked, or said why not and left nothing."""
+    """Check that the job succeeded, or failed with the message and left no file."""
     if message is None:
         assert done.returncode == 0, done.stderr
         assert output.exists()
@@ -99,7 +99,7 @@ def test_command(
     inputs: dict[str, Path],
     tmp_path: Path,
 ) -> None:
-    """Options of `convert` and `rewrite`."""
+    """The options of `convert` and `rewrite`."""
     output = tmp_path / "out.root"
     given = [option] if "=" in option else [option, value]
     said(run(command, inputs[command], output, *given), message, output)
@@ -109,14 +109,14 @@ def test_command(
 def test_merge(
     option: str, value: str, message: str | None, inputs: dict[str, Path], tmp_path: Path
 ) -> None:
-    """Options of `merge`."""
+    """The options of `merge`."""
     output = tmp_path / "out.root"
     done = run("merge", inputs["rewrite"], inputs["rewrite"], "-o", output, option, value)
     said(done, message, output)
 
 
 def test_memory_of_reclustering(inputs: dict[str, Path], tmp_path: Path) -> None:
-    """New clusters need a little more."""
+    """A merge into new clusters needs a little more memory."""
     output = tmp_path / "out.root"
     given = ["merge", inputs["rewrite"], "-o", output, "--recluster", "1MB", "--memory"]
     said(run(*given, "1MiB"), "not enough to make new clusters: at least 2097152", output)
@@ -170,7 +170,7 @@ def jobs(inputs: dict[str, Path], output: Path) -> dict[str, Callable[..., objec
 def test_python_refuses(
     job: str, options: dict[str, Any], message: str, inputs: dict[str, Path], tmp_path: Path
 ) -> None:
-    """What cannot be names the option, or its range."""
+    """The error for an impossible value names the option or its range."""
     output = tmp_path / "out.root"
     with pytest.raises((ArgumentError, ValueError, TypeError, OverflowError)) as error:
         jobs(inputs, output)[job](**options)
@@ -184,7 +184,7 @@ def test_python_refuses(
 def test_python_takes(
     job: str, options: dict[str, Any], inputs: dict[str, Path], tmp_path: Path
 ) -> None:
-    """What can be gives a file with all values."""
+    """A possible value gives a file with all values."""
     output = tmp_path / "out.root"
     jobs(inputs, output)[job](**options)
     assert nyssa.open(f"{output}:Events").num_entries in (5000, 20_000)
@@ -201,7 +201,7 @@ def test_python_takes(
     ],
 )
 def test_steps(step: Any, message: str, inputs: dict[str, Path]) -> None:
-    """Steps of `iterate`."""
+    """The step sizes of `iterate`."""
     events = nyssa.open(f"{inputs['rewrite']}:Events")
     with pytest.raises(ArgumentError, match=message):
         next(iter(events.iterate(step_size=step)))

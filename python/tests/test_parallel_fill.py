@@ -1,4 +1,4 @@
-"""Filling one RNTuple from several Python threads, with ROOT as the judge of the file."""
+"""Several Python threads fill one RNTuple; ROOT reads the file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def chunk(start: int, stop: int) -> dict:
 
 
 def fill(path, order="completion", **options) -> None:
-    """Three threads, each with its third of the entries, in steps of 70."""
+    """Three threads each write a third of the entries, in steps of 70."""
     settings = {"fill_contexts": CONTEXTS, "fill_order": order, "cluster_size": 2000, **options}
     with nyssa.recreate(path, **settings) as file:
         events = file.mkrntuple("Events", TYPES)
@@ -78,7 +78,7 @@ def test_root_reads_what_threads_filled(tmp_path, root, options):
         assert entry["v"] == expected["v"][number].tolist()
         assert entry["name"] == expected["name"][number]
     if options.get("order") == "round-robin":
-        # Clusters of the three threads take turns, each in its own order.
+        # The clusters of the three threads alternate, each thread in its own order.
         thirds = [entry["x"] * CONTEXTS // ENTRIES for entry in entries]
         changes = [a for a, b in zip(thirds, [None, *thirds], strict=False) if a != b]
         assert changes[:6] == [0, 1, 2, 0, 1, 2]

@@ -1,4 +1,4 @@
-"""Entry ranges and awkward forms: what a scheduler needs before any data are read."""
+"""Entry ranges and awkward forms, which a scheduler needs before any data are read."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_partitions(path: Path, options: dict[str, Any], expected: list[tuple[int, int]]) -> None:
-    """They end with clusters where these fit; larger clusters are divided into equal parts."""
+    """Ranges end with clusters that fit; larger clusters are divided into equal parts."""
     with nyssa.open(f"{path}:Events") as events:
         assert events.clusters == [(0, 100), (100, 200), (200, 230), (230, 530)]
         assert events.partitions(**options) == expected
 
 
 def test_memory_depends_on_the_columns(tmp_path: Path) -> None:
-    """Booleans are bytes in awkward arrays; lists count by their items."""
+    """Booleans are bytes in awkward arrays; the size of lists depends on their items."""
     path = tmp_path / "a.root"
     lists = ak.Array([np.arange(3, dtype=np.float32)] * 1000)
     with uproot.recreate(path) as file:
@@ -59,7 +59,7 @@ def test_memory_depends_on_the_columns(tmp_path: Path) -> None:
             file["Events"].extend({"flag": np.ones(100, dtype=bool), "n": part})
     events = nyssa.open(f"{path}:Events")
     assert len(events.partitions("flag", step_size="600 B")) == 2
-    # 12 bytes of items and 8 of an offset.
+    # There are 12 bytes of items and 8 bytes of an offset.
     assert len(events.partitions("n", step_size="6100 B")) == 4
     assert events.partitions(filter_name="flag", step_size="1100 B") == [(0, 1000)]
     with pytest.raises(nyssa.NotFoundError, match="'flags'"):
@@ -82,7 +82,7 @@ def test_form_of_a_selection(path: Path) -> None:
 
 
 def test_form_of_every_type(tmp_path: Path) -> None:
-    """The form does not depend on values: it is that of arrays of any entries."""
+    """The form does not depend on the values: it is that of arrays of any entries."""
     types = {
         "number": "float",
         "text": "std::string",
@@ -125,7 +125,7 @@ def test_form_of_every_type(tmp_path: Path) -> None:
 
 
 def test_forms_of_real_data(data: Path) -> None:
-    """What `form` says is what `arrays` gives, for every dataset of small files."""
+    """For every dataset of small files, `form` returns the form of `arrays`."""
     count = 0
     small = [one for one in data.glob("ttree/u*.root") if one.stat().st_size < 100_000]
     small += [one for one in data.glob("rntuple/*.root") if one.stat().st_size < 20_000]

@@ -1,4 +1,4 @@
-"""Datasets in other processes: they are pickled by how they were opened."""
+"""Datasets in other processes: pickle stores how they were opened."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def again(one: Any) -> Any:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Return a tree and an RNTuple of the same columns, written by uproot."""
+    """Return a tree and an RNTuple with the same columns, written by uproot."""
     tree, ntuple = tmp_path / "tree.root", tmp_path / "ntuple.root"
     with uproot.recreate(tree) as file:
         file.mktree("dir/Events", {"x": "float64", "i": "int64"})
@@ -48,7 +48,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_in_other_processes(files: list[Path], method: str) -> None:
-    """A chain of a tree and an RNTuple gives each process its part."""
+    """Each process reads a part of a chain of a tree and an RNTuple."""
     chain = nyssa.chain([f"{files[0]}:dir/Events", f"{files[1]}:Events"])
     ranges = [(0, 40), (40, 120), (120, 150)]
     with mp.get_context(method).Pool(2) as pool:
@@ -67,7 +67,7 @@ def test_executor(files: list[Path], method: str) -> None:
 
 @pytest.mark.skipif("fork" not in METHODS, reason="this system has no fork")
 def test_fork_while_reading_ahead(files: list[Path]) -> None:
-    """A fork uses the dataset of its parent, while that iterates over it."""
+    """A fork uses the dataset of its parent while the parent iterates over it."""
     events = nyssa.open(f"{files[0]}:dir/Events")
     sums = []
     for step in events.iterate(["x"], step_size=50):
@@ -131,7 +131,7 @@ def opened(files: list[Path]) -> dict[str, Callable[[], Any]]:
 
 @pytest.mark.parametrize("name", list(opened([Path("a"), Path("b")])))
 def test_views(files: list[Path], name: str) -> None:
-    """What stands on top of files comes along, and the class stays."""
+    """Chains, joins, friends and rules are pickled, too, and the class stays."""
     one = opened(files)[name]()
     other = again(one)
     assert type(other) is type(one)
@@ -140,7 +140,7 @@ def test_views(files: list[Path], name: str) -> None:
 
 
 def test_rules(files: list[Path], tmp_path: Path) -> None:
-    """Rules come along with their functions; what they read is of the class of its dataset."""
+    """Rules are pickled with their functions; the result has the class of its dataset."""
     path = tmp_path / "jets.root"
     with nyssa.recreate(path) as file:
         jet = {"pt": "float", "eta": "float"}
@@ -181,7 +181,7 @@ def test_attribute_set(tmp_path: Path) -> None:
 
 
 def test_bytes_of_streamed_objects_stay_bytes(files: list[Path]) -> None:
-    """How the file was opened belongs to what is pickled."""
+    """The options with which the file was opened are pickled, too."""
     raw = nyssa.open(files[0], streamer="raw")
     assert again(raw)._core.raw is True
     assert again(raw["dir"])._core.raw is True
@@ -189,7 +189,7 @@ def test_bytes_of_streamed_objects_stay_bytes(files: list[Path]) -> None:
 
 
 def test_path_is_absolute(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may run in another directory."""
+    """Another process may have another working directory."""
     monkeypatch.chdir(files[0].parent)
     events = nyssa.open("ntuple.root:Events")
     chain = nyssa.chain(["tree.root:dir/Events", Path("ntuple.root")])
@@ -204,7 +204,7 @@ def test_path_is_absolute(files: list[Path], monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_rules_are_pickled_with_their_functions(files: list[Path]) -> None:
-    """Pickle itself says which function it cannot take."""
+    """The error of pickle names the function that it cannot store."""
     rules = nyssa.ReadRules()
     rules.add("A", sources=["x"], target={"y": "float"}, versions=range(1, 3), function=double)
     assert repr(again(rules)) == repr(rules) == "<ReadRules A: y>"

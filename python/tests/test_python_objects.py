@@ -1,4 +1,4 @@
-"""Plain Python objects, awkward, pandas and Arrow into fields of given types, by every writer."""
+"""Python objects, awkward, pandas and Arrow data are written to fields of given types."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ENTRIES = {
     "either": [1, "a", [1.5]],
     "atomic": [1, -2, 3],
 }
-# Bits from the lowest; maps as pairs; variants as index and value.
+# Bits start with the lowest; maps are pairs; variants are index and value.
 READ = {
     "x": [1.5, 2, -0.5],
     "n": [1, -2, 1],
@@ -75,7 +75,7 @@ NOTHING = {name: [] for name in TYPES}
 
 
 def by_extend(path: Path) -> None:
-    """One call for all entries, and one without any."""
+    """All entries are added by one call, and an empty call follows."""
     with nyssa.recreate(path) as file:
         writer = file.mkrntuple("Events", TYPES)
         writer.extend(NOTHING)
@@ -83,7 +83,7 @@ def by_extend(path: Path) -> None:
 
 
 def by_update(path: Path) -> None:
-    """Behind the entries of a file that is there."""
+    """Entries are added to an existing file."""
     with nyssa.recreate(path) as file:
         file.mkrntuple("Events", TYPES)
     with nyssa.update(path) as file:
@@ -92,13 +92,13 @@ def by_update(path: Path) -> None:
 
 
 def by_fill_context(path: Path) -> None:
-    """Through a context."""
+    """Write the entries through a fill context."""
     with nyssa.recreate(path) as file, file.mkrntuple("Events", TYPES).fill_context() as context:
         context.extend(ENTRIES)
 
 
 def by_late_fields(path: Path) -> None:
-    """Fields that were added."""
+    """Write the entries to fields that were added later."""
     with nyssa.recreate(path) as file:
         writer = file.mkrntuple("Events", {"x": "float"})
         writer.add_fields({name: of for name, of in TYPES.items() if name != "x"})
@@ -106,7 +106,7 @@ def by_late_fields(path: Path) -> None:
 
 
 def by_data_frame(path: Path) -> None:
-    """Objects in columns of pandas."""
+    """Write objects that are in columns of pandas."""
     with nyssa.recreate(path) as file:
         frame = {name: pd.Series(values, dtype=object) for name, values in ENTRIES.items()}
         file.mkrntuple("Events", TYPES).extend(pd.DataFrame(frame))
@@ -116,14 +116,14 @@ def by_data_frame(path: Path) -> None:
     "write", [by_extend, by_update, by_fill_context, by_late_fields, by_data_frame]
 )
 def test_python_objects(write: Callable[[Path], None], tmp_path: Path, root: Root) -> None:
-    """ROOT reads the values of the types, whoever writes them."""
+    """ROOT reads the values of the types, for every writer."""
     path = tmp_path / "objects.root"
     write(path)
     assert root.call("typed_views", str(path), "Events", list(TYPES.items())) == READ
 
 
 def test_classes_with_bases(tmp_path: Path) -> None:
-    """Members of a base class stand beside those of the class, or in a dict of their own."""
+    """Members of a base class are among those of the class, or in a separate dict."""
     path = tmp_path / "classes.root"
     classes = {"Base": {"id": "int"}, "Jet": {":bases": ["Base"], "pt": "float"}}
     with nyssa.recreate(path) as file:
@@ -135,7 +135,7 @@ def test_classes_with_bases(tmp_path: Path) -> None:
 
 
 def test_arrays_without_values(tmp_path: Path, root: Root) -> None:
-    """What awkward and NumPy make of no values fits every type."""
+    """The empty arrays of awkward and NumPy fit every type."""
     path = tmp_path / "empty.root"
     with nyssa.recreate(path) as file:
         writer = file.mkrntuple("Events", {"words": TYPES["words"], "map": TYPES["map"]})
@@ -147,7 +147,7 @@ def test_arrays_without_values(tmp_path: Path, root: Root) -> None:
 
 
 def test_arrays_of_other_widths(tmp_path: Path, root: Root) -> None:
-    """Nullable columns of pandas, options of awkward, and Arrow, whose numbers are wider."""
+    """Nullable columns of pandas, options of awkward, and wider numbers can be written."""
     path = tmp_path / "arrays.root"
     types = {name: TYPES[name] for name in ("x", "n", "maybe", "name")}
     columns: list[Any] = [
@@ -213,7 +213,7 @@ def test_arrays_of_other_widths(tmp_path: Path, root: Root) -> None:
     ],
 )
 def test_refused(of: str, data: Any, message: str, tmp_path: Path) -> None:
-    """What does not fit is refused by field and entry, and nothing of it is written."""
+    """A wrong value is refused with field and entry, and no entry of the call is written."""
     path = tmp_path / "refused.root"
     with nyssa.recreate(path) as file:
         writer = file.mkrntuple("E", {"x": of}, classes={"Point": {"x": "float", "y": "float"}})

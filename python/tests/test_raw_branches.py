@@ -1,4 +1,4 @@
-"""Objects, in branches and with keys, as the bytes that the streamer of their class made."""
+"""Objects in branches and keys are read as the bytes that the streamer of their class wrote."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ OWN = """
       file.WriteObject(own, "more");
     }
 """
-#: Version 3 with a byte count, and what `nyssa_own_streamer` writes.
+#: Version 3 with a byte count, and the bytes that `nyssa_own_streamer` writes.
 LESS = b"\x40\0\0\4\0\3\0\5"
 MORE = b"\x40\0\0\x20\0\3\0\x08more than there are members\0"
 

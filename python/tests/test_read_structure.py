@@ -1,4 +1,4 @@
-"""What ROOT writes beyond plain fields, nyssa reads: all types, all structures."""
+"""nyssa reads all types and structures that ROOT writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.root import Root
 
 
 def expected(i: int) -> dict[str, Any]:
-    """Return entry `i` of the file that `reading::types` of `ntuples.cxx` writes."""
+    """Return entry `i` of the file that `reading::types` in `ntuples.cxx` writes."""
 
     def hit(i: int, k: int) -> dict[str, Any]:
         return {
@@ -70,7 +70,7 @@ def types() -> Path:
 
 
 def test_every_type(types: Path) -> None:
-    """All entries, and every kind of range that cuts a cluster."""
+    """All entries are read, and every kind of range that cuts a cluster."""
     dataset = nyssa.open(types)["ntpl"]
     assert dataset.unreadable == {}
     want = [expected(i) for i in range(30)]
@@ -83,7 +83,7 @@ def test_every_type(types: Path) -> None:
 
 
 def test_every_type_in_arrow_and_pandas(types: Path) -> None:
-    """The same values through other libraries."""
+    """Other libraries get the same values."""
     dataset = nyssa.open(types)["ntpl"]
     names = [name for name in dataset if not name.startswith("empt")]
     table = dataset.arrays(names, library="arrow").to_pylist()
@@ -94,7 +94,7 @@ def test_every_type_in_arrow_and_pandas(types: Path) -> None:
 
 
 def test_entries_in_any_order(types: Path) -> None:
-    """`take` gives what a full read gives at these entries, of RNTuples and of TTrees."""
+    """`take` returns the values of a full read at these entries, for RNTuples and TTrees."""
     indices = [29, 0, 12, 12, 11, 3, 28, 0]
     for dataset in [
         nyssa.open(types)["ntpl"],
@@ -113,7 +113,7 @@ def test_entries_in_any_order(types: Path) -> None:
 
 
 def test_cat_prints_every_type(types: Path) -> None:
-    """The notation of the validation suite."""
+    """The values are compared in the notation of the validation suite."""
     run = [sys.executable, "-m", "nyssa", "cat", str(types), "--json"]
     found = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)
     assert len(found) == 30
@@ -135,7 +135,7 @@ def test_cat_prints_every_type(types: Path) -> None:
 
 
 def test_low_precision_to_the_last_bit() -> None:
-    """Truncated, quantised and half-precision reals in float and double fields."""
+    """Truncated, quantized and half precision numbers are read into float and double fields."""
     dataset = nyssa.open(FOLDER / "reals.root")["ntpl"]
     assert len(dataset) == 2 * (22 + 32 + 2)
     ours = dataset.arrays(library="np")
@@ -151,7 +151,7 @@ def test_low_precision_to_the_last_bit() -> None:
 @pytest.mark.parametrize("size", [600, 5000])
 @pytest.mark.parametrize("compression", [0, 505])
 def test_blobs_over_several_keys(size: int, compression: int) -> None:
-    """Pages and envelopes that are larger than a key."""
+    """Pages and envelopes that are larger than a key are read."""
     path = FOLDER / f"keys-{size}-{compression}.root"
     dataset = nyssa.open(path)["ntpl"]
     arrays = dataset.arrays()
@@ -168,7 +168,7 @@ def test_blobs_over_several_keys(size: int, compression: int) -> None:
 
 
 def test_late_fields() -> None:
-    """Fields that were added while writing hold nothing before, in every range."""
+    """Fields that were added while writing are empty before, in every range."""
     path = FOLDER / "late.root"
 
     def want(i: int) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def test_late_fields() -> None:
 
 
 def test_several_in_directories() -> None:
-    """Each is found and read."""
+    """Each RNTuple is found and read."""
     path = FOLDER / "several.root"
     file = nyssa.open(path)
     assert sorted(file.datasets()) == ["a/b/n2", "n0", "n1"]
@@ -199,7 +199,7 @@ def test_several_in_directories() -> None:
 
 
 def test_attribute_sets() -> None:
-    """Names, ranges and values, in Python and on the command line."""
+    """Names, ranges and values are read in Python and on the command line."""
     path = FOLDER / "attributes.root"
     dataset = nyssa.open(path)["ntpl"]
     assert dataset.num_entries == 30
@@ -208,7 +208,7 @@ def test_attribute_sets() -> None:
     assert sets["empty"].num_entries == 0
     runs = sets["runs"]
     assert isinstance(runs, nyssa.RNTuple)
-    # The range without entries is the last that ROOT keeps or none at all.
+    # The range without entries is the last that ROOT keeps, or is missing.
     by_range = dict(zip(runs.ranges, runs.attributes().to_list(), strict=True))
     assert by_range[(0, 10)] == {"run": 1001, "comment": "!"}
     assert by_range[(10, 30)] == {"run": 1002, "comment": "!!"}
@@ -233,7 +233,7 @@ def test_attribute_sets() -> None:
 
 
 def test_projections_of_bitsets_texts_and_inner_sizes(tmp_path: Path, root: Root) -> None:
-    """Whatever ROOT projects reads as its source, also once it is written again."""
+    """Every projection of ROOT reads as its source, also after a rewrite."""
     path, again = FOLDER / "projections.root", tmp_path / "again.root"
     nyssa.rewrite(path, again)
     for file in (path, again):

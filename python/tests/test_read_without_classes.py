@@ -1,4 +1,4 @@
-"""ROOT without dictionaries reads converted trees to the values that it reads of the trees."""
+"""Without dictionaries, ROOT reads the same values from converted trees as from the trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.root import Root
 from support.root_json import differences
 from support.tree_reads import Reader
 
-#: Trees of classes that no dictionary is there for, and some without classes.
+#: Trees of classes without a dictionary, and some without classes.
 TREES = [
     ("uproot-HZZ-objects.root", "events"),
     ("uproot-small-evnt-tree-fullsplit.root", "tree"),
@@ -28,13 +28,13 @@ TREES = [
     ("roottest/tree__selectorreader__trees__TreeVectorClass2.root", "TreeVectorClass2"),
     ("nanoAOD_2015_CMS_Open_Data_ttbar.root", "Events"),
 ]
-#: Entries compared.
+#: Number of entries that are compared.
 ENTRIES = 5
 
 
 @pytest.fixture(scope="module")
 def reader(root: Root) -> Iterator[Reader]:  # noqa: ARG001 (there is one)
-    """Return what reads trees with ROOT."""
+    """Return a reader of trees with ROOT."""
     reads = Reader()
     yield reads
     reads.close()
@@ -44,7 +44,7 @@ def reader(root: Root) -> Iterator[Reader]:  # noqa: ARG001 (there is one)
 def test_values(
     data: Path, root: Root, reader: Reader, tmp_path: Path, name: str, tree: str
 ) -> None:
-    """Every field that is no streamer field has the values of its branch."""
+    """Every field that is not a streamer field has the values of its branch."""
     source, output = data / "ttree" / name, tmp_path / "converted.root"
     report = nyssa.convert(source, output, tree, layout="vectors", skip_unsupported=True)
     streamed = {one["branch"] for one in report["streamer_fields"] if one["streamer"]}

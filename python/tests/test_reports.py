@@ -1,4 +1,4 @@
-"""Reports of Python are those of the command line, and can be read by people."""
+"""Reports in Python equal those of the command line, and people can read them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def command(*args: object, code: int = 0) -> Any:
 
 
 def people(*args: object, code: int = 0) -> str:
-    """Return what the command line prints for people."""
+    """Return the text that the command line prints."""
     full = [sys.executable, "-m", "nyssa", *map(str, args)]
     ran = subprocess.run(full, capture_output=True, text=True, check=False)
     assert ran.returncode == code, ran.stderr
@@ -36,7 +36,7 @@ def people(*args: object, code: int = 0) -> str:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return a file of uproot with a tree and a histogram, and what nyssa converts it to."""
+    """Return a file of uproot with a tree and a histogram, and its conversion."""
     folder = tmp_path_factory.mktemp("reports")
     tree, ntuple = folder / "tree.root", folder / "ntuple.root"
     with uproot.recreate(tree) as file:
@@ -62,7 +62,7 @@ def test_verify(files: tuple[Path, Path]) -> None:
 
 
 def test_verify_tells_of_damage(tmp_path: Path) -> None:
-    """Damage is in the report, with its place, and no exception."""
+    """Damage is in the report with its place, and raises no exception."""
     damaged = tmp_path / "damaged.root"
     numbers = np.arange(11, 21, dtype=np.int8)
     with nyssa.recreate(damaged, compression=0) as file:
@@ -121,7 +121,7 @@ def test_inspect(files: tuple[Path, Path]) -> None:
         assert report.to_dict() == command("inspect", path)
         assert nyssa.inspect(f"{path}:Events") == report
         assert nyssa.inspect(nyssa.open(path)["Events"]) == report
-        # The command line also says what else is in the file, in lines of its own.
+        # The command line also prints the other objects of the file, in separate lines.
         lines = people("inspect", path).splitlines()
         assert str(report).splitlines() == [lines[0], *lines[lines.index("") + 1 :]]
     assert nyssa.inspect(files[0]).format == "TTree"
@@ -131,7 +131,7 @@ def test_inspect(files: tuple[Path, Path]) -> None:
 
 
 def test_html(files: tuple[Path, Path]) -> None:
-    """Notebooks show tables; what files hold is no markup."""
+    """Notebooks show tables, in which text from files is escaped."""
     html = nyssa.diff(files[0], files[1])._repr_html_()
     assert html == "<div>equal: 3 columns, 5 entries compared</div>"
     shown = nyssa.verify(files[1])._repr_html_()
@@ -141,7 +141,7 @@ def test_html(files: tuple[Path, Path]) -> None:
 
 
 def test_digests_have_their_type(files: tuple[Path, Path]) -> None:
-    """The keys are those that type checkers know."""
+    """The keys are those of the types."""
     report = nyssa.digest(files[0])
     assert set(report) == set(nyssa.reports.DigestReport.__annotations__)
     assert set(report["digests"][0]) == set(nyssa.reports.ColumnDigest.__annotations__)
@@ -151,7 +151,7 @@ def test_digests_have_their_type(files: tuple[Path, Path]) -> None:
 
 
 def same_keys(report: Any, kind: Any) -> None:
-    """Check that a report has the keys of its type, and so have the dicts inside it."""
+    """Check that a report and the dicts inside it have the keys of their types."""
     required, optional = kind.__required_keys__, kind.__optional_keys__
     assert required <= report.keys() <= required | optional
     hints = typing_extensions.get_type_hints(kind)

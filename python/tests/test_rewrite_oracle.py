@@ -1,4 +1,4 @@
-"""Rewritten RNTuples: ROOT reads the same values by the same C++ types."""
+"""ROOT reads the same values from rewritten RNTuples, by the same C++ types."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ STAFF = DATA / "rntuple" / "ntpl001_staff_rntuple_v1-0-1-0.root"
 NANO = next(iter(sorted((DATA / "rntuple").glob("cmsopendata2015*"))), Path("none"))
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}")
 
-#: Entries that ROOT shows of each file.
+#: Number of entries that ROOT shows of each file.
 CHUNK = 20
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_root_reads_the_same(path: Path, tmp_path: Path, root: Root) -> None:
-    """All that the descriptor says of the fields, and the entries as ROOT shows them."""
+    """The fields of the descriptor and the entries that ROOT shows are the same."""
     if path.stem == "structure.feature_flag":
         with pytest.raises(nyssa.UnsupportedError, match="feature: 137"):
             nyssa.rewrite(path, tmp_path / "out.root")
@@ -51,7 +51,7 @@ def test_root_reads_the_same(path: Path, tmp_path: Path, root: Root) -> None:
 
 
 def show(root: Root, path: Path, name: str) -> str | None:
-    """Return the first entries as ROOT shows them, or `None` where it cannot."""
+    """Return the first entries as ROOT shows them; `None` if it cannot."""
     try:
         return json.dumps(root.call("entries", str(path), name, 17, CHUNK))
     except RuntimeError:
@@ -65,12 +65,12 @@ def same_in_uproot(path: Path, output: Path, name: str) -> None:
         assert after[name].keys(recursive=False) == names
         for field in names:
             one, two = (file[name][field].array() for file in (before, after))
-            # uproot's type of a cardinality is that of its column.
+            # uproot takes the type of a cardinality from its column.
             assert ak.array_equal(one, two, equal_nan=True, dtype_exact=False), field
 
 
 def test_slim_and_skim_in_root(tmp_path: Path, root: Root) -> None:
-    """Projections stay projections; ROOT reads what a cut leaves."""
+    """Projected fields stay projected; ROOT reads the entries that pass a cut."""
     output = tmp_path / "out.root"
     cut = "nMuon >= 1 && any(Muon_pt > 10)"
     fields = ["nMuon", "Muon_pt", "Muon_eta", "run", "event"]
@@ -82,7 +82,7 @@ def test_slim_and_skim_in_root(tmp_path: Path, root: Root) -> None:
     types = dict(root.call("fields", str(output), "Events"))
     assert types["Muon_pt"] == "ROOT::VecOps::RVec<float>"
     assert types["nMuon"] == "ROOT::RNTupleCardinality<std::uint32_t>"
-    # `Show` fails on cardinalities, which RDataFrame reads.
+    # `Show` fails for cardinalities, which RDataFrame can read.
     frame = root.call("numpy", str(output), "Events", ["event", "run", "nMuon"])
     for name in frame:
         np.testing.assert_array_equal(frame[name], wanted[name], name)
@@ -92,7 +92,7 @@ def test_slim_and_skim_in_root(tmp_path: Path, root: Root) -> None:
 
 
 def test_a_cut_as_a_function(tmp_path: Path) -> None:
-    """The same entries as by an expression, also within a range."""
+    """The entries are those of an expression, also inside a range."""
     one, two = tmp_path / "one.root", tmp_path / "two.root"
     options = {"reproducible": True, "entry_start": 100, "entry_stop": -7, "name": "S"}
     nyssa.rewrite(STAFF, one, cut="Age > 40 && Grade % 2 == 1", **options)
@@ -113,7 +113,7 @@ def test_a_cut_as_a_function(tmp_path: Path) -> None:
 
 
 def test_errors_of_cuts_and_globs(tmp_path: Path) -> None:
-    """Each is what one would catch, and says where."""
+    """Each error has the type that a user would catch, and says where it is."""
     output = tmp_path / "out.root"
     with pytest.raises(ValueError, match=r"Age >\n       \^"):
         nyssa.rewrite(STAFF, output, cut="Age >")
@@ -125,7 +125,7 @@ def test_errors_of_cuts_and_globs(tmp_path: Path) -> None:
 
 
 def test_cat_is_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """`nyssa cat --json` before and after."""
+    """`nyssa cat --json` prints the same before and after."""
     for path in FILES:
         if path.stem == "structure.feature_flag":
             continue
@@ -140,7 +140,7 @@ def test_cat_is_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
 
 
 def test_attribute_sets_of_what_is_taken(tmp_path: Path, root: Root) -> None:
-    """Ranges are those of the entries that are left; attributes of none of them go."""
+    """Ranges count the remaining entries; attributes without entries are dropped."""
     path, output = tmp_path / "in.root", tmp_path / "out.root"
     with nyssa.recreate(path) as file:
         events = file.mkrntuple("Events", {"x": "int64", "y": "float32"})
@@ -149,7 +149,7 @@ def test_attribute_sets_of_what_is_taken(tmp_path: Path, root: Root) -> None:
         meta.extend([0, 4, 2, 5], [4, 10, 2, 6], {"run": [1, 2, 3, 4]})
     whole = [[0, 4, {"run": 1}], [2, 2, {"run": 3}], [4, 10, {"run": 2}], [5, 6, {"run": 4}]]
     for options, wanted in [
-        # Entries 3, 4, 6, 7, 8, 9 stay: 5 was all that run 4 had.
+        # Entries 3, 4, 6, 7, 8 and 9 stay: 5 was the only entry of run 4.
         (
             {"cut": "x >= 3 && x != 5"},
             [[0, 0, {"run": 3}], [0, 1, {"run": 1}], [1, 6, {"run": 2}]],
@@ -178,7 +178,7 @@ void beside_tree(const char *path) {
 
 
 def test_other_objects_in_root(tmp_path: Path, root: Root) -> None:
-    """A histogram in a directory comes along, with rewrite and with merge; a TTree is named."""
+    """Rewrite and merge copy a histogram in a directory; a TTree is named."""
     path = tmp_path / "in.root"
     root.call("write_events", str(path), ["Events"], 20)
     root.call("add_histogram", str(path), "deep/er", "h")

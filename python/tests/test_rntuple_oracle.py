@@ -1,4 +1,4 @@
-"""Every RNTuple in the test data reads as ROOT and uproot read it."""
+"""Every RNTuple of the test data has the values that ROOT and uproot read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_validation_suite(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_equal_to_uproot(path: Path) -> None:
-    """Field by field, values and types."""
+    """Values and types are compared field by field."""
     wrong = []
     file = nyssa.open(path)
     for name in file.datasets():
@@ -62,7 +62,7 @@ def test_equal_to_uproot(path: Path) -> None:
             for field, want in expected.items():
                 want, have = as_uproot(want), as_uproot(arrays.layout.content(field))
                 if "RNTupleCardinality" in ours[field].typename:
-                    # uproot makes them signed; the specification and ROOT do not.
+                    # uproot makes them signed, unlike the specification and ROOT.
                     want = ak.to_layout(ak.values_astype(want, have.dtype))
                 if found := layouts_differ(have, want):
                     wrong.append(f"{field} ({ours[field].typename}): {found}")
@@ -70,10 +70,10 @@ def test_equal_to_uproot(path: Path) -> None:
 
 
 def test_variants_in_every_library(data: Path) -> None:
-    """A variant keeps the types of its alternatives; one without a value is missing."""
+    """A variant keeps the types of its alternatives; a variant without a value is missing."""
     path = data / "rntuple" / "test_emptystruct_invalidvar_rntuple_v1-0-0-0.root"
     column = nyssa.open(path)["ntuple"]["variant"]
-    # What uproot reads.
+    # These are the values that uproot reads.
     expected = [1, None, {"i": 2}]
     array = column.array()
     assert array.to_list() == expected
@@ -88,7 +88,7 @@ def test_variants_in_every_library(data: Path) -> None:
 
 
 def uproot_fields(theirs: Any, fields: list[str]) -> dict[str, Any]:
-    """Return uproot's layouts of those fields that it can read."""
+    """Return uproot's layouts of the fields that it can read."""
     try:
         arrays = theirs.arrays()
         return {field: arrays.layout.content(field) for field in fields}
@@ -105,7 +105,7 @@ def uproot_fields(theirs: Any, fields: list[str]) -> dict[str, Any]:
 
 
 def as_uproot(layout: Any) -> Any:
-    """Return a layout in terms that uproot and nyssa share.
+    """Return a layout in a form that is the same for uproot and nyssa.
 
     ROOT has base classes as members; uproot puts their members beside those of the class itself.
     And a `char` has no sign in uproot.

@@ -166,7 +166,7 @@ def test_evolved_classes_without_rules(
 
 
 def evolved(jet: dict[str, Any]) -> dict[str, Any]:
-    """Return a jet as version 3 of the class has it."""
+    """Return a jet in the form of version 3 of the class."""
     return {":_0": jet[":_0"], "eta": jet["eta"], "pt": jet["pt"], "n": jet.get("n", 0)}
 
 
@@ -180,7 +180,7 @@ def test_rules_through_arrow_and_lazily(files: dict[int, Path], rules: nyssa.Rea
 
 
 def test_rules_in_steps(files: dict[int, Path], rules: nyssa.ReadRules) -> None:
-    """Their functions are called on the thread that reads ahead; who leaves steps waits for it."""
+    """The functions run on the thread that reads ahead; a reader that stops early waits for it."""
     pyarrow = pytest.importorskip("pyarrow")
     ruled = nyssa.open(files[2])["Events"].with_rules(rules)
     expected = ruled.arrays().to_list()
@@ -276,7 +276,7 @@ def test_rewrite(
     root: Root,
     tmp_path: Path,
 ) -> None:
-    """The members become members of the class, of the version that the rule states."""
+    """The members become members of the class, with the version that the rule states."""
     path = tmp_path / "rewritten.root"
     rules = nyssa.ReadRules()
     rules.add(
@@ -308,10 +308,10 @@ def test_rewrite(
     ]
     described = {field[0]: field for field in root.call("described", str(path), "Events")}
     jets = ["jets._0", "event.jets._0", "event.lead", "best._0"]
-    # The sixth is the version of the class, the seventh its checksum.
+    # The sixth element is the version of the class, the seventh its checksum.
     assert [described[jet][5:7] for jet in jets] == [(7, None)] * 4
     assert described["event"][5] == 1
-    # Not once more.
+    # The function is not called again.
     arrays = nyssa.open(path)["Events"].arrays("jets", rules=rules)
     assert arrays.jets.eta.to_list() == [
         [jet["eta"] + 1 for jet in entry["jets"]] for entry in entries[version]

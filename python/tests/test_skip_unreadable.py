@@ -1,4 +1,4 @@
-"""What cannot be read is left out when that is asked, with a warning, and nothing else is."""
+"""With `skip_unreadable` only unreadable data are left out, with a warning."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ DAMAGED = ["x", "points/points.fY", "one/fMarkerColor"]
 
 @pytest.fixture(scope="module")
 def tree(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file with a tree of which one branch ends early."""
+    """Return a file with a tree, one branch of which ends early."""
     path = tmp_path_factory.mktemp("unreadable") / "whole.root"
     root.call("cpp", _WRITE, f'nyssa_unreadable("{path}")')
     return path
@@ -81,7 +81,7 @@ def damaged(tree: Path) -> Path:
 
 
 def told(found: Any) -> list[str]:
-    """Return what warnings say is left out; they are about the lines of this file."""
+    """Return what the warnings name; they must point to lines of this file."""
     assert {one.filename for one in found} == {__file__}
     return sorted(str(one.message).split(" is left out: ")[0] for one in found)
 
@@ -198,7 +198,7 @@ def test_a_conversion_loses_only_the_member(root: Root, damaged: Path, tmp_path:
 
 
 def test_bits_without_bytes(data: Path) -> None:
-    """ROOT wrote nothing of these bit sets: their baskets hold no bytes."""
+    """ROOT wrote no values of these bit sets: their baskets are empty."""
     path = data / "ttree" / "uproot-mc10events.root"
     table = nyssa.open(path)["Events"]
     with pytest.warns(nyssa.UnreadableWarning) as found:
@@ -228,7 +228,7 @@ def test_objects_of_which_nothing_is_left_are_left_out(data: Path) -> None:
 
 
 def records(path: Path, first: int = 0) -> dict[str, Any]:
-    """Write an RNTuple with records, its pages as they are in memory, and return its values."""
+    """Write an uncompressed RNTuple with records. Return its values."""
     entries = range(first, first + 40)
     data: dict[str, Any] = {
         "i": list(entries),
@@ -258,7 +258,7 @@ def records(path: Path, first: int = 0) -> dict[str, Any]:
 
 
 def break_page(path: Path, values: Any) -> None:
-    """Change the page that begins with these values."""
+    """Change the page that starts with these values."""
     content = path.read_bytes()
     assert content.count(values.tobytes()) == 1
     path.write_bytes(content.replace(values.tobytes(), bytes(values.nbytes - 1) + b"!"))
@@ -309,7 +309,7 @@ def test_records_without_a_member_that_is_whole_are_left_out(tmp_path: Path) -> 
 def test_steps_of_files_lack_it_from_then_on(
     damaged: Path, tree: Path, schema: str | None, size: int | str
 ) -> None:
-    """The first file is whole; the third lacks what cannot be read of the second."""
+    """The first file is complete; the third lacks the columns that the second cannot read."""
     files = [f"{path}:t" for path in (tree, damaged, tree)]
     names = ["i", "x", "points"]
     with pytest.warns(nyssa.UnreadableWarning) as found:
@@ -324,7 +324,7 @@ def test_steps_of_files_lack_it_from_then_on(
     whole = [step for step, _ in steps if "x" in step.fields]
     assert [one for step in whole for one in step.x.tolist()][:40] == WHOLE["x"]
     assert [one for step in whole for one in step.points.fY.tolist()][:40] == Y
-    # Entries of the second file that can be read, up to the basket with entries 20 to 30.
+    # These entries of the second file can be read, up to the basket with entries 20 to 30.
     good = {15: 15, "cluster": 20}.get(size, 0)
     assert sum(map(len, whole)) == 40 + good
     assert all("fY" not in step.points.fields for step, _ in steps[len(whole) :])

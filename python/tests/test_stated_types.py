@@ -1,4 +1,4 @@
-"""What `mkrntuple` takes for a type, for data, and for neither."""
+"""What `mkrntuple` accepts as a type, what it accepts as data, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streamer fields read to the values that ROOT reads.
+"""Streamer fields have the values that ROOT reads.
 
 The files in `testdata/streamed` were written by ROOT 6.40 with `objects.cxx` and `kinds.cxx` of
 `testdata/cpp/streamed`, which
@@ -39,7 +39,7 @@ def test_objects_equal_root(name: str) -> None:
 
 def test_containers_equal_root() -> None:
     for entry, (ours, theirs) in enumerate(zip(*_read("Stl"), strict=True)):
-        # Hash maps come in any order.
+        # The order of hash maps is arbitrary.
         ours["um"].sort(key=lambda pair: pair["_0"])
         theirs["um"].sort(key=lambda pair: pair["first"])
         assert differences(ours, theirs, f"entry {entry}", 7) == []
@@ -48,7 +48,7 @@ def test_containers_equal_root() -> None:
 def test_pointers_equal_root() -> None:
     for entry, (ours, theirs) in enumerate(zip(*_read("Pointers"), strict=True)):
         if isinstance(theirs["again"], dict):
-            # ROOT's JSON refers to the object by number; it is the one before.
+            # ROOT's JSON refers to the object by its number; it is the previous one.
             assert theirs["again"] == {"$ref": 2}
             theirs["again"] = theirs["poly"]
         assert differences(ours, theirs, f"entry {entry}", 7) == []
@@ -56,8 +56,8 @@ def test_pointers_equal_root() -> None:
 
 def test_deep_objects_equal_root() -> None:
     for entry, (ours, theirs) in enumerate(zip(*_read("Nested"), strict=True)):
-        # ROOT's JSON leaves out arrays of pointers and the number of a date; these are the values
-        # that `objects.cxx` gives.
+        # ROOT's JSON omits arrays of pointers and the number of a date; these are the values
+        # that `objects.cxx` writes.
         assert ours.pop("pair") == [list(range(entry)), [-i for i in range(entry)]]
         assert ours.pop("date") == datetime(2024, 1, 2, 3, 4, 5)
         del theirs["pair"], theirs["date"]
@@ -66,7 +66,7 @@ def test_deep_objects_equal_root() -> None:
 
 def test_kinds_of_root_equal_root() -> None:
     for entry, (ours, theirs) in enumerate(zip(*_read("Kinds"), strict=True)):
-        # ROOT's JSON has the objects behind references, and halves of symmetric matrices.
+        # ROOT's JSON has the objects of references, and halves of symmetric matrices.
         referenced = theirs.pop("refs")["arr"]
         assert ours.pop("refs")["fUIDs"] == [one["fUniqueID"] for one in referenced]
         rows = theirs["sym"].pop("_blob", [])
@@ -81,7 +81,7 @@ def test_kinds_of_root_equal_root() -> None:
 def test_counted_arrays_of_objects_equal_root() -> None:
     for entry, (ours, theirs) in enumerate(zip(*_read("Loops"), strict=True)):
         if entry == 0:
-            # Of nothing ROOT keeps no array.
+            # ROOT stores no array for an empty one.
             theirs |= {name: [] for name in ("cells", "parts", "zoo", "names")}
             assert theirs.pop("two") == [None, None]
             assert ours.pop("two") == [[], []]
@@ -93,7 +93,7 @@ def test_containers_of_pointers_equal_root() -> None:
         # ROOT's JSON has maps in containers as keys and values in turn.
         maps = [{"first": text, "second": floats} for text, floats in theirs.pop("vm")]
         assert differences([one for [one] in ours.pop("vm")], maps, f"entry {entry}.vm", 7) == []
-        # A container of a class inside itself stays bytes, a byte count first.
+        # A container of a class inside itself stays bytes, with a byte count first.
         below, tree = ours["tree"].pop("below"), theirs["tree"].pop("below")
         assert int.from_bytes(below[:4], "big") == 0x40000000 | len(below) - 4
         assert len(tree) == entry
@@ -109,7 +109,7 @@ def test_a_class_without_streamer_info_is_refused() -> None:
 def test_raw_objects_are_bytes() -> None:
     raw = nyssa.open(FOLDER / "Numbers.root", streamer="raw")["ntpl"]
     objects = pa.table(raw).column("f").to_pylist()
-    # A byte count, class version 1, then `bool` and `char`.
+    # The bytes are a byte count, class version 1, then `bool` and `char`.
     assert [entry[:8] for entry in objects] == [
         bytes([0x40, 0, 0, 0x9D, 0, 1, k % 2, ord("a") + k]) for k in range(5)
     ]

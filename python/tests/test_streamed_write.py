@@ -1,4 +1,4 @@
-"""Streamed objects written, merged and rewritten: ROOT reads the same objects."""
+"""ROOT reads the same objects after streamed objects were written, merged and rewritten."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ void read_infos(const char *path, const char *out) {
 
 
 class Source:
-    """A file of ROOT's with five histograms, and what ROOT reads of files like it."""
+    """A file of ROOT with five histograms, and a reader of such files with ROOT."""
 
     def __init__(self, root: Root, folder: Path) -> None:
         self.root, self.folder = root, folder
@@ -85,7 +85,7 @@ class Source:
         return [json.loads(line) for line in out.read_text().splitlines()]
 
     def described(self, path: Path) -> set[str]:
-        """Return the classes with streamer info, of the RNTuple and of the file."""
+        """Return the classes with a streamer info, of the RNTuple and of the file."""
         out = self.folder / "infos.txt"
         self.root.call("cpp", "", f'read_infos("{path}", "{out}")')
         return set(out.read_text().splitlines())

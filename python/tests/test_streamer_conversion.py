@@ -1,4 +1,4 @@
-"""Branches of classes and containers as streamer fields: ROOT and nyssa read the same objects."""
+"""Branches become streamer fields; ROOT and nyssa read the same objects."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ void field_objects(const char *path, const char *name, const char *type, const c
 
 
 class Tracks:
-    """A tree of ROOT's, and what ROOT reads of it and of RNTuples made of it."""
+    """A tree of ROOT, and what ROOT reads from it and from its conversions."""
 
     def __init__(self, root: Root, folder: Path) -> None:
         self.root, self.folder, self.path = root, folder, folder / "tracks.root"
@@ -212,7 +212,7 @@ def test_shared_objects_stay_shared(tracks: Tracks, tmp_path: Path) -> None:
     tracks.root.call("cpp", "", f'write_chains("{source}", 60, 90)')
     nyssa.convert(source, path, verify=True)
     expected = tracks.read("tree_objects", source, "chain", "Chain")
-    # ROOT's JSON counts objects from the outermost.
+    # ROOT's JSON numbers objects from the outermost one.
     assert expected[90]["next"]["label"] == expected[90]["next"]["next"]["label"] == {"$ref": 1}
     assert tracks.read("field_objects", path, "chain", "Chain") == expected
 
@@ -226,7 +226,7 @@ def test_auto_takes_the_smaller(tracks: Tracks, tmp_path: Path) -> None:
         one = products[branch]
         assert one["streamer"] == (one["streamer_bytes"] < one["columns_bytes"])
         assert min(one["streamer_bytes"], one["columns_bytes"]) > 100
-    # The sizes are those of conversions of either kind, but for what all columns share.
+    # The sizes are those of both kinds of conversion, except for what all columns share.
     for kind, option in (("streamer_bytes", "all"), ("columns_bytes", ())):
         alone = nyssa.convert(
             tracks.path, path, streamer=option, include="track", force=True, effort="full"

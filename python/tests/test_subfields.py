@@ -1,4 +1,4 @@
-"""Parts of RNTuple fields by path, as ROOT's RDataFrame and uproot name them."""
+"""Subfields of RNTuples by path, with the names of ROOT's RDataFrame and uproot."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ void nyssa_split_tree(const char *path) {
 
 
 def test_sub_branches_by_their_last_name(root: Root, tmp_path: Path) -> None:
-    """As uproot finds them; a name that two have is not guessed at."""
+    """Names find the same columns as in uproot; an ambiguous name is an error."""
     path = tmp_path / "split.root"
     root.call("cpp", _SPLIT, f'nyssa_split_tree("{path}")')
     tree, theirs = nyssa.open(f"{path}:T"), uproot.open(path)["T"]

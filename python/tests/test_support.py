@@ -1,4 +1,4 @@
-"""What nyssa reads and writes, with ROOT on the other side; docs/support.md says it in two tables.
+"""What nyssa reads and writes, compared with ROOT. docs/support.md shows it in two tables.
 
 The tables are made here, from what was seen. When they differ from the page, the test fails;
 ``NYSSA_UPDATE_DOCS=1`` writes the page anew.
@@ -27,7 +27,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "support.md"
 
 @pytest.fixture(scope="module")
 def support(root: Root) -> Root:
-    """Return ROOT with the code above."""
+    """Return a ROOT with the code above."""
     root.call("dictionaries", DICTIONARIES, HEADERS)
     root.call("cpp", code(), "")
     return root
@@ -54,12 +54,12 @@ def from_nyssa(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _data(values: tuple[Any, Any]) -> Any:
-    # awkward does not guess that a number is unsigned.
+    # awkward needs to know that a number is unsigned.
     return np.array(values) if all(type(v) is int for v in values) else ak.Array(list(values))
 
 
 def _plain(value: Any, unordered: bool) -> Any:
-    """Return a value with tuples for records of tuples, and sorted where order means nothing."""
+    """Return a value with tuples for records of tuples, and sorted if the order has no meaning."""
     if isinstance(value, dict):
         return tuple(_plain(v, False) for v in value.values())
     if isinstance(value, (list, tuple)):
@@ -102,7 +102,7 @@ def test_root_reads_what_nyssa_writes(from_nyssa: Path, support: Root) -> None:
 
 
 def test_reads_what_nyssa_writes(from_nyssa: Path) -> None:
-    """Every type and every column type comes back, in the column type that was asked for."""
+    """Every type and column type that nyssa writes is read, in the requested column type."""
     _check(from_nyssa)
     stored = _columns(from_nyssa)
     for k, column in enumerate(COLUMNS, len(TYPES)):
@@ -110,7 +110,7 @@ def test_reads_what_nyssa_writes(from_nyssa: Path) -> None:
 
 
 def _page(events: nyssa.RNTuple, written: dict[str, set[str]], converted: set[str]) -> str:
-    """Return the page. Read and written is what the tests above passed with."""
+    """Return the page. It says what the tests above read and wrote."""
     array = events.arrays()
     lines = [
         "# What nyssa reads and writes",
@@ -137,7 +137,7 @@ def _page(events: nyssa.RNTuple, written: dict[str, set[str]], converted: set[st
 
 
 def test_the_page_says_so(from_root: Path, from_nyssa: Path, nano: Path, tmp_path: Path) -> None:
-    """docs/support.md is what the tests above saw."""
+    """docs/support.md equals the results of the tests above."""
     events = nyssa.open(f"{from_root}:n")
     converted = set()
     for compression in ("zstd:1", "none"):

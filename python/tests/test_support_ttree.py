@@ -1,4 +1,4 @@
-"""docs/support-ttree.md says which branch of which file nyssa, uproot and ROOT read.
+"""docs/support-ttree.md says which branches of which files nyssa, uproot and ROOT read.
 
 Every branch with data of every TTree in the test data is read by all three and compared, without
 the classes' libraries: the first 50 and the last 50 entries. That takes minutes, so it is done
@@ -24,7 +24,7 @@ from support.trees import BY_HAND, DIFFERS, RIGHT, UNSEEN, WRONG, Branch, compar
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "support-ttree.md"
 FILES = data_files("ttree")
 SHOWN = 3
-"""Branches named of those that go the same way."""
+"""Number of branches that are named of those with the same outcomes."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
 
@@ -54,18 +54,18 @@ def trees_of(path: Path) -> dict[str, nyssa.TTree]:
 
 
 def seen(tree: nyssa.TTree) -> str:
-    """Return how many columns of a tree nyssa reads, and how many it does not."""
+    """Return the number of columns of a tree that nyssa can read, and that it cannot."""
     return f"{len(tree.readable)} | {len(tree.unreadable)}"
 
 
 def counts(branches: list[Branch], who: str) -> str:
-    """Return how many branches went which way, such as `12 right, 1 crash`."""
+    """Return the number of branches for each outcome, such as `12 right, 1 crash`."""
     found = Counter(kind(getattr(branch, who)) for branch in branches)
     return ", ".join(f"{number} {way}" for way, number in found.most_common())
 
 
 def kind(outcome: str) -> str:
-    """Return an outcome, or that there was a reason."""
+    """Return an outcome, or `refused` for a reason."""
     return outcome if outcome in OUTCOMES else "refused"
 
 
@@ -111,14 +111,14 @@ def _short(reason: str) -> str:
 
 @pytest.fixture(scope="module")
 def found() -> dict[tuple[str, str], str]:
-    """Return what nyssa reads of each tree."""
+    """Return the columns that nyssa reads of each tree."""
     return {
         (path.name, name): seen(tree) for path in FILES for name, tree in trees_of(path).items()
     }
 
 
 def test_the_page_is_true(found: dict[tuple[str, str], str], tmp_path: Path) -> None:
-    """What nyssa reads, and does not, is what the page says."""
+    """The page says which columns nyssa reads, and which it does not."""
     if os.environ.get("NYSSA_UPDATE_DOCS"):
         PAGE.write_text(page(against_the_others(found, tmp_path)))
     rows = {tuple(row.strip("| ").split(" | ")) for row in PAGE.read_text().splitlines()}
@@ -145,7 +145,7 @@ def against_the_others(
 
 
 def test_more_is_right_than_in_uproot() -> None:
-    """All that nyssa reads is as others read it, or known to be right: more than uproot."""
+    """All that nyssa reads agrees with others, or is known to be right, more than in uproot."""
     rows = [row.strip("| ").split(" | ") for row in PAGE.read_text().splitlines()]
     ways = next(row for row in rows if RIGHT in row)
     found = {row[0]: row[1:] for row in rows if row[0] in ("nyssa", "uproot 5.7")}

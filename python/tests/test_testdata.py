@@ -1,4 +1,4 @@
-"""The files of `testdata`: nyssa reads the values that ROOT read of them when it wrote them.
+"""nyssa reads the values from the files of `testdata` that ROOT read when it wrote them.
 
 Trees of classes are in `test_tree_kinds.py`, trees of odd shapes in `test_tree_shapes.py`, objects
 with keys of their own in `test_objects.py`, streamer fields in `test_streamed_objects.py`.
@@ -44,7 +44,7 @@ def as_shown(array: Any) -> list[Any]:
     if pa.types.is_union(kind):
         places = zip(array.type_codes.to_pylist(), array.offsets.to_pylist(), strict=True)
         fields = [as_shown(array.field(number)) for number in range(kind.num_fields)]
-        # Nothing may be chosen: that is an alternative of its own, in front.
+        # A variant may have no value: this is the first alternative.
         first = int(kind.field(0).name == "none")
         chosen = [(code - first, fields[code][offset]) for code, offset in places]
         return [{"variant": [index, value]} for index, value in chosen]
@@ -69,7 +69,7 @@ def as_shown(array: Any) -> list[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value with bytes as text, and no variant where nothing is chosen."""
+    """Return a value with bytes as text, and without variants that have no value."""
     if isinstance(value, dict):
         if "variant" in value:
             index, inside = value["variant"]
@@ -82,7 +82,7 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.parametrize("name", NTUPLES)
 def test_rntuples(name: str) -> None:
-    """All types, column types, structures and codecs: values, and the C++ types."""
+    """All types, column types, structures and codecs have the right values and C++ types."""
     one = NTUPLES[name]
     dataset = nyssa.open(TESTDATA / "rntuple" / one["file"])[one["name"]]
     assert dataset.unreadable == {}
@@ -93,7 +93,7 @@ def test_rntuples(name: str) -> None:
         chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
         found = [plain(value) for chunk in chunks for value in as_shown(chunk)]
         if kind.startswith(("std::optional<std::optional", "std::optional<std::variant")):
-            # These are lists of no or one item, since nothing in nothing is not nothing.
+            # These are lists of at most one item, because Arrow has no null inside a null.
             found = [value[0] if value else None for value in found]
         if "unordered" in kind:
             found, values = ([sorted(value) for value in both] for both in (found, values))
@@ -102,7 +102,7 @@ def test_rntuples(name: str) -> None:
 
 @pytest.mark.parametrize(("file", "tree"), EVENTS)
 def test_trees(file: str, tree: str) -> None:
-    """Numbers, texts, arrays and lists, with every codec; friends and old branches."""
+    """Numbers, texts, arrays and lists are right with every codec; so are old branches."""
     expected = tree_values(file, tree)
     table = pa.table(nyssa.open(TESTDATA / "ttree" / file)[tree])
     assert set(table.column_names) == set(expected)
@@ -115,7 +115,7 @@ def test_trees(file: str, tree: str) -> None:
 
 
 def test_attributes() -> None:
-    """The values of attributes, and the entries that they are of."""
+    """The values of attributes and their entries are right."""
     [expected] = [one["attributes"]["runs"] for one in rntuple_values() if "attributes" in one]
     runs = nyssa.open(TESTDATA / "rntuple" / "attributes.root")["ntpl"].attribute_sets["runs"]
     found = [
@@ -127,24 +127,24 @@ def test_attributes() -> None:
 
 
 def test_friends() -> None:
-    """A tree names its friends; one is in another file."""
+    """A tree names its friends; one of them is in another file."""
     tree = nyssa.open(TESTDATA / "ttree" / "friends.root")["main"]
     assert [friend.name for friend in tree.friends] == ["near", "far"]
 
 
 def test_there_are_values_of_all_files() -> None:
-    """No file lies there unread."""
+    """Every file is read by a test."""
     known = {TESTDATA / "rntuple" / one["file"] for one in rntuple_values()}
     lines = (TESTDATA / "ttree" / "values.jsonl").read_text().splitlines()
     known |= {TESTDATA / "ttree" / file for line in lines for file, *_ in json.loads(line)["at"]}
-    # The values of these are in other files, see there.
+    # The values of these are in other files.
     known |= {TESTDATA / "ttree" / f"both{split}.root" for split in (0, 1, 2, 99)}
     known.add(TESTDATA / "ttree" / "shapes" / "no-branches.root")
     assert known == {*TESTDATA.glob("rntuple/*.root"), *TESTDATA.glob("ttree/**/*.root")}
 
 
 def test_root_makes_the_same_values_again(root: Root, tmp_path: Path) -> None:
-    """`testdata/make.py` is what the files are of."""
+    """The files are the output of the present `testdata/make.py`."""
     assert root.call("version").startswith("6.40")
     made = [sys.executable, str(TESTDATA / "make.py"), str(tmp_path)]
     subprocess.run(made, check=True, timeout=900)

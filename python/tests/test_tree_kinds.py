@@ -1,4 +1,4 @@
-"""Branches of every kind, written by ROOT, read to the values that ROOT reads of them.
+"""Branches of every kind that ROOT wrote have the values that ROOT reads.
 
 The files and ROOT's values are in `testdata`, the classes in `kinds.hxx` there. They are written
 unsplit and split into one, two and all levels, containers streamed object by object and member by
@@ -65,7 +65,7 @@ BASKETS = [f"{kind}{split}" for kind in KINDS for split in (0, 99)]
 
 
 def check(name: str, tree: str, of: str = "", ends: int = 0) -> None:
-    """Compare all branches of a tree with what ROOT reads, of another tree if told so.
+    """Compare all branches of a tree with those that ROOT reads, of the tree `of` if it is given.
 
     Of trees with more entries these are the first and the last `ends`.
     """
@@ -82,11 +82,11 @@ def check(name: str, tree: str, of: str = "", ends: int = 0) -> None:
             if not class_name:
                 a, b = leaves(a), leaves(b)
             if tree == "Counted":
-                # ROOT's JSON leaves out arrays of counted pointers; these are the values of `fill`.
+                # ROOT's JSON omits arrays of counted pointers; these are the values of `fill`.
                 counted = range(entry % 4)
                 b["two"] = [[entry for _ in counted], list(counted)]
             if "um" in b:
-                # Hash containers come in any order.
+                # The order of hash containers is arbitrary.
                 for hashed in (a, b):
                     hashed["us"].sort()
                     hashed["um"].sort(key=str)
@@ -104,31 +104,31 @@ def leaves(value: Any) -> list[Any]:
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize(("split", "way"), WAYS)
 def test_objects(split: int, way: str, tree: str) -> None:
-    """Objects and containers, split so deep, streamed that way."""
+    """Objects and containers, at all split levels and in all ways of streaming."""
     check(f"{way}{split}", tree)
 
 
 @pytest.mark.parametrize("tree", ["leaves", "ntuple", "ntupled", "deep/er/tree"])
 def test_leaves(tree: str) -> None:
-    """Branches without classes, of several leaves, and with counted arrays in them."""
+    """Branches without classes, with several leaves, and with counted arrays."""
     check("leaves", tree)
 
 
 @pytest.mark.parametrize("tree", BASKETS)
 def test_baskets(tree: str) -> None:
-    """Objects in many baskets, in none, in such that lie within the tree, and with offset maps."""
-    # ROOT crashes at its own offset maps of split branches; these have the same values.
+    """Objects in many baskets, in none, in baskets inside the tree, and with offset maps."""
+    # ROOT crashes on its own offset maps of split branches; these have the same values.
     check("baskets", tree, of="embedded99" if tree == "map99" else tree, ends=30)
 
 
 @pytest.mark.parametrize("tree", ["whole", "split"])
 def test_references(tree: str) -> None:
-    """A tree with a `TBranchRef`."""
+    """A tree has a `TBranchRef`."""
     check("references", tree)
 
 
 def test_copied() -> None:
-    """A copy of a tree with some branches keeps those that it leaves out, without entries."""
+    """A copy of a tree with some branches keeps the other branches, without entries."""
     file = nyssa.open(FOLDER / "copied.root")
     some, whole = (pa.table(file[name]).column("o").to_pylist() for name in ("some", "all"))
     assert set(some[0]) == set(some[0]) & set(whole[0])
@@ -146,17 +146,17 @@ def test_copied() -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_class_versions(split: int) -> None:
-    """A class changes from one file to the next: each file reads as its own classes say."""
+    """A class changes from file to file: each file is read with its own classes."""
     check(f"evolved{split}", "Evolving")
     check(f"objects{split}", "Evolving")
 
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_class_versions_in_one_file(split: int) -> None:
-    """Two trees of one file have two versions of a class, of which a member has two types."""
+    """Two trees of one file have two versions of a class, with a member of two types."""
     file = nyssa.open(FOLDER / f"both{split}.root")
     for tree, other in (("First", "objects"), ("Second", "evolved")):
-        # ROOT would show both as one of its libraries has the class.
+        # ROOT would show both with the class of one of its libraries.
         expected = tree_values(f"{other}{split}.root", "Evolving")["o."]["entries"]
         ours = pa.table(file[tree]).column("o.").to_pylist()
         wrong = [differences(a, b) for a, b in zip(ours, expected, strict=True)]

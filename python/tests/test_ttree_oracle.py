@@ -1,4 +1,4 @@
-"""Every branch of every TTree in the test data reads as in uproot, or is refused with a reason."""
+"""Every branch of every TTree in the test data equals uproot's, or is refused with a reason."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from support.same import layouts_differ
 
 FILES = data_files("ttree")
 COUNTER = 6
-"""ROOT's type of members that count others (kCounter): `Int_t`, which uproot takes for unsigned."""
+"""ROOT's type of members that count others (kCounter): `Int_t`, which uproot reads as unsigned."""
 
 OF_COPIES = ("fUniqueID", "fBits")
-"""What ROOT gives objects anew when it copies them."""
+"""Values that ROOT sets anew when it copies objects."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_branches_equal_uproot(path: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """Compare branch by branch, values and types."""
+    """Compare values and types branch by branch."""
     try:
         with uproot.open(path) as file:
             names = sorted(set(file.keys(filter_classname="/TTree|TNtupleD?/", cycle=False)))
     except Exception:  # noqa: BLE001 (uproot has no common error)
         names = []
     if not names:
-        # Not a ROOT file, a damaged one, or one without trees.
+        # The file is not a ROOT file, is damaged, or has no trees.
         try:
             assert not any(
                 isinstance(nyssa.open(path)[n], nyssa.TTree) for n in nyssa.open(path).datasets()
@@ -59,7 +59,7 @@ def test_branches_equal_uproot(path: Path, tmp_path: Path, request: pytest.Fixtu
 
 
 def uproot_decompresses(path: Path, name: str) -> bool:
-    """Return whether uproot can open a tree: it lacks the codec of ROOT before version 3."""
+    """Return whether uproot can open a tree: it lacks the codec from before ROOT version 3."""
     with uproot.open(path) as file:
         try:
             return bool(file[name])
@@ -69,7 +69,7 @@ def uproot_decompresses(path: Path, name: str) -> bool:
 
 
 def compare(ours: nyssa.TTree, theirs: Any, recompressed: bool, wrong: list[str]) -> int:
-    """Compare the branches of numbers, strings and lists of them, sub-branches too.
+    """Compare the branches of numbers, strings and lists of these, also sub-branches.
 
     Those that differ are noted; returns how many were compared. Records are compared with ROOT's
     values in `test_support_ttree.py` and `test_tree_kinds.py`.
@@ -98,7 +98,7 @@ def compare(ours: nyssa.TTree, theirs: Any, recompressed: bool, wrong: list[str]
         compared += 1
         values = arrays.layout.content(branch)
         if recompressed and "bool" in ours[branch].typename:
-            # ROOT copies what an old file has as bytes.
+            # ROOT copies the data of an old file as bytes.
             expected = ak.to_layout(ak.values_astype(ak.Array(expected), bool))
         if "Double32_t" in ours[branch].typename or branch.count("[") > 0:
             # uproot rounds in another order than ROOT, and knows one dimension of arrays in lists.
@@ -113,7 +113,7 @@ def compare(ours: nyssa.TTree, theirs: Any, recompressed: bool, wrong: list[str]
 
 
 def is_simple(column: nyssa.Column) -> bool:
-    """Return whether a branch is read and has no records, whose form is a matter of taste."""
+    """Return whether a branch is read and has no records, whose form differs between readers."""
     kind = column.arrow_type
     forms = ("Struct", "Union", "streamer")
     return kind is not None and not any(no in kind for no in forms) and column.typename != "TDatime"
@@ -134,7 +134,7 @@ def expectation(tree: Any, branch: str) -> Any:
 
 
 def test_most_branches_are_read() -> None:
-    """What nyssa refuses is what needs classes; all of NanoAOD is read."""
+    """Only branches that need classes are refused; all of NanoAOD is read."""
     for name in ("nanoAOD_2015_CMS_Open_Data_ttbar", "uproot-HZZ", "uproot-Zmumu"):
         for tree in nyssa.open(DATA / "ttree" / f"{name}.root").datasets():
             dataset = nyssa.open(f"{DATA / 'ttree' / name}.root:{tree}")

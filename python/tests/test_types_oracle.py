@@ -1,4 +1,4 @@
-"""Every field type: what nyssa writes from a C++ type, ROOT reads back."""
+"""ROOT reads every field type that nyssa writes from a C++ type."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MAP = ak.Array([[("a", 1.5)], [], [("b", 2.5), ("c", -1.0)]])
 
 
 def variant(index: int, value: Any) -> Any:
-    """Return what `show.hxx` makes of a variant."""
+    """Return a variant as `show.hxx` prints it."""
     return {"variant": [index, value]}
 
 
-# C++ type as given; name as ROOT has it; three entries; what ROOT shows, where that differs.
+# C++ type as given; its name in ROOT; three entries; what ROOT shows, if it differs.
 CASES: list[tuple[str, str, Any, Any]] = [
     ("int", "std::int32_t", [1, -2, 3], None),
     ("unsigned long", "std::uint64_t", np.array([1, 2**64 - 1, 3], np.uint64), None),
@@ -90,7 +90,7 @@ def shown(expected: Any) -> list[Any]:
 
 
 def test_root_has_the_types(everything: dict[int, Path], root: Root) -> None:
-    """Names and columns are those that ROOT gives for the same types."""
+    """Names and columns are the same as those of ROOT for the same types."""
     for path in everything.values():
         assert root.call("fields", str(path), "Events") == [
             (f"f{number}", case[1]) for number, case in enumerate(CASES)
@@ -99,7 +99,7 @@ def test_root_has_the_types(everything: dict[int, Path], root: Root) -> None:
 
 @pytest.mark.parametrize("compression", [0, 505])
 def test_root_reads_the_values(everything: dict[int, Path], compression: int, root: Root) -> None:
-    """Every field through a view of its C++ type."""
+    """ROOT reads every field through a view of its C++ type."""
     types = [(f"f{n}", case[1]) for n, case in enumerate(CASES) if case[3] is not ...]
     views = root.call("typed_views", str(everything[compression]), "Events", types)
     for number, (text, _, data, expected) in enumerate(CASES):
@@ -110,7 +110,7 @@ def test_root_reads_the_values(everything: dict[int, Path], compression: int, ro
 
 
 def test_uproot_reads_the_values(everything: dict[int, Path]) -> None:
-    """The types that uproot knows, as it reads them."""
+    """The types that uproot knows are read by uproot."""
     for path in everything.values():
         with uproot.open(path) as file:
             for number, (text, _, data, expected) in enumerate(CASES):
@@ -123,7 +123,7 @@ def test_uproot_reads_the_values(everything: dict[int, Path]) -> None:
 
 
 def test_classes_by_name(tmp_path: Path) -> None:
-    """Classes with bases, enums and collections: the fields that the specification has for them."""
+    """Classes with bases, enums and collections have the fields of the specification."""
     path = tmp_path / "classes.root"
     classes: dict[str, Any] = {
         "Base": {"b": "int"},
@@ -154,7 +154,7 @@ def test_classes_by_name(tmp_path: Path) -> None:
 
 
 def test_named_records_and_missing_values(tmp_path: Path) -> None:
-    """Awkward's record names become classes when asked for; options are std::optional."""
+    """Record names of awkward become classes when requested; options are std::optional."""
     path = tmp_path / "named.root"
     jets = ak.Array([[{"pt": 1.5}], []], with_name="Jet")
     data = {"jets": jets, "x": ak.Array([1, None]), "union": ak.Array([1, "a"]), "t": TUPLE[:2]}
@@ -179,7 +179,7 @@ def test_named_records_and_missing_values(tmp_path: Path) -> None:
 
 
 def test_arrow_and_pandas(tmp_path: Path) -> None:
-    """Columns are optional only where something is missing."""
+    """Columns are optional only if a value is missing."""
     pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
     table = pa.table(
         {
@@ -234,7 +234,7 @@ def test_arrow_and_pandas(tmp_path: Path) -> None:
     ],
 )
 def test_refused(types: dict[str, str], data: Any, message: str, tmp_path: Path) -> None:
-    """What does not fit says where."""
+    """The error for a wrong value says where it is."""
     with (
         pytest.raises((nyssa.errors.ArgumentError, nyssa.errors.UnsupportedError), match=message),
         nyssa.recreate(tmp_path / "refused.root") as file,
@@ -253,7 +253,7 @@ def test_refused(types: dict[str, str], data: Any, message: str, tmp_path: Path)
     ],
 )
 def test_column_types(column: str, bound: float, tmp_path: Path, root: Root) -> None:
-    """ROOT reads what is stored with less precision within the stated bound."""
+    """ROOT reads low-precision columns inside the stated bound."""
     path = tmp_path / "columns.root"
     values = np.linspace(-1, 1, 1001, dtype=np.float32)
     with nyssa.recreate(path) as file:
@@ -265,7 +265,7 @@ def test_column_types(column: str, bound: float, tmp_path: Path, root: Root) -> 
 
 
 def test_variants_find_their_alternatives(tmp_path: Path, root: Root) -> None:
-    """The types of a union in any order, or values of one type alone."""
+    """The types of a union may have any order, and values of one type are accepted."""
     path = tmp_path / "variants.root"
     types = {"v": "std::variant<std::int32_t,std::string>", "w": "std::variant<float,std::int64_t>"}
     with nyssa.recreate(path) as file:
@@ -279,7 +279,7 @@ def test_variants_find_their_alternatives(tmp_path: Path, root: Root) -> None:
 
 
 def test_members_of_optional_values_are_not_optional(tmp_path: Path) -> None:
-    """Whatever is missing, the members of a class stay what they are, also when read lazily."""
+    """Whatever is missing, the members of a class stay, also in lazy reads."""
     path = tmp_path / "optional.root"
     types = {
         "pair": "std::optional<std::pair<std::int32_t,std::vector<std::string>>>",

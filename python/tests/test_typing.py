@@ -1,4 +1,4 @@
-"""Types of the public functions, and which names are public."""
+"""Types of the public functions, and the list of public names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_what_modules_have_for_users_is_exported() -> None:
-    """Only `errors`, `objects` and `reports` have public names that the package has not."""
+    """Only `errors`, `objects` and `reports` have public names that the package does not export."""
     for module in pkgutil.iter_modules(nyssa.__path__):
         if module.name.startswith("_") or module.name in ("errors", "objects", "reports"):
             continue

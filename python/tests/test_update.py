@@ -1,4 +1,4 @@
-"""Adding to files in place: ROOT and nyssa read the old entries and the new ones."""
+"""Updates of files in place: ROOT and nyssa read the old and the new entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.root import Root
 
 
 def events(first: int, count: int) -> dict[str, object]:
-    """Return entries of all kinds that ROOT's files below have."""
+    """Return entries of all kinds that the ROOT files below have."""
     numbers = np.arange(first, first + count)
     return {
         "number": numbers.astype(np.int32),
@@ -40,7 +40,7 @@ def written_by_root(tmp_path: Path, root: Root) -> Path:
 
 @pytest.mark.parametrize("name", ["Events", "dir/Events"])
 def test_files_of_root(name: str, written_by_root: Path, root: Root) -> None:
-    """ROOT reads all entries; everything else in the file stays, and ROOT can write to it again."""
+    """ROOT reads all entries and can write to the file again; its other objects stay."""
     path = str(written_by_root)
     before = root.call("entries", path, name)
     with nyssa.update(path) as file:
@@ -60,7 +60,7 @@ def test_files_of_root(name: str, written_by_root: Path, root: Root) -> None:
     root.call("add_histogram", path, "later", "g")
     assert root.call("histogram", path, "later/g") == [0.0, 3.0, 0.0]
     assert root.call("entries", path, name) == before + new
-    # And again, behind what ROOT has written.
+    # Update again, after ROOT has written.
     with nyssa.update(path) as file:
         file[name].extend(events(0, 1))
     assert root.call("entries", path, name) == before + new + before[:1]
@@ -68,7 +68,7 @@ def test_files_of_root(name: str, written_by_root: Path, root: Root) -> None:
 
 
 def test_new_rntuples(written_by_root: Path, root: Root) -> None:
-    """In old directories and new ones."""
+    """New RNTuples are written to old and new directories."""
     path = str(written_by_root)
     with nyssa.update(path) as file:
         file["dir/More"] = {"y": np.arange(5)}
@@ -82,7 +82,7 @@ def test_new_rntuples(written_by_root: Path, root: Root) -> None:
 
 
 def test_files_without_rntuples(tmp_path: Path, root: Root) -> None:
-    """The file learns what the class of RNTuples looks like."""
+    """The file gets the streamer info of the class of RNTuples."""
     path = tmp_path / "histogram.root"
     root.call("add_histogram", str(path), "", "h")
     with nyssa.update(path) as file:
@@ -92,7 +92,7 @@ def test_files_without_rntuples(tmp_path: Path, root: Root) -> None:
 
 
 def test_late_fields(written_by_root: Path, root: Root) -> None:
-    """Fields added on the way read as zero in the entries before."""
+    """Fields that are added in an update read as zero in earlier entries."""
     path = str(written_by_root)
     with nyssa.update(path) as file:
         writer = file["Events"]
@@ -110,7 +110,7 @@ def test_late_fields(written_by_root: Path, root: Root) -> None:
 
 
 def test_nothing_is_left_of_a_failure(written_by_root: Path) -> None:
-    """An exception inside the with, wrong data, and a file that is never closed."""
+    """After an exception, wrong data or a missing close, the file is unchanged."""
     before = written_by_root.read_bytes()
     with pytest.raises(RuntimeError, match="mine"), nyssa.update(written_by_root) as file:
         file["Events"].extend(events(0, 1000))
@@ -134,7 +134,7 @@ def test_nothing_is_left_of_a_failure(written_by_root: Path) -> None:
 
 
 def test_real_files(data: Path, tmp_path: Path) -> None:
-    """Entries of files that others wrote, added to themselves."""
+    """Entries of files of other writers are added to these files."""
     tried = 0
     for path in sorted((data / "rntuple").glob("*.root")):
         if path.stat().st_size > 1_000_000:
@@ -158,7 +158,7 @@ def test_real_files(data: Path, tmp_path: Path) -> None:
 
 
 def test_root_reads_every_state_of_a_crash(written_by_root: Path, root: Root) -> None:
-    """The new bytes behind the old end, in part or all; then the header; then the directory."""
+    """A crash leaves a part of the new bytes, or all, then the header, then the directory."""
     path = str(written_by_root)
     old = written_by_root.read_bytes()
     before = root.call("entries", path, "dir/Events")
@@ -180,11 +180,11 @@ def test_root_reads_every_state_of_a_crash(written_by_root: Path, root: Root) ->
         assert root.call("entries", path, "dir/Events") == before
         assert root.call("entries", path, "Events") == before
         assert root.call("histogram", path, "other/h") == [0.0, 3.0, 0.0]
-        # The file can be added to as if nothing had happened.
+        # The file can be updated as usual.
         with nyssa.update(path) as file:
             file["dir/Events"].extend(events(50, 20))
         assert root.call("entries", path, "dir/Events") == after
-    # What is changed last is the place of one key list.
+    # The position of one key list is changed last.
     assert 0 < len(set(changed) - set(in_header)) <= 16
 
 
@@ -212,7 +212,7 @@ def _append(path: Path, limit: int = 0) -> subprocess.Popen[str]:
 
 
 def test_killed(written_by_root: Path, root: Root) -> None:
-    """SIGKILL at moments all over the update: the file is as before, or has all."""
+    """SIGKILL at many moments of the update leaves the old file, or the complete new one."""
     old = written_by_root.read_bytes()
     before = root.call("entries", str(written_by_root), "Events")
     process = _append(written_by_root)
@@ -235,7 +235,7 @@ def test_killed(written_by_root: Path, root: Root) -> None:
 
 
 def test_full_disk(written_by_root: Path) -> None:
-    """The error names the file, which is as before."""
+    """The error names the file, which is unchanged."""
     old = written_by_root.read_bytes()
     process = _append(written_by_root, len(old) + 1_000_000)
     _, talk = process.communicate()
@@ -247,7 +247,7 @@ def test_full_disk(written_by_root: Path) -> None:
 
 
 def test_two_at_once(written_by_root: Path) -> None:
-    """A second process is refused while the first has the file, and welcome after."""
+    """A second process is refused while the first has the file open, and can open it afterwards."""
     with nyssa.update(written_by_root):
         process = _append(written_by_root)
         _, talk = process.communicate()

@@ -1,4 +1,4 @@
-"""Collection classes that ROOT knows by their proxies."""
+"""Collection classes that ROOT reads with collection proxies."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ EXPECTED: list[list[Any]] = [
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return a file of uproot with three clusters, where numbers are one alternative."""
+    """Return a file of uproot with three clusters, in which numbers are one alternative."""
     path = tmp_path / "variants.root"
     whole = ak.Array(EXPECTED)
     with uproot.recreate(path) as file:
@@ -43,7 +43,7 @@ def test_one_cluster_reads_as_uproot_reads_it(tmp_path: Path) -> None:
         file.mkrntuple("n", {"v": EXPECTED})
     theirs = uproot.open(path)["n"]["v"].array()
     assert theirs.to_list() == EXPECTED
-    # They are not in order.
+    # The values are not in order.
     assert theirs.layout.content.index.data.tolist() != sorted(theirs.layout.content.index.data)
     assert nyssa.open(f"{path}:n")["v"].array().to_list() == EXPECTED
 
@@ -81,7 +81,7 @@ def test_the_commands_take_them(path: Path, tmp_path: Path) -> None:
     for output, times in zip(outputs, (1, 2, 2), strict=True):
         assert nyssa.open(f"{output}:n")["v"].array().to_list() == EXPECTED * times
         _cli("verify", output)
-    # Of several clusters, uproot reads the values of the first one again.
+    # With several clusters, uproot reads the values of the first cluster again.
     assert uproot.open(outputs[2])["n"]["v"].array().to_list() == EXPECTED * 2
     equal = "equal: 1 column, {} entries compared\n"
     assert _cli("diff", f"{path}:n", f"{outputs[0]}:n") == equal.format(7)

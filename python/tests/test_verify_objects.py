@@ -1,4 +1,4 @@
-"""`nyssa verify` takes the objects of streamer fields apart.
+"""`nyssa verify` decodes the objects of streamer fields.
 
 The files in `testdata/streamed` were written by ROOT 6.40.
 """
@@ -27,7 +27,7 @@ OTHERWISE = (
 
 
 def verify(path: Path, *options: str) -> tuple[int, list[str]]:
-    """Run `nyssa verify`; its exit code and the lines of its output."""
+    """Run `nyssa verify`. Return its exit code and the lines of its output."""
     command = [sys.executable, "-m", "nyssa", "verify", str(path), *options]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stderr == ""
@@ -51,7 +51,7 @@ def rows(alone: list[bytes]) -> dict[str, object]:
 
 
 def write(path: Path, given: list[bytes]) -> Path:
-    """Write two clusters of objects, alone and in lists, on pages with good checksums."""
+    """Write two clusters of objects, alone and in lists, on pages with valid checksums."""
     classes = {"Root": {":streamed": FOLDER / "Root.root"}}
     types = {"x": "int", "f": "Root", "list": "std::vector<Root>"}
     good = objects("Root.root")
@@ -69,10 +69,10 @@ def test_sound(tmp_path: Path) -> None:
 
 
 def test_objects_that_are_no_objects(tmp_path: Path) -> None:
-    """Bytes whose checksums are right, but of which no object can be made."""
+    """The checksums are right, but the bytes cannot be decoded to an object."""
     good = objects("Root.root")[:4]
     assert [len(one) for one in good] == [390, 601, 801, 1007]
-    # The count of bytes at the start says one more than there are.
+    # The byte count at the start is too large by one.
     count = int.from_bytes(good[2][:4], "big") + 1
     wrong = count.to_bytes(4, "big") + good[2][4:]
     path = write(tmp_path / "count.root", [*good[:2], wrong, good[3]])
@@ -107,7 +107,7 @@ def test_files_of_root(name: str) -> None:
 
 
 def test_a_class_that_is_not_known() -> None:
-    """The bytes are checked, and it is told that they are not taken apart."""
+    """The bytes are checked, and the report says that they are not decoded."""
     code, lines = verify(FOLDER / "Missing.root", "--json")
     document = json.loads("\n".join(lines))
     assert (code, document["problems"]) == (0, [])

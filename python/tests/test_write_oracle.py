@@ -1,4 +1,4 @@
-"""What nyssa writes, ROOT and uproot read to the same values."""
+"""ROOT and uproot read the values that nyssa writes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBERS = ["b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 
 
 def extremes(dtype: str) -> np.ndarray:
-    """Return twelve values, those at the edges of a type among them."""
+    """Return twelve values, including the limits of the type."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
         edges: list[Any] = [True, False, True, True]
@@ -43,7 +43,7 @@ def written(path: Path, data: Any, **options: Any) -> Path:
 
 
 def check(path: Path, expected: ak.Array, root: Root | None = None) -> None:
-    """Compare what nyssa, uproot and ROOT read."""
+    """Compare the values that nyssa, uproot and ROOT read."""
     ours = nyssa.open(f"{path}:Events").arrays()
     assert not (found := layouts_differ(ours.layout, ak.to_layout(expected))), f"nyssa: {found}"
     with uproot.open(path) as file:
@@ -57,7 +57,7 @@ def check(path: Path, expected: ak.Array, root: Root | None = None) -> None:
 
 @pytest.mark.parametrize("compression", [0, 505])
 def test_numbers(compression: int, tmp_path: Path, root: Root) -> None:
-    """Numbers keep their type and value, alone, in fixed arrays, and in lists."""
+    """Numbers keep their type and value, alone, in fixed-size arrays, and in lists."""
     columns: dict[str, Any] = {}
     expected = {}
     for name in NUMBERS:
@@ -80,7 +80,7 @@ def test_numbers(compression: int, tmp_path: Path, root: Root) -> None:
 
 @pytest.mark.parametrize("compression", [0, 101, 207, 404, 505, "zstd:9", "lz4", "none"])
 def test_compressions(compression: int | str, tmp_path: Path, root: Root) -> None:
-    """Every algorithm is read back by all."""
+    """All readers read every algorithm."""
     numbers = np.arange(20_000)
     data = ak.Array({"x": numbers, "y": np.sqrt(numbers), "name": [str(n % 7) for n in numbers]})
     path = written(tmp_path / "data.root", data, compression=compression)
@@ -91,7 +91,7 @@ def test_compressions(compression: int | str, tmp_path: Path, root: Root) -> Non
 
 
 def test_nested(tmp_path: Path, root: Root) -> None:
-    """Records in lists in records, strings in lists, several dimensions."""
+    """Records in lists in records, strings in lists, and several dimensions are read back."""
     data = ak.Array(
         [
             {"event": {"run": 1, "tags": ["a", ""]}, "jets": [{"pt": 1.5, "hits": [1, 2]}]},
@@ -103,7 +103,7 @@ def test_nested(tmp_path: Path, root: Root) -> None:
 
 
 def test_many_clusters(tmp_path: Path, root: Root) -> None:
-    """Entries given in many pieces come back in order, over many clusters."""
+    """Entries that are given in many pieces are read in order, over many clusters."""
     path = tmp_path / "clusters.root"
     with nyssa.recreate(path, cluster_size="20 kB", page_size="4 kB", compression=0) as file:
         writer = file.mkrntuple("Events", {"x": "int32", "list": "var * float32"})
@@ -121,7 +121,7 @@ def test_many_clusters(tmp_path: Path, root: Root) -> None:
 
 
 def test_the_arrays_may_change_after_extend(tmp_path: Path) -> None:
-    """What was given is copied."""
+    """The writer copies the data."""
     path = tmp_path / "copy.root"
     buffer = np.zeros(10)
     with nyssa.recreate(path) as file:
@@ -173,7 +173,7 @@ def test_inputs(tmp_path: Path, root: Root) -> None:
 
 
 def test_jagged_inputs(tmp_path: Path) -> None:
-    """Lists from object arrays, Arrow, polars and Python."""
+    """Lists of object arrays, Arrow, polars and Python can be written."""
     pa, pl = map(pytest.importorskip, ("pyarrow", "polars"))
     lists = [[1.5, 2.5], [], [3.5]]
     objects = np.empty(3, dtype=object)
@@ -196,7 +196,7 @@ def test_jagged_inputs(tmp_path: Path) -> None:
 
 
 def test_empty(tmp_path: Path, root: Root) -> None:
-    """No entries, and no fields at all."""
+    """An RNTuple may have no entries, and no fields at all."""
     path = tmp_path / "empty.root"
     with nyssa.recreate(path) as file:
         file.mkrntuple("Events", {"x": np.float32, "v": "var * int64"}, description="nothing")
@@ -266,7 +266,7 @@ def built(type_: Any, values: list[Any]) -> Any:
 )
 @given(data=st.data())
 def test_any_shape(data: st.DataObject, tmp_path: Path, root: Root) -> None:
-    """Any nesting of records, lists, strings and numbers survives."""
+    """Any nesting of records, lists, strings and numbers is read back."""
     parts = data.draw(st.lists(shapes, min_size=1, max_size=3))
     text = "{" + ", ".join(f"c{i}: {part}" for i, part in enumerate(parts)) + "}"
     type_ = ak.types.from_datashape(text, highlevel=False)
@@ -282,7 +282,7 @@ def test_any_shape(data: st.DataObject, tmp_path: Path, root: Root) -> None:
 
 
 def test_an_exception_leaves_no_file(tmp_path: Path) -> None:
-    """Nor a piece of one; a file that was there stays."""
+    """No file is left, nor a part of one; an existing file stays."""
     path = tmp_path / "out.root"
     with pytest.raises(ZeroDivisionError), nyssa.recreate(path) as file:
         file["Events"] = {"x": np.arange(10)}
@@ -298,7 +298,7 @@ def test_an_exception_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_nothing_is_visible_before_close(tmp_path: Path) -> None:
-    """The file appears whole."""
+    """The file appears when it is complete."""
     path = tmp_path / "out.root"
     with nyssa.recreate(path) as file:
         file["Events"] = {"x": np.arange(10)}

@@ -1,4 +1,4 @@
-"""Structure beyond plain fields: what nyssa writes late, beside or twice, ROOT reads."""
+"""ROOT reads late fields, projected fields, attribute sets and several representations of nyssa."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECOND = ak.Array([{"x": 3, "jets": []}, {"x": 4, "jets": [{"pt": 4.5, "id": 4}]
 
 
 def test_projections(tmp_path: Path, root: Root) -> None:
-    """Sizes, members of items and other names, over several clusters."""
+    """Sizes, members of items and other names are projected, over several clusters."""
     path = tmp_path / "projections.root"
     projections = {"n_jets": "#jets", "jet_pt": "jets.pt", "y": "x", "same": "jets"}
     with nyssa.recreate(path) as file:
@@ -96,7 +96,7 @@ def test_late_fields(tmp_path: Path, root: Root) -> None:
 
 
 def test_attribute_sets(tmp_path: Path, root: Root) -> None:
-    """ROOT finds the attributes of ranges, and the main RNTuple is what it would be without."""
+    """ROOT finds the attributes of ranges, and the main RNTuple is unchanged."""
     path = tmp_path / "attributes.root"
     with nyssa.recreate(path) as file:
         events = file.mkrntuple("dir/Events", TYPES)
@@ -153,7 +153,7 @@ def test_attribute_ranges_have_entries(tmp_path: Path) -> None:
 
 
 def changing(rows: int) -> list[dict[str, np.ndarray]]:
-    """Return chunks of which each suits another encoding: repeated words, then small numbers."""
+    """Return chunks, each better with another encoding: repeated words, then small numbers."""
     random = np.random.default_rng(7)
     words = random.integers(0, 2**32, 64, dtype=np.uint32)
     order = random.integers(0, 64, rows // 8)
@@ -165,7 +165,7 @@ def changing(rows: int) -> list[dict[str, np.ndarray]]:
 
 
 def test_encodings_chosen_by_looking(tmp_path: Path, root: Root) -> None:
-    """Columns change their representation from cluster to cluster; ROOT and uproot follow."""
+    """Columns change their representation between clusters; ROOT and uproot read them."""
     chunks = changing(48_000)
     sizes, columns = {}, {}
     for encoding in ["default", "auto"]:
@@ -194,12 +194,12 @@ def test_encodings_chosen_by_looking(tmp_path: Path, root: Root) -> None:
         assert sum(map(len, lists)) == len(merged["b"])
         assert [value for row in lists for value in row] == merged["b"].tolist()
     assert sizes["auto"] < 0.9 * sizes["default"]
-    # Some field has more than one representation, so the readers above did follow.
+    # A field has more than one representation, so this was tested above.
     assert columns["auto"] > columns["default"]
 
 
 def test_encodings_of_nothing_and_of_everything(tmp_path: Path, root: Root) -> None:
-    """Empty columns, uncompressed files, other algorithms: nothing to choose, or little."""
+    """Empty columns, uncompressed files and other algorithms leave little or no choice."""
     for compression in [0, 101, 404, 505]:
         path = tmp_path / f"{compression}.root"
         with nyssa.recreate(path, encoding="auto", compression=compression) as file:

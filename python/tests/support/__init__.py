@@ -1,1 +1,1 @@
-"""What the tests share: where their files are, ROOT as an oracle, and comparison of values."""
+"""What the tests share: the places of files, ROOT as an oracle, and the comparison of values."""

@@ -1,4 +1,4 @@
-"""Branches of the test data that nyssa reads unlike ROOT and uproot, looked at by hand.
+"""Branches of the test data where nyssa differs from ROOT and uproot, examined by hand.
 
 Each was settled by the bytes of the branch and by what ROOT's own code does with them. Where ROOT
 reads a branch in another way too, that is said.
@@ -14,12 +14,12 @@ __all__ = ["CAUSES", "Cause", "cause_of"]
 
 @dataclass(frozen=True)
 class Cause:
-    """Why values differ, or why they cannot be read."""
+    """The reason why values differ, or why they cannot be read."""
 
     branches: tuple[tuple[str, str], ...]
-    """Patterns of files, and of paths of branches in them."""
+    """Patterns of files, and of paths of branches in these files."""
     text: str
-    """What is so, as a sentence of the page."""
+    """The reason, as a sentence of the page."""
 
 
 CAUSES = (
@@ -60,11 +60,11 @@ CAUSES = (
         "file.",
     ),
 )
-"""All of them."""
+"""All causes."""
 
 
 def cause_of(file: str, branch: str) -> int | None:
-    """Return the index of the cause for a branch; `None` for one that is not among them."""
+    """Return the index of the cause for a branch; `None` for a branch without one."""
     for index, cause in enumerate(CAUSES):
         for files, branches in cause.branches:
             if fnmatchcase(file, files) and fnmatchcase(branch, branches):

@@ -1,4 +1,4 @@
-"""Where the files of the tests are: those of the repository, and larger ones beside it."""
+"""The places of test files: those in the repository, and larger ones outside of it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import os
 from pathlib import Path
 from typing import Any
 
-#: Files that ROOT 6.40 wrote, and the values that it reads of them. They are in every clone.
+#: Files that ROOT 6.40 wrote, and the values that it reads from them. They are in every clone.
 TESTDATA = Path(__file__).resolve().parents[3] / "testdata"
-#: Files of many writers and versions, which not everybody has.
+#: Larger files of many writers and versions. A clone does not contain them.
 DATA = Path(
     os.environ.get("NYSSA_TEST_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")
 )
 
 
 def data_files(folder: str, recursive: bool = True) -> list[Path]:
-    """Return the ROOT files in a folder of the test data; none when there are no data."""
+    """Return the ROOT files in a folder of the test data; an empty list when there are no data."""
     return sorted((DATA / folder).glob("**/*.root" if recursive else "*.root"))
 
 
@@ -29,7 +29,7 @@ def _values(folder: str) -> list[dict[str, Any]]:
 
 
 def tree_values(file: str, tree: str) -> dict[str, dict[str, Any]]:
-    """Return what ROOT reads of the top-level branches of a tree of the repository, by branch.
+    """Return the values that ROOT reads from the top-level branches of a tree, by branch.
 
     That is the `class` and the `entries`, as `dump.hxx` shows them.
     """
@@ -42,11 +42,11 @@ def tree_values(file: str, tree: str) -> dict[str, dict[str, Any]]:
 
 
 def rntuple_values() -> list[dict[str, Any]]:
-    """Return what ROOT reads of the RNTuples of the repository, as `show.hxx` shows it."""
+    """Return the values that ROOT reads from the RNTuples of the repository, as in `show.hxx`."""
     return _values("rntuple")
 
 
 def object_values(what: str) -> Any:
-    """Return what ROOT says of objects of the repository."""
+    """Return the values that ROOT reads from objects of the repository."""
     [found] = [one[what] for one in _values("objects") if what in one]
     return copy.deepcopy(found)

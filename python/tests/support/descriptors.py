@@ -1,4 +1,4 @@
-"""What this process has open."""
+"""The files that this process has open."""
 
 from __future__ import annotations
 

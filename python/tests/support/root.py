@@ -1,4 +1,4 @@
-"""Real ROOT in a process of its own, so that its prints and crashes stay there.
+"""Real ROOT in a process of its own, so that its output and its crashes stay there.
 
 Run as a program it answers pickled ``(function, arguments)`` requests on stdin. `Root` is the other
 end: ``Root().call("entries", path, name)``.
@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
 
 
 class Root:
-    """A running ROOT. `None` from `start` when there is no ROOT for this Python."""
+    """A running ROOT. `start` returns `None` when there is no ROOT for this Python."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -104,7 +104,7 @@ _TOKEN = re.compile(r'"[^"]*"|-?nan|-?inf')
 
 
 def strict(text: str) -> str:
-    """Return JSON, with the numbers JSON does not have spelled as Python's `json` takes them."""
+    """Return JSON. Numbers that JSON does not have are written as Python's `json` reads them."""
     return _TOKEN.sub(lambda token: _WORDS.get(token[0], token[0]), text)
 
 
@@ -120,7 +120,7 @@ def fields(path: str, name: str) -> list[tuple[str, str]]:
 
 
 def described(path: str, name: str) -> list[tuple[Any, ...]]:
-    """Return what the descriptor says of each field: path, types, versions, structure, source."""
+    """Return the descriptor's data of each field: path, types, versions, structure, source."""
     import ROOT
 
     descriptor = ROOT.RNTupleReader.Open(name, path).GetDescriptor()
@@ -169,7 +169,7 @@ def typed_views(path: str, name: str, types: list[tuple[str, str]]) -> dict[str,
 
 
 def viewed(path: str, name: str) -> list[tuple[str, str]]:
-    """Return fields that have a C++ type, and the types: of untyped records the members.
+    """Return the fields with a C++ type, and the types; of untyped records return the members.
 
     Of untyped collections there are none: their projected fields show the values.
     """
@@ -198,7 +198,7 @@ def numpy(path: str, name: str, columns: list[str]) -> dict[str, Any]:
 
 
 def recompress(path: str, trees: list[str], output: str) -> None:
-    """Copy trees into a new file, compressed with zlib, for readers that lack the old codec."""
+    """Copy trees into a new file with zlib compression, for readers that lack the old codec."""
     import ROOT
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal
@@ -247,7 +247,7 @@ def attributes(path: str, name: str, attribute_set: str, fields: list[str]) -> l
 
 
 def dictionaries(types: list[str], headers: list[str]) -> None:
-    """Compile what ROOT needs to read and write fields of these types."""
+    """Compile the dictionaries that ROOT needs to read and write fields of these types."""
     import ROOT
 
     # ROOT leaves its files in the working directory.
@@ -274,7 +274,7 @@ def library(source: str, output: str) -> None:
 
 
 def cpp(code: str, call: str) -> None:
-    """Compile C++ and run a statement of it, which throws to fail."""
+    """Compile C++ and run a statement of it. The statement fails by an exception."""
     import ROOT
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal
@@ -317,7 +317,7 @@ def write_events(path: str, names: list[str], count: int) -> None:
 
 
 def columns(path: str, name: str) -> dict[str, list[dict[str, Any]]]:
-    """Return what ROOT's descriptor says of the columns of each field.
+    """Return the data of ROOT's descriptor for the columns of each field.
 
     For each representation: type, stored bytes of all pages, and for each cluster that has it the
     compression setting, and of each page elements, stored bytes and file offset.
@@ -344,7 +344,7 @@ def columns(path: str, name: str) -> dict[str, list[dict[str, Any]]]:
                     int(page.GetLocator().GetPosition["std::uint64_t"]()),
                 )
                 for page in cluster.GetPageRange(number).GetPageInfos()
-                # Not the zeros of entries before the field.
+                # The zeros of entries before the field are not counted.
                 if page.GetLocator().GetType() == ROOT.RNTupleLocator.kTypeFile
             ]
             setting = known.GetCompressionSettings()
@@ -460,7 +460,7 @@ def histogram(path: str, name: str) -> list[float]:
 
 
 def drawn(path: str, name: str, expression: str, selection: str = "") -> list[float]:
-    """Return what TTree::Draw draws; friends are looked for beside the file."""
+    """Return the values that TTree::Draw draws. Friends are searched in the folder of the file."""
     import ROOT
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal
@@ -505,7 +505,7 @@ def contents(path: str) -> dict[str, tuple[str, str, str]]:
 
 
 def keys(path: str) -> dict[str, str]:
-    """Return the class of each object with a key, by path; of several cycles the last."""
+    """Return the class of each object with a key, by path. The last cycle is used."""
     import ROOT
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal

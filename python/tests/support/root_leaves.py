@@ -1,4 +1,4 @@
-"""What ROOT reads of the leaves of a tree: all numbers, by the position of branch and leaf."""
+"""The numbers that ROOT reads from the leaves of a tree, by the position of branch and leaf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ROOT says of objects with keys of their own; called through `support.root.Root`."""
+"""What ROOT reads from objects with keys of their own; for `support.root.Root`."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def histograms(path: str) -> dict[str, dict[str, Any]]:
 
 
 def as_json(path: str, names: list[str]) -> dict[str, Any]:
-    """Return objects with keys of their own as ROOT's JSON has them."""
+    """Return objects with keys of their own as ROOT's JSON."""
     import ROOT
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal
     file = ROOT.TFile.Open(path)
     found = {name: file.Get(name) for name in names}
-    # 3: without spaces, also without a short form of arrays.
+    # The number 3 means: without spaces, and without a short form of arrays.
     out = {
         name: json.loads(str(ROOT.TBufferJSON.ConvertToJSON(one, 3))) for name, one in found.items()
     }

@@ -1,4 +1,4 @@
-"""Comparison of arrays to the last bit: types, shapes, values, NaN where NaN is."""
+"""Compares arrays exactly: types, shapes, values, and the places of NaN."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def layouts_differ(ours: Any, theirs: Any) -> str | None:
-    """Return how two awkward layouts differ in shape, type or value; `None` when they do not."""
+    """Return how two awkward layouts differ in shape, type or value; `None` when they are equal."""
     ours, theirs = _plain(ours), _plain(theirs)
     if ours.length != theirs.length:
         return f"lengths {ours.length} and {theirs.length}"
@@ -42,7 +42,7 @@ def layouts_differ(ours: Any, theirs: Any) -> str | None:
 
 
 def numpy_differ(ours: Any, theirs: Any) -> str | None:
-    """Return how two NumPy arrays differ, byte order apart; `None` when they do not."""
+    """Return how two NumPy arrays differ, except for the byte order; `None` when they are equal."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     if ours.dtype != theirs.dtype.newbyteorder("="):
         return f"dtypes {ours.dtype} and {theirs.dtype}"

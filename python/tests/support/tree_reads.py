@@ -1,4 +1,4 @@
-"""What ROOT reads of TTrees, their classes from libraries or as the files tell them.
+"""The values that ROOT reads from TTrees, with classes from libraries or from the files.
 
 Run as a program it loads the libraries named as arguments and answers requests on stdin, JSON
 ``[path, trees, output, most, skip]``, with a line on stdout: ``ok``, ``crash``, ``timeout``,
@@ -20,14 +20,14 @@ from typing import Any
 from support.root import environment, strict
 
 HEADER = Path(__file__).parent / "dump.hxx"
-#: Exit codes of `dump.hxx`, and signals: of no stack left, of a time that is over.
+#: Exit codes of `dump.hxx`, and signals: stack overflow, and the time limit.
 CODES = {0: "ok", 10: "crash", -11: "crash", 11: "not shown", -14: "timeout"}
-#: Longest that ROOT may take for one file, seconds.
+#: Time limit of ROOT for one file, seconds.
 LONGEST = 60
 
 
 class Reader:
-    """The program, running."""
+    """The running program."""
 
     def __init__(self, *libraries: Path) -> None:
         self._process = subprocess.Popen(
@@ -42,7 +42,7 @@ class Reader:
     def read(
         self, path: Path, trees: list[str], scratch: Path, most: int = 50
     ) -> dict[tuple[str, str], Any]:
-        """Return what ROOT reads of each top-level branch of `trees`.
+        """Return the values that ROOT reads from each top-level branch of `trees`.
 
         That is `data`, the paths of it and what is below it with bytes of their own, `class` and
         `entries`, or `error`: why ROOT does not read it.
@@ -68,7 +68,7 @@ class Reader:
                 return found
             if not lines:
                 raise RuntimeError(f"{path}: {answer}")
-            # Written before ROOT reads: all up to the second list.
+            # This part was written before ROOT reads: everything up to the second list.
             start = lines[-1].partition(',"class"')[0]
             one = json.loads(strict(start) + "}")
             found[tuple(one.pop("branch"))] = one | {"error": answer}

@@ -1,4 +1,4 @@
-"""Which branches of a TTree nyssa, uproot and ROOT read, and whether to the same values."""
+"""Finds the branches of a TTree that nyssa, uproot and ROOT read, and compares the values."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from support.causes import cause_of
 from support.root_json import differences, flat
 
 MOST = 50
-"""Entries compared: so many from the start of a tree, and so many from its end."""
+"""Number of entries that are compared at the start of a tree, and at its end."""
 UPROOT_DIGITS = 15
-"""To which uproot unpacks packed numbers as ROOT does."""
+"""Number of significant digits to which uproot unpacks packed numbers as ROOT does."""
 UPROOT_MEMORY = 2 << 30
-"""Memory that uproot may take for a branch, bytes."""
+"""Maximum memory of uproot for a branch, bytes."""
 RIGHT, WRONG, UNSEEN = "right", "wrong", "read"
-"""Outcomes of a read; `UNSEEN`: there is nothing to compare with. Others are reasons."""
+"""Outcomes of a read. `UNSEEN`: there is nothing to compare with. Other texts are reasons."""
 DIFFERS, BY_HAND = "differs", "by hand"
-"""Outcomes of values that agree with no other: not settled, and settled by `causes`."""
+"""Outcomes when no other reader agrees: the right value is unknown, or `causes` tells it."""
 
 
 @dataclass
 class Branch:
-    """One branch with bytes of its own."""
+    """A branch with data of its own."""
 
     path: str
     class_name: str = ""
@@ -37,13 +37,13 @@ class Branch:
     uproot: str = UNSEEN
     root: str = UNSEEN
     cause: int | None = None
-    """Why values differ or cannot be read, an index in `CAUSES`, for what was looked at by hand."""
+    """Index in `CAUSES` of the reason why values differ or cannot be read, if it is known."""
     notes: list[str] = field(default_factory=list)
-    """Where values differ, for whoever looks into it."""
+    """Where values differ, for a developer who examines it."""
 
 
 def ranges(entries: int, most: int = MOST) -> list[tuple[int, int]]:
-    """Return the ranges of entries that are compared, as `dump.hxx` has them."""
+    """Return the ranges of entries that are compared, as `dump.hxx` uses them."""
     if entries <= 2 * most:
         return [(0, entries)]
     return [(0, most), (entries - most, entries)]
@@ -59,7 +59,7 @@ def read_nyssa(tree: nyssa.TTree, path: str, most: int = MOST) -> list[Any]:
 
 
 def read_uproot(tree: Any, path: str) -> list[Any]:
-    """Return the entries of a branch, awkward arrays where uproot can, else its objects."""
+    """Return the entries of a branch: awkward arrays if uproot can, otherwise its objects."""
     found: list[Any] = []
     with warnings.catch_warnings(), memory(UPROOT_MEMORY):
         warnings.simplefilter("ignore")
@@ -74,7 +74,7 @@ def read_uproot(tree: Any, path: str) -> list[Any]:
 
 @contextmanager
 def memory(most: int) -> Iterator[None]:
-    """Let this process have so many more bytes: uproot takes a wrong count for a size."""
+    """Limit the further memory of this process: uproot may take a wrong count for a size."""
     now, limit = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + most, limit))
@@ -85,7 +85,7 @@ def memory(most: int) -> Iterator[None]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value of uproot's as ROOT's JSON would have it."""
+    """Return a value of uproot in the form of ROOT's JSON."""
     import uproot
 
     if isinstance(value, uproot.model.Model) and hasattr(value, "__iter__"):
@@ -113,7 +113,7 @@ def plain(value: Any) -> Any:
 
 
 def columns(ours: list[Any], theirs: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the members of all items for each member, as uproot has split collections."""
+    """Return the values of each member for all items, as uproot has split collections."""
     out = {}
     for name in theirs:
         values = ours
@@ -134,7 +134,7 @@ def leaves(value: Any) -> list[Any]:
 
 
 def reason(error: Exception) -> str:
-    """Return why uproot does not read a branch, in a few words."""
+    """Return in a few words why uproot does not read a branch."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 (some of its errors cannot say what they are)
@@ -144,7 +144,7 @@ def reason(error: Exception) -> str:
 
 
 def compare(path: Path, name: str, root: dict[str, Any]) -> Iterator[Branch]:
-    """Yield all branches with bytes of their own; `root` is what `Reader.read` returned."""
+    """Yield all branches with data of their own. `root` is the result of `Reader.read`."""
     import uproot
 
     ours: Any = None
@@ -219,7 +219,7 @@ def _against_uproot(branch: Branch, values: list[Any], tree: Any) -> bool | None
 
 
 def _against_root(tree: Any, top: str, read: dict[str, Any]) -> tuple[bool | None, list[str]]:
-    """Compare a whole top-level branch: whether it is equal, `None` when that cannot be told."""
+    """Compare a whole top-level branch. Return whether it is equal; `None` when this is unknown."""
     if tree is None or "error" in read:
         return None, []
     try:
@@ -241,13 +241,13 @@ def _against_root(tree: Any, top: str, read: dict[str, Any]) -> tuple[bool | Non
 
 
 def _elsewhere(path: str, differing: list[str]) -> bool:
-    """Return whether a difference of the whole lies in another branch than this one."""
+    """Return whether a difference in the whole branch is in another sub-branch than this one."""
     names = (re.sub(r"\[.*?\]", "", one).rstrip(".") for one in path.split("/"))
     *above, own = (name.split(".")[-1] for name in names)
     for one in differing:
         place, _, values = one.partition(": ")
         members = [part for part in re.split(r"[.\[\]]", place) if not part.isdigit()]
-        # Where a list is longer or shorter, all that is in its items differs.
+        # When a list is longer or shorter, all its items differ.
         below = re.fullmatch(r"\d+ items \d+ items", values) and members[-1] in above
         if own in members or below:
             return False
@@ -255,7 +255,7 @@ def _elsewhere(path: str, differing: list[str]) -> bool:
 
 
 def _judge(branch: Branch, root: bool | None, uproot: bool | None, differing: list[str]) -> None:
-    """Say who is right: two against one, or with two only, nobody."""
+    """Decide which reader is right: two against one. With only two readers it stays undecided."""
     if root is False:
         branch.notes.append(f"ROOT: {differing[:2]}")
     if branch.nyssa != UNSEEN:
@@ -274,7 +274,7 @@ def _judge(branch: Branch, root: bool | None, uproot: bool | None, differing: li
 
 
 def _settle(branch: Branch, file: str) -> None:
-    """Say what is known of a branch that the others do not settle, or that nyssa does not read."""
+    """Return what is known of a branch that others do not decide, or that nyssa cannot read."""
     if branch.nyssa in (RIGHT, UNSEEN):
         return
     branch.cause = cause_of(file, branch.path)

@@ -14,10 +14,10 @@ class Type:
     literals: tuple[str, str]
     values: tuple[Any, Any]
     equal: str = "({0}) == ({1})"
-    """How C++ compares a value read with an expected one."""
+    """C++ code that compares a value read with an expected one."""
 
     assigned: str = "{}"
-    """What C++ assigns to a field, from a value."""
+    """C++ code that assigns a value to a field."""
 
 
 FUNDAMENTAL = [
@@ -114,17 +114,17 @@ COMPOUND = [
 
 @dataclass(frozen=True)
 class Column:
-    """A column type on storage, and a C++ type that is kept in it."""
+    """A column type on storage, and a C++ type that can be stored in it."""
 
     name: str
     cpp: str
     literals: tuple[str, str]
     values: tuple[Any, Any]
     option: str = ""
-    """What nyssa is asked for, where that is more than the name."""
+    """The option for nyssa, if it is more than the name."""
 
     setup: str = ""
-    """What ROOT's field is told, where that is more than the type."""
+    """The setting of ROOT's field, if it is more than the type."""
 
 
 REAL = (("1.5f", "-0.25f"), (1.5, -0.25))
@@ -165,7 +165,7 @@ COLUMNS = [
 
 TYPES = FUNDAMENTAL + COMPOUND
 _ROOT = "RNTupleModel RNTupleReader RNTupleWriter RNTupleWriteOptions RField RVec RNTupleDescriptor"
-#: ROOT reads collections other than vectors through dictionaries, made with these headers.
+#: ROOT reads collections other than vectors through dictionaries, which need these headers.
 DICTIONARIES = [t.cpp for t in TYPES if "set<std::int32" in t.cpp or "map<" in t.cpp]
 HEADERS = ["map", "set", "unordered_map", "unordered_set", "string"]
 
