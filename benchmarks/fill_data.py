@@ -1,9 +1,9 @@
-"""The data of the fill benchmark: 220 fields, made once, filled by both libraries in the same way.
+"""Make the data of the fill benchmark: 220 fields, which both libraries fill in the same way.
 
 200 fields are ``std::vector`` of float, int or unsigned char, in 20 groups whose fields have the
-same multiplicities, and 20 are plain floats. The values lie in one pool for each kind; each field
-takes them in order from a place of its own on, so no field repeats itself. Mantissas are cut as
-NanoAOD does, where it does.
+same multiplicities, and 20 are plain floats. Each kind has one pool of values. A field takes them
+in order from its own start, so no field repeats its values. Mantissas are shortened where NanoAOD
+does so.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 
 GROUPS, FIELDS_PER_GROUP, SCALARS = 20, 10, 20
-#: Mean number of items; 8 bytes of offset and 10 of floats make 3.7 kB an entry in all.
+#: Mean number of items. With the 8 bytes of an offset for each list, an entry has 3.7 kB.
 MULTIPLICITY = 2.6
 #: Kinds of the fields of a group, in order, by the names of the pools.
 KINDS = ("pt", "eta", "phi", "mass", "exact", "exact", "score", "id", "count", "flag")
 TYPES = {"id": np.int32, "count": np.int32, "flag": np.uint8}
-#: Fields begin this many values apart in their pools.
+#: Distance of the first values of two fields in their pool.
 STRIDE = 10_007
 
 
 def make(directory: Path, entries: int) -> None:
-    """Writes ``counts.bin`` (bytes, group by group) and one pool a kind."""
+    """Write ``counts.bin`` (bytes, group by group) and one pool for each kind."""
     from nanoaod import cut_mantissa
 
     rng = np.random.default_rng(3)
@@ -47,7 +47,7 @@ def make(directory: Path, entries: int) -> None:
 
 
 class Data:
-    """The columns of any range of entries, without copying values."""
+    """The columns of any range of entries. Values are not copied."""
 
     def __init__(self, directory: Path, entries: int) -> None:
         self.counts = np.fromfile(directory / "counts.bin", np.uint8).reshape(GROUPS, entries)
@@ -59,7 +59,7 @@ class Data:
         }
 
     def columns(self, start: int, stop: int) -> dict:
-        """Awkward arrays and NumPy arrays by field name."""
+        """Return awkward and NumPy arrays by field name."""
         import awkward as ak
 
         out = {}

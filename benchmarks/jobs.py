@@ -1,6 +1,6 @@
-"""One job of one library, in a process of its own: prints its seconds as JSON.
+"""Run one job of one library in a process of its own, and print its seconds as JSON.
 
-Imports and start-up are outside the clock; opening the file is inside. Run by `run.py`.
+The time includes opening the file, but not imports and start-up. `run.py` runs the jobs.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import sys
 import time
 from pathlib import Path
 
-#: The column of the one-column jobs.
+#: Column of the one-column jobs.
 COLUMN = "Jet_pt"
-#: Entries of each call that fills.
+#: Number of entries of each call that fills.
 FILL_STEP = 10_000
 
 
@@ -26,9 +26,9 @@ def _clock(job, *args) -> dict:
 
 
 def _peak_memory() -> float:
-    """Peak resident memory of this process in MB."""
+    """Return the peak resident memory of this process in MB."""
     try:
-        # Unlike getrusage, not that of the process that started this one.
+        # Unlike getrusage, this is not the memory of the process that started this one.
         lines = Path("/proc/self/status").read_text().splitlines()
         line = next(line for line in lines if line.startswith("VmHWM"))
         return int(line.split()[1]) * 1024 / 1e6
@@ -38,7 +38,7 @@ def _peak_memory() -> float:
 
 
 def nyssa_read(path: str, threads: str) -> dict:
-    """Every column into awkward."""
+    """Read every column into awkward."""
     import awkward  # noqa: F401
 
     from nyssa import open as open_dataset
@@ -51,7 +51,7 @@ def nyssa_read(path: str, threads: str) -> dict:
 
 
 def uproot_read(path: str) -> dict:
-    """Every column into awkward."""
+    """Read every column into awkward."""
     import awkward  # noqa: F401
     import uproot
 
@@ -63,7 +63,7 @@ def uproot_read(path: str) -> dict:
 
 
 def _iterate(steps) -> dict:
-    """Every step; also the seconds of all threads."""
+    """Read every step; also return the CPU seconds of all threads."""
 
     def job():
         entries = sum(len(step) for step in steps())
@@ -74,7 +74,7 @@ def _iterate(steps) -> dict:
 
 
 def nyssa_iterate(path: str, step: str) -> dict:
-    """Every column into awkward, in steps of so many entries."""
+    """Read every column into awkward, in steps of a number of entries."""
     import awkward  # noqa: F401
 
     from nyssa import iterate
@@ -83,7 +83,7 @@ def nyssa_iterate(path: str, step: str) -> dict:
 
 
 def uproot_iterate(path: str, step: str) -> dict:
-    """Every column into awkward, in steps of so many entries."""
+    """Read every column into awkward, in steps of a number of entries."""
     import awkward  # noqa: F401
     import uproot
 
@@ -91,14 +91,14 @@ def uproot_iterate(path: str, step: str) -> dict:
 
 
 def nyssa_open(path: str) -> dict:
-    """Opening only."""
+    """Open the file only."""
     from nyssa import open as open_dataset
 
     return _clock(lambda: {"fields": len(open_dataset(f"{path}:Events").keys())})
 
 
 def nyssa_column(path: str) -> dict:
-    """One column: open and read."""
+    """Open the file and read one column."""
     import awkward as ak
 
     from nyssa import open as open_dataset
@@ -111,7 +111,7 @@ def nyssa_column(path: str) -> dict:
 
 
 def uproot_column(path: str) -> dict:
-    """One column: open and read."""
+    """Open the file and read one column."""
     import awkward as ak
     import uproot
 
@@ -123,7 +123,7 @@ def uproot_column(path: str) -> dict:
 
 
 def root_column(path: str) -> dict:
-    """One column by a compiled loop over a view; the compilation is outside the clock."""
+    """Read one column by a compiled loop over a view, without the time of the compilation."""
     import ROOT
 
     ROOT.gInterpreter.Declare("""
@@ -138,7 +138,7 @@ def root_column(path: str) -> dict:
 
 
 def root_convert(source: str, output: str) -> dict:
-    """ROOT's importer with its defaults; `ROOT_THREADS` turns implicit multi-threading on."""
+    """Convert with ROOT's importer and its defaults. `ROOT_THREADS` enables multi-threading."""
     import ROOT
 
     if threads := int(os.environ.get("ROOT_THREADS", "0")):
@@ -155,7 +155,7 @@ def root_convert(source: str, output: str) -> dict:
 
 
 def nyssa_convert(source: str, output: str, threads: str, encoding: str = "default") -> dict:
-    """nyssa's conversion with its defaults."""
+    """Convert with nyssa and its defaults."""
     from nyssa import convert
 
     def job():
@@ -166,12 +166,12 @@ def nyssa_convert(source: str, output: str, threads: str, encoding: str = "defau
 
 
 def nyssa_rewrite(source: str, output: str, encoding: str = "default") -> dict:
-    """All fields of one RNTuple written again; bytes of its pages, and of those of the input."""
+    """Rewrite all fields of one RNTuple; also return the bytes of the pages of input and output."""
     from nyssa import rewrite
 
     def job():
         [report] = rewrite(source, output, encoding=encoding, carry=False, force=True)
-        # Pages that columns share count for each of them, in both files.
+        # Pages that several columns share count for each of them, in both files.
         stored = sum(field["output_bytes"] for field in report["fields"])
         return {"bytes": stored, "input": report["input_bytes"]}
 
@@ -179,7 +179,7 @@ def nyssa_rewrite(source: str, output: str, encoding: str = "default") -> dict:
 
 
 def nyssa_slim(source: str, output: str) -> dict:
-    """The muons and jets of events with a muon."""
+    """Write the muons and jets of events with a muon."""
     from nyssa import rewrite
 
     def job():
@@ -197,7 +197,7 @@ def nyssa_slim(source: str, output: str) -> dict:
 
 
 def root_slim(source: str, output: str) -> dict:
-    """The same by RDataFrame, from all threads; its compilation is inside the clock."""
+    """Do the same with RDataFrame on all threads. The time of its compilation is included."""
     import ROOT
 
     def job():
@@ -213,7 +213,7 @@ def root_slim(source: str, output: str) -> dict:
 
 
 def make_wide(path: str) -> dict:
-    """Has ROOT write 100 entries of 1,000 fields: 500 of numbers, 500 of vectors."""
+    """Write 100 entries of 1,000 fields with ROOT: 500 fields of numbers, 500 of vectors."""
     import ROOT
 
     def job():
@@ -242,17 +242,17 @@ def make_wide(path: str) -> dict:
 
 
 def nyssa_wide(path: str) -> dict:
-    """Opens a file of many fields and reads them all."""
+    """Open a file of many fields and read all of them."""
     return nyssa_read(path, "1")
 
 
 def uproot_wide(path: str) -> dict:
-    """The same."""
+    """Open a file of many fields and read all of them."""
     return uproot_read(path)
 
 
 def root_wide(path: str) -> dict:
-    """The same, by a reader that loads all entries."""
+    """Do the same with a reader that loads all entries."""
     import ROOT
 
     ROOT.gInterpreter.Declare("""
@@ -266,7 +266,7 @@ def root_wide(path: str) -> dict:
 
 
 def _objects_library(directory: str):
-    """ROOT with the classes of the object trees, compiled."""
+    """Return a ROOT with the compiled classes of the object trees."""
     import ROOT
 
     source = Path(__file__).with_name("objects.cxx")
@@ -279,7 +279,7 @@ def _objects_library(directory: str):
 
 
 def make_objects(directory: str, split: str, whole: str, entries: str) -> dict:
-    """Has ROOT write the object trees: split, and a tenth of the entries unsplit."""
+    """Write the object trees with ROOT: a split one, and a smaller one that is not split."""
     root = _objects_library(directory)
 
     def job():
@@ -290,13 +290,13 @@ def make_objects(directory: str, split: str, whole: str, entries: str) -> dict:
 
 
 def root_objects(directory: str, path: str) -> dict:
-    """A compiled loop over all branches, into objects of the class."""
+    """Read all branches into objects of the class, by a compiled loop."""
     root = _objects_library(directory)
     return _clock(lambda: {"sum": root.read_bench_objects(path)})
 
 
 def nyssa_objects(path: str, threads: str) -> dict:
-    """Every branch into awkward."""
+    """Read every branch into awkward."""
     import awkward as ak
 
     from nyssa import open as open_dataset
@@ -309,7 +309,7 @@ def nyssa_objects(path: str, threads: str) -> dict:
 
 
 def uproot_objects(path: str) -> dict:
-    """Every branch: split ones into awkward, whole objects as uproot's own."""
+    """Read every branch: split ones into awkward, whole objects as objects of uproot."""
     import awkward as ak
     import uproot
 
@@ -326,7 +326,7 @@ def uproot_objects(path: str) -> dict:
 
 
 def root_fill(directory: str, entries: str, output: str, threads: str) -> dict:
-    """ROOT's parallel writer from compiled code."""
+    """Fill with ROOT's parallel writer from compiled code."""
     import ROOT
 
     source = Path(__file__).with_name("fill_root.cxx")
@@ -345,7 +345,7 @@ def root_fill(directory: str, entries: str, output: str, threads: str) -> dict:
 
 
 def nyssa_fill(directory: str, entries: str, output: str, threads: str) -> dict:
-    """nyssa from Python threads, each with its own context."""
+    """Fill with nyssa from Python threads, each with its own context."""
     from threading import Thread
 
     import fill_data
@@ -380,7 +380,7 @@ def nyssa_fill(directory: str, entries: str, output: str, threads: str) -> dict:
 
 
 def nyssa_merge(*paths: str) -> dict:
-    """nyssa's merge of all paths but the last into the last, with its defaults."""
+    """Merge all paths but the last into the last one, with nyssa and its defaults."""
     from nyssa import merge
 
     *inputs, output = paths
@@ -393,7 +393,7 @@ def nyssa_merge(*paths: str) -> dict:
 
 
 def root_merge(*paths: str) -> dict:
-    """ROOT's merge as `hadd` does it, with the compression of the inputs: pages are not opened."""
+    """Merge with ROOT as `hadd` does, with the compression of the inputs."""
     import ROOT
 
     *inputs, output = paths
@@ -413,7 +413,7 @@ def root_merge(*paths: str) -> dict:
 
 
 def disk_copy(*paths: str) -> dict:
-    """The bytes of all files behind each other into the last, made durable as the others do."""
+    """Copy the bytes of all files into the last path, and make them durable, too."""
     *inputs, output = paths
 
     def job():

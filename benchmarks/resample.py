@@ -1,4 +1,4 @@
-"""Benchmark data: a NanoAOD file resampled to as many events as wanted.
+"""Make benchmark data: a NanoAOD file resampled to any number of events.
 
 The template is a real CMS open-data file of 200 events. Every new event takes the multiplicities
 of one template event drawn at random, and every float is smeared and rounded to the mantissa width
@@ -17,28 +17,28 @@ import uproot
 
 from nanoaod import cut_mantissa
 
-#: Entries written at a time.
+#: Number of entries that are written at a time.
 CHUNK = 10_000
 
 
 def _mantissa_bits(values: np.ndarray) -> int:
-    """The widest mantissa that float32 `values` use, of 23 bits."""
+    """Return the number of mantissa bits, of 23, that float32 `values` use."""
     used = int(np.bitwise_or.reduce(values.view(np.uint32) & 0x7FFFFF, initial=0))
     return 23 - ((used & -used).bit_length() - 1) if used else 0
 
 
 def _smear(rng: np.random.Generator, values: np.ndarray, bits: int) -> np.ndarray:
-    """Float32 `values` changed by a few per cent and rounded to `bits` of mantissa."""
+    """Return float32 `values` changed by a few per cent and rounded to `bits` of mantissa."""
     if bits == 0:
         return values
     noisy = (values * rng.normal(1, 0.05, len(values))).astype(np.float32)
-    # A bound such as |phi| <= pi or a flag such as -1 stays what it is.
+    # A bound such as |phi| <= pi or a flag such as -1 stays unchanged.
     noisy = np.where(values == np.round(values), values, noisy)
     return noisy if bits >= 23 else cut_mantissa(noisy, bits)
 
 
 def events(template: str | os.PathLike, entries: int, seed: int = 1) -> Iterator[dict]:
-    """Chunks of up to :data:`CHUNK` events, ready for :func:`nanoaod.write`."""
+    """Yield chunks of up to :data:`CHUNK` events, ready for :func:`nanoaod.write`."""
     rng = np.random.default_rng(seed)
     with uproot.open(template) as file:
         tree = file["Events"]

@@ -1,7 +1,7 @@
-"""`make bench`: nyssa against ROOT and uproot in one run, on data made here.
+"""`make bench`: compare nyssa with ROOT and uproot in one run, on data that it makes.
 
-Every job runs in a process of its own, all jobs in turn, a warm-up round first and then several
-measured ones; medians and ratios are printed and written to docs/benchmarks.md.
+Every job runs in a process of its own. A round runs all jobs in turn. After a warm-up round there
+are several measured rounds. Medians and ratios are printed and written to docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ HERE = Path(__file__).parent
 ROOT_DIRECTORY = HERE.parent
 sys.path[:0] = [str(ROOT_DIRECTORY / "examples"), str(HERE)]
 
-#: Where data and outputs go.
+#: Folder of data and outputs.
 BUILD = ROOT_DIRECTORY / "build" / "bench"
 TEST_DATA = Path(os.environ.get("NYSSA_TEST_DATA", ROOT_DIRECTORY.parent / "shared" / "data"))
-#: Uses 3.2 GB once.
+#: A program that uses 3.2 GB of memory once.
 TOUCH_MEMORY = "import numpy; numpy.ones(400_000_000)"
 PHYSLITE = TEST_DATA / "rntuple" / "uproot-physlite-rntuple_v1-0-0-0.root"
 TEMPLATE = TEST_DATA / "ttree" / "nanoAOD_2015_CMS_Open_Data_ttbar.root"
 
 
 def make_data(path: Path, entries: int) -> None:
-    """A NanoAOD of `entries` events: written by uproot, then copied by ROOT with ROOT's baskets."""
+    """Write a NanoAOD of `entries` events with uproot; ROOT then copies it with its own baskets."""
     import nanoaod
     import resample
 
@@ -48,9 +48,9 @@ target.Close()
 
 
 def measure(*command: str) -> dict:
-    """Runs one job in a process of its own; what it reports."""
-    # On a virtual machine, memory that nobody has used lately has to be found by the host first,
-    # which can take longer than the job. So every job finds memory that was used just before.
+    """Run one job in a process of its own, and return its result."""
+    # On a virtual machine, the host must first provide memory that was not used for some time,
+    # which can take longer than the job. So every job starts after memory was used.
     subprocess.run([sys.executable, "-c", TOUCH_MEMORY], check=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if done.returncode:
@@ -59,12 +59,12 @@ def measure(*command: str) -> dict:
 
 
 def job(name: str, *args: str | Path | int) -> list[str]:
-    """The command of a job in jobs.py."""
+    """Return the command of a job in jobs.py."""
     return [sys.executable, "-W", "ignore", str(HERE / "jobs.py"), name, *map(str, args)]
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=300_000)
     parser.add_argument("--fill-entries", type=int, default=200_000)
@@ -81,7 +81,7 @@ def main() -> None:
     tree = BUILD / f"nanoaod-{arguments.entries}.root"
     if not tree.exists():
         print(f"making {tree.relative_to(ROOT_DIRECTORY)}", file=sys.stderr)
-        # A run that is killed meanwhile leaves no half of it.
+        # A run that is killed leaves no incomplete file.
         part = tree.with_suffix(".part.root")
         make_data(part, arguments.entries)
         part.replace(tree)
@@ -112,7 +112,7 @@ def main() -> None:
         "nyssa tree 1": job("nyssa_read", tree, 1),
         "nyssa tree": job("nyssa_read", tree, cores),
         "bound": [*bound, str(by_root)],
-        # Four files of the size that ROOT's importer makes, merged.
+        # The merge has four inputs of the size that ROOT's importer makes.
         "copy": job("disk_copy", *[by_root] * 4, BUILD / "copied.root"),
         "nyssa merge": job("nyssa_merge", *[by_root] * 4, BUILD / "merged_by_nyssa.root"),
         "root merge": job("root_merge", *[by_root] * 4, BUILD / "merged_by_root.root"),
@@ -147,7 +147,7 @@ def main() -> None:
         jobs = {name: command for name, command in jobs.items() if arguments.only in name}
     results: dict[str, list[dict]] = {name: [] for name in jobs}
     for round_ in range(arguments.rounds + 1):
-        # The slow jobs need no warm-up of their own: the first round warms files and caches.
+        # The slow jobs need no separate warm-up: the first round warms files and caches.
         for name, command in jobs.items():
             print(f"round {round_}: {name}", file=sys.stderr)
             result = measure(*command)

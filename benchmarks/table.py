@@ -1,4 +1,4 @@
-"""The page of results: docs/benchmarks.md."""
+"""Write the page of results, docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import statistics
 from importlib.metadata import version
 from pathlib import Path
 
-#: Results of each job, round by round.
+#: Results of each job, by round.
 Results = dict[str, list[dict]]
 
 
 def median(results: Results, name: str, key: str = "seconds") -> float:
-    """The median of all rounds of a job."""
+    """Return the median of all rounds of a job."""
     return statistics.median(result[key] for result in results[name])
 
 
 def cpu_name() -> str:
-    """What the processor calls itself."""
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
@@ -26,26 +26,26 @@ def cpu_name() -> str:
 
 
 def _rounds(results: Results) -> str:
-    """How often jobs were measured."""
+    """Return how often the jobs were measured."""
     counts = sorted({len(rounds) for rounds in results.values()})
     return " or ".join(map(str, counts)) + (" round" if counts == [1] else " rounds")
 
 
 def lines(results: Results, data: str, cores: int) -> list[str]:
-    """The page, line by line."""
+    """Return the lines of the page."""
 
     def of(name: str, key: str = "seconds") -> float:
         return median(results, name, key)
 
     def row(what: str, ours: str, theirs: str | None, goal: str) -> str:
-        """Seconds, and how many times faster than the other."""
+        """Return seconds, and the ratio to the other time."""
         if theirs is None:
             return f"| {what} | {of(ours):.3g} s | | | {goal} |"
         ratio = of(theirs) / of(ours)
         return f"| {what} | {of(ours):.3g} s | {of(theirs):.3g} s | {ratio:.1f} × | {goal} |"
 
     def share(what: str, ours: float, theirs: float, goal: str) -> str:
-        """Megabytes, and the part of the other's."""
+        """Return megabytes, and the ratio to the other size."""
         return f"| {what} | {ours:.4g} MB | {theirs:.4g} MB | {ours / theirs:.3f} | {goal} |"
 
     def sizes(what: str, ours: str, theirs: str, goal: str) -> str:

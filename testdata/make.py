@@ -1,9 +1,10 @@
-"""Make the files of this folder with ROOT, and write down the values that ROOT reads of them.
+"""Write the files of this folder with ROOT, and the values that ROOT reads from them.
 
 usage: python testdata/make.py [FOLDER]
 
-The files go to FOLDER (default: this folder). ROOT 6.40 is needed. Times and UUIDs differ each
-time, the values do not: `python/tests/test_testdata.py` makes all of it anew and compares.
+The files are written to FOLDER (default: this folder). ROOT 6.40 is needed. Times and UUIDs differ
+each time, but the values do not: `python/tests/test_testdata.py` writes all files again and
+compares.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from support import types  # noqa: E402
 from support.root import Root  # noqa: E402
 from support.tree_reads import Reader  # noqa: E402
 
-#: How deep classes are split, and how their containers are streamed.
+#: Split levels of classes, and the ways in which their containers are streamed.
 SPLITS = (0, 1, 2, 99)
 STREAMED = ("objects", "members")
-#: ROOT's numbers of compression settings.
+#: Compression settings of ROOT.
 CODECS = {"none": 0, "zlib": 101, "lzma": 207, "lz4": 404, "zstd": 505}
-#: Entries of trees of many baskets that are written down, from the start and from the end.
+#: Number of entries at the start and at the end whose values are written, for large trees.
 MOST = 30
 
 
 def make_trees(to: Path) -> None:
-    """Write the TTrees, and what ROOT reads of each top-level branch."""
+    """Write the TTrees, and the values that ROOT reads from each top-level branch."""
     to.mkdir(parents=True, exist_ok=True)
     (to / "shapes").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +55,7 @@ def make_trees(to: Path) -> None:
 
 
 def _statements(to: Path) -> dict[str, list[str]]:
-    """Return the C++ statements that write the files, by what they need."""
+    """Return the C++ statements that write the files, by the classes that they need."""
     kinds = [
         f'write_objects("{to}/{way}{split}.root", {split}, {int(way == "members")})'
         for split in SPLITS
@@ -79,7 +80,7 @@ def _statements(to: Path) -> dict[str, list[str]]:
 
 
 def _tree_values(to: Path, libraries: dict[str, Path], scratch: Path) -> Iterator[dict[str, Any]]:
-    """Yield the values of branches, equal ones once: where they are, their class, the entries."""
+    """Yield the values of branches, equal ones once: the places, the class, and the entries."""
     readers = {name: Reader(path.with_suffix(".so")) for name, path in libraries.items()}
     readers[""] = Reader()
     root = Root()
@@ -95,10 +96,10 @@ def _tree_values(to: Path, libraries: dict[str, Path], scratch: Path) -> Iterato
         found = readers[library].read(path, names, scratch, most)
         for (tree, branch), one in found.items():
             if "error" in one:
-                # ROOT crashes at its own offset maps of split branches.
+                # ROOT crashes on its own offset maps of split branches.
                 assert (path.name, tree) == ("baskets.root", "map99")
                 continue
-            # The items of hash containers come in any order.
+            # The order of the items of hash containers is arbitrary.
             value = {"class": one["class"], "entries": [_ordered(it) for it in one["entries"]]}
             known.setdefault(json.dumps(value), {"at": [], **value})["at"].append(
                 [file, tree, branch]
@@ -117,7 +118,7 @@ def _ordered(entry: Any) -> Any:
 
 
 def make_rntuples(to: Path) -> None:
-    """Write the RNTuples, and what ROOT reads of each field through a view of its type."""
+    """Write the RNTuples, and the values that ROOT reads from each field by a typed view."""
     to.mkdir(parents=True, exist_ok=True)
     root = Root()
     root.call("dictionaries", types.DICTIONARIES, types.HEADERS)
@@ -160,12 +161,12 @@ def _ntuple_values(root: Root, to: Path) -> Iterator[dict[str, Any]]:
 
 
 def _names(root: Root, path: Path, *classes: str) -> list[str]:
-    """Return the paths of the objects of classes whose names start so."""
+    """Return the paths of the objects of classes with this prefix."""
     return [name for name, kind in root.call("keys", str(path)).items() if kind.startswith(classes)]
 
 
 def make_objects(to: Path) -> None:
-    """Write histograms, graphs and other objects, and what ROOT says of them."""
+    """Write histograms, graphs and other objects, and the values that ROOT reads from them."""
     to.mkdir(parents=True, exist_ok=True)
     root = Root()
     root.call("cpp", (CPP / "objects.cxx").read_text(), "")
@@ -189,7 +190,7 @@ def make_objects(to: Path) -> None:
 
 
 def _lines(path: Path, values: Iterator[dict[str, Any]]) -> None:
-    """Write JSON, one value a line."""
+    """Write JSON with one value in each line."""
 
     def plain(value: Any) -> Any:
         return value.tolist()  # Of NumPy.
@@ -200,7 +201,7 @@ def _lines(path: Path, values: Iterator[dict[str, Any]]) -> None:
 
 
 def make(to: Path) -> None:
-    """Make everything."""
+    """Write everything."""
     make_trees(to / "ttree")
     make_rntuples(to / "rntuple")
     make_objects(to / "objects")

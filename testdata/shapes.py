@@ -1,13 +1,13 @@
 """TTrees of odd shapes: C++ statements that ROOT runs to write each of them.
 
-The name of a file is that of its shape, with dashes for spaces.
+The name of a file is the name of its shape, with dashes instead of spaces.
 """
 
 from __future__ import annotations
 
 import re
 
-#: What all of them use.
+#: C++ code that all shapes use.
 COMMON = """
 struct NyssaValues {
   int i = 0, n = 0;
@@ -45,7 +45,7 @@ void nyssa_merge(std::vector<TString> from, const char *to) {
 }
 """
 
-#: What is done to a new tree `t` with values `v`, before it is written.
+#: C++ statements that fill a new tree `t` with values `v`, before it is written.
 TREES = {
     "no entries": "v.branches(t);",
     "no branches": "t.SetEntries(7);",
@@ -169,7 +169,7 @@ TREES = {
         v.fill(t, 0, 333);""",
     "reset": "v.branches(t); v.fill(t, 0, 30); t.Write(); t.Reset(); v.fill(t, 50, 70);",
 }
-#: How other files are made, at `path` and its likes.
+#: C++ statements that write other files, to `path` and similar paths.
 FILES = {
     "merged and merged again": """
         nyssa_plain(at + ".a", 0, 50);

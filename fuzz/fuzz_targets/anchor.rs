@@ -1,4 +1,4 @@
-//! The anchor of an RNTuple, with its checksum made right.
+//! Parses the anchor of an RNTuple with a corrected checksum.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,11 +1,11 @@
-//! One basket of a sound file with a TTree: which file, which basket, then the bytes that take its place,
-//! key and all.
+//! Replaces one basket of a valid file with a TTree. The input has the file, the basket, and the new bytes,
+//! including the key.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use nyssa_fuzz::{open, read_all};
 
-/// Files with uncompressed baskets: split objects, whole objects, leaves.
+/// Files with uncompressed baskets of split objects, whole objects and leaves.
 const FILES: [&[u8]; 3] = [
     include_bytes!("../corpus/tree/split.root"),
     include_bytes!("../corpus/tree/whole.root"),

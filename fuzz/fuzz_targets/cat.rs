@@ -1,5 +1,4 @@
-//! `nyssa cat --json --attributes` of a whole file whose checksums are made right: what is printed is
-//! JSON.
+//! Runs `nyssa cat --json --attributes` on a file with corrected checksums. The output must be JSON.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Entry selections: any text is an expression or an error.
+//! Parses selections of entries: any text is an expression or an error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

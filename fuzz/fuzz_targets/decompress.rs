@@ -1,4 +1,4 @@
-//! Compressed chunks of every algorithm.
+//! Decompresses blocks of every algorithm.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The footer envelope behind a right checksum.
+//! Parses a footer envelope with a corrected checksum.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The header envelope: what is inside, behind a right checksum, and the rules of the schema.
+//! Parses a header envelope with a corrected checksum, and checks the rules of the schema.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

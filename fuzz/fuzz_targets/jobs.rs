@@ -1,5 +1,5 @@
-//! What makes files of files, from a damaged file whose checksums are made right: rewrite, merge and
-//! append fail, or the values are those that are read from the input.
+//! Rewrites, merges and updates a damaged file with corrected checksums. These jobs fail, or their output has
+//! the values that are read from the input.
 #![no_main]
 
 use std::path::Path;
@@ -17,9 +17,9 @@ use nyssa::{Context, merge, rewrite};
 use nyssa_fuzz::sink::InPlace;
 use nyssa_fuzz::{context, folder, open, repair};
 
-/// Entries of inputs at most: a few bytes of metadata may claim any number, which takes its time.
+/// Maximum number of entries of inputs. A few bytes of metadata may claim any number, which takes time.
 const MAX_ENTRIES: u64 = 1000;
-/// Entries appended.
+/// Number of entries that are appended.
 const APPENDED: u64 = 2;
 
 fuzz_target!(|data: &[u8]| {
@@ -53,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// The first entries of an RNTuple behind its last.
+/// Appends the first entries of an RNTuple to it.
 fn append(
     file: &RootFile,
     bytes: &[u8],
@@ -81,7 +81,7 @@ fn output_file(path: &Path) -> RootFile {
     }
 }
 
-/// What can be read of the input is in the output, which can have more entries.
+/// Checks that the output has the values that can be read from the input. It can have more entries.
 fn same(input: &Reader, output: &RootFile, name: &str, context: &Context) {
     let output = match Reader::open(output, name) {
         Ok(reader) => reader,
@@ -98,7 +98,7 @@ fn same(input: &Reader, output: &RootFile, name: &str, context: &Context) {
         let readable = input.read(&[&item.name], 0..input.num_entries(), context).is_ok();
         match diff::diff_pairs(input, &output, &[pair], &options, context) {
             Ok(report) => {
-                // Half-precision columns keep no payload of NaN, as ROOT's do not.
+                // As in ROOT, half precision columns do not keep the payload of a NaN.
                 let nan =
                     |it: &diff::Difference| it.a.starts_with("NaN") && it.b.starts_with("NaN");
                 let same = |it: &diff::Compared| {

@@ -1,5 +1,5 @@
-//! A whole file with one uncompressed RNTuple whose checksums are made right: opened, planned,
-//! read, verified, with its attribute sets.
+//! Opens, plans, reads and verifies a file with one uncompressed RNTuple and corrected checksums, with its
+//! attribute sets.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,11 +1,11 @@
-//! A page of any column type: compressed or not, of any number of elements.
+//! Opens a page of any column type, compressed or not, with any number of elements.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use nyssa::rntuple::encoding::{ColumnType, Encoding};
 use nyssa_fuzz as _;
 
-/// Elements at most: what is tested is the decoder, not the allocator.
+/// Maximum number of elements. The target tests the decoder, not the allocator.
 const MAX_ELEMENTS: usize = 1 << 14;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,4 +1,4 @@
-//! A page list behind a right checksum, for a schema of some columns.
+//! Parses a page list with a corrected checksum, for a schema of some columns.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,5 +1,4 @@
-//! A whole ROOT file: header, directories, keys, free list, streamer infos, every object in both ways of
-//! reading it.
+//! Reads a ROOT file: header, directories, keys, free segments, streamer infos, and every object in both ways.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Streamed objects by a list of streamer infos: its size in two bytes (big-endian), the list as the
-//! extra type information of an RNTuple has it, and one object of whatever class it names.
+//! Decodes a streamed object with a list of streamer infos. The input has the size of the list in two bytes
+//! (big-endian), the list as in the extra type information of an RNTuple, and one object of any class in it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,7 @@ use nyssa::rntuple::format::ExtraType;
 use nyssa::streamer::{ObjectLayout, StreamerInfos};
 use nyssa_fuzz as _;
 
-/// Classes tried for an object.
+/// Maximum number of classes that are tried for an object.
 const MAX_CLASSES: usize = 16;
 
 fuzz_target!(|data: &[u8]| {

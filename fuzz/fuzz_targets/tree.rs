@@ -1,4 +1,4 @@
-//! A whole file with a TTree: its metadata, its baskets.
+//! Reads a file with a TTree: its metadata and its baskets.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

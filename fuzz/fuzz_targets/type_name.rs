@@ -1,4 +1,4 @@
-//! C++ type names: normalising one twice changes nothing.
+//! Normalises C++ type names: doing it twice changes nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

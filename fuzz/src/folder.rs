@@ -1,9 +1,9 @@
-//! A folder for files that have to be on disk.
+//! A folder for files that must be on disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// In memory where the system has such a place.
+/// The folder is in memory if the system has one there.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -19,7 +19,7 @@ pub fn path(name: &str) -> PathBuf {
     FOLDER.join(name)
 }
 
-/// A file of these bytes.
+/// Writes a file of these bytes.
 pub fn file(name: &str, bytes: &[u8]) -> PathBuf {
     let path = path(name);
     match std::fs::write(&path, bytes) {

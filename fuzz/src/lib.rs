@@ -1,5 +1,5 @@
-//! What the fuzz targets share. A target passes when it returns: an error is a right answer to bad
-//! input; a panic, an overflow, a hang or memory beyond the limit is not.
+//! What the fuzz targets share. A target passes when it returns. An error is a correct answer to bad
+//! input; a panic, an overflow, an endless loop or too much memory is not.
 
 pub mod folder;
 mod limit;
@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use nyssa::rootfile::RootFile;
 use nyssa::{Context, Dataset};
 
-/// Entries that are read at most: a few bytes of metadata may claim any number.
+/// Maximum number of entries that are read. A few bytes of metadata may claim any number.
 pub const MAX_ENTRIES: u64 = 10_000;
 
 static CONTEXT: LazyLock<Context> = LazyLock::new(|| match Context::new(Some(1)) {
@@ -19,17 +19,17 @@ static CONTEXT: LazyLock<Context> = LazyLock::new(|| match Context::new(Some(1))
     Err(error) => panic!("no threads to run on: {error}"),
 });
 
-/// One thread, made once.
+/// A context with one thread. It is made once.
 pub fn context() -> &'static Context {
     &CONTEXT
 }
 
-/// The ROOT file in `bytes`, if it is one.
+/// Opens the ROOT file in `bytes`, if it is one.
 pub fn open(bytes: &[u8]) -> nyssa::Result<RootFile> {
     RootFile::open(Arc::new(nyssa_io::MemorySource::new("fuzz.root", bytes.to_vec())))
 }
 
-/// Reads every readable column on its own, so that one broken column hides no other.
+/// Reads every readable column separately, so that an error in one column does not hide another.
 pub fn read_all(dataset: &dyn Dataset) {
     let entries = dataset.num_entries().min(MAX_ENTRIES);
     let all = dataset.columns().iter().chain(dataset.subcolumns());

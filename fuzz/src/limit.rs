@@ -1,13 +1,13 @@
-//! An allocator that ends the run when the input makes nyssa ask for too much memory, with the
-//! place that asked. libFuzzer's own limit looks at the process now and then, and sees only pages
-//! that were touched.
+//! An allocator that ends the run when an input makes nyssa allocate too much memory. It prints the
+//! place of the allocation. The limit of libFuzzer checks the process only sometimes, and counts only
+//! pages that were used.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// Bytes that may be in use at once. Inputs have at most 64 KiB, and zstd stores 128 KiB of one value
-/// in four bytes: a page of that size may hold 2 GiB. They are not touched before they are decoded.
+/// Maximum number of allocated bytes. Inputs have at most 64 KiB, and zstd stores 128 KiB of one value
+/// in four bytes: a page of this size may hold 2 GiB. This memory is not used before it is decoded.
 const LIMIT: usize = 5 << 29;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -18,11 +18,11 @@ struct Limited;
 #[global_allocator]
 static ALLOCATOR: Limited = Limited;
 
-// SAFETY: every call goes to the system's allocator as it came; the counters are atomics.
+// SAFETY: every call is passed unchanged to the system's allocator; the counters are atomics.
 unsafe impl GlobalAlloc for Limited {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
-        // SAFETY: the caller's promises are those of `System`.
+        // SAFETY: the caller guarantees what `System` requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for Limited {
 
 fn take(size: usize) {
     let used = USED.fetch_add(size, Relaxed).saturating_add(size);
-    // Printing the backtrace allocates: only the first one does it.
+    // Printing the backtrace allocates memory, so only the first allocation prints it.
     if used > LIMIT && !OVER.swap(true, Relaxed) {
         eprintln!("{size} bytes asked for with {used} in use\n{}", Backtrace::force_capture());
         std::process::abort();

@@ -1,5 +1,5 @@
-//! Makes the checksums of a damaged RNTuple file right again, so that what lies behind them is
-//! reached: without it nearly every change ends at the first checksum.
+//! Corrects the checksums of a damaged RNTuple file, so that later code gets the damage. Without this,
+//! nearly every change is found by the first checksum.
 
 use nyssa::rntuple::format::{Anchor, EnvelopePosition, Footer, checksum};
 use nyssa::rntuple::read::{Options, Reader, StreamerForm};
@@ -10,10 +10,10 @@ const ANCHOR_FIELDS: usize = 6;
 /// Size of the checksummed fields of an anchor.
 const ANCHOR_SIZE: usize = 64;
 
-/// How RNTuples are read of which nothing shall be decoded.
+/// Options for reading an RNTuple without decoding its data.
 const RAW: Options = Options { verify_checksums: false, streamer: StreamerForm::Raw };
 
-/// The file in `data` with all checksums of its first RNTuple made right, and the RNTuple's path.
+/// Corrects all checksums of the first RNTuple in the file `data`. Returns the file and the path of the RNTuple.
 pub fn repaired(data: &[u8]) -> Option<(String, Vec<u8>)> {
     let name = first_name(&crate::open(data).ok()?)?;
     let mut bytes = data.to_vec();
@@ -33,13 +33,13 @@ pub fn repair(bytes: &mut [u8], name: &str) -> Option<()> {
     Some(())
 }
 
-/// Sets the checksums of the RNTuple whose anchor has its payload at a place; the places of the
+/// Sets the checksums of the RNTuple whose anchor has its payload at a place. Returns the places of the
 /// anchors of its attribute sets.
 fn repair_at(bytes: &mut [u8], payload: usize) -> Option<Vec<u64>> {
     repair_anchor(bytes.get_mut(payload..)?)?;
     let anchor = Anchor::parse(bytes.get(payload..)?).ok()?;
     repair_envelope(bytes, anchor.header);
-    // The footer repeats the header's checksum, page lists do too.
+    // The footer and the page lists repeat the checksum of the header.
     let header = envelope(bytes, anchor.header)?;
     let header = header[header.len().checked_sub(8)?..].to_vec();
     let footer = range(anchor.footer, bytes.len())?;
@@ -82,7 +82,7 @@ pub fn repair_anchor(payload: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// An envelope around `payload` of the given type code, with the right length and checksum.
+/// Makes an envelope of the given type around `payload`, with the right length and checksum.
 pub fn wrap(kind: u64, payload: &[u8]) -> Vec<u8> {
     let length = payload.len() as u64 + 16;
     let mut out = (kind | length << 16).to_le_bytes().to_vec();
@@ -117,7 +117,7 @@ fn set(bytes: &mut [u8], start: usize, at: usize, value: &[u8]) {
     }
 }
 
-/// Finds the file's RNTuple of any name.
+/// Finds an RNTuple of the file, of any name.
 pub fn first_name(file: &RootFile) -> Option<String> {
     let keys = file.walk().ok()?;
     keys.into_iter().find(|key| key.class == nyssa::rntuple::read::CLASS).map(|key| key.path)

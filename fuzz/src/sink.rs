@@ -14,7 +14,7 @@ impl InPlace {
         Self(Arc::new(Mutex::new(bytes)))
     }
 
-    /// The file as it is now.
+    /// The present bytes of the file.
     pub fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -27,7 +27,7 @@ impl Sink for InPlace {
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
         let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The end that a file claims lies within it, or it would not have been opened.
+        // The end that a file claims is not beyond its size; otherwise it would not have been opened.
         let start = offset as usize;
         let end = bytes.len().max(start + data.len());
         bytes.resize(end, 0);
