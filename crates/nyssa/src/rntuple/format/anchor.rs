@@ -144,7 +144,7 @@ fn read_position(cursor: &mut Cursor<'_>, what: &str) -> Result<EnvelopePosition
     };
     if position.seek.checked_add(position.nbytes).is_none() {
         return Err(Error::out_of_spec(format!(
-            "{what} of {} bytes at byte {} cannot be",
+            "{what} of {} bytes at byte {} ends beyond byte 2^64",
             position.nbytes, position.seek
         )));
     }

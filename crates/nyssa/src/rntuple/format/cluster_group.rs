@@ -33,7 +33,7 @@ impl ClusterGroup {
         };
         if group.min_entry.checked_add(group.entry_span).is_none() {
             return Err(at.error(format!(
-                "cluster group of {} entries from entry {} cannot be",
+                "cluster group of {} entries from entry {} ends beyond entry 2^64",
                 group.entry_span, group.min_entry
             )));
         }

@@ -48,7 +48,9 @@ impl PageList {
         let at = cursor.clone();
         let (lists, mut locations) = frame::list(cursor, MIN_LIST)?;
         if lists != count {
-            return Err(at.error(format!("page locations of {lists} clusters, {count} clusters")));
+            return Err(
+                at.error(format!("page locations of {lists} clusters for {count} clusters"))
+            );
         }
         // This is only needed for a suppressed column. It is made once, because a file has a page list for
         // every cluster group.

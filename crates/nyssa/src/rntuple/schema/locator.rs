@@ -36,7 +36,7 @@ impl Locator {
         // After the bytes there must be room for 8 bytes of page checksum.
         if locator.offset.checked_add(locator.size).and_then(|end| end.checked_add(8)).is_none() {
             return Err(at.error(format!(
-                "locator of {} bytes at byte {} cannot be",
+                "locator of {} bytes at byte {} ends beyond byte 2^64",
                 locator.size, locator.offset
             )));
         }

@@ -151,7 +151,7 @@ impl Schema {
         if let (Some(parent), None) = (field.parent, field.source)
             && self.field(parent).source.is_some()
         {
-            return Err(wrong("a field that is not projected below one that is"));
+            return Err(wrong("a field that is not projected inside a projected field"));
         }
         let Some(source_id) = field.source else { return Ok(()) };
         let source = self.field(source_id);
@@ -249,7 +249,7 @@ fn check_column(column: &Column, allowed: &[ColumnType]) -> Result<()> {
     let bits = rules::bits(column_type);
     if !bits.contains(&column.bits) {
         return Err(wrong(format!(
-            "a {name} column of {} bits, which has {} to {}",
+            "a column of type {name} has {} bits, but {} to {} are allowed",
             column.bits,
             bits.start(),
             bits.end()

@@ -80,12 +80,18 @@ fn each_rule_is_checked() {
         ("schema: a column of type Real32 does not belong here (field a._0)", |s| {
             s.columns[2] = column(4, ColumnType::Real32);
         }),
-        ("schema: a Int32 column of 31 bits, which has 32 to 32 (field a._0)", |s| {
-            s.columns[2].bits = 31;
-        }),
-        ("schema: a Real32Trunc column of 9 bits, which has 10 to 31 (field v._0.x)", |s| {
-            s.columns[1] = Column { bits: 9, ..column(2, ColumnType::Real32Trunc) };
-        }),
+        (
+            "schema: a column of type Int32 has 31 bits, but 32 to 32 are allowed (field a._0)",
+            |s| {
+                s.columns[2].bits = 31;
+            },
+        ),
+        (
+            "schema: a column of type Real32Trunc has 9 bits, but 10 to 31 are allowed (field v._0.x)",
+            |s| {
+                s.columns[1] = Column { bits: 9, ..column(2, ColumnType::Real32Trunc) };
+            },
+        ),
         ("schema: a Real32Quant column without a range of values (field v._0.x)", |s| {
             s.columns[1] = column(2, ColumnType::Real32Quant);
         }),
@@ -144,7 +150,7 @@ fn each_rule_is_checked() {
             let q = field("q", "", Structure::Record, None);
             s.add_field(Field { source: Some(FieldId(0)), ..q });
         }),
-        ("schema: a field that is not projected below one that is (field p._0)", |s| {
+        ("schema: a field that is not projected inside a projected field (field p._0)", |s| {
             s.fields[6].source = None;
             s.aliases.remove(1);
         }),
