@@ -108,7 +108,7 @@ class Dataset:
         threads: int | None = None,
         layout: bool | None = None,
     ) -> list[Array]: ...
-    def read_sparing(
+    def read_skip_unreadable(
         self,
         names: Sequence[str],
         start: int,
@@ -116,7 +116,7 @@ class Dataset:
         threads: int | None = None,
         layout: bool | None = None,
     ) -> tuple[Dataset, list[str], list[Array], list[tuple[str, str]]]: ...
-    def take_sparing(
+    def take_skip_unreadable(
         self,
         names: Sequence[str],
         indices: Sequence[int],

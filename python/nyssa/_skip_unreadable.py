@@ -27,7 +27,7 @@ def table(
 ) -> Any:
     """Read a range of entries as a table, and warn of what is left out."""
     layout = _library.takes_layouts(library)
-    _, found, columns, left_out = dataset.read_sparing(names, start, stop, threads, layout)
+    _, found, columns, left_out = dataset.read_skip_unreadable(names, start, stop, threads, layout)
     warn(left_out)
     return _library.table(library, found, columns, start, stop)
 
@@ -41,7 +41,7 @@ def take(
 ) -> Any:
     """Read entries in any order as a table, and warn of what is left out."""
     layout = _library.takes_layouts(library)
-    _, found, columns, left_out = dataset.take_sparing(names, indices, threads, layout)
+    _, found, columns, left_out = dataset.take_skip_unreadable(names, indices, threads, layout)
     warn(left_out)
     return _library.table(library, found, columns, 0, len(indices))
 
@@ -51,7 +51,7 @@ def column(
 ) -> Any:
     """Read one column; raise `UnsupportedError` when nothing of it can be read."""
     layout = _library.takes_layouts(library)
-    _, _, columns, left_out = dataset.read_sparing([name], start, stop, threads, layout)
+    _, _, columns, left_out = dataset.read_skip_unreadable([name], start, stop, threads, layout)
     if not columns:
         raise UnsupportedError("; ".join(f"{part}: {reason}" for part, reason in left_out))
     warn(left_out)
@@ -62,7 +62,7 @@ def lazy(
     dataset: _core.Dataset, names: Sequence[str], start: int, stop: int, threads: int | None
 ) -> Any:
     """Make a lazy table, without the columns that are known to be unreadable."""
-    known, found, _, left_out = dataset.read_sparing(names, start, start, threads)
+    known, found, _, left_out = dataset.read_skip_unreadable(names, start, start, threads)
     warn(left_out)
     return _lazy.record(known, found, start, stop, threads)
 

@@ -674,7 +674,7 @@ class Dataset(Choosable[Column]):
         source = self.with_rules(rules) if rules else self
         chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
         if skip_unreadable:
-            _, chosen, columns, _ = source._core.read_sparing(chosen, 0, 0)
+            _, chosen, columns, _ = source._core.read_skip_unreadable(chosen, 0, 0)
         else:
             columns = source._core.read(chosen, 0, 0)
         return _awkward.record(chosen, columns, 0).layout.form

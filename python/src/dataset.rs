@@ -212,7 +212,7 @@ impl Dataset {
     /// Reads what can be read of columns for the entries from `start` to `stop`: the dataset that was
     /// read, whose columns may lack parts, the names of the columns, their arrays, and what was left out.
     #[pyo3(signature = (names, start, stop, threads=None, layout=None))]
-    fn read_sparing(
+    fn read_skip_unreadable(
         &self,
         py: Python<'_>,
         names: Vec<String>,
@@ -226,9 +226,9 @@ impl Dataset {
         })
     }
 
-    /// As `read_sparing`, for entries in any order.
+    /// As `read_skip_unreadable`, for entries in any order.
     #[pyo3(signature = (names, indices, threads=None, layout=None))]
-    fn take_sparing(
+    fn take_skip_unreadable(
         &self,
         py: Python<'_>,
         names: Vec<String>,

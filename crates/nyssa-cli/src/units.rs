@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use nyssa::context::MOST_THREADS;
+use nyssa::context::MAX_THREADS;
 
 /// Suffixes of sizes and their bytes.
 const UNITS: [(&str, f64); 17] = [
@@ -48,8 +48,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 /// A number of threads, before any work is done.
 pub fn parse_threads(text: &str) -> Result<usize, String> {
     match text.trim().parse() {
-        Ok(threads) if (1..=MOST_THREADS).contains(&threads) => Ok(threads),
-        _ => Err(format!("a number of threads is 1 to {MOST_THREADS}")),
+        Ok(threads) if (1..=MAX_THREADS).contains(&threads) => Ok(threads),
+        _ => Err(format!("a number of threads is 1 to {MAX_THREADS}")),
     }
 }
 

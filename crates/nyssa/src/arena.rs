@@ -132,7 +132,7 @@ mod mapped {
     use std::ptr::{NonNull, null_mut};
 
     /// Blocks smaller than this are allocated by malloc.
-    const LEAST_BYTES: usize = 1 << 20;
+    const MIN_MAPPED_BYTES: usize = 1 << 20;
 
     /// Words in a memory mapping that only this value uses.
     pub struct Words {
@@ -146,11 +146,11 @@ mod mapped {
     unsafe impl Sync for Words {}
 
     impl Words {
-        /// Maps zeroed words. Returns `None` for less than [`LEAST_BYTES`] and when there is not enough
+        /// Maps zeroed words. Returns `None` for less than [`MIN_MAPPED_BYTES`] and when there is not enough
         /// memory.
         pub fn zeroed(words: usize) -> Option<Self> {
             let bytes = words.checked_mul(8).filter(|bytes| isize::try_from(*bytes).is_ok())?;
-            if bytes < LEAST_BYTES {
+            if bytes < MIN_MAPPED_BYTES {
                 return None;
             }
             let (access, flags) =

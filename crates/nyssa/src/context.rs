@@ -12,7 +12,7 @@ use crate::leftovers::Leftovers;
 pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
 
 /// Maximum number of threads. No machine needs more, and many more would use all its memory.
-pub const MOST_THREADS: usize = 1024;
+pub const MAX_THREADS: usize = 1024;
 
 /// A callback that gets (bytes or entries done, total). Any thread may call it.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
@@ -33,7 +33,7 @@ impl Context {
     /// uses all cores.
     ///
     /// # Errors
-    /// `InvalidArgument` when `threads` is zero or above [`MOST_THREADS`], or the variable is not a positive number.
+    /// `InvalidArgument` when `threads` is zero or above [`MAX_THREADS`], or the variable is not a positive number.
     pub fn new(threads: Option<usize>) -> Result<Self> {
         let threads = match threads {
             Some(threads) => threads,
@@ -42,9 +42,9 @@ impl Context {
         if threads == 0 {
             return Err(Error::invalid_argument("the number of threads must be at least 1"));
         }
-        if threads > MOST_THREADS {
+        if threads > MAX_THREADS {
             return Err(Error::invalid_argument(format!(
-                "the number of threads must be at most {MOST_THREADS}, not {threads}"
+                "the number of threads must be at most {MAX_THREADS}, not {threads}"
             )));
         }
         let pool = rayon::ThreadPoolBuilder::new()
