@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, coalesce, read_all, with_ends};
+use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, ReadAhead, coalesce, read_all, with_ends};
 use nyssa_io::testing::{SlowSource, content};
 use nyssa_io::{Cost, Limits, MemorySource, RecordingSource, Result, Source};
 use proptest::prelude::*;
@@ -209,6 +209,40 @@ fn the_ends_of_a_far_file_come_at_once() {
     // A near source is left as it is.
     let memory: Arc<dyn Source> = Arc::new(MemorySource::new("memory", data));
     assert!(Arc::ptr_eq(&memory, &with_ends(Arc::clone(&memory)).unwrap()));
+}
+
+#[test]
+fn what_is_announced_is_read_without_a_request() {
+    let (slow, source) = slow(far());
+    let data = content();
+    let ahead = ReadAhead::new(source);
+    let asked: Arc<dyn Source> = Arc::clone(&ahead) as _;
+    assert!(asked.limits().is_near());
+    let read = |range: Range<u64>| {
+        let bytes = asked.read_range(range.clone()).unwrap();
+        assert_eq!(bytes[..], data[range.start as usize..range.end as usize]);
+        slow.observed().requests
+    };
+    // Two units share a range; pieces of one lie side by side, and one piece lies inside another.
+    let units = vec![vec![100..200, 200..260, 900..1_000], vec![900..1_000, 120..130], vec![5..6]];
+    let announced = ahead.announce(units, AHEAD_BYTES);
+    let first = announced.hold(0, &never).unwrap();
+    assert_eq!(slow.observed().requests, 1);
+    for range in [100..200, 120..130, 150..260, 200..201, 900..1_000, 7..7] {
+        assert_eq!(read(range), 1);
+    }
+    let second = announced.hold(1, &never).unwrap();
+    drop(first);
+    assert_eq!(read(900..950), 1, "the other unit holds it");
+    assert_eq!(read(122..130), 1);
+    assert_eq!(read(122..131), 2, "only a part of it is held");
+    drop(second);
+    assert_eq!(read(900..950), 3);
+    assert!(announced.hold(1, &never).is_none(), "it was held before");
+    let error = asked.read_range(1..2_000_000).unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
+    // A unit that cannot be fetched is not held: reading it says why.
+    assert!(ahead.announce(vec![vec![0..2_000_000]], AHEAD_BYTES).hold(0, &never).is_none());
 }
 
 #[test]

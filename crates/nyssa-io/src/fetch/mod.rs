@@ -10,6 +10,7 @@ mod ahead;
 mod coalesce;
 mod ends;
 mod near;
+mod read_ahead;
 mod requests;
 
 use std::ops::Range;
@@ -23,6 +24,7 @@ use ahead::Ahead;
 pub use coalesce::{Merged, coalesce};
 pub use ends::with_ends;
 use near::Near;
+pub use read_ahead::{Announced, Held, ReadAhead};
 
 /// Most bytes that are fetched and not yet decoded, unless something else is said.
 pub const AHEAD_BYTES: u64 = 64 << 20;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::ahead::UnitsAhead;
 use super::model::{Input, Source};
 use super::unit::Units;
 use crate::Context;
@@ -72,11 +73,15 @@ impl Sizes {
         let count = u64::try_from(count).unwrap_or(length).clamp(1, length.max(1));
         let start = first.start + (length.max(1) - count) / 2;
         let sample = start..start + count;
+        let whole = |_| Some(sample.clone());
+        let (reader, bytes) = (units.reader, context.ahead_bytes());
+        let ahead = UnitsAhead::begin(reader, units.inputs, units.units, whole, bytes);
         let seen: Vec<Option<Factors>> = context.pool().install(|| {
             let each = units.units.par_iter().enumerate().map_init(
                 Scratch::new,
                 |scratch, (index, unit)| {
                     context.check()?;
+                    let _held = ahead.as_ref().and_then(|ahead| ahead.hold(index, context));
                     let read = units.read(unit, usize::MAX, &sample);
                     let sealed = read.and_then(|data| units.seal(unit, &data, settings, scratch));
                     // What is wrong with the branch is met again where it counts.

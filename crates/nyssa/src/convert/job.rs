@@ -99,7 +99,7 @@ fn attempt(
                 none_left.get_or_insert(error);
             }
             reader => {
-                let reader = reader?;
+                let reader = reader?.reading_ahead();
                 let members = failures.members();
                 let reader = if members.is_empty() { reader } else { reader.without(members) };
                 readers.push((key, reader, failures));

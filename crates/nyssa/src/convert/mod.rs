@@ -7,6 +7,7 @@
 //! A unit is one field in one cluster. Units are sealed on any thread and committed in the order of
 //! their columns, so the output has the same bytes for any number of threads.
 
+mod ahead;
 mod choosing;
 mod classes;
 mod clusters;

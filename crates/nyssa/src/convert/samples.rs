@@ -9,6 +9,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
+use super::ahead::UnitsAhead;
 use super::clusters::decoded;
 use super::model::{Input, OutputField, Source};
 use super::streamer::StreamerBranches;
@@ -45,9 +46,15 @@ impl Samples<'_> {
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
         let (known, sealed) = (&*schema, &*settings);
-        let one = |scratch: &mut Scratch, unit: &OutputField| {
+        let ranges: Vec<Option<Range<u64>>> =
+            self.units.iter().map(|unit| self.range(unit, chooser.goal())).collect();
+        let range = |index: usize| ranges.get(index).cloned().flatten();
+        let bytes = self.context.ahead_bytes();
+        let ahead = UnitsAhead::begin(self.reader, self.inputs, self.units, range, bytes);
+        let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
             self.context.check()?;
-            match (self.sample(unit, chooser.goal())?, chooser.goal()) {
+            let _held = ahead.as_ref().and_then(|ahead| ahead.hold(index, self.context));
+            match (self.sample(unit, range(index)), chooser.goal()) {
                 // The columns of a branch are alike, and it takes less time to look at them together.
                 (Some(values), Goal::Time) => {
                     choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
@@ -61,34 +68,43 @@ impl Samples<'_> {
             }
         };
         let choices = self.context.pool().install(|| {
-            self.units.par_iter().map_init(Scratch::new, one).collect::<Result<Vec<_>>>()
+            let units = self.units.par_iter().enumerate();
+            units.map_init(Scratch::new, one).collect::<Result<Vec<_>>>()
         })?;
         Ok(apply(choices.into_iter().flatten(), schema, settings))
     }
 
-    /// Some values from the middle of the first cluster; `None` for what is too small to matter.
-    fn sample(&self, unit: &OutputField, goal: Goal) -> Result<Option<ArrayRef>> {
-        let (index, only_items) = match unit.source {
-            Source::Branch(index) => (index, false),
-            Source::Items(index) => (index, true),
-            Source::Streamed(index) => (index, false),
-            Source::Offsets(_) => return Ok(None),
+    /// Some entries from the middle of the first cluster; `None` for what is too small to matter.
+    fn range(&self, unit: &OutputField, goal: Goal) -> Option<Range<u64>> {
+        let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
+        else {
+            return None;
         };
-        let (Some(input), cluster) = (self.inputs.get(index), self.first) else { return Ok(None) };
+        let (input, cluster) = (self.inputs.get(index)?, self.first);
         let bytes = decoded(input.branch, self.entries);
         let entries = self.entries.end - self.entries.start;
-        let Some(wanted) = sample::of_branch(goal, bytes) else { return Ok(None) };
+        let wanted = sample::of_branch(goal, bytes)?;
         let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;
-        let sample = start..start + count;
+        Some(start..start + count)
+    }
+
+    /// The values of a unit in the range that is looked at; `None` for what cannot be read, which is met
+    /// again where it counts.
+    fn sample(&self, unit: &OutputField, range: Option<Range<u64>>) -> Option<ArrayRef> {
+        let (index, only_items) = match unit.source {
+            Source::Branch(index) | Source::Streamed(index) => (index, false),
+            Source::Items(index) => (index, true),
+            Source::Offsets(_) => return None,
+        };
+        let (input, range) = (self.inputs.get(index)?, range?);
         let array = match self.streamed_branches.get(index) {
-            Some(streamed) => streamed.read(self.reader, &input.path, &sample),
-            None => input.read(self.reader, sample, None),
+            Some(streamed) => streamed.read(self.reader, &input.path, &range),
+            None => input.read(self.reader, range, None),
         };
         let array = array.and_then(|array| if only_items { items(&array) } else { Ok(array) });
-        // What is wrong with the branch is met again where it counts.
-        Ok(array.ok())
+        array.ok()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::ahead::UnitsAhead;
 use super::clusters::{Sizes, stored};
 use super::digests::Digests;
 use super::model::{OutputField, Source};
@@ -19,6 +21,8 @@ use crate::rntuple::write::{Scratch, SealSettings, Writer};
 const AHEAD: usize = 2;
 /// or more, as long as they have no more than so many units: there is work for all threads.
 const UNITS_AHEAD: usize = 64;
+/// Clusters that are fetched at the same time: one is read, the next one comes.
+const CLUSTERS_FETCHED: u64 = 2;
 /// Bytes that a unit takes while it is made, for each decoded byte: it is there decoded and sealed.
 const COPIES: f64 = 2.0;
 
@@ -79,7 +83,13 @@ impl Work<'_> {
             return Ok(Written::default());
         }
         let clusters = Clusters::new(cutter, AHEAD.max(UNITS_AHEAD / count));
-        let plan = UnitPlan { work: self, clusters, next: 0, failed: BTreeMap::new() };
+        let plan = UnitPlan {
+            work: self,
+            clusters,
+            next: 0,
+            failed: BTreeMap::new(),
+            ahead: BTreeMap::new(),
+        };
         let mut written = Written {
             unit_bytes: vec![0; count],
             column_bytes: vec![(0, 0); self.units.schema.columns.len()],
@@ -122,6 +132,7 @@ impl Work<'_> {
     fn seal(&self, task: &Task, scratch: &mut Scratch) -> Result<Vec<SealedColumn>> {
         let Self { units, settings, .. } = self;
         let Some(unit) = units.units.get(task.unit) else { return Ok(Vec::new()) };
+        let _held = task.ahead.as_ref().and_then(|ahead| ahead.hold(task.unit, self.context));
         units
             .read(unit, task.cluster, &task.entries)
             .and_then(|data| {
@@ -172,6 +183,7 @@ struct Task {
     unit: usize,
     cluster: usize,
     entries: Range<u64>,
+    ahead: Option<Arc<UnitsAhead>>,
 }
 
 /// The units of one cluster after the other.
@@ -182,6 +194,35 @@ struct UnitPlan<'a> {
     next: usize,
     /// The first error of each unit that failed and is to be left out.
     failed: BTreeMap<usize, Error>,
+    /// What the units of clusters read, by cluster; `None` where the tree is near.
+    ahead: BTreeMap<usize, Option<Arc<UnitsAhead>>>,
+}
+
+impl UnitPlan<'_> {
+    /// Begins to fetch what the units of a cluster read, and those of the next if that is known.
+    fn fetch(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitsAhead>> {
+        if !self.work.units.reader.reads_ahead() {
+            return None;
+        }
+        self.ahead.retain(|&number, _| number >= cluster);
+        let ahead = self.begin(cluster, entries);
+        if let (true, Planned::Entries(next)) =
+            (self.failed.is_empty(), self.clusters.get(cluster + 1, false))
+        {
+            self.begin(cluster + 1, &next);
+        }
+        ahead
+    }
+
+    fn begin(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitsAhead>> {
+        let Work { units, context, .. } = self.work;
+        let begin = || {
+            let bytes = context.ahead_bytes() / CLUSTERS_FETCHED;
+            let entries = |_| Some(entries.clone());
+            UnitsAhead::begin(units.reader, units.inputs, units.units, entries, bytes).map(Arc::new)
+        };
+        self.ahead.entry(cluster).or_insert_with(begin).clone()
+    }
 }
 
 impl Plan for UnitPlan<'_> {
@@ -201,7 +242,8 @@ impl Plan for UnitPlan<'_> {
             self.next += 1;
             if !self.failed.contains_key(&unit) {
                 let bytes = (COPIES * self.work.sizes.decoded(units, unit, &entries)) as u64;
-                return Next::Task(Task { unit, cluster, entries }, bytes);
+                let ahead = self.fetch(cluster, &entries);
+                return Next::Task(Task { unit, cluster, entries, ahead }, bytes);
             }
         }
     }

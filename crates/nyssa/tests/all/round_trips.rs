@@ -9,12 +9,14 @@ use crate::support::baskets::{File, Spec, be_f32, flat};
 use arrow_array::{ArrayRef, Float32Array};
 use arrow_schema::{DataType, Schema};
 use nyssa::arrow::{Number, field};
+use nyssa::convert::{Options as ConvertOptions, convert};
 use nyssa::merge::{Options as MergeOptions, merge};
 use nyssa::open::open_dataset;
 use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::ttree::Reader;
+use nyssa::verify::verify;
 use nyssa::{Context, Dataset};
 use nyssa_io::testing::{Observed, SlowSource, serve};
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource, Source};
@@ -169,4 +171,102 @@ fn a_merge_takes_few_round_trips() {
         let expected: ArrayRef = Arc::new(Float32Array::from(values(7, 0)));
         assert!(first[0] == expected);
     }
+}
+
+/// A file of the test data, far away.
+fn far_file(name: &str, path: &str) -> Arc<SlowSource> {
+    slow(name, std::fs::read(nyssa_testdata::data(path)).unwrap(), far(1024))
+}
+
+/// 654 branches, 980 kB.
+const NANO: &str = "agc/nano_tt_v12.root";
+
+#[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
+fn a_conversion_takes_few_round_trips() {
+    let folder = tempfile::tempdir().unwrap();
+    for (cluster_size, clusters) in [(50_000_000, 1), (100_000, 5)] {
+        let mut options = ConvertOptions::default();
+        (options.output.cluster_size, options.output.reproducible) = (cluster_size, true);
+        // The name of the output is written into it.
+        options.output.force = true;
+        let convert = |source: Arc<dyn Source>| {
+            let output = folder.path().join("out.root");
+            let file = RootFile::open(source).unwrap();
+            let report = convert(&file, "Events", &output, &options, &context()).unwrap();
+            assert_eq!((report.written.clusters, report.fields.len()), (clusters, 654));
+            std::fs::read(output).unwrap()
+        };
+        let source = far_file("nano.root", NANO);
+        let written = convert(source.clone());
+        let seen = source.observed();
+        // Opened in 3, samples of all branches, and one for each cluster, most of which wait for those before.
+        let most = 6 + clusters as usize;
+        assert!(seen.round_trips <= most && seen.requests <= 8 + clusters as usize, "{seen:?}");
+        let near =
+            MemorySource::new("nano.root", std::fs::read(nyssa_testdata::data(NANO)).unwrap());
+        assert!(written == convert(Arc::new(near)), "the bytes depend on the source");
+    }
+}
+
+#[test]
+fn verifying_an_rntuple_takes_few_round_trips() {
+    let source = slow("far.root", ntuple(), far(1024));
+    let report = verify(source.clone(), None, &context()).unwrap();
+    assert_eq!(report.sound, Some(true));
+    let seen = source.observed();
+    // Opened in one, and all clusters together.
+    check(seen, (COLUMNS * CLUSTERS * VALUES * 3) as u64);
+}
+
+#[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
+fn verifying_a_ttree_takes_few_round_trips() {
+    let source = far_file("far.root", NANO);
+    let report = verify(source.clone(), None, &context()).unwrap();
+    assert_eq!(report.sound, Some(true));
+    let seen = source.observed();
+    // Three trees.
+    assert!(seen.round_trips <= 5 && seen.requests <= 6, "{seen:?}");
+}
+
+#[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
+fn opening_and_reading_a_ttree_take_few_round_trips() {
+    // A small file is read as a whole.
+    for (path, opening) in [(NANO, 3), ("ttree/nanoAOD_2015_CMS_Open_Data_ttbar.root", 1)] {
+        let source = far_file("far.root", path);
+        let file = RootFile::open(source.clone()).unwrap();
+        let tree = open_dataset(&file, Some("Events")).unwrap();
+        let seen = source.observed();
+        assert!(seen.requests <= opening, "{seen:?}");
+        source.reset();
+        let step = tree.columns().len() / 10;
+        let names: Vec<_> = tree.columns().iter().step_by(step).map(|c| c.name.as_str()).collect();
+        tree.read(&names, 0..tree.num_entries(), &context()).unwrap();
+        let seen = source.observed();
+        // The sizes of lists, and the lists.
+        assert!(seen.requests <= 2, "{seen:?}");
+    }
+}
+
+#[test]
+fn what_is_opened_is_read_by_few_requests() {
+    let source = slow("far.root", ntuple(), far(1024));
+    let file = RootFile::open(source.clone()).unwrap();
+    let dataset = open_dataset(&file, None).unwrap();
+    assert_eq!((dataset.columns().len(), dataset.clusters().len()), (COLUMNS, CLUSTERS));
+    let seen = source.observed();
+    assert!(seen.requests <= 2, "{seen:?}");
+    // A file that fits into what is read at once takes one.
+    let small = nyssa_testdata::testdata("ttree/baskets.root");
+    let source = slow("small.root", std::fs::read(small).unwrap(), far(1024));
+    let file = RootFile::open(source.clone()).unwrap();
+    for key in nyssa::open::datasets(&file).unwrap() {
+        let tree = open_dataset(&file, Some(&key.path)).unwrap();
+        let names: Vec<_> = tree.columns().iter().filter(|c| c.field.is_ok()).collect();
+        let names: Vec<_> = names.iter().map(|column| column.name.as_str()).collect();
+        tree.read(&names, 0..tree.num_entries(), &context()).unwrap();
+    }
+    assert_eq!(source.observed().requests, 1);
 }

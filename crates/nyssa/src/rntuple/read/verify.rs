@@ -4,6 +4,7 @@ mod objects;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
@@ -22,10 +23,14 @@ use crate::guard::try_vec;
 use crate::problem::{Problem, VerifyReport};
 use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::rntuple::page;
-use crate::rntuple::schema::{ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
+use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 
 /// Maximum size of the pages of one column that are in memory at a time, unless one page is larger.
 const CHUNK_BYTES: u64 = 8 << 20;
+
+/// Columns of clusters whose results are in memory at a time: the clusters with so many columns are fetched
+/// together.
+const COLUMNS_AT_ONCE: usize = 1 << 16;
 
 /// Reads all pages, checks their checksums and all rules between columns, and decodes streamed objects. The
 /// envelopes were checked when `reader` was opened.
@@ -42,40 +47,68 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     let objects = Objects::of(reader);
     check_overlaps(&layout, &mut report);
     check_element_offsets(&layout, &mut report);
-    for (number, cluster) in layout.clusters.iter().enumerate() {
-        let need = |(index, range): (usize, _)| {
-            let id = ColumnId(index as u32);
-            let blobs = blobs(&layout, id, chunk(range, 0));
-            let ranges = blobs.into_iter().flatten().map(|blob| blob.first).collect();
-            (ranges, (id, range))
-        };
-        let units: Vec<Needs<(ColumnId, &ColumnRange)>> =
-            cluster.columns.iter().enumerate().map(need).collect();
-        let work = |(): &mut (), (id, range): (ColumnId, _), bytes: Result<&[Bytes]>| {
-            Ok((id, check_column(reader, id, number, range, bytes.in_file(reader.file())?)?))
-        };
-        let mut columns = on_all_threads(reader.source(), units, context, || (), work)?;
-        columns.sort_by_key(|(id, _)| *id);
-        let columns = columns.into_iter().map(|(_, column)| column);
-        let mut ends = HashMap::new();
-        for (index, (range, column)) in cluster.columns.iter().zip(columns).enumerate() {
-            report.parts += range.pages.len() as u64;
-            report.checksummed += range.pages.iter().filter(|page| page.checksummed).count() as u64;
-            report.bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
-            report.decoded += column.decoded;
-            report.problems.extend(column.problems);
-            if let Some(end) = column.ends {
-                ends.insert(ColumnId(index as u32), end);
+    let clusters: Vec<_> = layout.clusters.iter().enumerate().collect();
+    let at_once = (COLUMNS_AT_ONCE / layout.schema.columns.len().max(1)).max(1);
+    for clusters in clusters.chunks(at_once) {
+        let mut checked = check_columns(reader, clusters, context)?.into_iter();
+        for &(number, cluster) in clusters {
+            let mut ends = HashMap::new();
+            let columns = cluster.columns.iter().zip(checked.by_ref());
+            for (index, (range, column)) in columns.enumerate() {
+                report.parts += range.pages.len() as u64;
+                let checksummed = range.pages.iter().filter(|page| page.checksummed).count();
+                report.checksummed += checksummed as u64;
+                report.bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
+                report.decoded += column.decoded;
+                report.problems.extend(column.problems);
+                if let Some(end) = column.ends {
+                    ends.insert(ColumnId(index as u32), end);
+                }
             }
+            let counts = Counts { layout: &layout, cluster: number, ends: &ends };
+            for node in &nodes {
+                counts.check(node, cluster.entries, &mut report.problems);
+            }
+            objects.check(number, &mut report, context)?;
         }
-        let counts = Counts { layout: &layout, cluster: number, ends: &ends };
-        for node in &nodes {
-            counts.check(node, cluster.entries, &mut report.problems);
-        }
-        objects.check(number, &mut report, context)?;
-        context.report(number as u64 + 1, layout.clusters.len() as u64);
     }
     Ok(report)
+}
+
+/// Checks the columns of some clusters, in their order. Reports progress.
+fn check_columns(
+    reader: &Reader,
+    clusters: &[(usize, &Cluster)],
+    context: &Context,
+) -> Result<Vec<CheckedColumn>> {
+    let layout = reader.layout();
+    let columns = clusters.iter().flat_map(|(number, cluster)| {
+        cluster.columns.iter().enumerate().map(move |(index, range)| (*number, index, range))
+    });
+    let first = clusters.first().map_or(0, |(number, _)| *number);
+    let left: Vec<_> =
+        clusters.iter().map(|(_, cluster)| AtomicUsize::new(cluster.columns.len())).collect();
+    let done = AtomicUsize::new(first);
+    let need = |(order, (number, index, range)): (usize, (usize, usize, _))| {
+        let id = ColumnId(index as u32);
+        let blobs = blobs(&layout, id, chunk(range, 0));
+        let ranges = blobs.into_iter().flatten().map(|blob| blob.first).collect();
+        (ranges, (order, number, id, range))
+    };
+    type Task<'c> = (usize, usize, ColumnId, &'c ColumnRange);
+    let units: Vec<Needs<Task<'_>>> = columns.enumerate().map(need).collect();
+    let work = |(): &mut (), (order, number, id, range): Task<'_>, bytes: Result<&[Bytes]>| {
+        let column = check_column(reader, id, number, range, bytes.in_file(reader.file())?)?;
+        let left = left.get(number - first).map(|left| left.fetch_sub(1, Ordering::Relaxed));
+        if left == Some(1) {
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            context.report(done as u64, layout.clusters.len() as u64);
+        }
+        Ok((order, column))
+    };
+    let mut columns = on_all_threads(reader.source(), units, context, || (), work)?;
+    columns.sort_by_key(|(order, _)| *order);
+    Ok(columns.into_iter().map(|(_, column)| column).collect())
 }
 
 /// Checks that pages share bytes only if all their bytes are the same (specification, "Page Locations").

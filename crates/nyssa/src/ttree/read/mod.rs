@@ -1,5 +1,6 @@
 //! Baskets to Arrow arrays.
 
+mod ahead;
 mod array;
 mod assemble;
 mod basket;

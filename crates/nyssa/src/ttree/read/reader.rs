@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
 use nyssa_io::Source;
+use nyssa_io::fetch::ReadAhead;
 
 use super::column::Column;
 use super::{Options, assemble, clusters, counts, without};
@@ -27,6 +28,8 @@ pub struct Reader {
     pub(super) path: String,
     /// Where other files begin in `source` that hold baskets, in order.
     starts: Vec<u64>,
+    /// The source, where baskets are fetched ahead.
+    pub(super) ahead: Option<Arc<ReadAhead>>,
     tree: Tree,
     pub(super) options: Options,
     items: Vec<ColumnInfo>,
@@ -68,6 +71,7 @@ impl Reader {
             source,
             path: path.to_owned(),
             starts: Vec::new(),
+            ahead: None,
             options: Options::default(),
             items: items(&tree.branches),
             below: Vec::new(),
@@ -117,6 +121,7 @@ impl Reader {
         Self {
             id: self.id,
             starts: self.starts.clone(),
+            ahead: self.ahead.clone(),
             options: self.options,
             ..Self::from_tree(Arc::clone(&self.source), &self.path, tree)
         }

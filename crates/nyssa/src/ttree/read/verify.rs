@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 use super::Reader;
+use super::ahead::range;
 use super::basket::{Contents, Expected, Header, Opened};
 use crate::Context;
 use crate::compression::has_checksum;
@@ -17,7 +18,7 @@ use crate::fetch::{on_all_threads, read_one};
 use crate::leftovers::Leftovers;
 use crate::problem::{Problem, VerifyReport};
 use crate::rootfile::KeyEntry;
-use crate::ttree::model::{Basket, Branch, is_elsewhere};
+use crate::ttree::model::{Basket, Branch, Shape, is_elsewhere};
 
 /// Reads every basket of every branch: its key, its compressed data, and, where nyssa can read the
 /// branch, its entries against its entry offsets and its counter.
@@ -51,7 +52,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     type Job<'a> = (&'a String, &'a Branch, usize, &'a Basket);
     let check = |(): &mut (), job: (usize, Job<'_>), bytes: Result<&[Bytes]>| {
         let (number, (name, branch, index, basket)) = job;
-        let checked = bytes.and_then(|bytes| check_basket(reader, branch, basket, bytes.first()));
+        let checked = bytes.and_then(|bytes| check_basket(reader, branch, basket, bytes));
         let result = checked.at(|place| {
             place.field = Some(name.clone());
             place.basket = Some(index as u64);
@@ -70,7 +71,8 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         }
     };
     let jobs = jobs.into_iter().enumerate();
-    let units = jobs.map(|(number, job)| (needs(reader, job.1, job.3), (number, job))).collect();
+    let ranges = |job: &Job<'_>| needed(reader, job.1, job.3).into_iter().map(range).collect();
+    let units = jobs.map(|(number, job)| (ranges(&job), (number, job))).collect();
     let mut problems = on_all_threads(reader.source(), units, context, || (), check)?;
     problems.sort_by_key(|(number, _)| *number);
     let problems = problems.into_iter().map(|(_, problem)| problem);
@@ -110,12 +112,22 @@ struct Checked {
     checksummed: bool,
 }
 
-/// The bytes of a basket, where they are known and in the file.
-fn needs(reader: &Reader, branch: &Branch, basket: &Basket) -> Vec<Range<u64>> {
-    let range = basket.seek..basket.seek.saturating_add(basket.bytes);
-    let skipped = basket.embedded.is_some() || basket.bytes == 0 || is_never_stored(branch, basket);
-    let known = !skipped && reader.check_in_file(&range).is_ok();
-    known.then_some(range).into_iter().collect()
+/// The baskets whose bytes are needed to check one: itself, if its size is known and it is in the file, and
+/// those of its counter.
+fn needed<'r>(reader: &'r Reader, branch: &Branch, basket: &'r Basket) -> Vec<&'r Basket> {
+    if is_never_stored(branch, basket) {
+        return Vec::new();
+    }
+    let counter = branch.shape.as_ref().ok().and_then(Shape::counter);
+    let counter = counter.and_then(|counter| reader.branch(&counter.branch));
+    let entries = basket_entries(basket);
+    let counters =
+        counter.into_iter().flat_map(|counter| reader.baskets_in_file(counter, &entries));
+    reader.is_in_file(basket).then_some(basket).into_iter().chain(counters).collect()
+}
+
+fn basket_entries(basket: &Basket) -> Range<u64> {
+    basket.first_entry..basket.first_entry.saturating_add(basket.entries)
 }
 
 /// Branches that only hold others have baskets that were never filled, nor stored.
@@ -123,12 +135,12 @@ fn is_never_stored(branch: &Branch, basket: &Basket) -> bool {
     branch.shape.is_err() && (basket.embedded.is_some() || basket.bytes == 0)
 }
 
-/// Checks a basket; `block` are its bytes, where they were fetched.
+/// Checks a basket; `fetched` are the bytes of the baskets that are [`needed`].
 fn check_basket(
     reader: &Reader,
     branch: &Branch,
     basket: &Basket,
-    block: Option<&Bytes>,
+    fetched: &[Bytes],
 ) -> Result<Checked> {
     let mut checked = Checked::default();
     if is_never_stored(branch, basket) {
@@ -141,16 +153,12 @@ fn check_basket(
         let expected = Expected { bytes: basket.bytes, seek: None, entries: basket.entries };
         Contents::open_embedded(embedded, &expected, &mut Vec::new())?;
     } else {
-        let block = match block {
-            Some(block) => block.clone(),
-            None => read(reader, basket)?,
+        let block = match fetched.first() {
+            Some(block) if reader.is_in_file(basket) => block.clone(),
+            _ => read(reader, basket)?,
         };
         KeyEntry::parse(&mut Cursor::new(&block, basket.seek))?;
-        let expected = Expected {
-            bytes: basket.bytes,
-            seek: Some(reader.place_in_file(basket.seek)),
-            entries: basket.entries,
-        };
+        let expected = expected(reader, basket);
         let contents = Arc::new(Opened::new(&block, &expected)?);
         contents.contents(&expected)?;
         if let Some(key) = reader.key(basket) {
@@ -161,9 +169,20 @@ fn check_basket(
         checked.checksummed = has_checksum(stored, header.objlen);
     }
     let Ok(shape) = &branch.shape else { return Ok(checked) };
-    let entries = basket.first_entry..basket.first_entry.saturating_add(basket.entries);
+    for (other, block) in needed(reader, branch, basket).into_iter().zip(fetched) {
+        // What is wrong with the basket of a counter is told when the counter is read.
+        if let (false, Some(key), Ok(contents)) = (
+            std::ptr::eq(other, basket),
+            reader.key(other),
+            Opened::new(block, &expected(reader, other)),
+        ) {
+            let bytes = contents.len();
+            opened.keep(key, Arc::new(contents), bytes);
+        }
+    }
+    let entries = basket_entries(basket);
     let counts = match shape.counter() {
-        Some(counter) => match reader.offsets(counter, entries.clone()) {
+        Some(counter) => match reader.offsets_with(counter, entries.clone(), Some(&opened)) {
             Ok(counts) => Some(counts),
             Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Unsupported) => None,
             // The counter's own problem is told with the counter.
@@ -177,6 +196,11 @@ fn check_basket(
     reader.read_branch_with(branch, entries, counts.as_ref(), Some(&opened))?;
     checked.decoded = true;
     Ok(checked)
+}
+
+fn expected(reader: &Reader, basket: &Basket) -> Expected {
+    let seek = Some(reader.place_in_file(basket.seek));
+    Expected { bytes: basket.bytes, seek, entries: basket.entries }
 }
 
 fn read(reader: &Reader, basket: &Basket) -> Result<Bytes> {

@@ -1,0 +1,145 @@
+//! A source whose reader says beforehand what it will read, unit after unit.
+//!
+//! Work that is planned piece by piece, as a conversion is, cannot give all its units to one
+//! [`Fetcher`]. It announces the ranges of several units at a time, and holds the bytes of a unit while it
+//! reads them, through the source as always.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+
+use super::{Fetched, Fetcher, read_all};
+use crate::source::check_range;
+use crate::{Limits, Result, Source};
+
+/// Any source, with the bytes that were fetched ahead. Bytes that were not are read from the source.
+pub struct ReadAhead {
+    source: Arc<dyn Source>,
+    /// By where they begin, and a number that tells equal ranges apart.
+    held: Mutex<BTreeMap<(u64, u64), Bytes>>,
+    next: AtomicU64,
+}
+
+/// Units whose ranges were announced.
+pub struct Announced {
+    source: Arc<ReadAhead>,
+    units: Vec<Vec<Range<u64>>>,
+    fetcher: Fetcher,
+}
+
+/// The bytes of a unit, which are read without a request until this is dropped.
+pub struct Held {
+    source: Arc<ReadAhead>,
+    pieces: Vec<(u64, u64)>,
+    _fetched: Fetched,
+}
+
+impl ReadAhead {
+    /// Reads from `source`.
+    pub fn new(source: Arc<dyn Source>) -> Arc<Self> {
+        Arc::new(Self { source, held: Mutex::default(), next: AtomicU64::new(0) })
+    }
+
+    /// Begins to fetch `units`, in their order, of which at most `ahead_bytes` are fetched and not held or
+    /// dropped.
+    pub fn announce(self: &Arc<Self>, units: Vec<Vec<Range<u64>>>, ahead_bytes: u64) -> Announced {
+        let fetcher = Fetcher::new(&self.source, units.clone(), ahead_bytes);
+        Announced { source: Arc::clone(self), units, fetcher }
+    }
+
+    fn pieces(&self) -> MutexGuard<'_, BTreeMap<(u64, u64), Bytes>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of a range, if all of them are held.
+    fn find(&self, range: &Range<u64>) -> Option<Bytes> {
+        let pieces = self.pieces();
+        let mut joined = BytesMut::new();
+        let mut place = range.start;
+        while place < range.end {
+            let before = pieces.range(..=(place, u64::MAX)).rev();
+            let mut covering = before.take_while(|((start, _), _)| range.end > *start);
+            let ((start, _), bytes) =
+                covering.find(|((start, _), bytes)| start + bytes.len() as u64 > place)?;
+            let end = range.end.min(start + bytes.len() as u64);
+            // Within `bytes`, whose length is a `usize`.
+            let part = (place - start) as usize..(end - start) as usize;
+            if place == range.start && end == range.end {
+                return Some(bytes.slice(part));
+            }
+            joined.extend_from_slice(&bytes[part]);
+            place = end;
+        }
+        Some(joined.freeze())
+    }
+}
+
+impl Announced {
+    /// Waits for the bytes of a unit and holds them. `None` where they cannot be fetched, were held before,
+    /// or when `stopped` says so: then they are read from the source, which tells why.
+    pub fn hold(&self, unit: usize, stopped: &dyn Fn() -> bool) -> Option<Held> {
+        let fetched = self.fetcher.take(unit, stopped)?.ok()?;
+        let ranges = self.units.get(unit)?;
+        let mut pieces = Vec::with_capacity(ranges.len());
+        let mut held = self.source.pieces();
+        for (range, bytes) in ranges.iter().zip(&fetched.bytes) {
+            let key = (range.start, self.source.next.fetch_add(1, Ordering::Relaxed));
+            held.insert(key, bytes.clone());
+            pieces.push(key);
+        }
+        drop(held);
+        Some(Held { source: Arc::clone(&self.source), pieces, _fetched: fetched })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut held = self.source.pieces();
+        for key in &self.pieces {
+            held.remove(key);
+        }
+    }
+}
+
+impl Source for ReadAhead {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.source.size()
+    }
+
+    /// None: most reads find their bytes here.
+    fn limits(&self) -> Limits {
+        Limits::NONE
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.check_open()?;
+        for range in ranges {
+            check_range(self.name(), self.size(), range)?;
+        }
+        let found: Vec<Option<Bytes>> = ranges.iter().map(|range| self.find(range)).collect();
+        let missing: Vec<Range<u64>> = ranges
+            .iter()
+            .zip(&found)
+            .filter(|(_, found)| found.is_none())
+            .map(|(range, _)| range.clone())
+            .collect();
+        let read = if missing.is_empty() { Vec::new() } else { read_all(&self.source, &missing)? };
+        let mut read = read.into_iter();
+        Ok(found.into_iter().map(|one| one.or_else(|| read.next()).unwrap_or_default()).collect())
+    }
+
+    fn close(&self) {
+        self.source.close();
+    }
+
+    fn check_open(&self) -> Result<()> {
+        self.source.check_open()
+    }
+}

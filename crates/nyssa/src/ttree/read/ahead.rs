@@ -1,0 +1,62 @@
+//! Baskets that are fetched before the branches are read that they belong to.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use nyssa_io::fetch::{Announced, ReadAhead};
+
+use super::Reader;
+use crate::ttree::model::{Basket, Branch};
+
+impl Reader {
+    /// The same reader, prepared to fetch baskets ahead if its source is far away.
+    #[must_use]
+    pub(crate) fn reading_ahead(mut self) -> Self {
+        if !self.source.limits().is_near() {
+            let ahead = ReadAhead::new(Arc::clone(&self.source));
+            self.source = Arc::clone(&ahead) as _;
+            self.ahead = Some(ahead);
+        }
+        self
+    }
+
+    /// Begins to fetch the baskets of `units`, of which at most `bytes` are fetched and not used. `None`
+    /// where nothing is to be fetched ahead.
+    pub(crate) fn announce(&self, units: Vec<Vec<Range<u64>>>, bytes: u64) -> Option<Announced> {
+        Some(self.ahead.as_ref()?.announce(units, bytes))
+    }
+
+    /// Whether baskets are fetched ahead.
+    pub(crate) fn reads_ahead(&self) -> bool {
+        self.ahead.is_some()
+    }
+
+    /// Where the baskets lie that hold `entries` of a branch: those in the file whose sizes are known.
+    pub(crate) fn basket_ranges(&self, branch: &Branch, entries: &Range<u64>) -> Vec<Range<u64>> {
+        self.baskets_in_file(branch, entries).map(range).collect()
+    }
+
+    /// The baskets in the file, of known size, that hold `entries` of a branch.
+    pub(super) fn baskets_in_file<'b>(
+        &self,
+        branch: &'b Branch,
+        entries: &Range<u64>,
+    ) -> impl Iterator<Item = &'b Basket> {
+        let Range { start, end } = *entries;
+        let holds = move |basket: &&Basket| {
+            basket.first_entry < end && basket.first_entry.saturating_add(basket.entries) > start
+        };
+        branch.baskets.iter().filter(holds).filter(|basket| self.is_in_file(basket))
+    }
+
+    /// Whether a basket is in the file, and its size known.
+    pub(super) fn is_in_file(&self, basket: &Basket) -> bool {
+        let known = basket.embedded.is_none() && basket.bytes > 0;
+        known && self.check_in_file(&range(basket)).is_ok()
+    }
+}
+
+/// Where a basket lies.
+pub(super) fn range(basket: &Basket) -> Range<u64> {
+    basket.seek..basket.seek.saturating_add(basket.bytes)
+}
