@@ -1,12 +1,15 @@
-//! The types of numbers in memory: the one list of them. What is done for each of them is a macro here.
+//! The table of the types of numbers: their names in C++, Arrow types, sizes and ranges. The macros run code
+//! for each of the types. All other lists of number types derive from this one.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, types};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-/// The type of a number in memory. Formats have more ways to store numbers; each refers to one of these.
+/// The type of a number in memory. A format may store a number in other ways; each of them refers to one of
+/// these types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Number {
@@ -23,8 +26,8 @@ pub enum Number {
     Float64,
 }
 
-/// Runs the body for the type of a [`Number`], whose Arrow type has the name before the arrow; what bits
-/// need is apart.
+/// Runs the body for the type of a [`Number`]. In the body, the name before `=>` is the Arrow type. Booleans
+/// have a body of their own.
 macro_rules! with_number {
     ($number:expr, $type:ident => $body:expr, bool => $bits:expr) => {{
         macro_rules! with_type {
@@ -49,7 +52,32 @@ macro_rules! with_number {
     }};
 }
 
-/// An enum of numbers of one type: bits as the first type, all others in the generic second one.
+/// As [`with_number`], but for integers only. Floats have a body of their own, too.
+macro_rules! with_integer {
+    ($number:expr, $type:ident => $body:expr, bool => $bits:expr, float => $floats:expr) => {{
+        macro_rules! with_type {
+            ($arrow:ident) => {{
+                type $type = arrow_array::types::$arrow;
+                $body
+            }};
+        }
+        match $number {
+            $crate::arrow::Number::Bool => $bits,
+            $crate::arrow::Number::Int8 => with_type!(Int8Type),
+            $crate::arrow::Number::UInt8 => with_type!(UInt8Type),
+            $crate::arrow::Number::Int16 => with_type!(Int16Type),
+            $crate::arrow::Number::UInt16 => with_type!(UInt16Type),
+            $crate::arrow::Number::Int32 => with_type!(Int32Type),
+            $crate::arrow::Number::UInt32 => with_type!(UInt32Type),
+            $crate::arrow::Number::Int64 => with_type!(Int64Type),
+            $crate::arrow::Number::UInt64 => with_type!(UInt64Type),
+            $crate::arrow::Number::Float32 | $crate::arrow::Number::Float64 => $floats,
+        }
+    }};
+}
+
+/// Declares an enum of numbers with a variant for each type. The first type given holds booleans, the generic
+/// second one holds all other numbers.
 macro_rules! numbers_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident $(<$life:lifetime>)? { Bool($bits:ty), $of:ident }) => {
         $(#[$meta])*
@@ -91,7 +119,7 @@ macro_rules! numbers_enum {
     };
 }
 
-/// Runs the body with the values of such an enum; what bits need is apart.
+/// Runs the body with the values of such an enum. Booleans have a body of their own.
 macro_rules! each_number {
     ($name:ident, $numbers:expr, $values:ident => $body:expr, $bits:ident => $other:expr) => {
         match $numbers {
@@ -110,7 +138,8 @@ macro_rules! each_number {
     };
 }
 
-/// Makes such an enum for the type of a [`Number`]: for each but bits, of what the body gives.
+/// Makes such an enum for the type of a [`Number`] from the value of the body. Booleans have a body of their
+/// own.
 macro_rules! numbers_of {
     ($name:ident, $number:expr, $type:ident => $body:expr, bool => $bits:expr) => {{
         macro_rules! with_type {
@@ -135,17 +164,17 @@ macro_rules! numbers_of {
     }};
 }
 
-pub(crate) use {each_number, numbers_enum, numbers_of, with_number};
+pub(crate) use {each_number, numbers_enum, numbers_of, with_integer, with_number};
 
-/// A number in memory: its bytes, and itself as a count.
+/// A number in memory, with its big-endian bytes and its value as a count.
 pub(crate) trait Native: Copy {
-    /// The numbers that are stored big-endian in `bytes`.
+    /// Reads the numbers that are stored big-endian in `bytes`.
     fn read_be(bytes: &[u8]) -> impl Iterator<Item = Self>;
     /// Appends the number big-endian.
     fn put_be(self, out: &mut Vec<u8>);
-    /// An integer that fits; `None` for all others.
+    /// The value as an `i64`; `None` for a float and for an integer that does not fit.
     fn to_i64(self) -> Option<i64>;
-    /// The array of these numbers.
+    /// Makes an array of these numbers.
     fn array(values: Vec<Self>) -> ArrayRef;
 }
 
@@ -187,17 +216,47 @@ native! {
 }
 
 impl Number {
+    /// All types.
+    pub const ALL: [Self; 11] = [
+        Self::Bool,
+        Self::Int8,
+        Self::UInt8,
+        Self::Int16,
+        Self::UInt16,
+        Self::Int32,
+        Self::UInt32,
+        Self::Int64,
+        Self::UInt64,
+        Self::Float32,
+        Self::Float64,
+    ];
+
+    /// The type whose Arrow type is `data_type`.
+    pub fn of_data_type(data_type: &DataType) -> Option<Self> {
+        Self::ALL.into_iter().find(|number| number.data_type() == *data_type)
+    }
+
+    /// The type of a fundamental C++ type, whose name is in normal form. Characters and bytes are 8-bit
+    /// integers.
+    pub fn of_type_name(name: &str) -> Option<Self> {
+        match name {
+            "char" => Some(Self::Int8),
+            "std::byte" => Some(Self::UInt8),
+            _ => Self::ALL.into_iter().find(|number| number.type_name() == name),
+        }
+    }
+
     /// The Arrow type.
     pub fn data_type(self) -> DataType {
         with_number!(self, T => T::DATA_TYPE, bool => DataType::Boolean)
     }
 
-    /// Size of a number in bytes; a bool takes one where it is no bit.
+    /// Size in bytes. A `bool` takes one byte.
     pub fn size(self) -> usize {
         with_number!(self, T => size_of::<<T as ArrowPrimitiveType>::Native>(), bool => 1)
     }
 
-    /// Its C++ type.
+    /// The C++ type.
     pub fn type_name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
@@ -211,6 +270,86 @@ impl Number {
             Self::UInt64 => "std::uint64_t",
             Self::Float32 => "float",
             Self::Float64 => "double",
+        }
+    }
+
+    /// Whether it is a floating-point type.
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::Float32 | Self::Float64)
+    }
+
+    /// The range of integers in which the type holds every integer exactly.
+    pub fn integers(self) -> RangeInclusive<i128> {
+        let digits = match self {
+            Self::Float32 => f32::MANTISSA_DIGITS,
+            Self::Float64 => f64::MANTISSA_DIGITS,
+            _ => {
+                return with_integer!(self,
+                    T => {
+                        type N = <T as ArrowPrimitiveType>::Native;
+                        N::MIN.into()..=N::MAX.into()
+                    },
+                    bool => 0..=1, float => 0..=0);
+            }
+        };
+        -(1 << digits)..=1 << digits
+    }
+
+    /// Whether every value of this type is also a value of `to`.
+    pub fn fits(self, to: Self) -> bool {
+        let (own, all) = (self.integers(), to.integers());
+        match (self, to) {
+            (Self::Bool, _) => true,
+            (_, Self::Bool) => false,
+            _ if self.is_float() => to.is_float() && self.size() <= to.size(),
+            _ => all.contains(own.start()) && all.contains(own.end()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ranges are those of C++'s `std::numeric_limits`.
+    #[test]
+    fn what_each_type_holds() {
+        for (number, name, size, integers) in [
+            (Number::Bool, "bool", 1, 0..=1),
+            (Number::Int8, "std::int8_t", 1, -128..=127),
+            (Number::UInt16, "std::uint16_t", 2, 0..=65_535),
+            (Number::Int32, "std::int32_t", 4, -2_147_483_648..=2_147_483_647),
+            (Number::UInt64, "std::uint64_t", 8, 0..=18_446_744_073_709_551_615),
+            (Number::Float32, "float", 4, -16_777_216..=16_777_216),
+            (Number::Float64, "double", 8, -9_007_199_254_740_992..=9_007_199_254_740_992),
+        ] {
+            assert_eq!(number.type_name(), name);
+            assert_eq!(number.size(), size, "{name}");
+            assert_eq!(number.integers(), integers, "{name}");
+        }
+        for number in Number::ALL {
+            assert_eq!(Number::of_type_name(number.type_name()), Some(number));
+            assert_eq!(Number::of_data_type(&number.data_type()), Some(number));
+        }
+    }
+
+    #[test]
+    fn which_type_holds_the_values_of_another() {
+        for (from, to, fits) in [
+            (Number::Bool, Number::Int8, true),
+            (Number::Int8, Number::Bool, false),
+            (Number::UInt8, Number::Int16, true),
+            (Number::UInt8, Number::Int8, false),
+            (Number::Int8, Number::UInt64, false),
+            (Number::UInt16, Number::Float32, true),
+            (Number::Int32, Number::Float32, false),
+            (Number::UInt32, Number::Float64, true),
+            (Number::Int64, Number::Float64, false),
+            (Number::Float32, Number::Float64, true),
+            (Number::Float64, Number::Float32, false),
+            (Number::Float32, Number::Int64, false),
+        ] {
+            assert_eq!(from.fits(to), fits, "{from:?} {to:?}");
         }
     }
 }

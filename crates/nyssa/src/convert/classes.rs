@@ -11,15 +11,12 @@ use arrow_schema::DataType;
 use crate::arrow::Number;
 use crate::rntuple::schema::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::streamer::Basic;
-use crate::streamer::info::{ClassInfo, Element, StreamerInfos};
+use crate::streamer::info::{ClassInfo, Element, Form, StreamerInfos};
 use crate::ttree::{Branch, Shape};
 use crate::type_name::{Argument, TypeName, normalize};
 
 /// Types inside each other deeper than this are not looked into.
 const MAX_DEPTH: usize = 40;
-/// Added to a type code for arrays, and for counted pointers (`kOffsetL`, `kOffsetP`).
-const ARRAY: i32 = 20;
-const COUNTED: i32 = 40;
 
 /// The classes of a file: the newest streamer info of each, by name in normal form.
 #[derive(Clone, Debug, Default)]
@@ -174,40 +171,28 @@ impl<'a> Classes<'a> {
     }
 
     fn element(&self, element: &Element, depth: usize) -> Option<Typed> {
-        let code = element.code;
-        let below = |text: &str| self.named(text, depth + 1);
+        let below = |name: &str| self.named(name, depth + 1);
         let pointee = element.type_name.trim_end_matches(['*', ' ']);
-        if element.class == "TStreamerBase" {
-            return below(&element.name);
-        }
-        if element.class.starts_with("TStreamerSTL") {
-            let typed = arrays(below(pointee)?, element)?;
-            let native = typed.native && pointee.len() == element.type_name.len();
-            return Some(Typed { native, ..typed });
-        }
-        if let Some(leaf) = leaf(code, element) {
-            return Typed::native(leaf);
-        }
-        if (ARRAY + 1..COUNTED).contains(&code) {
-            return arrays(Typed::native(leaf(code - ARRAY, element)?)?, element);
-        }
-        if (COUNTED + 1..COUNTED + ARRAY).contains(&code) {
-            return arrays(
-                Typed::stand_in(FieldType::vector(leaf(code - COUNTED, element)?))?,
-                element,
-            );
-        }
-        match if (81..=90).contains(&code) { code - ARRAY } else { code } {
-            7 | 65 => arrays(Typed::stand_in(FieldType::String)?, element),
-            61 | 62 | 66..=68 => arrays(below(pointee)?, element),
-            63 | 64 | 69 | 70 => {
-                let object = below(pointee)?.field_type;
+        let is_pointer = pointee.len() < element.type_name.len();
+        let typed = match element.form() {
+            Form::Base(class) => return below(class),
+            Form::Number(basic) => return Typed::native(number(basic, element)),
+            Form::Numbers(basic) => Typed::native(number(basic, element))?,
+            Form::Counted(basic) => Typed::stand_in(FieldType::vector(number(basic, element)))?,
+            Form::CString | Form::Text => Typed::stand_in(FieldType::String)?,
+            Form::Container => below(pointee)?,
+            Form::Object(class) | Form::Versioned(class) => below(class)?,
+            Form::Pointer(class) => {
+                let object = below(class)?.field_type;
                 // RNTuple has no optional records without a class.
                 let class = matches!(object, FieldType::Class(_));
-                arrays(Typed::stand_in(FieldType::optional(class.then_some(object)?))?, element)
+                Typed::stand_in(FieldType::optional(class.then_some(object)?))?
             }
-            _ => None,
-        }
+            Form::Loop(..) | Form::Unknown => return None,
+        };
+        // ROOT has no field for a class with a pointer as a member.
+        let native = typed.native && !is_pointer;
+        arrays(Typed { native, ..typed }, element)
     }
 }
 
@@ -219,29 +204,17 @@ fn is_foreign(name: &str) -> bool {
     own || name.starts_with("complex<") || name.starts_with("std::")
 }
 
-/// The fundamental type, or the enum, of a type code.
-fn leaf(code: i32, element: &Element) -> Option<FieldType> {
-    let char = code == 1 && element.type_name.trim().to_lowercase().starts_with("char");
-    let basic = Basic::from_code(code, &element.title)?;
+/// The fundamental type, or the enum, of a member that is a number.
+fn number(basic: Basic, element: &Element) -> FieldType {
+    let char = element.type_name.trim().to_lowercase().starts_with("char");
     let leaf = match basic.number() {
         _ if basic == Basic::Double32 => Leaf::Double32,
-        Number::Bool => Leaf::Bool,
         Number::Int8 if char => Leaf::Char,
-        Number::Int8 => Leaf::Int8,
-        Number::UInt8 => Leaf::UInt8,
-        Number::Int16 => Leaf::Int16,
-        Number::UInt16 => Leaf::UInt16,
-        Number::Int32 => Leaf::Int32,
-        Number::UInt32 => Leaf::UInt32,
-        Number::Int64 => Leaf::Int64,
-        Number::UInt64 => Leaf::UInt64,
-        // Also values of a range, which need not be floats.
-        Number::Float32 => Leaf::Float,
-        Number::Float64 => Leaf::Double,
+        number => number.into(),
     };
     let name = normalize(element.type_name.trim_end_matches(['*', ' ']));
-    let is_enum = leaf == Leaf::Int32 && code == 3 && Leaf::of_name(&name).is_none();
-    Some(if is_enum { FieldType::Enum(name, leaf) } else { FieldType::Leaf(leaf) })
+    let is_enum = leaf == Leaf::Int32 && Leaf::of_name(&name).is_none();
+    if is_enum { FieldType::Enum(name, leaf) } else { FieldType::Leaf(leaf) }
 }
 
 /// Fixed arrays of a type, as many as the member has dimensions.

@@ -83,7 +83,7 @@ fn bytes(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> (u64, u64)
     for &id in columns {
         let Some(range) = cluster.columns.get(id.0 as usize) else { continue };
         let decoded = match schema.column(id).column_type.map(Element::of_column) {
-            Some(Element::Bit) => range.elements.div_ceil(8),
+            Some(Element::BIT) => range.elements.div_ceil(8),
             Some(element) => range.elements.saturating_mul(element.width() as u64),
             None => 0,
         };

@@ -2,6 +2,7 @@
 //! packed as their member's comment says (`TStreamerElement`, "GetRange").
 
 use crate::arrow::Number;
+use crate::type_name;
 
 /// How a number is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,25 +108,16 @@ impl Basic {
 
     /// The type of a C++ or ROOT name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Some(Self::Plain(match name {
-            "bool" | "Bool_t" => Number::Bool,
-            "char" | "signed char" | "Char_t" | "int8_t" => Number::Int8,
-            "unsigned char" | "UChar_t" | "uint8_t" | "Byte_t" => Number::UInt8,
-            "short" | "Short_t" | "int16_t" => Number::Int16,
-            "unsigned short" | "UShort_t" | "uint16_t" => Number::UInt16,
-            "int" | "Int_t" | "int32_t" => Number::Int32,
-            "unsigned int" | "unsigned" | "UInt_t" | "uint32_t" => Number::UInt32,
-            "long" | "long long" | "Long_t" | "Long64_t" | "int64_t" => Number::Int64,
-            "unsigned long" | "unsigned long long" | "ULong_t" | "ULong64_t" | "uint64_t"
-            | "size_t" => Number::UInt64,
-            "float" | "Float_t" => Number::Float32,
-            "Double32_t" => return Some(Self::Double32),
-            "double" | "Double_t" => Number::Float64,
-            "Float16_t" => {
-                return Some(Self::Truncated { bits: FLOAT16_BITS, number: Number::Float32 });
+        match name {
+            "Double32_t" => Some(Self::Double32),
+            "Float16_t" => Some(Self::Truncated { bits: FLOAT16_BITS, number: Number::Float32 }),
+            // Streamer info treats `std::byte` as the enum that it is in C++.
+            "byte" => None,
+            _ => {
+                let name = type_name::fundamental(name)?;
+                Number::of_type_name(name).map(Self::Plain)
             }
-            _ => return None,
-        }))
+        }
     }
 
     /// Size of one streamed value, bytes (a referenced `Bits` has 2 more).

@@ -47,6 +47,13 @@ pub enum Argument {
     Value(String),
 }
 
+/// The normal form of the name of a fundamental type or of ROOT's and C's typedefs of one; `None` for all other
+/// names. `unsigned int` and `UInt_t` are `std::uint32_t`.
+pub(crate) fn fundamental(name: &str) -> Option<&'static str> {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    alias::fundamental(&words)
+}
+
 impl TypeName {
     /// Parses and normalises a name.
     ///

@@ -1,5 +1,7 @@
 //! The table of column types (specification, "Column Description").
 
+use crate::arrow::Number;
+
 /// The form of elements in memory after decoding, for little-endian machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
@@ -14,7 +16,7 @@ pub enum Native {
 }
 
 macro_rules! column_types {
-    ($($(#[$meta:meta])* $name:ident = $code:literal, $bits:literal, $native:expr;)*) => {
+    ($($(#[$meta:meta])* $name:ident = $code:literal, $bits:literal, $native:expr, $number:expr;)*) => {
         /// A column type on disk.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)]
@@ -47,6 +49,12 @@ macro_rules! column_types {
             /// The form in memory.
             pub fn native(self) -> Native {
                 match self { $(Self::$name => $native,)* }
+            }
+
+            /// The type of the numbers in a column. Half precision has no type in C++; indexes and
+            /// switches are no numbers.
+            pub fn number(self) -> Option<Number> {
+                match self { $(Self::$name => $number,)* }
             }
         }
     };
@@ -89,34 +97,34 @@ impl ColumnType {
 }
 
 column_types! {
-    Bit = 0x00, 1, Native::Bit;
-    Byte = 0x01, 8, Native::Bytes(1);
-    Char = 0x02, 8, Native::Bytes(1);
-    Int8 = 0x03, 8, Native::Bytes(1);
-    UInt8 = 0x04, 8, Native::Bytes(1);
-    Int16 = 0x05, 16, Native::Bytes(2);
-    UInt16 = 0x06, 16, Native::Bytes(2);
-    Int32 = 0x07, 32, Native::Bytes(4);
-    UInt32 = 0x08, 32, Native::Bytes(4);
-    Int64 = 0x09, 64, Native::Bytes(8);
-    UInt64 = 0x0A, 64, Native::Bytes(8);
-    Real16 = 0x0B, 16, Native::Bytes(2);
-    Real32 = 0x0C, 32, Native::Bytes(4);
-    Real64 = 0x0D, 64, Native::Bytes(8);
-    Index32 = 0x0E, 32, Native::Index;
-    Index64 = 0x0F, 64, Native::Index;
-    Switch = 0x10, 96, Native::Switch;
-    SplitInt16 = 0x11, 16, Native::Bytes(2);
-    SplitUInt16 = 0x12, 16, Native::Bytes(2);
-    SplitInt32 = 0x13, 32, Native::Bytes(4);
-    SplitUInt32 = 0x14, 32, Native::Bytes(4);
-    SplitInt64 = 0x15, 64, Native::Bytes(8);
-    SplitUInt64 = 0x16, 64, Native::Bytes(8);
-    SplitReal16 = 0x17, 16, Native::Bytes(2);
-    SplitReal32 = 0x18, 32, Native::Bytes(4);
-    SplitReal64 = 0x19, 64, Native::Bytes(8);
-    SplitIndex32 = 0x1A, 32, Native::Index;
-    SplitIndex64 = 0x1B, 64, Native::Index;
-    Real32Trunc = 0x1C, 31, Native::Bytes(4);
-    Real32Quant = 0x1D, 32, Native::Bytes(4);
+    Bit = 0x00, 1, Native::Bit, Some(Number::Bool);
+    Byte = 0x01, 8, Native::Bytes(1), Some(Number::UInt8);
+    Char = 0x02, 8, Native::Bytes(1), Some(Number::Int8);
+    Int8 = 0x03, 8, Native::Bytes(1), Some(Number::Int8);
+    UInt8 = 0x04, 8, Native::Bytes(1), Some(Number::UInt8);
+    Int16 = 0x05, 16, Native::Bytes(2), Some(Number::Int16);
+    UInt16 = 0x06, 16, Native::Bytes(2), Some(Number::UInt16);
+    Int32 = 0x07, 32, Native::Bytes(4), Some(Number::Int32);
+    UInt32 = 0x08, 32, Native::Bytes(4), Some(Number::UInt32);
+    Int64 = 0x09, 64, Native::Bytes(8), Some(Number::Int64);
+    UInt64 = 0x0A, 64, Native::Bytes(8), Some(Number::UInt64);
+    Real16 = 0x0B, 16, Native::Bytes(2), None;
+    Real32 = 0x0C, 32, Native::Bytes(4), Some(Number::Float32);
+    Real64 = 0x0D, 64, Native::Bytes(8), Some(Number::Float64);
+    Index32 = 0x0E, 32, Native::Index, None;
+    Index64 = 0x0F, 64, Native::Index, None;
+    Switch = 0x10, 96, Native::Switch, None;
+    SplitInt16 = 0x11, 16, Native::Bytes(2), Some(Number::Int16);
+    SplitUInt16 = 0x12, 16, Native::Bytes(2), Some(Number::UInt16);
+    SplitInt32 = 0x13, 32, Native::Bytes(4), Some(Number::Int32);
+    SplitUInt32 = 0x14, 32, Native::Bytes(4), Some(Number::UInt32);
+    SplitInt64 = 0x15, 64, Native::Bytes(8), Some(Number::Int64);
+    SplitUInt64 = 0x16, 64, Native::Bytes(8), Some(Number::UInt64);
+    SplitReal16 = 0x17, 16, Native::Bytes(2), None;
+    SplitReal32 = 0x18, 32, Native::Bytes(4), Some(Number::Float32);
+    SplitReal64 = 0x19, 64, Native::Bytes(8), Some(Number::Float64);
+    SplitIndex32 = 0x1A, 32, Native::Index, None;
+    SplitIndex64 = 0x1B, 64, Native::Index, None;
+    Real32Trunc = 0x1C, 31, Native::Bytes(4), Some(Number::Float32);
+    Real32Quant = 0x1D, 32, Native::Bytes(4), Some(Number::Float32);
 }

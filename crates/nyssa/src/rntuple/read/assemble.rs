@@ -14,6 +14,7 @@ use arrow_schema::{DataType, Field as ArrowField, Fields};
 use super::element::Element;
 use super::execute::Data;
 use super::shape::{Form, Node, NodeKind, StreamSlot, array_size, union_fields};
+use crate::arrow::with_number;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 
@@ -72,24 +73,17 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
 
 fn values(slot: &StreamSlot, streams: &[Data], length: usize) -> Result<ArrayRef> {
     macro_rules! primitive {
-        ($type:ident) => {{
+        ($type:ty) => {{
             let (buffer, length) = buffer(slot, streams, length)?;
             let values = ScalarBuffer::new(buffer, 0, length);
-            Arc::new(PrimitiveArray::<types::$type>::try_new(values, None).map_err(arrow)?)
+            Arc::new(PrimitiveArray::<$type>::try_new(values, None).map_err(arrow)?)
         }};
     }
     Ok(match slot.stream.element {
-        Element::Bit => booleans(slot, streams, length)?,
-        Element::Int8 => primitive!(Int8Type),
-        Element::Byte | Element::UInt8 => primitive!(UInt8Type),
-        Element::Int16 => primitive!(Int16Type),
-        Element::UInt16 => primitive!(UInt16Type),
-        Element::Int32 => primitive!(Int32Type),
-        Element::UInt32 => primitive!(UInt32Type),
-        Element::Int64 => primitive!(Int64Type),
-        Element::UInt64 => primitive!(UInt64Type),
-        Element::Float32 => primitive!(Float32Type),
-        Element::Float64 => primitive!(Float64Type),
+        Element::Number(number) => {
+            with_number!(number, T => primitive!(T), bool => booleans(slot, streams, length)?)
+        }
+        Element::Byte => primitive!(types::UInt8Type),
         Element::Float16 | Element::Index | Element::Switch => return Err(internal()),
     })
 }

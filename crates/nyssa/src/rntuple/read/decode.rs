@@ -1,6 +1,7 @@
 //! Verifies, decompresses, decodes and casts one page, into its place in the output.
 
 use super::element::{Element, cast};
+use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::page;
@@ -67,7 +68,7 @@ impl PageTask<'_> {
                 let Self { stored, checksum, encoding, elements, .. } = self;
                 page::unseal(stored, *checksum, encoding, *elements, out, &mut scratch.unsealed)
             }
-            PageOutput::Bits(bits) if stored == Element::Bit => {
+            PageOutput::Bits(bits) if stored == Element::BIT => {
                 // Arrow packs bits in the same way.
                 bits.extend_from_slice(self.open(&mut scratch.unsealed)?);
                 Ok(())
@@ -87,7 +88,7 @@ impl PageTask<'_> {
     pub fn page(&self, scratch: &mut Scratch) -> Result<DecodedPage> {
         let stored = Element::of_column(self.encoding.column_type);
         let mut bytes = Vec::new();
-        let element = if stored == Element::Bit && self.target == Element::Bit {
+        let element = if stored == Element::BIT && self.target == Element::BIT {
             bytes.extend_from_slice(self.open(&mut scratch.unsealed)?);
             stored
         } else {
@@ -107,7 +108,7 @@ impl PageTask<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         match out {
-            PageOutput::Bits(bits) if page.element == Element::Bit => {
+            PageOutput::Bits(bits) if page.element == Element::BIT => {
                 bits.extend_from_slice(&page.bytes);
                 Ok(())
             }
@@ -138,7 +139,7 @@ impl PageTask<'_> {
             }
             PageOutput::Bits(bits) => {
                 bools.resize(self.elements, 0);
-                cast(from, page, Element::Bit, bools)?;
+                cast(from, page, Element::BIT, bools)?;
                 bits.extend(bools.chunks(8).map(pack));
                 Ok(())
             }
@@ -171,10 +172,10 @@ impl PageTask<'_> {
     ) -> Result<Element> {
         let packed = self.open(unsealed)?;
         let quantized = self.encoding.column_type == ColumnType::Real32Quant;
-        if quantized && self.target == Element::Float64 {
+        if quantized && self.target == Element::Number(Number::Float64) {
             page.resize(self.elements * 8, 0);
             self.encoding.decode_f64(packed, self.elements, page)?;
-            return Ok(Element::Float64);
+            return Ok(Element::Number(Number::Float64));
         }
         page.resize(self.elements * stored.width(), 0);
         self.encoding.decode(packed, self.elements, page)?;

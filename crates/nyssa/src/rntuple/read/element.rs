@@ -1,101 +1,87 @@
 //! Types of elements in memory, and the casts between them.
 
+use std::fmt;
+
+use arrow_array::ArrowPrimitiveType;
 use arrow_schema::DataType;
 
+use crate::arrow::{Number, with_integer};
 use crate::error::{Error, Result};
-use crate::rntuple::encoding::{ColumnType, SWITCH_SIZE};
+use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE};
 
 /// Type of the elements of a stream in memory, little-endian.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Element {
-    /// Packed bits, least significant first.
-    Bit,
+    /// A number. Bits are packed, least significant first.
+    Number(Number),
     /// Raw byte of any 8-bit column.
     Byte,
-    /// 8-bit signed integer.
-    Int8,
-    /// 8-bit unsigned integer.
-    UInt8,
-    /// 16-bit signed integer.
-    Int16,
-    /// 16-bit unsigned integer.
-    UInt16,
-    /// 32-bit signed integer.
-    Int32,
-    /// 32-bit unsigned integer.
-    UInt32,
-    /// 64-bit signed integer.
-    Int64,
-    /// 64-bit unsigned integer.
-    UInt64,
-    /// IEEE-754 half precision. Only pages have it; fields are read as [`Element::Float32`].
+    /// IEEE-754 half precision. Only pages have it; fields are read in single precision.
     Float16,
-    /// IEEE-754 single precision.
-    Float32,
-    /// IEEE-754 double precision.
-    Float64,
     /// 64-bit end offsets of collections.
     Index,
     /// Index and tag of variants, 12 bytes, see [`crate::rntuple::encoding::switch_parts`].
     Switch,
 }
 
+impl fmt::Debug for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Number(Number::Bool) => "Bit",
+            Self::Number(number) => return number.fmt(f),
+            Self::Byte => "Byte",
+            Self::Float16 => "Float16",
+            Self::Index => "Index",
+            Self::Switch => "Switch",
+        })
+    }
+}
+
+impl serde::Serialize for Element {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{self:?}"))
+    }
+}
+
 impl Element {
+    /// A packed bit.
+    pub const BIT: Self = Self::Number(Number::Bool);
+
     /// Finds the type for a normalised C++ type name. Returns `None` for names that are not fundamental
     /// types.
     pub fn from_cpp(type_name: &str) -> Option<Self> {
-        Some(match type_name {
-            "bool" => Self::Bit,
-            "char" | "std::int8_t" => Self::Int8,
-            "std::byte" | "std::uint8_t" => Self::UInt8,
-            "std::int16_t" => Self::Int16,
-            "std::uint16_t" => Self::UInt16,
-            "std::int32_t" => Self::Int32,
-            "std::uint32_t" => Self::UInt32,
-            "std::int64_t" => Self::Int64,
-            "std::uint64_t" => Self::UInt64,
-            "float" => Self::Float32,
-            "double" => Self::Float64,
-            _ => return None,
-        })
+        Number::of_type_name(type_name).map(Self::Number)
     }
 
     /// The type in which pages of a column type are decoded.
     pub fn of_column(column_type: ColumnType) -> Self {
-        use ColumnType as C;
-        match column_type {
-            C::Bit => Self::Bit,
-            C::Byte | C::UInt8 => Self::UInt8,
-            C::Char | C::Int8 => Self::Int8,
-            C::Int16 | C::SplitInt16 => Self::Int16,
-            C::UInt16 | C::SplitUInt16 => Self::UInt16,
-            C::Int32 | C::SplitInt32 => Self::Int32,
-            C::UInt32 | C::SplitUInt32 => Self::UInt32,
-            C::Int64 | C::SplitInt64 => Self::Int64,
-            C::UInt64 | C::SplitUInt64 => Self::UInt64,
-            C::Real16 | C::SplitReal16 => Self::Float16,
-            C::Real32 | C::SplitReal32 | C::Real32Trunc | C::Real32Quant => Self::Float32,
-            C::Real64 | C::SplitReal64 => Self::Float64,
-            C::Index32 | C::Index64 | C::SplitIndex32 | C::SplitIndex64 => Self::Index,
-            C::Switch => Self::Switch,
+        match (column_type.native(), column_type.number()) {
+            (Native::Index, _) => Self::Index,
+            (Native::Switch, _) => Self::Switch,
+            (_, Some(number)) => Self::Number(number),
+            // Half precision is the only kind of number that no type in memory has.
+            (_, None) => Self::Float16,
         }
     }
 
     /// Size in bytes of `count` elements. `None` if it overflows.
     pub fn bytes(self, count: usize) -> Option<usize> {
         match self {
-            Self::Bit => Some(count.div_ceil(8)),
+            Self::BIT => Some(count.div_ceil(8)),
             _ => count.checked_mul(self.width()),
         }
     }
 
-    /// Size in bytes of one element. It is 1 for [`Element::Bit`], whose unpacked form is a byte.
+    /// Size in bytes of one element. It is 1 for [`Element::BIT`], whose unpacked form is a byte.
     pub fn width(self) -> usize {
         match self {
-            Self::Bit | Self::Byte | Self::Int8 | Self::UInt8 => 1,
-            Self::Int16 | Self::UInt16 | Self::Float16 => 2,
-            Self::Int32 | Self::UInt32 | Self::Float32 => 4,
-            Self::Int64 | Self::UInt64 | Self::Float64 | Self::Index => 8,
+            Self::Number(number) => number.size(),
+            Self::Byte => 1,
+            Self::Float16 => 2,
+            Self::Index => 8,
             Self::Switch => SWITCH_SIZE,
         }
     }
@@ -103,42 +89,40 @@ impl Element {
     /// The Arrow type of an array of these elements.
     pub fn data_type(self) -> DataType {
         match self {
-            Self::Bit => DataType::Boolean,
-            Self::Int8 => DataType::Int8,
-            Self::Byte | Self::UInt8 => DataType::UInt8,
-            Self::Int16 => DataType::Int16,
-            Self::UInt16 => DataType::UInt16,
-            Self::Int32 => DataType::Int32,
-            Self::UInt32 => DataType::UInt32,
-            Self::Int64 | Self::Index => DataType::Int64,
-            Self::UInt64 => DataType::UInt64,
+            Self::Number(number) => number.data_type(),
+            Self::Byte => DataType::UInt8,
+            Self::Index => DataType::Int64,
             Self::Float16 => DataType::Float16,
-            Self::Float32 => DataType::Float32,
-            Self::Float64 => DataType::Float64,
             Self::Switch => DataType::FixedSizeBinary(SWITCH_SIZE as i32),
         }
     }
 
     /// Whether elements of `stored` may be read as this element (the table of "Fundamental Types").
     pub fn reads(self, stored: Self) -> bool {
-        let integer =
-            |element: Self| !element.is_float() && !matches!(element, Self::Index | Self::Switch);
         match self {
             Self::Index | Self::Switch => stored == self,
-            Self::Float32 | Self::Float64 => stored.is_float(),
             Self::Float16 => false,
-            Self::Byte => matches!(stored, Self::Int8 | Self::UInt8),
-            _ => integer(stored),
+            Self::Byte => stored.is_byte(),
+            Self::Number(number) if number.is_float() => stored.is_float(),
+            Self::Number(_) => !stored.is_float() && !matches!(stored, Self::Index | Self::Switch),
         }
     }
 
     /// Whether a decoded page of `stored` elements needs no cast to this type.
     pub fn is_same(self, stored: Self) -> bool {
-        self == stored || self == Self::Byte && matches!(stored, Self::Int8 | Self::UInt8)
+        self == stored || self == Self::Byte && stored.is_byte()
     }
 
     fn is_float(self) -> bool {
-        matches!(self, Self::Float16 | Self::Float32 | Self::Float64)
+        match self {
+            Self::Number(number) => number.is_float(),
+            other => other == Self::Float16,
+        }
+    }
+
+    /// Whether it is an integer of 8 bits.
+    fn is_byte(self) -> bool {
+        matches!(self, Self::Number(Number::Int8 | Number::UInt8))
     }
 }
 
@@ -150,41 +134,35 @@ impl Element {
 /// [`Element::reads`] does not allow.
 pub fn cast(from: Element, input: &[u8], to: Element, out: &mut [u8]) -> Result<()> {
     use Element as E;
+    type Of<T> = <T as ArrowPrimitiveType>::Native;
+    // Integers of type `S` become numbers of type `to`.
     macro_rules! to_integer {
-        ($source:ty) => {
-            match to {
-                E::Bit => each::<$source, u8>(input, out, |value| Some(u8::from(value != 0))),
-                E::Int8 => each::<$source, i8>(input, out, |value| i8::try_from(value).ok()),
-                E::UInt8 => each::<$source, u8>(input, out, |value| u8::try_from(value).ok()),
-                E::Int16 => each::<$source, i16>(input, out, |value| i16::try_from(value).ok()),
-                E::UInt16 => each::<$source, u16>(input, out, |value| u16::try_from(value).ok()),
-                E::Int32 => each::<$source, i32>(input, out, |value| i32::try_from(value).ok()),
-                E::UInt32 => each::<$source, u32>(input, out, |value| u32::try_from(value).ok()),
-                E::Int64 => each::<$source, i64>(input, out, |value| i64::try_from(value).ok()),
-                E::UInt64 => each::<$source, u64>(input, out, |value| u64::try_from(value).ok()),
-                E::Byte | E::Float16 | E::Float32 | E::Float64 | E::Index | E::Switch => {
-                    Err(no_cast(from, to))
-                }
-            }
+        ($source:ty, $to:expr) => {
+            with_integer!($to,
+                T => each::<$source, Of<T>>(input, out, |value| value.try_into().ok()),
+                bool => each::<$source, u8>(input, out, |value| Some(u8::from(value != 0))),
+                float => Err(no_cast(from, to)))
         };
     }
     match (from, to) {
-        (E::Bit | E::UInt8, _) => to_integer!(u8),
-        (E::Int8, _) => to_integer!(i8),
-        (E::Int16, _) => to_integer!(i16),
-        (E::UInt16, _) => to_integer!(u16),
-        (E::Int32, _) => to_integer!(i32),
-        (E::UInt32, _) => to_integer!(u32),
-        (E::Int64, _) => to_integer!(i64),
-        (E::UInt64, _) => to_integer!(u64),
-        (E::Float16, E::Float32) => each::<u16, f32>(input, out, |bits| Some(from_half(bits))),
-        (E::Float16, E::Float64) => {
+        (E::Float16, E::Number(Number::Float32)) => {
+            each::<u16, f32>(input, out, |bits| Some(from_half(bits)))
+        }
+        (E::Float16, E::Number(Number::Float64)) => {
             each::<u16, f64>(input, out, |bits| Some(f64::from(from_half(bits))))
         }
-        (E::Float32, E::Float64) => each::<f32, f64>(input, out, |value| Some(f64::from(value))),
+        (E::Number(Number::Float32), E::Number(Number::Float64)) => {
+            each::<f32, f64>(input, out, |value| Some(f64::from(value)))
+        }
         // ROOT narrows doubles in float fields the same way: round to nearest.
         #[allow(clippy::cast_possible_truncation)]
-        (E::Float64, E::Float32) => each::<f64, f32>(input, out, |value| Some(value as f32)),
+        (E::Number(Number::Float64), E::Number(Number::Float32)) => {
+            each::<f64, f32>(input, out, |value| Some(value as f32))
+        }
+        (E::Number(source), E::Number(target)) => with_integer!(source,
+            S => to_integer!(Of<S>, target),
+            bool => to_integer!(u8, target),
+            float => Err(no_cast(from, to))),
         _ => Err(no_cast(from, to)),
     }
 }
@@ -194,15 +172,15 @@ fn no_cast(from: Element, to: Element) -> Error {
 }
 
 /// A number that is stored as little-endian bytes.
-trait Number: Copy + std::fmt::Display {
+trait LittleEndian: Copy + std::fmt::Display {
     const WIDTH: usize;
     fn read(bytes: &[u8]) -> Self;
     fn write(self, bytes: &mut [u8]);
 }
 
-macro_rules! number {
+macro_rules! little_endian {
     ($($type:ty)*) => {$(
-        impl Number for $type {
+        impl LittleEndian for $type {
             const WIDTH: usize = size_of::<$type>();
             fn read(bytes: &[u8]) -> Self {
                 let mut array = [0; size_of::<$type>()];
@@ -216,9 +194,9 @@ macro_rules! number {
     )*};
 }
 
-number!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+little_endian!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 
-fn each<S: Number, T: Number>(
+fn each<S: LittleEndian, T: LittleEndian>(
     input: &[u8],
     out: &mut [u8],
     convert: impl Fn(S) -> Option<T>,
@@ -275,22 +253,32 @@ mod tests {
     #[test]
     fn integers_widen_with_their_sign() {
         let mut out = [0; 8];
-        cast(Element::Int8, &[0xFF], Element::Int64, &mut out).unwrap();
+        cast(Element::Number(Number::Int8), &[0xFF], Element::Number(Number::Int64), &mut out)
+            .unwrap();
         assert_eq!(i64::from_le_bytes(out), -1);
-        cast(Element::UInt8, &[0xFF], Element::Int64, &mut out).unwrap();
+        cast(Element::Number(Number::UInt8), &[0xFF], Element::Number(Number::Int64), &mut out)
+            .unwrap();
         assert_eq!(i64::from_le_bytes(out), 255);
     }
 
     #[test]
     fn integers_that_do_not_fit_are_refused() {
         let mut out = [0; 1];
-        let error = cast(Element::Int16, &300i16.to_le_bytes(), Element::UInt8, &mut out);
+        let error = cast(
+            Element::Number(Number::Int16),
+            &300i16.to_le_bytes(),
+            Element::Number(Number::UInt8),
+            &mut out,
+        );
         assert_eq!(
             error.unwrap_err().to_string(),
             "stored value 300 does not fit the field's type"
         );
-        assert!(cast(Element::Int8, &[0xFF], Element::UInt8, &mut out).is_err());
-        assert!(!Element::Float32.reads(Element::Int32));
-        assert!(Element::Bit.reads(Element::Int32));
+        assert!(
+            cast(Element::Number(Number::Int8), &[0xFF], Element::Number(Number::UInt8), &mut out)
+                .is_err()
+        );
+        assert!(!Element::Number(Number::Float32).reads(Element::Number(Number::Int32)));
+        assert!(Element::BIT.reads(Element::Number(Number::Int32)));
     }
 }

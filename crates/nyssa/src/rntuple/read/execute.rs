@@ -182,7 +182,7 @@ impl Executor<'_> {
 
 /// Size in bytes of the output of a stream. Bits have none.
 fn size(stream: &StreamPlan) -> Result<usize> {
-    if stream.element == Element::Bit {
+    if stream.element == Element::BIT {
         return Ok(0);
     }
     let length = to_usize(stream.length, "column")?;
@@ -197,7 +197,7 @@ fn size(stream: &StreamPlan) -> Result<usize> {
 
 fn bit_pages(stream: &StreamPlan) -> Vec<Vec<u8>> {
     let pages = stream.parts.iter().map(|part| part.pages.len()).sum();
-    vec![Vec::new(); if stream.element == Element::Bit { pages } else { 0 }]
+    vec![Vec::new(); if stream.element == Element::BIT { pages } else { 0 }]
 }
 
 /// Cuts an output into the disjoint slices of its pages, by part and page.
@@ -206,7 +206,7 @@ fn split<'o>(
     bytes: &'o mut [u8],
     bits: &'o mut [Vec<u8>],
 ) -> Result<Vec<Vec<Option<PageOutput<'o>>>>> {
-    if stream.element == Element::Bit {
+    if stream.element == Element::BIT {
         let mut pages = bits.iter_mut();
         let part = |part: &StreamPart| {
             pages.by_ref().take(part.pages.len()).map(|page| Some(PageOutput::Bits(page))).collect()
@@ -243,7 +243,7 @@ enum Finished {
 
 fn finish(stream: &StreamPlan, words: &mut [u64], bits: &[Vec<u8>]) -> Result<Finished> {
     match stream.element {
-        Element::Bit => join_bits(stream, bits).map(Finished::Bits),
+        Element::BIT => join_bits(stream, bits).map(Finished::Bits),
         Element::Index => rebase(stream, words).map(Finished::Offsets),
         Element::Switch => Switches::new(stream, words).map(Finished::Switches),
         _ => Ok(Finished::Values),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::element::Element;
 use super::stream::Stream;
 use super::streamers::Streamers;
-use crate::arrow::{NONE, field as arrow_field, streamer_field, typed_field};
+use crate::arrow::{NONE, Number, field as arrow_field, streamer_field, typed_field};
 use crate::rntuple::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
 use crate::streamer::ObjectLayout;
 
@@ -276,7 +276,7 @@ fn leaf(
         if field.columns.is_empty() {
             return Ok(NodeKind::Array { size, item: Box::new(child(only_child(field)?)?) });
         }
-        return Ok(NodeKind::Bitset { bits: slot(0, 1, Element::Bit)?, size });
+        return Ok(NodeKind::Bitset { bits: slot(0, 1, Element::BIT)?, size });
     }
     if let Some(inner) = field.type_name.strip_prefix("ROOT::RNTupleCardinality<") {
         let wide = match inner.trim_end_matches('>').trim() {
@@ -297,7 +297,7 @@ fn leaf(
             // A type name that is not fundamental, such as a typedef, is read as the type of its column.
             let stored = || schema.column(*first).column_type.map(Element::of_column);
             let element = match Element::from_cpp(&field.type_name).or_else(stored) {
-                Some(Element::Float16) => Element::Float32,
+                Some(Element::Float16) => Element::Number(Number::Float32),
                 Some(Element::Index | Element::Switch) | None => {
                     return Err(format!("type {} is not known", field.type_name));
                 }

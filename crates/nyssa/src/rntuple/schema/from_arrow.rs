@@ -22,7 +22,7 @@ use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 
 use super::to_arrow::{CHECKSUM, VERSION};
 use super::{Class, Classes, FieldType, Leaf, Schema, SchemaBuilder, SetKind};
-use crate::arrow::{Date, STREAMER, STRING};
+use crate::arrow::{Date, Number, STREAMER, STRING};
 use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::type_name::{Argument, TypeName};
@@ -287,21 +287,10 @@ fn same_values(left: Leaf, right: Leaf) -> bool {
 }
 
 fn leaf(data_type: &DataType) -> Option<Leaf> {
-    Some(match data_type {
-        DataType::Boolean => Leaf::Bool,
-        DataType::Int8 => Leaf::Int8,
-        DataType::UInt8 => Leaf::UInt8,
-        DataType::Int16 => Leaf::Int16,
-        DataType::UInt16 => Leaf::UInt16,
-        DataType::Int32 => Leaf::Int32,
-        DataType::UInt32 => Leaf::UInt32,
-        DataType::Int64 => Leaf::Int64,
-        DataType::UInt64 => Leaf::UInt64,
-        DataType::Float16 => Leaf::Half,
-        DataType::Float32 => Leaf::Float,
-        DataType::Float64 => Leaf::Double,
-        _ => return None,
-    })
+    match data_type {
+        DataType::Float16 => Some(Leaf::Half),
+        other => Number::of_data_type(other).map(Leaf::from),
+    }
 }
 
 fn unsupported(data_type: &DataType) -> Error {

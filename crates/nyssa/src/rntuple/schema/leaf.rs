@@ -1,6 +1,7 @@
 //! Fundamental types with their names and columns (specification, "Fundamental Types"). The default columns
 //! are those of ROOT.
 
+use crate::arrow::Number;
 use crate::rntuple::encoding::ColumnType;
 
 /// A fundamental type. It has one field with one column.
@@ -76,19 +77,26 @@ impl Leaf {
     /// The normalised C++ type name.
     pub fn type_name(self) -> &'static str {
         match self {
-            Self::Bool => "bool",
             Self::Char => "char",
             Self::Byte => "std::byte",
-            Self::Int8 => "std::int8_t",
-            Self::UInt8 => "std::uint8_t",
-            Self::Int16 => "std::int16_t",
-            Self::UInt16 => "std::uint16_t",
-            Self::Int32 => "std::int32_t",
-            Self::UInt32 => "std::uint32_t",
-            Self::Int64 => "std::int64_t",
-            Self::UInt64 => "std::uint64_t",
-            Self::Half | Self::Float => "float",
-            Self::Double | Self::Double32 => "double",
+            other => other.number().type_name(),
+        }
+    }
+
+    /// The type in memory.
+    pub fn number(self) -> Number {
+        match self {
+            Self::Bool => Number::Bool,
+            Self::Char | Self::Int8 => Number::Int8,
+            Self::Byte | Self::UInt8 => Number::UInt8,
+            Self::Int16 => Number::Int16,
+            Self::UInt16 => Number::UInt16,
+            Self::Int32 => Number::Int32,
+            Self::UInt32 => Number::UInt32,
+            Self::Int64 => Number::Int64,
+            Self::UInt64 => Number::UInt64,
+            Self::Half | Self::Float => Number::Float32,
+            Self::Double | Self::Double32 => Number::Float64,
         }
     }
 
@@ -100,30 +108,43 @@ impl Leaf {
     /// Default column of ROOT: the split type when pages are compressed. `Double32_t` is split in both cases,
     /// as in ROOT.
     pub fn column_type(self, compressed: bool) -> ColumnType {
-        match (self, compressed) {
-            (Self::Bool, _) => ColumnType::Bit,
-            (Self::Char, _) => ColumnType::Char,
-            (Self::Byte, _) => ColumnType::Byte,
-            (Self::Int8, _) => ColumnType::Int8,
-            (Self::UInt8, _) => ColumnType::UInt8,
-            (Self::Int16, true) => ColumnType::SplitInt16,
-            (Self::Int16, false) => ColumnType::Int16,
-            (Self::UInt16, true) => ColumnType::SplitUInt16,
-            (Self::UInt16, false) => ColumnType::UInt16,
-            (Self::Int32, true) => ColumnType::SplitInt32,
-            (Self::Int32, false) => ColumnType::Int32,
-            (Self::UInt32, true) => ColumnType::SplitUInt32,
-            (Self::UInt32, false) => ColumnType::UInt32,
-            (Self::Int64, true) => ColumnType::SplitInt64,
-            (Self::Int64, false) => ColumnType::Int64,
-            (Self::UInt64, true) => ColumnType::SplitUInt64,
-            (Self::UInt64, false) => ColumnType::UInt64,
+        let plain = match self {
+            Self::Bool => ColumnType::Bit,
+            Self::Char => ColumnType::Char,
+            Self::Byte => ColumnType::Byte,
+            Self::Int8 => ColumnType::Int8,
+            Self::UInt8 => ColumnType::UInt8,
+            Self::Int16 => ColumnType::Int16,
+            Self::UInt16 => ColumnType::UInt16,
+            Self::Int32 => ColumnType::Int32,
+            Self::UInt32 => ColumnType::UInt32,
+            Self::Int64 => ColumnType::Int64,
+            Self::UInt64 => ColumnType::UInt64,
             // ROOT has no split default for half precision, because `Real16` is always set explicitly.
-            (Self::Half, _) => ColumnType::Real16,
-            (Self::Float, true) | (Self::Double32, _) => ColumnType::SplitReal32,
-            (Self::Float, false) => ColumnType::Real32,
-            (Self::Double, true) => ColumnType::SplitReal64,
-            (Self::Double, false) => ColumnType::Real64,
+            Self::Half => return ColumnType::Real16,
+            Self::Double32 => return ColumnType::SplitReal32,
+            Self::Float => ColumnType::Real32,
+            Self::Double => ColumnType::Real64,
+        };
+        if compressed { plain.split_form() } else { plain }
+    }
+}
+
+/// The fundamental type that has the name of a number in C++.
+impl From<Number> for Leaf {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Bool => Self::Bool,
+            Number::Int8 => Self::Int8,
+            Number::UInt8 => Self::UInt8,
+            Number::Int16 => Self::Int16,
+            Number::UInt16 => Self::UInt16,
+            Number::Int32 => Self::Int32,
+            Number::UInt32 => Self::UInt32,
+            Number::Int64 => Self::Int64,
+            Number::UInt64 => Self::UInt64,
+            Number::Float32 => Self::Float,
+            Number::Float64 => Self::Double,
         }
     }
 }

@@ -105,17 +105,7 @@ fn fixed_size(size: u64) -> Result<i32> {
 
 fn number(leaf: Leaf) -> DataType {
     match leaf {
-        Leaf::Bool => DataType::Boolean,
-        Leaf::Char | Leaf::Int8 => DataType::Int8,
-        Leaf::Byte | Leaf::UInt8 => DataType::UInt8,
-        Leaf::Int16 => DataType::Int16,
-        Leaf::UInt16 => DataType::UInt16,
-        Leaf::Int32 => DataType::Int32,
-        Leaf::UInt32 => DataType::UInt32,
-        Leaf::Int64 => DataType::Int64,
-        Leaf::UInt64 => DataType::UInt64,
         Leaf::Half => DataType::Float16,
-        Leaf::Float => DataType::Float32,
-        Leaf::Double | Leaf::Double32 => DataType::Float64,
+        leaf => leaf.number().data_type(),
     }
 }

@@ -4,11 +4,12 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrowPrimitiveType, types as arrow};
-use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_array::{Array, types as arrow};
+use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use super::elements::Elements;
+use crate::arrow::{Number, with_integer};
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, to_half};
 use crate::rntuple::schema::Column;
@@ -33,16 +34,12 @@ pub(super) fn elements(
     array: &dyn Array,
     round: bool,
 ) -> Result<Elements> {
-    let number = Number { column, column_type, type_name, round };
+    let number = Target { column, column_type, type_name, round };
     if array.is_empty() {
         // An empty array can have any type, for example `Null`.
         return Ok(Elements::Bytes { values: Buffer::default(), width: number.width() });
     }
-    macro_rules! integers {
-        ($type:ty) => {
-            number.integers(array.as_primitive::<$type>().values())
-        };
-    }
+    let data_type = array.data_type();
     macro_rules! reals {
         ($type:ty, $width:literal) => {{
             let values = array.as_primitive::<$type>().values();
@@ -50,20 +47,15 @@ pub(super) fn elements(
             number.reals(wide, values.inner(), $width)
         }};
     }
-    match array.data_type() {
-        DataType::Boolean => number.bits(array.as_boolean().values()),
-        DataType::Int8 => integers!(arrow::Int8Type),
-        DataType::UInt8 => integers!(arrow::UInt8Type),
-        DataType::Int16 => integers!(arrow::Int16Type),
-        DataType::UInt16 => integers!(arrow::UInt16Type),
-        DataType::Int32 => integers!(arrow::Int32Type),
-        DataType::UInt32 => integers!(arrow::UInt32Type),
-        DataType::Int64 => integers!(arrow::Int64Type),
-        DataType::UInt64 => integers!(arrow::UInt64Type),
-        DataType::Float16 => reals!(arrow::Float16Type, 2),
-        DataType::Float32 => reals!(arrow::Float32Type, 4),
-        DataType::Float64 => reals!(arrow::Float64Type, 8),
-        other => Err(number.mismatch(other)),
+    match (Number::of_data_type(data_type), data_type) {
+        (Some(integer), _) if !integer.is_float() => with_integer!(integer,
+            T => number.integers(array.as_primitive::<T>().values(), integer),
+            bool => number.bits(array.as_boolean().values()),
+            float => Err(number.mismatch(data_type))),
+        (_, DataType::Float16) => reals!(arrow::Float16Type, 2),
+        (_, DataType::Float32) => reals!(arrow::Float32Type, 4),
+        (_, DataType::Float64) => reals!(arrow::Float64Type, 8),
+        (_, other) => Err(number.mismatch(other)),
     }
 }
 
@@ -76,19 +68,7 @@ pub(super) fn is_number(data_type: &DataType) -> bool {
 /// How similar an Arrow type is to the C++ type `type_name`: 3 for the same type, 2 for the same kind, 1 for
 /// other numbers.
 pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
-    let kind = match type_name {
-        "bool" => DataType::Boolean,
-        "char" | "std::int8_t" => DataType::Int8,
-        "std::byte" | "std::uint8_t" => DataType::UInt8,
-        "std::int16_t" => DataType::Int16,
-        "std::uint16_t" => DataType::UInt16,
-        "std::uint32_t" => DataType::UInt32,
-        "std::int64_t" => DataType::Int64,
-        "std::uint64_t" => DataType::UInt64,
-        "float" => DataType::Float32,
-        "double" => DataType::Float64,
-        _ => DataType::Int32,
-    };
+    let kind = Number::of_type_name(type_name).unwrap_or(Number::Int32).data_type();
     let same_kind = kind.is_floating() == data_type.is_floating()
         && kind.is_integer() == data_type.is_integer();
     match (kind == *data_type, same_kind) {
@@ -98,37 +78,23 @@ pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
     }
 }
 
-struct Number<'a> {
+/// What the numbers of an array become.
+struct Target<'a> {
     column: &'a Column,
     column_type: ColumnType,
     type_name: &'a str,
     round: bool,
 }
 
-impl Number<'_> {
+impl Target<'_> {
     fn values(&self) -> Values {
-        let known = match self.type_name {
-            "bool" => (0, 1),
-            "char" | "std::int8_t" => (i8::MIN.into(), i8::MAX.into()),
-            "std::byte" | "std::uint8_t" => (0, u8::MAX.into()),
-            "std::int16_t" => (i16::MIN.into(), i16::MAX.into()),
-            "std::uint16_t" => (0, u16::MAX.into()),
-            "std::int32_t" => (i32::MIN.into(), i32::MAX.into()),
-            "std::uint32_t" => (0, u32::MAX.into()),
-            "std::int64_t" => (i64::MIN.into(), i64::MAX.into()),
-            "std::uint64_t" => (0, u64::MAX.into()),
-            "double" => return Values::Double,
-            "float" => return Values::Single,
-            // A type name that is not fundamental has the values of its column.
-            _ => {
-                return match (stored_integers(self.column_type), self.column_type) {
-                    (Some(range), _) => Values::Integers(range),
-                    (None, ColumnType::Real64 | ColumnType::SplitReal64) => Values::Double,
-                    _ => Values::Single,
-                };
-            }
-        };
-        Values::Integers(known.0..=known.1)
+        // A type name that is not fundamental has the values of its column.
+        let known = Number::of_type_name(self.type_name);
+        match known.or(self.column_type.number()) {
+            Some(Number::Float64) => Values::Double,
+            None | Some(Number::Float32) => Values::Single,
+            Some(integer) => Values::Integers(integer.integers()),
+        }
     }
 
     /// Size in bytes of one element in memory. Quantized doubles stay doubles until they are packed.
@@ -152,20 +118,21 @@ impl Number<'_> {
         self.integers_of(bits.iter().map(i128::from))
     }
 
-    fn integers<T>(&self, values: &arrow_buffer::ScalarBuffer<T>) -> Result<Elements>
+    fn integers<T>(&self, values: &ScalarBuffer<T>, number: Number) -> Result<Elements>
     where
-        T: arrow_buffer::ArrowNativeType + Into<i128> + Bounded,
+        T: arrow_buffer::ArrowNativeType + Into<i128>,
     {
         let Values::Integers(range) = self.values() else {
             return self.exact(values.iter().map(|&value| value.into()));
         };
         let stored = stored_integers(self.column_type);
-        let stored = stored.ok_or_else(|| self.mismatch(&T::TYPE))?;
+        let stored = stored.ok_or_else(|| self.mismatch(&number.data_type()))?;
         let width = size_of::<T>();
         // Bytes and characters are stored as they are, with or without a sign.
         let raw = width == 1 && matches!(self.type_name, "char" | "std::byte");
+        let bounds = number.integers();
         let own = |range: &RangeInclusive<i128>| {
-            range.contains(T::BOUNDS.start()) && range.contains(T::BOUNDS.end())
+            range.contains(bounds.start()) && range.contains(bounds.end())
         };
         if width == self.width() && (raw || own(&range) && own(&stored)) {
             return Ok(Elements::Bytes { values: values.inner().clone(), width });
@@ -190,8 +157,10 @@ impl Number<'_> {
 
     /// Converts integers for a field of floats, which must keep them exactly.
     fn exact(&self, values: impl ExactSizeIterator<Item = i128> + Clone) -> Result<Elements> {
-        let most = if matches!(self.values(), Values::Double) { 1i128 << 53 } else { 1 << 24 };
-        let misfit = values.clone().enumerate().find(|(_, value)| !(-most..=most).contains(value));
+        let double = matches!(self.values(), Values::Double);
+        let real = if double { Number::Float64 } else { Number::Float32 };
+        let exact = real.integers();
+        let misfit = values.clone().enumerate().find(|(_, value)| !exact.contains(value));
         if let Some((index, value)) = misfit {
             return Err(self.misfit(value, index));
         }
@@ -287,44 +256,5 @@ fn real_type(width: usize) -> DataType {
 
 /// The range of integers that a column can store; `None` for columns without integers.
 fn stored_integers(column_type: ColumnType) -> Option<RangeInclusive<i128>> {
-    use ColumnType as C;
-    let (least, most) = match column_type {
-        C::Bit => (0, 1),
-        C::Char | C::Int8 => (i8::MIN.into(), i8::MAX.into()),
-        C::Byte | C::UInt8 => (0, u8::MAX.into()),
-        C::Int16 | C::SplitInt16 => (i16::MIN.into(), i16::MAX.into()),
-        C::UInt16 | C::SplitUInt16 => (0, u16::MAX.into()),
-        C::Int32 | C::SplitInt32 => (i32::MIN.into(), i32::MAX.into()),
-        C::UInt32 | C::SplitUInt32 => (0, u32::MAX.into()),
-        C::Int64 | C::SplitInt64 => (i64::MIN.into(), i64::MAX.into()),
-        C::UInt64 | C::SplitUInt64 => (0, u64::MAX.into()),
-        _ => return None,
-    };
-    Some(least..=most)
-}
-
-/// An integer type with its range of values.
-trait Bounded {
-    const TYPE: DataType;
-    const BOUNDS: RangeInclusive<i128>;
-}
-
-macro_rules! bounded {
-    ($($native:ty = $arrow:ty;)*) => {$(
-        impl Bounded for $native {
-            const TYPE: DataType = <$arrow as ArrowPrimitiveType>::DATA_TYPE;
-            const BOUNDS: RangeInclusive<i128> = <$native>::MIN as i128..=<$native>::MAX as i128;
-        }
-    )*};
-}
-
-bounded! {
-    i8 = arrow::Int8Type;
-    u8 = arrow::UInt8Type;
-    i16 = arrow::Int16Type;
-    u16 = arrow::UInt16Type;
-    i32 = arrow::Int32Type;
-    u32 = arrow::UInt32Type;
-    i64 = arrow::Int64Type;
-    u64 = arrow::UInt64Type;
+    column_type.number().filter(|number| !number.is_float()).map(Number::integers)
 }

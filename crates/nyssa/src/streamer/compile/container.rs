@@ -5,17 +5,12 @@ use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::container::Item;
-use crate::streamer::info::{ARRAY, Element};
+use crate::streamer::info::{Element, Form};
 use crate::streamer::node::{Class, Node, Pair, Step, Version};
 use crate::type_name;
 
-/// The code of `int`, and those of unsigned numbers.
-pub(super) const INT: i32 = 3;
-const UNSIGNED: std::ops::RangeInclusive<i32> = 11..=17;
 /// The only member of a class that is a collection.
 pub(super) const THIS: &str = "This";
-/// Items of a class in a container of a streamer info, as ROOT leaves it for enums without dictionary.
-const NO_CLASS: i32 = 0;
 
 /// What a type is, with the names of the classes in it.
 pub(super) type Type = Item<String>;
@@ -71,22 +66,19 @@ impl Compiler<'_> {
     /// What a member holds that is a container.
     fn content(&mut self, item: Option<&Type>) -> Result<Node> {
         let Some(Item::Sequence(inner)) = item else { return self.item(item) };
-        match self.enum_code(inner) {
+        match self.enum_number(inner) {
             // Whatever their type, enums in a member's own container take 32 bits.
-            Some(code) => {
-                let basic = if UNSIGNED.contains(&code) {
-                    Basic::Plain(Number::UInt32)
-                } else {
-                    Basic::Plain(Number::Int32)
-                };
-                Ok(Node::Sequence(Box::new(Node::Number(basic))))
+            Some(number) => {
+                let signed = number.is_float() || *number.integers().start() < 0;
+                let number = if signed { Number::Int32 } else { Number::UInt32 };
+                Ok(Node::Sequence(Box::new(Node::Number(Basic::Plain(number)))))
             }
             None => self.item(item),
         }
     }
 
-    /// The code of numbers of an enum's type; `None` for what is no enum.
-    fn enum_code(&self, item: &Type) -> Option<i32> {
+    /// The type of the numbers of an enum; `None` for a type that is no enum.
+    fn enum_number(&self, item: &Type) -> Option<Number> {
         let Item::Object(class) = item else { return None };
         let name = Some(class).filter(|name| !self.knows(name))?;
         self.enums.get(&type_name::normalize(name)).copied()
@@ -100,8 +92,8 @@ impl Compiler<'_> {
             Some(Item::Basic(basic)) => Node::Number(*basic),
             Some(Item::Text | Item::RootText) => Node::Text,
             Some(item @ Item::Object(class)) if !self.knows(class) => {
-                match self.enum_code(item).and_then(|code| Basic::from_code(code, "")) {
-                    Some(basic) => Node::Number(basic),
+                match self.enum_number(item) {
+                    Some(number) => Node::Number(Basic::Plain(number)),
                     // What is always empty has no streamer info.
                     None => Node::Unknown(class.clone()),
                 }
@@ -180,20 +172,19 @@ fn items_of_collection(this: &Element) -> Option<String> {
     Some(format!("vector{}", this.title.get(..=end)?))
 }
 
-/// The enum that a member is or has as items, with the code of numbers of its type: streamer infos
-/// give it a name that is no number's, and the code of one.
-pub(super) fn enumerated(element: &Element) -> Option<(String, i32)> {
-    let item = parse(&element.type_name);
-    let (item, code) = match (element.class.as_str(), item?) {
-        ("TStreamerBasicType", item) => (item, element.code % ARRAY),
-        // ROOT takes what it does not know for an enum.
-        ("TStreamerSTL", Item::Sequence(item)) if element.item_code == NO_CLASS => (*item, INT),
-        ("TStreamerSTL", Item::Sequence(item)) => (*item, element.item_code),
+/// The enum that a member is or has as items, and the type of its numbers. The streamer info of an enum has
+/// the name of the enum and the code of a number.
+pub(super) fn enumerated(element: &Element) -> Option<(String, Number)> {
+    let item = parse(&element.type_name)?;
+    let (item, number) = match (element.class.as_str(), item, element.form()) {
+        ("TStreamerBasicType", item, Form::Number(basic) | Form::Numbers(basic)) => {
+            (item, basic.number())
+        }
+        ("TStreamerSTL", Item::Sequence(item), _) => (*item, element.item_number()?),
         _ => return None,
     };
     let Item::Object(class) = item else { return None };
-    let number = Basic::from_code(code, "").is_some();
-    number.then_some((type_name::normalize(&class), code))
+    Some((type_name::normalize(&class), number))
 }
 
 /// The class of which alone there are objects in a container.

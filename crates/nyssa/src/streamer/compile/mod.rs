@@ -8,11 +8,12 @@ mod pointer;
 use std::collections::{BTreeSet, HashMap};
 
 pub(super) use container::is_container;
-use container::{INT, THIS, enumerated, parse};
+use container::{THIS, enumerated, parse};
 
 use super::builtin::Builtin;
 use super::leaf::Member;
 use super::node::{Class, Counted, Node, Step, Version};
+use crate::arrow::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::streamer::container::Item;
 use crate::streamer::info::{ClassInfo, Element, Form, StreamerInfos, known};
@@ -60,8 +61,8 @@ pub(super) struct Compiler<'a> {
     /// Class names in normal form, to the name that the file uses.
     normal: HashMap<String, &'a str>,
     order: Vec<&'a str>,
-    /// Enums that are members or items, in normal form, to the code of numbers of their type.
-    enums: HashMap<String, i32>,
+    /// The types of the numbers of enums that are members or items, by the enum's name in normal form.
+    enums: HashMap<String, Number>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
     /// The classes that pointers lead to, where that is known.
@@ -78,10 +79,10 @@ impl<'a> Compiler<'a> {
     pub fn new(infos: &'a StreamerInfos) -> Self {
         let elements = infos.classes().iter().flat_map(|info| &info.elements);
         let mut enums = HashMap::new();
-        for (name, code) in elements.filter_map(enumerated) {
+        for (name, number) in elements.filter_map(enumerated) {
             // Members of any enum have the code of `int`.
-            let known = enums.entry(name).or_insert(code);
-            *known = if *known == INT { code } else { *known };
+            let known = enums.entry(name).or_insert(number);
+            *known = if *known == Number::Int32 { number } else { *known };
         }
         let compiler = Self {
             classes: HashMap::new(),

@@ -2,18 +2,28 @@
 //! (`TVirtualStreamerInfo::EReadWrite`).
 
 use super::class::Element;
+use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
-/// Added to a type code for arrays (`kOffsetL`).
-pub(crate) const ARRAY: i32 = 20;
-/// Added to a type code for counted pointers (`kOffsetP`).
-const COUNTED: i32 = 40;
-/// Objects behind a pointer with a counter (`kStreamLoop`).
-const LOOP: i32 = 501;
-const LOOP_ARRAY: i32 = LOOP + ARRAY;
-/// A `char*` (`kCharStar`), and a `TString` (`kTString`).
+/// The number that an array adds to a type code (`kOffsetL`).
+pub(super) const ARRAY: i32 = 20;
+/// The number that a pointer with a counter adds to a type code (`kOffsetP`).
+pub(super) const COUNTED: i32 = 40;
+/// The code of a `char*` (`kCharStar`).
 const C_STRING: i32 = 7;
-const TEXT: i32 = 65;
+/// The code of an object (`kAny`).
+pub(super) const OBJECT: i32 = 62;
+/// The code of a pointer to an object (`kObjectP`).
+pub(super) const POINTER: i32 = 64;
+/// The code of a `TString` (`kTString`).
+pub(super) const TEXT: i32 = 65;
+/// The code of a standard container (`kSTL`).
+pub(super) const CONTAINER: i32 = 500;
+/// The code of objects behind a pointer with a counter (`kStreamLoop`).
+pub(super) const LOOP: i32 = 501;
+const LOOP_ARRAY: i32 = LOOP + ARRAY;
+/// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
+const NO_TYPE: i32 = 0;
 
 /// How a member is streamed. Arrays have the form of what is in them, where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,12 +93,19 @@ impl Element {
             _ => Form::Unknown,
         }
     }
+
+    /// The type of the items of a standard container, if they are numbers or enums.
+    pub(crate) fn item_number(&self) -> Option<Number> {
+        match self.item_code {
+            NO_TYPE => Some(Number::Int32),
+            code => Basic::from_code(code, "").map(Basic::number),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrow::Number;
 
     fn element(class: &str, type_name: &str, code: i32, array_length: i32) -> Element {
         Element { array_length, ..Element::of(class, "x", type_name, code) }

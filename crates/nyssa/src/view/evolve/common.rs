@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 
-use super::numbers::Number;
+use crate::arrow::Number;
 
 /// The narrowest field that both become without loss; members of records are those of both, or with
 /// `shared_only` those that both have. `None` when there is none.
@@ -44,16 +44,12 @@ fn common_type(a: &DataType, b: &DataType, shared_only: bool) -> Option<DataType
             let pairs = a.iter().zip(b.iter()).map(|((id, a), (_, b))| Some((id, item(a, b)?)));
             DataType::Union(pairs.collect::<Option<_>>()?, *mode)
         }
-        (a, b) => number(Number::of(a)?, Number::of(b)?)?,
+        (a, b) => number(Number::of_data_type(a)?, Number::of_data_type(b)?)?,
     })
 }
 
+/// The narrowest type of numbers that holds the values of both types.
 fn number(a: Number, b: Number) -> Option<DataType> {
-    use DataType::{Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
-    // In order: the narrowest that holds both is the first that does.
-    let types = [UInt8, Int8, UInt16, Int16, UInt32, Int32, UInt64, Int64, Float32, Float64];
-    let holds = |data_type: &DataType| {
-        Number::of(data_type).is_some_and(|number| a.fits(number) && b.fits(number))
-    };
-    types.into_iter().find(holds)
+    let holds = |number: &Number| a.fits(*number) && b.fits(*number);
+    Number::ALL.into_iter().find(holds).map(Number::data_type)
 }

@@ -18,6 +18,7 @@ use std::sync::OnceLock;
 
 use crate::streamer::basic::{BITS, Basic};
 use crate::streamer::info::class::{ClassInfo, Element};
+use crate::streamer::info::form::{ARRAY, CONTAINER, COUNTED, LOOP, OBJECT, POINTER, TEXT};
 
 const TABLES: [&str; 3] =
     [include_str!("trees.txt"), include_str!("histograms.txt"), include_str!("others.txt")];
@@ -27,16 +28,6 @@ const NONE: &str = "-";
 
 /// Code of an `unsigned int`.
 const UINT: i32 = 13;
-/// Added to a code for arrays (`kOffsetL`), and for pointers with a counter (`kOffsetP`).
-const ARRAY: i32 = 20;
-const COUNTED: i32 = 40;
-/// Codes of a `TString`, an object, a pointer to one, a standard container, and objects behind a pointer
-/// with a counter.
-const TEXT: i32 = 65;
-const OBJECT: i32 = 62;
-const POINTER: i32 = 64;
-const CONTAINER: i32 = 500;
-const LOOP: i32 = 501;
 
 /// Names of the classes in the tables.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
