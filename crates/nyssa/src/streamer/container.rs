@@ -2,9 +2,9 @@
 
 use crate::streamer::basic::Basic;
 
-/// What a container holds, or is; `C` tells classes apart.
+/// What a container holds, or is, with the names of classes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Item<C> {
+pub(crate) enum Item {
     /// Numbers.
     Basic(Basic),
     /// `std::string`.
@@ -12,9 +12,9 @@ pub(crate) enum Item<C> {
     /// `TString`.
     RootText,
     /// Objects with their own version headers.
-    Object(C),
+    Object(String),
     /// A tagged pointer to an object of this class or one derived from it.
-    Pointer(C),
+    Pointer(String),
     /// A sequence or set.
     Sequence(Box<Self>),
     /// A map: keys and values in turn.
@@ -28,14 +28,13 @@ pub(crate) enum Item<C> {
 /// Deepest nesting of templates that is looked into.
 const MAX_DEPTH: usize = 16;
 
-impl<C> Item<C> {
-    /// Parses a type name such as `vector<vector<float> >`; `class` makes something of the names of classes in it.
-    /// `None` when it is not made of containers nyssa knows.
-    pub fn parse(name: &str, class: &mut dyn FnMut(&str) -> C) -> Option<Self> {
-        Self::parse_nested(name, class, 0)
+impl Item {
+    /// Parses a type name such as `vector<vector<float> >`; `None` for a container that nyssa does not know.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::parse_nested(name, 0)
     }
 
-    fn parse_nested(name: &str, class: &mut dyn FnMut(&str) -> C, depth: usize) -> Option<Self> {
+    fn parse_nested(name: &str, depth: usize) -> Option<Self> {
         let name = name.trim();
         let name = name.strip_prefix("const ").unwrap_or(name);
         let name = name.strip_prefix("std::").unwrap_or(name);
@@ -53,11 +52,11 @@ impl<C> Item<C> {
             return Some(Self::Text);
         }
         if let Some(pointee) = name.strip_suffix('*') {
-            return Some(Self::Pointer(class(pointee.trim())));
+            return Some(Self::Pointer(pointee.trim().to_owned()));
         }
         let (template, arguments) = split_template(name);
-        let mut nested = |index: usize| -> Option<Box<Self>> {
-            Some(Box::new(Self::parse_nested(arguments.get(index)?, class, depth + 1)?))
+        let nested = |index: usize| -> Option<Box<Self>> {
+            Some(Box::new(Self::parse_nested(arguments.get(index)?, depth + 1)?))
         };
         match template {
             "vector" | "list" | "deque" | "forward_list" | "set" | "multiset" | "unordered_set"
@@ -70,7 +69,7 @@ impl<C> Item<C> {
             "pair" => Some(Self::Pair(nested(0)?, nested(1)?)),
             "bitset" => arguments.first()?.parse().ok().map(Self::Bitset),
             // Arrays and tuples inside containers have streamer infos of their own.
-            _ => Some(Self::Object(class(name))),
+            _ => Some(Self::Object(name.to_owned())),
         }
     }
 }
@@ -102,10 +101,6 @@ mod tests {
     use super::*;
     use crate::arrow::Number;
 
-    fn parse(name: &str) -> Option<Item<String>> {
-        Item::parse(name, &mut |class| class.to_owned())
-    }
-
     #[test]
     fn type_names() {
         let float = || Box::new(Item::Basic(Basic::Plain(Number::Float32)));
@@ -133,8 +128,8 @@ mod tests {
             ),
             ("vector", None),
         ] {
-            assert_eq!(parse(name), expected, "{name}");
+            assert_eq!(Item::parse(name), expected, "{name}");
         }
-        assert_eq!(parse(&format!("{}int{}", "vector<".repeat(50), ">".repeat(50))), None);
+        assert_eq!(Item::parse(&format!("{}int{}", "vector<".repeat(50), ">".repeat(50))), None);
     }
 }

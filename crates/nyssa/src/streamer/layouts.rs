@@ -27,7 +27,7 @@ impl<'a> Layouts<'a> {
             by_name.entry(type_name::normalize(&info.name)).or_default().push(info);
         }
         Self {
-            compiler: Compiler::new(infos).or_known(),
+            compiler: Compiler::new(infos.classes()).or_known(),
             by_name,
             of_today: infos.tagged_arrays,
             raw: false,

@@ -111,7 +111,7 @@ impl ObjectLayout {
     /// `Unsupported` naming class and member when a member cannot be read, or when a class has no
     /// streamer info.
     pub fn compile(infos: &StreamerInfos, names: &[&str]) -> Result<Self> {
-        Self::of(Compiler::new(infos), names)
+        Self::of(Compiler::new(infos.classes()), names)
     }
 
     /// Whether a C++ type is a standard container.
@@ -127,7 +127,7 @@ impl ObjectLayout {
         names: &[&str],
         met: &BTreeSet<String>,
     ) -> Result<Self> {
-        Self::of(Compiler::new(infos).with(more).met(met), names)
+        Self::of(Compiler::new(infos.classes()).with(more).met(met), names)
     }
 
     fn of(mut compiler: Compiler<'_>, names: &[&str]) -> Result<Self> {

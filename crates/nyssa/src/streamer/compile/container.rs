@@ -12,9 +12,6 @@ use crate::type_name;
 /// The only member of a class that is a collection.
 pub(super) const THIS: &str = "This";
 
-/// What a type is, with the names of the classes in it.
-pub(super) type Type = Item<String>;
-
 impl Compiler<'_> {
     /// A standard container or string, or a pointer to one, as a member.
     pub(super) fn container(
@@ -22,12 +19,12 @@ impl Compiler<'_> {
         element: &Element,
         dimensions: Option<Vec<usize>>,
     ) -> Result<Node> {
-        let mut item = parse(element.type_name.trim_end_matches('*'));
+        let mut item = Item::parse(element.type_name.trim_end_matches('*'));
         if element.name == THIS
             && matches!(item, Some(Item::Object(_)))
             && let Some(items) = items_of_collection(element)
         {
-            item = parse(&items);
+            item = Item::parse(&items);
         }
         if item.as_ref().is_some_and(|item| self.holds_itself(item)) {
             return match dimensions {
@@ -50,7 +47,7 @@ impl Compiler<'_> {
     }
 
     /// Whether a container has items of a class that is being compiled, which have no end as a type.
-    fn holds_itself(&self, item: &Type) -> bool {
+    fn holds_itself(&self, item: &Item) -> bool {
         match item {
             Item::Object(class) => {
                 self.find(class).is_some_and(|name| self.stack.iter().any(|outer| outer == name))
@@ -64,7 +61,7 @@ impl Compiler<'_> {
     }
 
     /// What a member holds that is a container.
-    fn content(&mut self, item: Option<&Type>) -> Result<Node> {
+    fn content(&mut self, item: Option<&Item>) -> Result<Node> {
         let Some(Item::Sequence(inner)) = item else { return self.item(item) };
         match self.enum_number(inner) {
             // Whatever their type, enums in a member's own container take 32 bits.
@@ -78,20 +75,20 @@ impl Compiler<'_> {
     }
 
     /// The type of the numbers of an enum; `None` for a type that is no enum.
-    fn enum_number(&self, item: &Type) -> Option<Number> {
+    fn enum_number(&self, item: &Item) -> Option<Number> {
         let Item::Object(class) = item else { return None };
-        let name = Some(class).filter(|name| !self.knows(name))?;
+        let name = Some(class).filter(|name| !self.by_name && !self.knows(name))?;
         self.enums.get(&type_name::normalize(name)).copied()
     }
 
     /// Something in a container.
-    pub(super) fn item(&mut self, item: Option<&Type>) -> Result<Node> {
+    pub(super) fn item(&mut self, item: Option<&Item>) -> Result<Node> {
         self.nodes += 1;
         Ok(match item {
             None => return Err(Error::unsupported("a container that nyssa does not know")),
             Some(Item::Basic(basic)) => Node::Number(*basic),
             Some(Item::Text | Item::RootText) => Node::Text,
-            Some(item @ Item::Object(class)) if !self.knows(class) => {
+            Some(item @ Item::Object(class)) if !self.by_name && !self.knows(class) => {
                 match self.enum_number(item) {
                     Some(number) => Node::Number(Basic::Plain(number)),
                     // What is always empty has no streamer info.
@@ -117,17 +114,17 @@ impl Compiler<'_> {
     }
 
     /// The checksum of a pair, 0 where no streamer info says it.
-    fn pair_checksum(&self, first: &Type, second: &Type) -> u32 {
+    fn pair_checksum(&self, first: &Item, second: &Item) -> u32 {
         let pairs = self.order.iter().filter(|name| name.starts_with("pair<"));
         let found = pairs.filter_map(|name| self.classes.get(name)?.first()).find(|info| {
-            matches!(parse(&info.name), Some(Item::Pair(one, two))
+            matches!(Item::parse(&info.name), Some(Item::Pair(one, two))
                 if same(first, &one) && same(second, &two))
         });
         found.map_or(0, |info| info.checksum)
     }
 
     /// A pair as a class.
-    pub(super) fn pair(&mut self, class: &str, first: &Type, second: &Type) -> Result<Class> {
+    pub(super) fn pair(&mut self, class: &str, first: &Item, second: &Item) -> Result<Class> {
         let mut steps = Vec::new();
         for (name, member, item) in [("_0", "first", first), ("_1", "second", second)] {
             let node = self.content(Some(item))?;
@@ -153,7 +150,7 @@ impl Compiler<'_> {
 }
 
 /// Whether two types are the same, however their classes are spelt.
-fn same(one: &Type, other: &Type) -> bool {
+fn same(one: &Item, other: &Item) -> bool {
     match (one, other) {
         (Item::Object(one), Item::Object(other)) | (Item::Pointer(one), Item::Pointer(other)) => {
             type_name::normalize(one) == type_name::normalize(other)
@@ -175,7 +172,7 @@ fn items_of_collection(this: &Element) -> Option<String> {
 /// The enum that a member is or has as items, and the type of its numbers. The streamer info of an enum has
 /// the name of the enum and the code of a number.
 pub(super) fn enumerated(element: &Element) -> Option<(String, Number)> {
-    let item = parse(&element.type_name)?;
+    let item = Item::parse(&element.type_name)?;
     let (item, number) = match (element.class.as_str(), item, element.form()) {
         ("TStreamerBasicType", item, Form::Number(basic) | Form::Numbers(basic)) => {
             (item, basic.number())
@@ -188,7 +185,7 @@ pub(super) fn enumerated(element: &Element) -> Option<(String, Number)> {
 }
 
 /// The class of which alone there are objects in a container.
-fn only_class(item: &Type) -> Option<String> {
+fn only_class(item: &Item) -> Option<String> {
     match item {
         Item::Object(class) => Some(class.clone()),
         Item::Sequence(inner) => only_class(inner),
@@ -201,10 +198,5 @@ fn only_class(item: &Type) -> Option<String> {
 
 /// Whether a type name is that of a standard container.
 pub(in crate::streamer) fn is_container(type_name: &str) -> bool {
-    matches!(parse(type_name), Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
-}
-
-/// The content of a type name.
-pub(super) fn parse(name: &str) -> Option<Type> {
-    Item::parse(name, &mut |class| class.to_owned())
+    matches!(Item::parse(type_name), Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
 }

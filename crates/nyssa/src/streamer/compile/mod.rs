@@ -8,7 +8,7 @@ mod pointer;
 use std::collections::{BTreeSet, HashMap};
 
 pub(super) use container::is_container;
-use container::{THIS, enumerated, parse};
+use container::{THIS, enumerated};
 
 use super::builtin::Builtin;
 use super::leaf::Member;
@@ -16,7 +16,7 @@ use super::node::{Class, Counted, Node, Step, Version};
 use crate::arrow::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::streamer::container::Item;
-use crate::streamer::info::{ClassInfo, Element, Form, StreamerInfos, known};
+use crate::streamer::info::{ClassInfo, Element, Form, known};
 use crate::type_name;
 
 /// Members that a class may have in all, with those of the classes in it.
@@ -56,6 +56,7 @@ const OBJECTS: [&str; 22] = [
 const T_OBJECT: &str = "TObject";
 
 /// Makes nodes of the classes of one file.
+#[derive(Default)]
 pub(super) struct Compiler<'a> {
     classes: HashMap<&'a str, Vec<&'a ClassInfo>>,
     /// Class names in normal form, to the name that the file uses.
@@ -72,30 +73,27 @@ pub(super) struct Compiler<'a> {
     nodes: usize,
     /// As `nodes`, with those of classes that were given up.
     effort: usize,
+    /// Whether a node refers to other classes by their names, which are looked up when an object is read. Then
+    /// classes may hold themselves, and a member that cannot be read does not spoil its class.
+    by_name: bool,
 }
 
 impl<'a> Compiler<'a> {
-    /// For the classes that `infos` describe.
-    pub fn new(infos: &'a StreamerInfos) -> Self {
-        let elements = infos.classes().iter().flat_map(|info| &info.elements);
+    /// A compiler for the classes that `infos` describe.
+    pub fn new(infos: &'a [ClassInfo]) -> Self {
+        let elements = infos.iter().flat_map(|info| &info.elements);
         let mut enums = HashMap::new();
         for (name, number) in elements.filter_map(enumerated) {
             // Members of any enum have the code of `int`.
             let known = enums.entry(name).or_insert(number);
             *known = if *known == Number::Int32 { number } else { *known };
         }
-        let compiler = Self {
-            classes: HashMap::new(),
-            normal: HashMap::new(),
-            order: Vec::new(),
-            enums,
-            stack: Vec::new(),
-            met: None,
-            anys: 0,
-            nodes: 0,
-            effort: 0,
-        };
-        compiler.with(infos.classes())
+        Self { enums, ..Self::default() }.with(infos)
+    }
+
+    /// A compiler whose nodes refer to classes by their names.
+    pub fn by_name() -> Self {
+        Self { by_name: true, ..Self::default() }
     }
 
     /// Where the file describes no class at all, with those known by heart that are often in trees.
@@ -138,7 +136,7 @@ impl<'a> Compiler<'a> {
         let known = names.iter().find(|name| self.find(name).is_some());
         let name = known.or(names.first()).copied().unwrap_or_default();
         if is_container(name) {
-            let item = parse(name);
+            let item = Item::parse(name);
             return self.item(item.as_ref());
         }
         self.class(name)
@@ -147,7 +145,7 @@ impl<'a> Compiler<'a> {
     /// What a branch holds as a whole: a class, in a given version without a header, a container or a
     /// string.
     pub fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<Node> {
-        let item = parse(type_name);
+        let item = Item::parse(type_name);
         match &item {
             Some(Item::Text) => Ok(Node::Text),
             None | Some(Item::Object(_) | Item::Pair(..) | Item::RootText | Item::Pointer(_)) => {
@@ -216,6 +214,9 @@ impl<'a> Compiler<'a> {
     fn class(&mut self, name: &str) -> Result<Node> {
         let name = name.trim();
         let name = name.strip_prefix("const ").unwrap_or(name);
+        if self.by_name {
+            return Ok(Node::Named(name.into()));
+        }
         self.nodes += 1;
         self.effort += 1;
         if self.nodes > MAX_NODES || self.stack.len() > MAX_DEPTH {
@@ -228,14 +229,14 @@ impl<'a> Compiler<'a> {
             return Ok(node);
         }
         if (name.starts_with("pair<") || name.starts_with("std::pair<"))
-            && let Some(Item::Pair(first, second)) = parse(name)
+            && let Some(Item::Pair(first, second)) = Item::parse(name)
         {
             return Ok(Node::Object(Box::new(self.pair(name, &first, &second)?)));
         }
         let Some(name) = self.find(name) else {
             // A container that is no member, or one of old, has no header.
             if is_container(name) {
-                let item = parse(name);
+                let item = Item::parse(name);
                 return self.item(item.as_ref());
             }
             let infos = known::by_heart(name);
@@ -289,8 +290,9 @@ impl<'a> Compiler<'a> {
         Ok(class)
     }
 
-    fn version(&mut self, info: &ClassInfo) -> Result<Version> {
-        let mut steps = Vec::new();
+    /// One version of a class.
+    pub fn version(&mut self, info: &ClassInfo) -> Result<Version> {
+        let mut steps: Vec<Step> = Vec::new();
         let mut bases = 0;
         for element in &info.elements {
             let place = format!("{}::{}", info.name, element.name);
@@ -302,7 +304,13 @@ impl<'a> Compiler<'a> {
                 continue;
             }
             let node = if base { self.class(&element.name) } else { self.member(element) };
-            let node = node.in_field(&place)?;
+            let node = match node {
+                Err(_) if self.by_name => unreadable(element),
+                Ok(Node::Counted(counted)) if self.by_name => {
+                    named_counter(info, element, &steps, counted)
+                }
+                node => node.in_field(&place)?,
+            };
             let base_version = element.base_version;
             steps.push(Step { place, name, node, base, base_version, target: None });
         }
@@ -339,6 +347,7 @@ impl<'a> Compiler<'a> {
             Form::Number(basic) => Node::Number(basic),
             Form::Numbers(basic) => array(Node::Number(basic), dimensions),
             Form::Counted(basic) => counted(Node::Number(basic), false, dimensions),
+            Form::Loop(..) if self.by_name => return Err(refused(element)),
             Form::Loop(class, true) => counted(self.item_pointer(class)?, true, dimensions),
             Form::Loop(class, false) => counted(self.class(class)?, true, dimensions),
             Form::Versioned(class) => {
@@ -394,6 +403,27 @@ fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
         // Old files do not say the dimensions.
         _ => Ok(Some(vec![length])),
     }
+}
+
+/// An array with a counter, which is one of the `steps` before it or else a member of a base class.
+fn named_counter(info: &ClassInfo, element: &Element, steps: &[Step], counted: Counted) -> Node {
+    let own = steps.iter().position(|step| step.name == counted.name);
+    let counted = Counted { counter: own.into_iter().collect(), ..counted };
+    // Before version 10, positions of baskets have 32 or 64 bits (`TBranch::Streamer`).
+    let seeks = info.name == "TBranch" && (6..10).contains(&info.version);
+    if seeks && element.name == "fBasketSeek" {
+        Node::Seeks(counted)
+    } else {
+        Node::Counted(counted)
+    }
+}
+
+fn unreadable(element: &Element) -> Node {
+    let reason = format!(
+        "member {} of type {} (streamer type {}) is not supported",
+        element.name, element.type_name, element.code
+    );
+    Node::Unreadable(reason.into())
 }
 
 fn refused(element: &Element) -> Error {

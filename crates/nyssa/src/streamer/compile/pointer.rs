@@ -31,6 +31,15 @@ impl Compiler<'_> {
     /// A pointer to an object of a class or of one derived from it.
     pub(super) fn pointer(&mut self, declared: &str) -> Result<Node> {
         let declared = declared.strip_prefix("const ").unwrap_or(declared).trim();
+        if self.by_name {
+            let (declared, classes) = (declared.to_owned(), Vec::new());
+            return Ok(Node::Pointer(Box::new(Pointer {
+                declared,
+                classes,
+                open: true,
+                bare: false,
+            })));
+        }
         if declared == T_OBJECT {
             return Ok(Node::Pointer(Box::new(self.any())));
         }

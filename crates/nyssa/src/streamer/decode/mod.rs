@@ -195,6 +195,8 @@ impl<'a> Decoder<'a> {
             Node::Unknown(class) => {
                 Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
             }
+            Node::Unreadable(reason) => Err(Error::unsupported(reason.to_string())),
+            Node::Named(_) | Node::Seeks(_) => Err(mismatch()),
             Node::Opaque(_) => self.opaque(column),
             Node::Collection(kind, items) => self.collection(*kind, items, column),
             Node::Carried(carried) => self.carried(carried, column),

@@ -63,6 +63,9 @@ fn points(node: &Node, class: &str) -> bool {
         | Node::Pointer(_)
         | Node::Collection(..)
         | Node::Carried(_)
+        | Node::Named(_)
+        | Node::Unreadable(_)
+        | Node::Seeks(_)
         | Node::Bytes => true,
     }
 }
@@ -88,6 +91,9 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         | Node::Unknown(_)
         | Node::Opaque(None)
         | Node::Bytes
+        | Node::Named(_)
+        | Node::Unreadable(_)
+        | Node::Seeks(_)
         | Node::Carried(_) => {}
         Node::Opaque(Some(class)) => {
             names.insert(class);

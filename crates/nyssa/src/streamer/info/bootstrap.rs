@@ -1,78 +1,58 @@
-//! The classes of streamer info itself, by which the list of streamer infos of a file is read.
+//! The classes of streamer info itself, by which the list of streamer infos of a file is read
+//! (`TStreamerElement.cxx`, `Streamer`).
 
-use crate::arrow::Number;
-use crate::streamer::basic::Basic;
-use crate::streamer::values::{ClassTable, Member, Step};
+use std::sync::OnceLock;
 
-/// The classes of streamer info itself, known by heart (`TStreamerElement.cxx`, `Streamer`).
-pub(super) fn bootstrap() -> ClassTable {
-    let mut table = ClassTable::new();
-    let base =
-        |table: &mut ClassTable, class: &str| Member::new(class, Step::Base(table.id(class)));
-    let text = |table: &mut ClassTable, name: &str| {
-        Member::new(name, Step::Embedded(table.id("TString"), None))
-    };
-    let int = |name: &str| Member::new(name, Step::Scalar(Basic::Plain(Number::Int32)));
-    for version in 1..=10 {
-        let members = vec![
-            base(&mut table, "TNamed"),
-            Member::new("fCheckSum", Step::Scalar(Basic::Plain(Number::UInt32))),
-            int("fClassVersion"),
-            Member::new("fElements", Step::Pointer(None)),
-        ];
-        table.add("TStreamerInfo", version, members);
+use super::class::ClassInfo;
+use super::known::class_info;
+use crate::streamer::values::ClassTable;
+
+/// Versions of `TStreamerInfo`, all of the same layout.
+const INFO_VERSIONS: std::ops::RangeInclusive<i32> = 1..=10;
+/// Members of `TStreamerElement` in each version.
+const ELEMENT: [&str; 4] = [
+    "int fType; int fSize; int fArrayLength; int fArrayDim; TArrayI fMaxIndex; TString fTypeName",
+    "int fType; int fSize; int fArrayLength; int fArrayDim; int fMaxIndex[5]; TString fTypeName",
+    "int fType; int fSize; int fArrayLength; int fArrayDim; int fMaxIndex[5]; TString fTypeName; \
+     double fXmin; double fXmax; double fFactor",
+    "int fType; int fSize; int fArrayLength; int fArrayDim; int fMaxIndex[5]; TString fTypeName",
+];
+/// Classes that add nothing to `TStreamerElement`.
+const PLAIN: [&str; 7] = [
+    "TStreamerBasicType",
+    "TStreamerObject",
+    "TStreamerObjectAny",
+    "TStreamerObjectPointer",
+    "TStreamerObjectAnyPointer",
+    "TStreamerString",
+    "TStreamerArtificial",
+];
+
+/// The classes of streamer info itself.
+pub(super) fn bootstrap() -> &'static ClassTable {
+    static TABLE: OnceLock<ClassTable> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let infos: Vec<ClassInfo> = lines().iter().filter_map(|line| class_info(line)).collect();
+        ClassTable::new().with(&infos)
+    })
+}
+
+/// The table of the classes, in the notation of the classes that are known by heart.
+fn lines() -> Vec<String> {
+    let info = "base TNamed 1; unsigned int fCheckSum; int fClassVersion; TObjArray* fElements";
+    let mut lines: Vec<String> =
+        INFO_VERSIONS.map(|version| format!("TStreamerInfo {version}: {info}")).collect();
+    for (version, members) in (1..).zip(ELEMENT) {
+        let base = format!("base TStreamerElement {version}");
+        let line = |class: &str, members: &str| format!("{class} {version}: {members}");
+        let base_version = if version > 2 { "; int fBaseVersion" } else { "" };
+        let counter = format!("{base}; int fCountVersion; TString fCountName; TString fCountClass");
+        lines.push(line("TStreamerElement", &format!("base TNamed 1; {members}")));
+        lines.push(line("TStreamerBase", &format!("{base}{base_version}")));
+        lines.extend(["TStreamerBasicPointer", "TStreamerLoop"].map(|class| line(class, &counter)));
+        lines.extend(PLAIN.map(|class| line(class, &base)));
+        lines.push(line("TStreamerSTL", &format!("{base}; int fSTLtype; int fCtype")));
+        lines.push(line("TStreamerSTLstring", &format!("base TStreamerSTL {version}")));
     }
-    for version in 1..=4 {
-        let max_index = if version == 1 {
-            Step::Prefixed(Basic::Plain(Number::Int32))
-        } else {
-            Step::Fixed(Basic::Plain(Number::Int32), 5)
-        };
-        let mut members = vec![
-            base(&mut table, "TNamed"),
-            int("fType"),
-            int("fSize"),
-            int("fArrayLength"),
-            int("fArrayDim"),
-            Member::new("fMaxIndex", max_index),
-            text(&mut table, "fTypeName"),
-        ];
-        if version == 3 {
-            let double =
-                |name: &str| Member::new(name, Step::Scalar(Basic::Plain(Number::Float64)));
-            members.extend([double("fXmin"), double("fXmax"), double("fFactor")]);
-        }
-        table.add("TStreamerElement", version, members);
-        let mut members = vec![base(&mut table, "TStreamerElement")];
-        if version > 2 {
-            members.push(int("fBaseVersion"));
-        }
-        table.add("TStreamerBase", version, members);
-        for class in ["TStreamerBasicPointer", "TStreamerLoop"] {
-            let members = vec![
-                base(&mut table, "TStreamerElement"),
-                int("fCountVersion"),
-                text(&mut table, "fCountName"),
-                text(&mut table, "fCountClass"),
-            ];
-            table.add(class, version, members);
-        }
-        for class in [
-            "TStreamerBasicType",
-            "TStreamerObject",
-            "TStreamerObjectAny",
-            "TStreamerObjectPointer",
-            "TStreamerObjectAnyPointer",
-            "TStreamerString",
-            "TStreamerArtificial",
-        ] {
-            let members = vec![base(&mut table, "TStreamerElement")];
-            table.add(class, version, members);
-        }
-        let members = vec![base(&mut table, "TStreamerElement"), int("fSTLtype"), int("fCtype")];
-        table.add("TStreamerSTL", version, members);
-        let members = vec![base(&mut table, "TStreamerSTL")];
-        table.add("TStreamerSTLstring", version, members);
-    }
-    table
+    lines
 }

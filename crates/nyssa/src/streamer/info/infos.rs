@@ -164,7 +164,7 @@ impl StreamerInfos {
 
 /// The streamer infos in a streamed list.
 fn classes(payload: &[u8], keylen: u16) -> Result<Vec<ClassInfo>> {
-    let list = Object::read(&bootstrap(), "TList", payload, keylen)?;
+    let list = Object::read(bootstrap(), "TList", payload, keylen)?;
     let list = list.ok_or_else(|| Error::out_of_spec("it holds objects of other classes"))?;
     let items = list.root().items()?.into_iter().flatten();
     // The list may also hold a list of schema evolution rules.

@@ -60,6 +60,12 @@ pub(super) enum Node {
     Carried(Box<Carried>),
     /// The bytes of an entry, of which nothing is known.
     Bytes,
+    /// An object of a class that is looked up by its name when the object is read. Only values have it.
+    Named(Arc<str>),
+    /// A member that nyssa cannot read, and why. Values skip it by its byte count.
+    Unreadable(Arc<str>),
+    /// `TBranch::fBasketSeek` before version 10: positions of 64 bits if the byte before them is 2, else of 32.
+    Seeks(Counted),
 }
 
 /// An object that is kept as bytes.
@@ -178,6 +184,9 @@ impl Node {
             | Self::Bitset(_)
             | Self::Unknown(_)
             | Self::Bytes
+            | Self::Named(_)
+            | Self::Unreadable(_)
+            | Self::Seeks(_)
             | Self::Opaque(_) => Vec::new(),
             Self::Object(class) | Self::Members(class, _) if &*class.name == name => {
                 return Some(class);
@@ -214,7 +223,13 @@ impl Node {
             Self::Number(Basic::Date) => Shape::Date,
             Self::Number(basic) => Shape::Number(basic.number()),
             Self::Text | Self::CString => Shape::Text,
-            Self::Unknown(_) | Self::Opaque(_) | Self::Carried(_) | Self::Bytes => Shape::Raw,
+            Self::Unknown(_)
+            | Self::Opaque(_)
+            | Self::Carried(_)
+            | Self::Bytes
+            | Self::Named(_)
+            | Self::Unreadable(_)
+            | Self::Seeks(_) => Shape::Raw,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::UInt16))]),
             Self::TRefArray => record([

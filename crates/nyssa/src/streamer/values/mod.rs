@@ -5,7 +5,6 @@
 //! other by [`ObjectId`]. A [`View`] looks at one of them by member names.
 
 mod builtin;
-mod compile;
 mod number;
 mod plan;
 mod pointer;
@@ -23,7 +22,6 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-pub(crate) use plan::{Member, Step};
 pub(crate) use relocate::relocate;
 pub(crate) use table::ClassTable;
 pub use value::{Numbers, ObjectId, Value};

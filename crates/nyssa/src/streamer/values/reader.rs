@@ -14,9 +14,9 @@ use crate::arrow::Number;
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::streamer::basic::Basic;
-use crate::streamer::container::Item;
-use crate::streamer::values::plan::{ClassId, Counter, Plan, Step};
-use crate::streamer::values::table::ClassTable;
+use crate::streamer::node::{Counted, Node};
+use crate::streamer::values::plan::{ClassId, Plan};
+use crate::streamer::values::table::{Class, ClassTable};
 use crate::streamer::values::value::{Numbers, ObjectId, Value};
 use crate::streamer::values::{Instance, Object};
 use crate::streamer::wire::MEMBER_WISE;
@@ -85,19 +85,36 @@ impl<'a> Reader<'a> {
         }
         self.depth += 1;
         self.budget -= 1;
-        let builtin = self.table.class(class).and_then(|class| class.builtin);
+        let table = self.table;
+        let builtin = table.class(class).and_then(|class| class.builtin);
         let value = match builtin {
             Some(builtin) => self.builtin(builtin, class),
-            None => self.planned(class),
+            None => self.planned(table.class(class), ""),
         };
         self.depth -= 1;
         value
     }
 
-    fn planned(&mut self, class: ClassId) -> Result<Value> {
+    /// Reads an object of the class of a name, which need not be in the table.
+    fn named(&mut self, name: &str) -> Result<Value> {
+        match self.table.find(name) {
+            Some(class) => self.class(class),
+            None => self.planned(None, name),
+        }
+    }
+
+    /// Reads an object by its plan. `name` is that of a class that is not in the table.
+    fn planned(&mut self, class: Option<&Class>, name: &str) -> Result<Value> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
-        match self.plan(class, &header)? {
+        let plan = match class {
+            Some(class) => self.plan(class, &header)?,
+            None => {
+                self.check_lack(name, Some(header.version.cast_signed().into()))?;
+                Err(format!("the file has no streamer info of class {name}").into())
+            }
+        };
+        match plan {
             Ok(plan) => {
                 let id = self.new_instance(&plan, header.version)?;
                 self.fill(id, &plan, header.end)?;
@@ -112,27 +129,25 @@ impl<'a> Reader<'a> {
     #[allow(clippy::type_complexity)]
     fn plan(
         &mut self,
-        class: ClassId,
+        class: &Class,
         header: &VersionHeader,
     ) -> Result<std::result::Result<Arc<Plan>, Arc<str>>> {
-        let table = self.table;
-        let Some(class) = table.class(class) else { return Ok(Err("unknown class".into())) };
         let version = i32::from(header.version.cast_signed());
         let before = self.cursor.position();
         if version <= 0 && header.end.is_some_and(|end| before + 4 <= end) {
             // A class without a version of its own is known by the checksum of its layout.
             let checksum = self.cursor.be_u32()?;
-            if let Some(plan) = class.plans.iter().find(|plan| plan.checksum == checksum) {
+            if let Some(plan) = class.plans.iter().find(|plan| plan.layout.checksum == checksum) {
                 return Ok(Ok(plan.clone()));
             }
             self.cursor.seek(before)?;
         }
-        if let Some(plan) = class.plans.iter().rev().find(|plan| plan.version == version) {
+        if let Some(plan) = class.plans.iter().rev().find(|plan| plan.layout.version == version) {
             return Ok(Ok(plan.clone()));
         }
         self.check_lack(&class.name, Some(version))?;
         let versions: Vec<String> =
-            class.plans.iter().map(|plan| plan.version.to_string()).collect();
+            class.plans.iter().map(|plan| plan.layout.version.to_string()).collect();
         let reason = if versions.is_empty() {
             format!("the file has no streamer info of class {}", class.name)
         } else {
@@ -156,75 +171,98 @@ impl<'a> Reader<'a> {
 
     /// Reads the members; after one that cannot be read, the rest of the object is unknown.
     fn fill(&mut self, id: ObjectId, plan: &Plan, end: Option<usize>) -> Result<()> {
-        for (index, member) in plan.members.iter().enumerate() {
-            match self.step(&member.step, id) {
+        let steps = &plan.layout.steps;
+        for (index, step) in steps.iter().enumerate() {
+            match self.node(&step.node, id) {
                 Ok(value) => self.set(id, index, value),
                 Err(error) if error.kind() == Kind::Unsupported && end.is_some() => {
                     self.skipped = true;
                     let reason: Arc<str> = error.message().into();
-                    for rest in index..plan.members.len() {
+                    for rest in index..steps.len() {
                         self.set(id, rest, Value::Unknown(reason.clone()));
                     }
                     return end.map_or(Ok(()), |end| self.cursor.seek(end));
                 }
-                Err(error) => {
-                    let name = format!("{}::{}", plan.class, member.name);
-                    return Err(error).in_field(&name);
-                }
+                Err(error) => return Err(error).in_field(&step.place),
             }
         }
         Ok(())
     }
 
-    fn step(&mut self, step: &Step, owner: ObjectId) -> Result<Value> {
-        match step {
-            Step::Base(class) | Step::Embedded(class, None) => self.class(*class),
-            Step::Scalar(basic) => basic.read(&mut self.cursor),
-            Step::Fixed(basic, count) => self.numbers(*basic, *count),
-            Step::Prefixed(basic) => {
-                let count = self.cursor.number_of(basic.size())?;
-                self.numbers(*basic, count)
-            }
-            Step::Counted(basic, counter, arrays) => {
-                let count = self.counter(counter, owner)?;
-                // Zero for a null pointer, whatever the counter says.
-                let present = self.cursor.u8()? != 0 || !self.table.null_arrays_flagged;
-                let count = if present { count } else { 0 };
-                let count = count
-                    .checked_mul(*arrays)
-                    .ok_or_else(|| self.cursor.error(format!("{arrays} arrays of {count}")))?;
-                self.numbers(*basic, count)
-            }
-            Step::Seeks(counter) => {
-                let count = self.counter(counter, owner)?;
-                let basic = if self.cursor.u8()? == 2 {
-                    Basic::Plain(Number::Int64)
-                } else {
-                    Basic::Plain(Number::UInt32)
-                };
-                self.numbers(basic, count)
-            }
-            Step::Embedded(class, Some(count)) => self.list(*count, |reader| reader.class(*class)),
-            Step::Versioned(class, count) => {
-                let start = self.cursor.clone();
-                let header = self.cursor.version_header()?;
-                let items = self.list(*count, |reader| reader.class(*class))?;
-                self.finish("array", &header, &start)?;
-                Ok(items)
-            }
-            Step::Pointer(None) => self.pointer(),
-            Step::Pointer(Some(count)) => self.list(*count, Self::pointer),
-            Step::CString => {
+    /// Reads one value of the object `owner`.
+    fn node(&mut self, node: &Node, owner: ObjectId) -> Result<Value> {
+        match node {
+            Node::Named(class) => self.named(class),
+            Node::Number(basic) => basic.read(&mut self.cursor),
+            Node::Text => self.text(),
+            Node::CString => {
                 let len = self.cursor.number_of(1)?;
                 let text = String::from_utf8_lossy(self.cursor.bytes(len)?);
                 Ok(Value::Text(text.into_owned().into()))
             }
-            Step::Container(item) => self.container(item),
-            Step::Opaque(reason) => {
+            Node::Array(dimensions, item) => {
+                let count = self.product(dimensions, 1)?;
+                match **item {
+                    Node::Number(basic) => self.numbers(basic, count),
+                    _ => self.list(count, |reader| reader.node(item, owner)),
+                }
+            }
+            Node::Counted(counted) => self.counted(counted, owner),
+            Node::Seeks(counted) => {
+                let count = self.counter(counted, owner)?;
+                let wide = self.cursor.u8()? == 2;
+                let number = if wide { Number::Int64 } else { Number::UInt32 };
+                self.numbers(Basic::Plain(number), count)
+            }
+            Node::Pointer(_) => self.pointer(),
+            Node::Container(content, dimensions) => {
+                self.container(content, dimensions.as_deref(), owner)
+            }
+            Node::Sequence(item) => {
+                if let Node::Number(basic) = **item {
+                    let count = self.cursor.number_of(basic.size())?;
+                    return self.numbers(basic, count);
+                }
+                let count = self.cursor.number_of(1)?;
+                self.list(count, |reader| reader.node(item, owner))
+            }
+            Node::Bitset(_) => {
+                let count = self.cursor.number_of(1)?;
+                self.numbers(Basic::Plain(Number::Bool), count)
+            }
+            Node::Map(pair) => {
+                let count = self.cursor.number_of(2)?;
+                let mut turn = false;
+                self.list(2 * count, |reader| {
+                    turn = !turn;
+                    reader.node(if turn { &pair.key } else { &pair.value }, owner)
+                })
+            }
+            Node::Unreadable(reason) => {
                 let header = self.cursor.version_header()?;
                 self.skip_to(header.end, reason.clone())
             }
+            _ => Err(Error::unsupported("pairs in containers are not read")),
         }
+    }
+
+    /// As many numbers as another member says, behind each of several pointers.
+    fn counted(&mut self, counted: &Counted, owner: ObjectId) -> Result<Value> {
+        let Node::Number(basic) = *counted.item else {
+            return Err(Error::unsupported("arrays of objects with a counter are not read"));
+        };
+        let count = self.counter(counted, owner)?;
+        // Zero for a null pointer, whatever the counter says.
+        let present = self.cursor.u8()? != 0 || !self.table.null_arrays_flagged;
+        let count = if present { count } else { 0 };
+        let count = self.product(&counted.dimensions, count)?;
+        self.numbers(basic, count)
+    }
+
+    /// The number of elements in an array of arrays of `count` elements.
+    fn product(&self, dimensions: &[usize], count: usize) -> Result<usize> {
+        let all = dimensions.iter().try_fold(count, |all, &size| all.checked_mul(size));
+        all.ok_or_else(|| self.cursor.error(format!("arrays of {count} in {dimensions:?}")))
     }
 
     fn numbers(&mut self, basic: Basic, count: usize) -> Result<Value> {
@@ -248,60 +286,45 @@ impl<'a> Reader<'a> {
         Ok(Value::List(items.into()))
     }
 
-    fn counter(&self, counter: &Counter, owner: ObjectId) -> Result<usize> {
-        let value = match counter {
-            Counter::Own(index) => self.object.member(owner, *index).and_then(Value::as_i64),
-            Counter::Named(name) => self.object.view(owner).get(name).and_then(Value::as_i64),
+    fn counter(&self, counted: &Counted, owner: ObjectId) -> Result<usize> {
+        let value = match *counted.counter {
+            [index] => self.object.member(owner, index),
+            _ => self.object.view(owner).get(&counted.name),
         };
-        let count = value.ok_or_else(|| self.cursor.error("the counter of an array is missing"))?;
+        let count = value.and_then(Value::as_i64);
+        let count = count.ok_or_else(|| self.cursor.error("the counter of an array is missing"))?;
         usize::try_from(count).map_err(|_| self.cursor.error(format!("an array of {count}")))
     }
 
-    fn container(&mut self, item: &Item<ClassId>) -> Result<Value> {
+    /// A standard container, or an array of containers or objects, behind one version header.
+    fn container(
+        &mut self,
+        content: &Node,
+        dimensions: Option<&[usize]>,
+        owner: ObjectId,
+    ) -> Result<Value> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
         if header.version & MEMBER_WISE != 0 {
             return self.skip_to(header.end, "the container is streamed member by member".into());
         }
-        match self.item(item) {
+        let read = match dimensions {
+            None => self.node(content, owner),
+            Some(dimensions) => {
+                let count = self.product(dimensions, 1)?;
+                self.list(count, |reader| reader.node(content, owner))
+            }
+        };
+        match read {
             Ok(value) => {
-                self.finish("container", &header, &start)?;
+                let what = if dimensions.is_none() { "container" } else { "array" };
+                self.finish(what, &header, &start)?;
                 Ok(value)
             }
             Err(error) if error.kind() == Kind::Unsupported => {
                 self.skip_to(header.end, error.message().into())
             }
             Err(error) => Err(error),
-        }
-    }
-
-    fn item(&mut self, item: &Item<ClassId>) -> Result<Value> {
-        match item {
-            Item::Basic(basic) => basic.read(&mut self.cursor),
-            Item::Text | Item::RootText => self.text(),
-            Item::Object(class) => self.class(*class),
-            Item::Pointer(_) => self.pointer(),
-            Item::Pair(..) => Err(Error::unsupported("pairs in containers are not read")),
-            Item::Sequence(item) => {
-                if let Item::Basic(basic) = **item {
-                    let count = self.cursor.number_of(basic.size())?;
-                    return self.numbers(basic, count);
-                }
-                let count = self.cursor.number_of(1)?;
-                self.list(count, |reader| reader.item(item))
-            }
-            Item::Bitset(_) => {
-                let count = self.cursor.number_of(1)?;
-                self.numbers(Basic::Plain(Number::Bool), count)
-            }
-            Item::Map(key, value) => {
-                let count = self.cursor.number_of(2)?;
-                let mut turn = false;
-                self.list(2 * count, |reader| {
-                    turn = !turn;
-                    reader.item(if turn { key } else { value })
-                })
-            }
         }
     }
 
@@ -346,7 +369,7 @@ impl<'a> Reader<'a> {
     /// A new object with all members null, known by the pending tag.
     pub fn new_instance(&mut self, plan: &Arc<Plan>, version: u16) -> Result<ObjectId> {
         let first = self.object.values.len();
-        let last = first + plan.members.len();
+        let last = first + plan.layout.steps.len();
         let limit = self.cursor.position() + self.cursor.remaining().len() + SPARE_VALUES;
         if last > limit {
             return Err(self.cursor.error("more members than bytes"));

@@ -1,11 +1,17 @@
 //! The classes of a file: which are known by heart, and the plans of all the others.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::streamer::builtin::{BUILTINS, Builtin};
-use crate::streamer::info::known;
-use crate::streamer::values::plan::{ClassId, Member, Plan, Step};
+use crate::streamer::compile::Compiler;
+use crate::streamer::info::{ClassInfo, known};
+use crate::streamer::values::plan::{ClassId, Plan};
+
+/// Classes that most other classes have as a base class or a member.
+const BASIC: &str = "\
+TNamed 1: base TObject 1; TString fName; TString fTitle
+TObjString 1: base TObject 1; TString fString";
 
 /// One class of a file.
 #[derive(Clone, Debug)]
@@ -13,7 +19,7 @@ pub(crate) struct Class {
     pub name: Arc<str>,
     pub builtin: Option<Builtin>,
     /// Plans by version; for a builtin class, one that names its members.
-    pub plans: Vec<Arc<Plan>>,
+    pub(in crate::streamer) plans: Vec<Arc<Plan>>,
 }
 
 /// All classes of a file.
@@ -39,19 +45,36 @@ impl ClassTable {
         let read = |builtin: &Builtin| !matches!(builtin, Builtin::TMatrixTSym(_));
         for &(name, builtin, members) in BUILTINS.iter().filter(|(_, builtin, _)| read(builtin)) {
             let id = table.id(name);
-            let members = members.iter().map(|&name| Member::opaque(name)).collect();
-            let plan = Plan { class: name.into(), version: 0, checksum: 0, members };
             if let Some(class) = table.classes.get_mut(id.0 as usize) {
                 class.builtin = Some(builtin);
-                class.plans.push(Arc::new(plan));
+                class.plans.push(Arc::new(Plan::builtin(name, members)));
             }
         }
-        let (object, string) = (table.id("TObject"), table.id("TString"));
-        let text = |name: &str| Member::new(name, Step::Embedded(string, None));
-        let base = |name: &str, id| Member::new(name, Step::Base(id));
-        table.add("TNamed", 1, vec![base("TObject", object), text("fName"), text("fTitle")]);
-        table.add("TObjString", 1, vec![base("TObject", object), text("fString")]);
-        table
+        let basic: Vec<ClassInfo> = BASIC.lines().filter_map(known::class_info).collect();
+        table.with(&basic)
+    }
+
+    /// The builtin classes and all classes that are known by heart.
+    pub fn by_heart() -> &'static Self {
+        static TABLE: OnceLock<ClassTable> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            let infos: Vec<_> = known::names().flat_map(known::by_heart).cloned().collect();
+            let mut table = Self::new().with(&infos);
+            table.is_complete = true;
+            table
+        })
+    }
+
+    /// This table with the plans of more classes.
+    pub fn with(mut self, classes: &[ClassInfo]) -> Self {
+        let mut compiler = Compiler::by_name();
+        for info in classes {
+            // A member that cannot be read is marked as such, so that every class has a plan.
+            if let Ok(layout) = compiler.version(info) {
+                self.insert(Plan { class: info.name.as_str().into(), layout });
+            }
+        }
+        self
     }
 
     /// Whether a class, or a version of one, is not here, but known by heart.
@@ -65,7 +88,7 @@ impl ClassTable {
     }
 
     /// The number of a class; new names get a new one.
-    pub fn id(&mut self, name: &str) -> ClassId {
+    fn id(&mut self, name: &str) -> ClassId {
         if let Some(&id) = self.ids.get(name) {
             return id;
         }
@@ -86,32 +109,16 @@ impl ClassTable {
         self.classes.get(id.0 as usize)
     }
 
-    /// Adds a layout that is known by heart.
-    pub fn add(&mut self, name: &str, version: i32, members: Vec<Member>) {
-        self.insert(Plan { class: name.into(), version, checksum: 0, members });
-    }
-
     /// Adds a plan, in place of one of the same version.
-    pub fn insert(&mut self, plan: Plan) {
+    fn insert(&mut self, plan: Plan) {
         let id = self.id(&plan.class);
         let Some(class) = self.classes.get_mut(id.0 as usize) else { return };
         if class.builtin.is_some() {
             return;
         }
         // What a file says takes the place of what is known by heart.
-        class.plans.retain(|old| old.version != plan.version || old.checksum != 0);
+        let version = plan.layout.version;
+        class.plans.retain(|old| old.layout.version != version || old.layout.checksum != 0);
         class.plans.push(Arc::new(plan));
-    }
-}
-
-impl Member {
-    /// A member.
-    pub fn new(name: &str, step: Step) -> Self {
-        Self { name: name.into(), step }
-    }
-
-    /// A member that only has a name: it is filled by a builtin class.
-    fn opaque(name: &str) -> Self {
-        Self::new(name, Step::Opaque("builtin".into()))
     }
 }

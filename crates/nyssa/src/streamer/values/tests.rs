@@ -1,11 +1,8 @@
 //! The object reader on records made by hand from the layouts in ROOT's `TBufferFile`.
 
-use crate::arrow::Number;
 use crate::error::Kind;
-use crate::streamer::basic::Basic;
-use crate::streamer::container::Item;
-use crate::streamer::values::plan::Counter;
-use crate::streamer::values::{ClassTable, Member, Numbers, Object, Step, Value};
+use crate::streamer::info::known::class_info;
+use crate::streamer::values::{ClassTable, Numbers, Object, Value};
 
 const KEYLEN: u16 = 30;
 
@@ -28,18 +25,17 @@ fn new_class(name: &str) -> Vec<u8> {
     [&[0xFF; 4][..], name.as_bytes(), &[0]].concat()
 }
 
-/// A linked list: `Node { int value; Node* next; }`.
+/// The table of the classes in these lines.
+fn table(lines: &[&str]) -> ClassTable {
+    let infos: Vec<_> = lines.iter().map(|line| class_info(line).unwrap()).collect();
+    ClassTable::new().with(&infos)
+}
+
+/// A linked list.
+const NODE: &str = "Node 1: int value; Node* next";
+
 fn node_table() -> ClassTable {
-    let mut table = ClassTable::new();
-    table.add(
-        "Node",
-        1,
-        vec![
-            Member::new("value", Step::Scalar(Basic::Plain(Number::Int32))),
-            Member::new("next", Step::Pointer(None)),
-        ],
-    );
-    table
+    table(&[NODE])
 }
 
 fn node(value: i32, next: &[u8]) -> Vec<u8> {
@@ -93,18 +89,12 @@ fn numbered_tags_of_very_old_files() {
     assert_eq!(values(&object, 5), [1, 2, 3, 2, 3]);
 }
 
+/// The reason why a member of the tests cannot be read.
+const OPAQUE: &str = "member opaque of type Node* (streamer type 501) is not supported";
+
 #[test]
 fn what_is_unknown_is_skipped_by_its_byte_count() {
-    let mut table = node_table();
-    table.add(
-        "Holder",
-        1,
-        vec![
-            Member::new("pointer", Step::Pointer(None)),
-            Member::new("opaque", Step::Opaque("told by a test".into())),
-            Member::new("after", Step::Scalar(Basic::Plain(Number::Int32))),
-        ],
-    );
+    let table = table(&[NODE, "Holder 1: Node* pointer; Node* opaque[value]; int after"]);
     let members = [
         pointer(&new_class("Unheard"), &versioned(7, b"whatever")),
         versioned(1, b"anything"),
@@ -117,15 +107,13 @@ fn what_is_unknown_is_skipped_by_its_byte_count() {
         root.view("pointer").unwrap_err().to_string(),
         "Holder::pointer cannot be read: the file has no streamer info of class Unheard"
     );
-    assert_eq!(root.get("opaque"), Some(&Value::Unknown("told by a test".into())));
+    assert_eq!(root.get("opaque"), Some(&Value::Unknown(OPAQUE.into())));
 }
 
 /// An object in something that was skipped is read when a later pointer asks for it.
 #[test]
 fn references_into_what_was_skipped() {
-    let mut table = node_table();
-    let opaque = Member::new("opaque", Step::Opaque("told by a test".into()));
-    table.add("Holder", 1, vec![opaque, Member::new("later", Step::Pointer(None))]);
+    let table = table(&[NODE, "Holder 1: Node* opaque[value]; Node* later"]);
     let hidden = pointer(&new_class("Node"), &node(9, &[0; 4]));
     // 6 bytes of Holder's header and 6 of the opaque member's lie before the hidden pointer.
     let tag = u32::from(KEYLEN) + 12 + 2;
@@ -136,21 +124,8 @@ fn references_into_what_was_skipped() {
 
 #[test]
 fn counted_arrays_and_containers() {
-    let mut table = ClassTable::new();
-    let sequence = |item| Item::Sequence(Box::new(item));
-    table.add(
-        "Arrays",
-        3,
-        vec![
-            Member::new("n", Step::Scalar(Basic::Plain(Number::Int32))),
-            Member::new("counted", Step::Counted(Basic::Plain(Number::UInt16), Counter::Own(0), 1)),
-            Member::new("words", Step::Container(sequence(Item::Text))),
-            Member::new(
-                "rows",
-                Step::Container(sequence(sequence(Item::Basic(Basic::Plain(Number::UInt8))))),
-            ),
-        ],
-    );
+    let words = "vector<string> words; vector<vector<unsigned char> > rows";
+    let table = table(&[&format!("Arrays 3: int n; unsigned short* counted[n]; {words}")]);
     let members = [
         vec![0, 0, 0, 2, 1, 0, 7, 0, 8],
         versioned(9, b"\0\0\0\x02\x01a\x02bc"),
@@ -167,13 +142,7 @@ fn counted_arrays_and_containers() {
 
 #[test]
 fn damage_is_named() {
-    let table = node_table();
-    let loop_forever = {
-        let mut table = ClassTable::new();
-        let class = table.id("Self");
-        table.add("Self", 1, vec![Member::new("self", Step::Embedded(class, None))]);
-        table
-    };
+    let (table, loop_forever) = (node_table(), table(&["Self 1: Self self"]));
     for (table, class, payload, message) in [
         (
             &table,

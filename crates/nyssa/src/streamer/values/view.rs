@@ -3,7 +3,6 @@
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::streamer::builtin::ITEMS;
-use crate::streamer::values::plan::Step;
 use crate::streamer::values::{Instance, Object, ObjectId, Value};
 
 /// One object of a pool. Members of base classes are found as its own.
@@ -42,12 +41,12 @@ impl<'a> View<'a> {
         self.class() == class || self.bases().any(|base| base.is_a(class))
     }
 
-    /// Its own members in order, base classes (named after their class) included.
+    /// Its own members in order. Base classes are named `:_0`, `:_1`, ...
     pub fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
         let object = self.object;
         let id = self.id;
-        let members = self.instance().map_or(&[][..], |instance| &instance.plan.members);
-        members
+        let steps = self.instance().map_or(&[][..], |instance| &instance.plan.layout.steps);
+        steps
             .iter()
             .enumerate()
             .filter_map(move |(index, member)| Some((&*member.name, object.member(id, index)?)))
@@ -55,13 +54,11 @@ impl<'a> View<'a> {
 
     fn bases(&self) -> impl Iterator<Item = View<'a>> + use<'a> {
         let object = self.object;
-        let members = self.instance().map_or(&[][..], |instance| &instance.plan.members);
+        let steps = self.instance().map_or(&[][..], |instance| &instance.plan.layout.steps);
         let named = self.members();
-        members.iter().zip(named).filter_map(move |(member, (_, value))| {
-            match (&member.step, value) {
-                (Step::Base(_), Value::Object(id)) => Some(View::new(object, *id)),
-                _ => None,
-            }
+        steps.iter().zip(named).filter_map(move |(step, (_, value))| match value {
+            Value::Object(id) if step.base => Some(View::new(object, *id)),
+            _ => None,
         })
     }
 

@@ -73,7 +73,8 @@ fn index() -> &'static HashMap<&'static str, Vec<ClassInfo>> {
     })
 }
 
-fn class_info(line: &str) -> Option<ClassInfo> {
+/// The class that a line of a table describes.
+pub(crate) fn class_info(line: &str) -> Option<ClassInfo> {
     let (head, members) = line.split_once(": ")?;
     let mut head = head.split(' ');
     let name = head.next()?.to_owned();
