@@ -148,10 +148,10 @@ pub trait Dataset: Send + Sync {
         Vec::new()
     }
 
-    /// Opens an attribute set: an RNTuple with the fields of [`read::ATTRIBUTE_FIELDS`].
+    /// Opens an attribute set: an RNTuple with the fields of `rntuple::read::ATTRIBUTE_FIELDS`.
     ///
     /// # Errors
-    /// `NotFound`, and those of [`read::Reader::open_attribute_set`].
+    /// `NotFound`, and those of `rntuple::read::Reader::open_attribute_set`.
     fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
         Err(Error::not_found(format!("{} has no attribute set {name:?}", self.name())))
     }

@@ -5,7 +5,7 @@
 //!                                          └ pipeline: tasks made on many threads, written in order
 //! ```
 //!
-//! A job brings a plan and says how it writes and verifies ([`run::Job`]); the rest is the same for all.
+//! A job brings a plan and says how it writes and verifies (`run::Job`); the rest is the same for all.
 
 pub(crate) mod clusters;
 pub(crate) mod cutting;

@@ -1,6 +1,6 @@
 //! Reads a dataset in steps. A thread reads the next step while the caller works on the current one.
 //!
-//! Neighbouring steps share pages and baskets ([`Leftovers`]), so each page is decompressed once if there
+//! Neighbouring steps share pages and baskets (`Leftovers`), so each page is decompressed once if there
 //! is memory to keep it. Small steps are cut out of larger windows, and a window is read at once.
 
 mod ahead;

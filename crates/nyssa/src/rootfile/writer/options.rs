@@ -15,7 +15,7 @@ pub struct Options {
     pub name: Option<String>,
     /// UUID of the file. `None` makes a random one.
     pub uuid: Option<[u8; 16]>,
-    /// Time stamp of the file and its keys, in Unix seconds. `None` takes [`EPOCH_VARIABLE`], or else the
+    /// Time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
     /// current time.
     pub time: Option<u64>,
 }
