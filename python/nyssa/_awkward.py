@@ -1,8 +1,13 @@
-"""Trees of buffers (see `_core.Array.layout`) as awkward arrays, without a copy."""
+"""Columns as awkward arrays, without a copy.
+
+``awkward.from_buffers`` makes the same arrays of the same Forms and buffers, but it takes several
+times as long for each column, and columns of one collection do not share their offsets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import awkward as ak
@@ -22,16 +27,17 @@ from awkward.contents import (
 )
 from awkward.index import Index8, Index32, Index64
 
-from nyssa import _core
+from nyssa import _core, _form
+from nyssa._form import Buffers, Form
 
-_CHAR: dict[str, Any] = {"__array__": "char"}
-_BYTE: dict[str, Any] = {"__array__": "byte"}
-_STRING: dict[str, Any] = {"__array__": "string"}
-_BYTESTRING: dict[str, Any] = {"__array__": "bytestring"}
-
+__all__ = ["array", "content", "of_buffers", "record"]
 
 _BACKEND = EmptyArray().backend
 """That of NumPy: awkward need not look for it array by array."""
+
+
+Make = Callable[["Builder", Buffers, int], Content]
+"""Makes the layout of so many entries of buffers."""
 
 
 class Builder:
@@ -40,68 +46,12 @@ class Builder:
     def __init__(self) -> None:
         self._indexes: dict[tuple[int, int], Index64] = {}
 
-    def content(self, tree: tuple[Any, ...]) -> Content:
-        """Return the layout of one tree."""
-        kind = tree[0]
-        if kind == "number":
-            return NumpyArray(np.frombuffer(tree[2], dtype=tree[1]), backend=_BACKEND)
-        if kind == "list":
-            return ListOffsetArray(self._offsets(tree[1]), self.content(tree[2]))
-        if kind == "record":
-            contents = [self.content(child) for child in tree[2]]
-            return RecordArray(contents, list(tree[1]), length=tree[3])
-        if kind == "fixed":
-            return RegularArray(self.content(tree[3]), tree[1], zeros_length=tree[2])
-        if kind in ("string", "bytes"):
-            text = kind == "string"
-            data = NumpyArray(
-                np.frombuffer(tree[2], dtype=np.uint8), parameters=_CHAR if text else _BYTE
-            )
-            return ListOffsetArray(
-                self._offsets(tree[1]), data, parameters=_STRING if text else _BYTESTRING
-            )
-        if kind == "option":
-            mask = Index8(np.frombuffer(tree[1], dtype=np.int8))
-            return ByteMaskedArray.simplified(mask, self.content(tree[2]), valid_when=True)
-        if kind == "union":
-            tags = np.frombuffer(tree[1], dtype=np.int8)
-            index = (
-                np.arange(len(tags), dtype=np.int64)
-                if tree[2] is None
-                else np.frombuffer(tree[2], dtype=np.int32)
-            )
-            return self._union(tags, index, tree[3])
-        if kind == "nothing":
-            return IndexedOptionArray(Index64(np.full(tree[1], -1)), EmptyArray())
-        raise AssertionError(kind)
+    def column(self, column: _core.Array) -> Content:
+        """Return the layout of a column."""
+        return _maker_of(column.form())(self, column.buffers(), len(column))
 
-    def _union(
-        self, tags: npt.NDArray[Any], index: npt.NDArray[Any], children: Sequence[_core.Tree]
-    ) -> Content:
-        """Return a union whose alternatives keep their types: ints and floats are not merged.
-
-        A variant that holds nothing is a missing value of its first alternative. Where a variant
-        may hold nothing all alternatives are options, so that the type says the same of all data.
-        """
-        nothing = children[0][0] == "nothing"
-        contents = [self.content(child) for child in children[1 if nothing else 0 :]]
-        if nothing:
-            first = contents[0]
-            entries = np.append(np.arange(first.length), -1)
-            contents[0] = IndexedOptionArray.simplified(Index64(entries), first)
-            index = np.where(tags == 0, first.length, index)
-            tags = np.maximum(tags - 1, 0).astype(np.int8)
-        if len(contents) == 1:
-            return contents[0]._carry(Index64(index.astype(np.int64)), True)
-        if any(content.is_union for content in contents):
-            wide = Index64(index.astype(np.int64))
-            return UnionArray.simplified(Index8(tags), wide, contents, mergecastable="equiv")
-        if any(content.is_option for content in contents):
-            contents = [one if one.is_option else UnmaskedArray(one) for one in contents]
-        index_class = Index32 if index.dtype == np.int32 else Index64
-        return UnionArray(Index8(tags), index_class(index), contents)
-
-    def _offsets(self, buffer: _core.Buffer) -> Index64:
+    def offsets(self, buffer: _core.Buffer) -> Index64:
+        """Return offsets, the same object for the same memory."""
         key = (buffer.address, buffer.nbytes)
         index = self._indexes.get(key)
         if index is None:
@@ -110,13 +60,141 @@ class Builder:
         return index
 
 
+@lru_cache(maxsize=_form.KNOWN)
+def _maker_of(text: str) -> Make:
+    """Return what makes layouts of the Form that is written as JSON."""
+    return _maker(_form.parse(text))
+
+
+def _maker(form: Form) -> Make:
+    """Return what makes layouts of a Form: all that does not depend on the entries is done once."""
+    return _MAKERS[form["class"]](form)
+
+
+def _numbers(form: Form) -> Make:
+    key, dtype = f"{form['form_key']}-data", np.dtype(form["primitive"])
+    parameters = form.get("parameters")
+
+    def make(_builder: Builder, buffers: Buffers, _length: int) -> Content:
+        data = np.frombuffer(buffers[key], dtype=dtype)
+        return NumpyArray(data, parameters=parameters, backend=_BACKEND)
+
+    return make
+
+
+def _lists(form: Form) -> Make:
+    key, parameters = f"{form['form_key']}-offsets", form.get("parameters")
+    content = _maker(form["content"])
+    # Numbers are as many as their buffer holds.
+    flat = form["content"]["class"] == "NumpyArray"
+
+    def make(builder: Builder, buffers: Buffers, _length: int) -> Content:
+        offsets = builder.offsets(buffers[key])
+        items = content(builder, buffers, 0 if flat else int(offsets.data[-1]))
+        return ListOffsetArray(offsets, items, parameters=parameters)
+
+    return make
+
+
+def _records(form: Form) -> Make:
+    fields = form["fields"]
+    contents = [_maker(one) for one in form["contents"]]
+
+    def make(builder: Builder, buffers: Buffers, length: int) -> Content:
+        made = [content(builder, buffers, length) for content in contents]
+        return RecordArray(made, fields, length=length, backend=_BACKEND)
+
+    return make
+
+
+def _regular(form: Form) -> Make:
+    size, content = form["size"], _maker(form["content"])
+
+    def make(builder: Builder, buffers: Buffers, length: int) -> Content:
+        return RegularArray(content(builder, buffers, size * length), size, zeros_length=length)
+
+    return make
+
+
+def _masked(form: Form) -> Make:
+    content = _maker(form["content"])
+
+    def make(builder: Builder, buffers: Buffers, _length: int) -> Content:
+        mask = _form.index(form, buffers, "mask")
+        values = content(builder, buffers, len(mask))
+        return ByteMaskedArray(Index8(mask), values, valid_when=True)
+
+    return make
+
+
+def _indexed(form: Form) -> Make:
+    content = _maker(form["content"])
+
+    def make(builder: Builder, buffers: Buffers, _length: int) -> Content:
+        index = _form.index(form, buffers, "index")
+        return IndexedOptionArray(Index64(index), content(builder, buffers, _reach(index)))
+
+    return make
+
+
+def _unmasked(form: Form) -> Make:
+    content = _maker(form["content"])
+    return lambda builder, buffers, length: UnmaskedArray(content(builder, buffers, length))
+
+
+def _unions(form: Form) -> Make:
+    contents = [_maker(one) for one in form["contents"]]
+
+    def make(builder: Builder, buffers: Buffers, _length: int) -> Content:
+        tags, index = (_form.index(form, buffers, name) for name in ("tags", "index"))
+        made = [
+            content(builder, buffers, _reach(index[tags == tag]))
+            for tag, content in enumerate(contents)
+        ]
+        return UnionArray(Index8(tags), Index32(index), made)
+
+    return make
+
+
+def _empty(_form: Form) -> Make:
+    return lambda _builder, _buffers, _length: EmptyArray()
+
+
+_MAKERS: dict[str, Callable[[Form], Make]] = {
+    "NumpyArray": _numbers,
+    "ListOffsetArray": _lists,
+    "RecordArray": _records,
+    "RegularArray": _regular,
+    "ByteMaskedArray": _masked,
+    "IndexedOptionArray": _indexed,
+    "UnmaskedArray": _unmasked,
+    "UnionArray": _unions,
+    "EmptyArray": _empty,
+}
+
+
+def _reach(index: npt.NDArray[Any]) -> int:
+    """Return the number of values that an index reaches."""
+    return int(index.max(initial=-1)) + 1
+
+
+def content(column: _core.Array) -> Content:
+    """Return the layout of one column."""
+    return Builder().column(column)
+
+
+def of_buffers(form: Form, buffers: Buffers, length: int) -> Content:
+    """Return the layout of `length` entries of a Form."""
+    return _maker(form)(Builder(), buffers, length)
+
+
 def array(column: _core.Array) -> ak.Array:
     """Return one column as an awkward array."""
-    return ak.Array(Builder().content(column.layout(True)))
+    return ak.Array(content(column))
 
 
 def record(names: Sequence[str], columns: Sequence[_core.Array], length: int) -> ak.Array:
     """Return columns as one awkward array of records."""
     builder = Builder()
-    contents = [builder.content(column.layout(True)) for column in columns]
+    contents = [builder.column(column) for column in columns]
     return ak.Array(RecordArray(contents, list(names), length=length))

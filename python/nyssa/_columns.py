@@ -25,7 +25,7 @@ from awkward.contents import (
 )
 
 from nyssa import _core, _objects
-from nyssa._objects import Shape, Tree, buffer
+from nyssa._form import Arrays, Form
 from nyssa.errors import ArgumentError, UnsupportedError
 
 _OPTIONS = (BitMaskedArray, ByteMaskedArray, IndexedOptionArray, UnmaskedArray)
@@ -34,17 +34,17 @@ _OPTIONS = (BitMaskedArray, ByteMaskedArray, IndexedOptionArray, UnmaskedArray)
 def columns(
     data: Any,
     record_names: bool = False,
-    shapes: Mapping[str, Shape | None] | None = None,
+    forms: Mapping[str, Form | None] | None = None,
 ) -> list[_core.Array]:
     """Return the columns of `data`, all of one length.
 
     With `record_names`, awkward records that have a name are of the class of that name. Python
-    objects of fields that are in `shapes` are made into arrays of those; see `_objects`.
+    objects of fields that are in `forms` are made into arrays of those; see `_objects`.
 
     Accepted are awkward arrays of records, dicts of arrays, structured NumPy arrays, pandas data
     frames, and any table with the Arrow PyCapsule interface (pyarrow, polars, DuckDB, nyssa).
     """
-    shapes = shapes or {}
+    forms = forms or {}
     if isinstance(data, ak.Array):
         content = _entries(data.layout)
         if not isinstance(content, RecordArray) or content.is_tuple:
@@ -52,21 +52,17 @@ def columns(
                 "an awkward array of records is needed: give its fields names, as in "
                 '{"name": array} or ak.zip'
             )
-        packed = [content.content(field) for field in content.fields]
-        pairs = zip(content.fields, packed, strict=True)
-        found = [_core.Array.from_layout(n, tree(part, n, record_names)) for n, part in pairs]
+        found = [_awkward(n, content.content(n), record_names) for n in content.fields]
     # A dataset is a mapping, too, and a stream.
     elif isinstance(data, Mapping) and not hasattr(data, "__arrow_c_stream__"):
         named = [(str(name), value) for name, value in data.items()]
-        found = [column(name, value, record_names, shapes.get(name)) for name, value in named]
+        found = [column(name, value, record_names, forms.get(name)) for name, value in named]
     elif isinstance(data, np.ndarray):
         if data.dtype.names is None:
             raise ArgumentError('a NumPy array needs a name, as in {"name": array}')
-        found = [column(n, data[n], shape=shapes.get(n)) for n in data.dtype.names]
+        found = [column(n, data[n], form=forms.get(n)) for n in data.dtype.names]
     elif _is_pandas_frame(data):
-        found = [
-            column(str(name), data[name], shape=shapes.get(str(name))) for name in data.columns
-        ]
+        found = [column(str(name), data[name], form=forms.get(str(name))) for name in data.columns]
     elif hasattr(data, "__arrow_c_stream__"):
         found = _core.Array.from_arrow_stream("", data.__arrow_c_stream__()).columns()
     elif hasattr(data, "__arrow_c_array__"):
@@ -103,68 +99,76 @@ def is_data(data: Any) -> bool:
 
 
 def column(
-    name: str, data: Any, record_names: bool = False, shape: Shape | None = None
+    name: str, data: Any, record_names: bool = False, form: Form | None = None
 ) -> _core.Array:
-    """Return one column; Python objects become what the `shape` of its field says."""
+    """Return one column; Python objects become what the `form` of its field says."""
     if isinstance(data, ak.Array):
-        return _core.Array.from_layout(name, tree(data.layout, name, record_names))
-    if isinstance(data, np.ndarray):
-        return _core.Array.from_layout(name, numpy_tree(data, name, shape))
-    if _is_pandas(data):
-        return _core.Array.from_layout(name, _pandas_tree(data, name, shape))
-    if hasattr(data, "__arrow_c_array__"):
+        return _awkward(name, data.layout, record_names)
+    if hasattr(data, "__arrow_c_array__") and not _is_pandas(data):
         return _core.Array.from_arrow_array(name, *data.__arrow_c_array__())
-    if hasattr(data, "__arrow_c_stream__"):
+    if hasattr(data, "__arrow_c_stream__") and not _is_pandas(data):
         return _core.Array.from_arrow_stream(name, data.__arrow_c_stream__())
     if not is_data(data):
         raise ArgumentError(f"{name}: an array is needed, not {type(data).__name__}")
-    return _core.Array.from_layout(name, _guessed(list(data), name, shape))
+    arrays = Arrays()
+    if isinstance(data, np.ndarray):
+        found = _of_numpy(arrays, data, name, form)
+    elif _is_pandas(data):
+        found = _of_pandas(arrays, data, name, form)
+    else:
+        data = list(data)
+        found = _guessed(arrays, data, name, form)
+    return arrays.column(name, found, len(data))
 
 
-def tree(content: Content, name: str, record_names: bool = False) -> Tree:
-    """Return an awkward layout as a tree of buffers; see `_core.Array.from_layout`."""
+def _awkward(name: str, content: Content, record_names: bool) -> _core.Array:
+    arrays = Arrays()
+    return arrays.column(name, _of_awkward(arrays, content, name, record_names), content.length)
 
-    def below(part: Content, path: str) -> Tree:
-        return tree(part, path, record_names)
+
+def _of_awkward(arrays: Arrays, content: Content, name: str, record_names: bool = False) -> Form:
+    """Return the Form of an awkward layout, in the classes that the core takes."""
+
+    def below(part: Content, path: str) -> Form:
+        return _of_awkward(arrays, part, path, record_names)
 
     while isinstance(content, IndexedArray):
         content = content.project()
+    if isinstance(content, UnmaskedArray):
+        return arrays.unmasked(below(content.content, name))
+    if isinstance(content, IndexedOptionArray):
+        # Its content may be that of a much longer array.
+        mask = np.asarray(content.mask_as_bool(valid_when=True))
+        return arrays.present(mask, below(content.project(), name))
     if isinstance(content, _OPTIONS):
         mask = np.asarray(content.mask_as_bool(valid_when=True))
-        return ("option", buffer(mask), below(content.project(), name))
+        return arrays.masked(mask, below(content.content[: content.length], name))
     if isinstance(content, NumpyArray):
-        return numpy_tree(np.asarray(content.data), name)
+        return _of_numpy(arrays, np.asarray(content.data), name)
     if isinstance(content, EmptyArray):
-        return numpy_tree(np.empty(0, dtype=np.float64), name)
+        return arrays.nothing()
     if isinstance(content, RegularArray) and content.parameter("__array__") in (None, "sublist"):
         inner = content.content[: content.length * content.size]
-        return ("fixed", content.size, content.length, below(inner, f"{name}[]"))
+        return arrays.regular(content.size, below(inner, f"{name}[]"))
     if isinstance(content, (ListOffsetArray, ListArray, RegularArray)):
         offsets, inner = _lists(content)
         kind = content.parameter("__array__")
         if kind in ("string", "bytestring"):
             while isinstance(inner, IndexedArray):
                 inner = inner.project()
-            data = buffer(np.asarray(inner.data, dtype=np.uint8))
-            return ("string" if kind == "string" else "bytes", buffer(offsets), data)
-        return ("list", buffer(offsets), below(inner, f"{name}[]"))
+            return arrays.texts(offsets, np.asarray(inner.data, dtype=np.uint8), kind)
+        return arrays.lists(offsets, below(inner, f"{name}[]"))
     if isinstance(content, RecordArray):
-        fields = tuple(f"_{i}" if content.is_tuple else f for i, f in enumerate(content.fields))
+        names = [f"_{i}" if content.is_tuple else f for i, f in enumerate(content.fields)]
         parts = [part[: content.length] for part in content.contents]
-        children = [below(part, f"{name}.{f}") for f, part in zip(fields, parts, strict=True)]
-        record = ("record", fields, tuple(children), content.length)
-        if content.is_tuple:
-            return ("named", "std::tuple", record)
+        contents = [below(part, f"{name}.{f}") for f, part in zip(names, parts, strict=True)]
         record_name = content.parameter("__record__") if record_names else None
-        return record if record_name is None else ("named", record_name, record)
+        return arrays.record(None if content.is_tuple else names, contents, record_name)
     if isinstance(content, UnionArray):
         tags = np.asarray(content.tags.data, dtype=np.int8)
         index = np.asarray(content.index.data, dtype=np.int32)[: len(tags)]
-        children = [
-            _alternative(part, f"{name}._{i}", record_names)
-            for i, part in enumerate(content.contents)
-        ]
-        return ("union", buffer(tags), buffer(index), tuple(children))
+        contents = [below(part, f"{name}._{i}") for i, part in enumerate(content.contents)]
+        return arrays.union(tags, index, contents)
     raise UnsupportedError(f"{name}: nyssa cannot write awkward's {type(content).__name__}")
 
 
@@ -178,30 +182,23 @@ def _lists(content: Content) -> tuple[npt.NDArray[np.int64], Content]:
     return offsets, content.content if content.content.length == items else content.content[:items]
 
 
-def _alternative(content: Content, name: str, record_names: bool) -> Tree:
-    """Return one type of a union; one without values is what a variant of none reads as."""
-    inner = content.content if isinstance(content, _OPTIONS) else content
-    if isinstance(inner, EmptyArray):
-        return ("null", content.length)
-    return tree(content, name, record_names)
-
-
-def numpy_tree(data: npt.NDArray[Any], name: str, shape: Shape | None = None) -> Tree:
-    """Return a NumPy array as a tree of buffers; objects in it are of `shape`."""
+def _of_numpy(arrays: Arrays, data: npt.NDArray[Any], name: str, form: Form | None = None) -> Form:
+    """Return the Form of a NumPy array; objects in it are of `form`."""
     if data.ndim == 0:
         raise ArgumentError(f"{name}: an array with one dimension at least is needed")
     if data.ndim > 1:
         length, size = data.shape[:2]
         inner = data.reshape(length * size, *data.shape[2:])
-        return ("fixed", size, length, numpy_tree(inner, name))
+        return arrays.regular(size, _of_numpy(arrays, inner, name))
     if data.dtype.names is not None:
-        children = [numpy_tree(data[field], f"{name}.{field}") for field in data.dtype.names]
-        return ("record", data.dtype.names, tuple(children), len(data))
+        fields = data.dtype.names
+        contents = [_of_numpy(arrays, data[field], f"{name}.{field}") for field in fields]
+        return arrays.record(fields, contents)
     kind = data.dtype.kind
     if kind == "O":
-        return _guessed(data.tolist(), name, shape)
+        return _guessed(arrays, data.tolist(), name, form)
     if kind in "SUT":
-        return _objects.tree(data.tolist(), ("string",), name)
+        return _objects.form(arrays, data.tolist(), _objects.STRING, name)
     if kind in "Mm":
         raise UnsupportedError(
             f"{name}: RNTuple has no type for {data.dtype}; write int64, as by astype, and say the "
@@ -209,26 +206,25 @@ def numpy_tree(data: npt.NDArray[Any], name: str, shape: Shape | None = None) ->
         )
     if kind not in "biuf" or data.dtype.itemsize > 8:
         raise UnsupportedError(f"{name}: nyssa cannot write numbers of NumPy type {data.dtype}")
-    little = data.astype(data.dtype.newbyteorder("<"), copy=False)
-    return ("number", little.dtype.str, buffer(little))
+    return arrays.numbers(data)
 
 
-def _guessed(values: list[Any], name: str, shape: Shape | None = None) -> Tree:
-    """Return a tree for Python objects: of `shape`, strings, or whatever awkward makes of them."""
-    if shape is not None:
-        return _objects.tree(values, shape, name)
+def _guessed(arrays: Arrays, values: list[Any], name: str, form: Form | None = None) -> Form:
+    """Return a Form for Python objects: that of `form`, strings, or what awkward makes of them."""
+    if form is not None:
+        return _objects.form(arrays, values, form, name)
     if values and all(isinstance(value, (str, bytes)) for value in values):
-        return _objects.tree(values, ("string",), name)
+        return _objects.form(arrays, values, _objects.STRING, name)
     if values and all(isinstance(value, np.ndarray) for value in values):
         lengths = np.fromiter((len(value) for value in values), np.int64, len(values))
         if all(value.ndim == 1 and value.dtype == values[0].dtype for value in values):
             offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-            return ("list", buffer(offsets), numpy_tree(np.concatenate(values), f"{name}[]"))
+            return arrays.lists(offsets, _of_numpy(arrays, np.concatenate(values), f"{name}[]"))
     try:
         content = ak.to_layout(ak.from_iter(values))
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name}: cannot make an array of these objects: {error}") from error
-    return tree(content, name)
+    return _of_awkward(arrays, content, name)
 
 
 def _is_pandas(data: Any) -> bool:
@@ -239,16 +235,17 @@ def _is_pandas_frame(data: Any) -> bool:
     return _is_pandas(data) and hasattr(data, "columns")
 
 
-def _pandas_tree(series: Any, name: str, shape: Shape | None = None) -> Tree:
-    """Return a series as a tree; what is missing is an option, NaN among floats a value."""
-    present = shape[1] if shape is not None and shape[0] == "optional" else shape
+def _of_pandas(arrays: Arrays, series: Any, name: str, form: Form | None = None) -> Form:
+    """Return the Form of a series; what is missing is an option, NaN among floats a value."""
     missing = np.asarray(series.isna())
     nan = isinstance(series.dtype, np.dtype) and series.dtype.kind == "f"
     if missing.any() and not nan:
-        return ("option", buffer(~missing), _pandas_tree(series[~missing], name, present))
+        optional = form is not None and form["class"] == "IndexedOptionArray"
+        present = form["content"] if form is not None and optional else form
+        return arrays.present(~missing, _of_pandas(arrays, series[~missing], name, present))
     kind = getattr(series.dtype, "kind", "O")
     values = series.to_numpy(dtype=object if kind not in "biufM" else None)
-    if shape is None and len(values) and values.dtype == object:
+    if form is None and len(values) and values.dtype == object:
         numbers = all(isinstance(value, (bool, int, np.generic)) for value in values)
         values = np.array(values.tolist()) if numbers else values
-    return numpy_tree(np.asarray(values), name, shape)
+    return _of_numpy(arrays, np.asarray(values), name, form)

@@ -12,8 +12,9 @@ from nyssa._rewrite import RewriteOptions
 
 __version__: str
 
-Tree = tuple[Any, ...]
-"""A tree of tuples and buffers; the grammar is in ``python/src/layout.rs``."""
+RowField = tuple[str, str | None, bool]
+"""A field that rows may have: its name, its awkward Form as JSON (`None` where that is not known),
+and whether it is projected."""
 
 ReadRule = tuple[
     str,
@@ -39,7 +40,9 @@ class Array:
     """One column in memory."""
 
     @staticmethod
-    def from_layout(name: str, tree: Tree) -> Array: ...
+    def from_buffers(
+        name: str, form: dict[str, Any], length: int, buffers: dict[str, Any]
+    ) -> Array: ...
     @staticmethod
     def from_arrow_array(name: str, schema: object, array: object) -> Array: ...
     @staticmethod
@@ -51,7 +54,8 @@ class Array:
     @property
     def type(self) -> str: ...
     def __len__(self) -> int: ...
-    def layout(self, declared: bool = False) -> Tree: ...
+    def form(self, typed: bool = False) -> str: ...
+    def buffers(self) -> dict[str, Buffer]: ...
     def columns(self) -> list[Array]: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -99,14 +103,14 @@ class Dataset:
         start: int,
         stop: int,
         threads: int | None = None,
-        layout: bool | None = None,
+        buffers: bool = False,
     ) -> list[Array]: ...
     def take(
         self,
         names: Sequence[str],
         indices: Sequence[int],
         threads: int | None = None,
-        layout: bool | None = None,
+        buffers: bool = False,
     ) -> list[Array]: ...
     def read_skip_unreadable(
         self,
@@ -114,14 +118,14 @@ class Dataset:
         start: int,
         stop: int,
         threads: int | None = None,
-        layout: bool | None = None,
+        buffers: bool = False,
     ) -> tuple[Dataset, list[str], list[Array], list[tuple[str, str]]]: ...
     def take_skip_unreadable(
         self,
         names: Sequence[str],
         indices: Sequence[int],
         threads: int | None = None,
-        layout: bool | None = None,
+        buffers: bool = False,
     ) -> tuple[Dataset, list[str], list[Array], list[tuple[str, str]]]: ...
     def close(self) -> None: ...
     def attribute_sets(self) -> list[str]: ...
@@ -147,7 +151,7 @@ class Steps:
         links: Sequence[str | Dataset] | None = None,
         options: dict[str, Any] | None = None,
         threads: int | None = None,
-        layout: bool | None = None,
+        buffers: bool = False,
         objects: int = 0,
     ) -> Self: ...
     def next(
@@ -181,7 +185,7 @@ class Writer:
     def __new__(cls, path: str, options: Mapping[str, Any], force: bool) -> Self: ...
     @staticmethod
     def update(path: str, options: Mapping[str, Any]) -> Writer: ...
-    def append(self, name: str) -> tuple[list[tuple[str, tuple[Any, ...] | None, bool]], int]: ...
+    def append(self, name: str) -> tuple[list[RowField], int]: ...
     def table(
         self,
         name: str,
@@ -190,13 +194,11 @@ class Writer:
         projections: Sequence[tuple[str, str]],
         classes: Mapping[str, Mapping[str, Any]],
         by_field: Sequence[tuple[str, Sequence[tuple[str, str]]]],
-    ) -> list[tuple[str, tuple[Any, ...] | None, bool]]: ...
+    ) -> list[RowField]: ...
     def rows(self, name: str, columns: Sequence[Array]) -> list[Array]: ...
     def extend(self, name: str, columns: Sequence[Array]) -> None: ...
     def fill_context(self, name: str) -> FillContext: ...
-    def add_fields(
-        self, name: str, columns: Sequence[Array]
-    ) -> list[tuple[str, tuple[Any, ...] | None, bool]]: ...
+    def add_fields(self, name: str, columns: Sequence[Array]) -> list[RowField]: ...
     def attribute_set(self, name: str, set: str, columns: Sequence[Array]) -> None: ...
     def extend_attributes(
         self,

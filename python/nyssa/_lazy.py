@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any
 
 import awkward as ak
-from awkward.contents import Content, RecordArray
+from awkward.contents import RecordArray
 
-from nyssa import _awkward, _core
+from nyssa import _core
 from nyssa.errors import InternalError
 
 
 class _Column:
     """One column of a range of entries: its form is known, its buffers come with the first use."""
 
-    def __init__(self, name: str, empty: Content, length: int, read: Callable[[], Content]) -> None:
-        self._name, self._read = name, read
+    def __init__(self, form: str, length: int, read: Callable[[], _core.Array]) -> None:
+        self._form, self._read = form, read
         self._lock = Lock()
-        self._buffers: dict[str, Any] | None = None
-        self._form, _, buffers = ak.to_buffers(empty)
-        waiting = {key: self._loader(key) for key in buffers}
-        self.content = ak.from_buffers(self._form, length, waiting, highlevel=False)
+        self._buffers: Mapping[str, Any] | None = None
+        waiting = {
+            key: self._loader(key) for key in ak.forms.from_json(form).expected_from_buffers()
+        }
+        self.content = ak.from_buffers(form, length, waiting, highlevel=False)
 
     def _loader(self, key: str) -> Callable[[], Any]:
         return lambda: self._load()[key]
 
-    def _load(self) -> dict[str, Any]:
+    def _load(self) -> Mapping[str, Any]:
         with self._lock:
             if self._buffers is None:
-                form, _, self._buffers = ak.to_buffers(self._read())
-                if form != self._form:
-                    raise InternalError(f"{self._name} reads as {form}, not as {self._form}")
+                column = self._read()
+                if column.form() != self._form:
+                    raise InternalError(
+                        f"{column.name} reads as {column.form()}, not as {self._form}"
+                    )
+                self._buffers = column.buffers()
             return self._buffers
-
-
-def _content(column: _core.Array) -> Content:
-    return _awkward.Builder().content(column.layout(True))
 
 
 def record(
@@ -46,11 +46,11 @@ def record(
 ) -> ak.Array:
     """Return columns of entries ``start..stop`` as one awkward array of records, unread."""
 
-    def read(name: str) -> Content:
-        return _content(dataset.read([name], start, stop, threads)[0])
+    def read(name: str) -> _core.Array:
+        return dataset.read([name], start, stop, threads)[0]
 
     contents = []
     for name, empty in zip(names, dataset.read(names, start, start, threads), strict=True):
-        column = _Column(name, _content(empty), stop - start, partial(read, name))
+        column = _Column(empty.form(), stop - start, partial(read, name))
         contents.append(column.content)
     return ak.Array(RecordArray(contents, list(names), length=stop - start))

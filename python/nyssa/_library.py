@@ -52,12 +52,9 @@ def optional(module: str) -> Any:
         ) from error
 
 
-def takes_layouts(library: str) -> bool | None:
-    """Return whether a library's arrays are made of trees of buffers with declared options.
-
-    `None` for libraries that take Arrow capsules.
-    """
-    return {"ak": True, "np": False, "pd": False}.get(library)
+def takes_buffers(library: str) -> bool:
+    """Return whether a library's arrays are made of Forms and buffers, not of Arrow capsules."""
+    return library in ("ak", "np", "pd")
 
 
 def object_bytes(library: str, types: Sequence[str | None]) -> int:

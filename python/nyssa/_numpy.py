@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nyssa import _awkward, _core
+from nyssa import _awkward, _core, _form
+from nyssa._form import Buffers, Form
+
+__all__ = ["array", "objects"]
 
 
 def array(column: _core.Array) -> npt.NDArray[Any]:
@@ -18,52 +21,61 @@ def array(column: _core.Array) -> npt.NDArray[Any]:
     numbers: a structured array; strings: objects of `str`; anything jagged: objects, each the NumPy
     array of an entry (nested lists deeper down).
     """
-    return from_tree(column.layout())
+    return _array(_form.of(column), column.buffers(), len(column))
 
 
-def from_tree(tree: tuple[Any, ...]) -> npt.NDArray[Any]:
-    """Return the array of one tree; see `_core.Array.layout`."""
-    kind = tree[0]
-    if kind == "number":
-        return np.frombuffer(tree[2], dtype=tree[1])
-    if kind == "fixed" and tree[3][0] in ("number", "fixed"):
-        inner = from_tree(tree[3])
-        return inner.reshape(tree[2], tree[1], *inner.shape[1:])
-    if kind == "list" and tree[2][0] in ("number", "fixed"):
-        items = from_tree(tree[2])
-        if items.dtype != object:
-            return objects(_slices(items, np.frombuffer(tree[1], dtype=np.int64)))
-    if kind in ("string", "bytes"):
-        return objects(_texts(tree, kind == "string"))
-    if kind == "record" and all(child[0] in ("number", "fixed") for child in tree[2]):
-        fields = [from_tree(child) for child in tree[2]]
-        if all(field.dtype != object for field in fields):
-            return _structured(tree[1], fields, tree[3])
-    return objects(_awkward.Builder().content(tree).to_list())
+def _array(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any]:
+    """Return the array of `length` entries of a Form."""
+    regular = _regular(form, buffers, length)
+    if regular is not None:
+        return regular
+    form = _there(form, buffers)
+    kind = form["class"]
+    if kind == "ListOffsetArray":
+        if _form.parameter(form, "__array__") is not None:
+            return objects(_form.texts(form, buffers))
+        offsets = _form.index(form, buffers, "offsets")
+        items = _regular(form["content"], buffers, int(offsets[-1]))
+        if items is not None:
+            return objects([items[start:stop] for start, stop in pairwise(offsets.tolist())])
+    if kind == "RecordArray":
+        fields = [_regular(one, buffers, length) for one in form["contents"]]
+        present = [field for field in fields if field is not None]
+        if len(present) == len(fields):
+            return _structured(form["fields"], present, length)
+    return objects(_awkward.of_buffers(form, buffers, length).to_list())
 
 
-def _slices(items: npt.NDArray[Any], offsets: npt.NDArray[np.int64]) -> list[npt.NDArray[Any]]:
-    bounds = offsets.tolist()
-    return [items[start:stop] for start, stop in pairwise(bounds)]
+def _regular(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any] | None:
+    """Return numbers, or fixed arrays of numbers; `None` for all else."""
+    if form["class"] == "NumpyArray":
+        return _form.numbers(form, buffers)
+    form = _there(form, buffers)
+    if form["class"] == "NumpyArray":
+        return _form.numbers(form, buffers)
+    if form["class"] != "RegularArray":
+        return None
+    size = form["size"]
+    inner = _regular(form["content"], buffers, length * size)
+    return None if inner is None else inner.reshape(length, size, *inner.shape[1:])
 
 
-def _texts(tree: tuple[Any, ...], text: bool) -> list[str] | list[bytes]:
-    bounds = np.frombuffer(tree[1], dtype=np.int64).tolist()
-    data = bytes(tree[2])
-    parts = [data[start:stop] for start, stop in pairwise(bounds)]
-    return [part.decode("utf-8", "surrogateescape") for part in parts] if text else parts
+def _there(form: Form, buffers: Buffers) -> Form:
+    """Return the Form of the values of an option of which none is missing."""
+    if form["class"] == "ByteMaskedArray" and _form.index(form, buffers, "mask").all():
+        return form["content"]  # type: ignore[no-any-return]
+    return form
 
 
 def objects(values: list[Any]) -> npt.NDArray[Any]:
+    """Return an array of objects."""
     out = np.empty(len(values), dtype=object)
     for index, value in enumerate(values):
         out[index] = value
     return out
 
 
-def _structured(
-    names: tuple[str, ...], fields: list[npt.NDArray[Any]], length: int
-) -> npt.NDArray[Any]:
+def _structured(names: list[str], fields: list[npt.NDArray[Any]], length: int) -> npt.NDArray[Any]:
     dtype = [
         (name, field.dtype, field.shape[1:]) for name, field in zip(names, fields, strict=True)
     ]

@@ -1,7 +1,7 @@
 """Python objects as arrays of a field's type: lists, dicts, tuples, text and numbers.
 
-What a field takes is its shape (`python/src/shape.rs`); the result is a tree of buffers as
-`_core.Array.from_layout` takes it. Every level is made at once, from the values of all entries.
+What a field takes is its Form (``python/src/field_form.rs``). Every level is made at once, from the
+values of all entries.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from nyssa import _core
+from nyssa._form import Arrays, Form, parameter
 from nyssa.errors import ArgumentError
 
-Tree = tuple[Any, ...]
-Shape = tuple[Any, ...]
+__all__ = ["STRING", "form"]
+
+STRING: Form = {"class": "ListOffsetArray", "parameters": {"__array__": "string"}}
+"""The Form of text."""
 
 _NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 
@@ -31,8 +34,8 @@ class _Misfit(Exception):  # noqa: N818 (never leaves this module)
         self.index, self.path, self.why = index, path, why
 
 
-def tree(values: list[Any], shape: Shape, name: str) -> Tree:
-    """Return the tree of `values`, entries of the field `name`.
+def form(arrays: Arrays, values: list[Any], wanted: Form, name: str) -> Form:
+    """Return the Form of `values`, entries of the field `name`, whose own Form is `wanted`.
 
     Raises
     ------
@@ -40,46 +43,171 @@ def tree(values: list[Any], shape: Shape, name: str) -> Tree:
         naming field and entry of the first value that does not fit.
     """
     try:
-        return _tree(values, shape, name)
+        return _Maker(arrays).form(values, wanted, name)
     except _Misfit as misfit:
         where = f"field {misfit.path}, entry {misfit.index}"
         raise ArgumentError(f"{misfit.why} ({where})") from None
 
 
-def buffer(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Return the bytes of an array."""
-    return np.ascontiguousarray(data).view(np.uint8).reshape(-1)
+class _Maker:
+    """Makes Forms and buffers of values, level by level."""
 
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
 
-def texts(parts: list[bytes], kind: str = "string") -> Tree:
-    """Return the tree of texts."""
-    offsets = _offsets(len(part) for part in parts)
-    return (kind, buffer(offsets), np.frombuffer(b"".join(parts), dtype=np.uint8))
+    def form(self, values: list[Any], wanted: Form, path: str) -> Form:
+        """Return the Form of values, which are to be of the Form `wanted`."""
+        kind = _kind(wanted)
+        if kind not in ("option", "list of at most one", "union"):
+            for index, value in enumerate(values):
+                if _is_none(value):
+                    raise _Misfit(index, path, "None where the type of the field needs a value")
+        return _MAKERS[kind](self, values, wanted, path)
 
-
-def _tree(values: list[Any], shape: Shape, path: str) -> Tree:
-    kind = shape[0]
-    if kind not in ("optional", "variant"):
+    def number(self, values: list[Any], wanted: Form, path: str) -> Form:
+        dtype = np.dtype(wanted["primitive"])
         for index, value in enumerate(values):
-            if _is_none(value):
-                raise _Misfit(index, path, "None where the type of the field needs a value")
-    return _MAKERS[kind](values, shape, path)
+            if not isinstance(value, _NUMBERS):
+                raise _Misfit(index, path, f"{short(value)} where a number belongs")
+        array = np.asarray(values, dtype=None if values else dtype)
+        if array.dtype.kind not in "biu":
+            real = next(
+                (i for i, v in enumerate(values) if isinstance(v, (float, np.floating))), None
+            )
+            if real is None and values:
+                array = _integers(values, path)
+            elif dtype.kind != "f" and real is not None:
+                why = f"value {short(values[real])} where the field is of integers"
+                raise _Misfit(real, path, why)
+        return self._arrays.numbers(array)
+
+    def text(self, values: list[Any], wanted: Form, path: str) -> Form:
+        parts = []
+        for index, value in enumerate(values):
+            if isinstance(value, str):
+                try:
+                    parts.append(value.encode())
+                except UnicodeEncodeError as error:
+                    raise _Misfit(index, path, str(error)) from None
+            elif isinstance(value, (bytes, bytearray, memoryview)):
+                parts.append(bytes(value))
+            else:
+                raise _Misfit(index, path, f"{short(value)} where text belongs")
+        data = np.frombuffer(b"".join(parts), dtype=np.uint8)
+        kind = wanted["parameters"]["__array__"]
+        return self._arrays.texts(_offsets(len(part) for part in parts), data, kind)
+
+    def lists(self, values: list[Any], wanted: Form, path: str) -> Form:
+        item = wanted["content"]
+        if item["class"] == "NumpyArray" and values and all(map(_is_vector, values)):
+            # Empty arrays are doubles unless somebody says otherwise.
+            filled = [value for value in values if len(value)] or values[:1]
+            offsets = _offsets(len(value) for value in values)
+            return self._arrays.lists(offsets, self._arrays.numbers(np.concatenate(filled)))
+        flat, offsets = _flat(values, item, path)
+        return self._arrays.lists(offsets, self._below(flat, item, path, offsets))
+
+    def lists_of_at_most_one(self, values: list[Any], wanted: Form, path: str) -> Form:
+        return self.lists([_at_most_one(value) for value in values], wanted, path)
+
+    def regular(self, values: list[Any], wanted: Form, path: str) -> Form:
+        size, item = wanted["size"], wanted["content"]
+        flat, offsets = _flat(values, item, path)
+        wrong = np.flatnonzero(np.diff(offsets) != size)
+        if len(wrong):
+            found = offsets[wrong[0] + 1] - offsets[wrong[0]]
+            why = f"{found} items where the type of the field has {size}"
+            raise _Misfit(int(wrong[0]), path, why)
+        return self._arrays.regular(size, self._below(flat, item, path, offsets))
+
+    def _below(
+        self, flat: list[Any], item: Form, path: str, offsets: npt.NDArray[np.int64]
+    ) -> Form:
+        """Return the Form of the items of lists."""
+        try:
+            return self.form(flat, item, f"{path}._0")
+        except _Misfit as misfit:
+            row = int(np.searchsorted(offsets, misfit.index, side="right")) - 1
+            raise _Misfit(row, misfit.path, misfit.why) from None
+
+    def option(self, values: list[Any], wanted: Form, path: str) -> Form:
+        mask = np.fromiter((not _is_none(value) for value in values), np.bool_, len(values))
+        there = [value for value in values if not _is_none(value)]
+        try:
+            return self._arrays.present(mask, self.form(there, wanted["content"], f"{path}._0"))
+        except _Misfit as misfit:
+            entry = int(np.flatnonzero(mask)[misfit.index])
+            raise _Misfit(entry, misfit.path, misfit.why) from None
+
+    def record(self, values: list[Any], wanted: Form, path: str) -> Form:
+        names, members = wanted["fields"], wanted["contents"]
+        columns: list[list[Any]] = [[] for _ in names]
+        known = _member_names(wanted)
+        by_place = _is_by_place(wanted)
+        for index, value in enumerate(values):
+            if by_place and isinstance(value, (tuple, list)):
+                if len(value) != len(names):
+                    why = f"{len(value)} values where the type of the field has {len(names)}"
+                    raise _Misfit(index, path, why)
+                parts: Iterable[Any] = value
+            else:
+                parts = _members(value, wanted, known, index, path)
+            for column, part in zip(columns, parts, strict=True):
+                column.append(part)
+        contents = [
+            self.form(column, member, f"{path}.{name}")
+            for name, member, column in zip(names, members, columns, strict=True)
+        ]
+        return self._arrays.record(names, contents)
+
+    def union(self, values: list[Any], wanted: Form, path: str) -> Form:
+        alternatives = wanted["contents"]
+        rows: list[list[int]] = [[] for _ in range(len(alternatives) + 1)]
+        tags = np.zeros(len(values), dtype=np.int8)
+        places = np.zeros(len(values), dtype=np.int32)
+        for row, value in enumerate(values):
+            none = _is_none(value)
+            tags[row] = tag = 0 if none else 1 + _alternative(value, alternatives, row, path)
+            places[row] = len(rows[tag])
+            rows[tag].append(row)
+        nothing = np.full(len(rows[0]), -1, dtype=np.int64)
+        contents = [self._arrays.indexed(nothing, self._arrays.nothing())]
+        for at, (alternative, chosen) in enumerate(zip(alternatives, rows[1:], strict=True)):
+            try:
+                chosen_values = [values[row] for row in chosen]
+                contents.append(self.form(chosen_values, alternative, f"{path}._{at}"))
+            except _Misfit as misfit:
+                raise _Misfit(chosen[misfit.index], misfit.path, misfit.why) from None
+        return self._arrays.union(tags, places, contents)
 
 
-def _number(values: list[Any], shape: Shape, path: str) -> Tree:
-    wanted = np.dtype(shape[1])
-    for index, value in enumerate(values):
-        if not isinstance(value, _NUMBERS):
-            raise _Misfit(index, path, f"{short(value)} where a number belongs")
-    array = np.asarray(values, dtype=None if values else wanted)
-    if array.dtype.kind not in "biu":
-        real = next((i for i, v in enumerate(values) if isinstance(v, (float, np.floating))), None)
-        if real is None and values:
-            array = _integers(values, path)
-        elif wanted.kind != "f" and real is not None:
-            why = f"value {short(values[real])} where the field is of integers"
-            raise _Misfit(real, path, why)
-    return _numbers(array)
+_MAKERS: dict[str, Callable[[_Maker, list[Any], Form, str], Form]] = {
+    "number": _Maker.number,
+    "text": _Maker.text,
+    "list": _Maker.lists,
+    "list of at most one": _Maker.lists_of_at_most_one,
+    "regular": _Maker.regular,
+    "option": _Maker.option,
+    "record": _Maker.record,
+    "union": _Maker.union,
+}
+_KINDS = {
+    "NumpyArray": "number",
+    "RegularArray": "regular",
+    "IndexedOptionArray": "option",
+    "RecordArray": "record",
+    "UnionArray": "union",
+}
+
+
+def _kind(wanted: Form) -> str:
+    """Return which of `_MAKERS` makes entries of a Form."""
+    if wanted["class"] != "ListOffsetArray":
+        return _KINDS[wanted["class"]]
+    if parameter(wanted, "__array__") is not None:
+        return "text"
+    # Optional values that may be none themselves are lists, as they are read.
+    return "list" if parameter(wanted, "typename") is None else "list of at most one"
 
 
 def _integers(values: list[Any], path: str) -> npt.NDArray[Any]:
@@ -92,70 +220,11 @@ def _integers(values: list[Any], path: str) -> npt.NDArray[Any]:
     return np.array(values, dtype=np.uint64)
 
 
-def _numbers(array: npt.NDArray[Any]) -> Tree:
-    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return ("number", array.dtype.str, buffer(array))
-
-
-def _array(values: list[Any]) -> npt.NDArray[Any]:
-    if not values:
-        return np.empty(0)
-    try:
-        return np.asarray(values)
-    except (ValueError, OverflowError):
-        return np.empty((0, 0))
-
-
-def _string(values: list[Any], shape: Shape, path: str) -> Tree:
-    parts = []
-    for index, value in enumerate(values):
-        if isinstance(value, str):
-            try:
-                parts.append(value.encode())
-            except UnicodeEncodeError as error:
-                raise _Misfit(index, path, str(error)) from None
-        elif isinstance(value, (bytes, bytearray, memoryview)):
-            parts.append(bytes(value))
-        else:
-            raise _Misfit(index, path, f"{short(value)} where text belongs")
-    return texts(parts, shape[0])
-
-
-def _list(values: list[Any], shape: Shape, path: str) -> Tree:
-    if shape[1][0] == "number" and values and all(map(_is_vector, values)):
-        # Empty arrays are doubles unless somebody says otherwise.
-        filled = [value for value in values if len(value)] or values[:1]
-        offsets = _offsets(len(value) for value in values)
-        return ("list", buffer(offsets), _numbers(np.concatenate(filled)))
-    flat, offsets = _flat(values, shape[1], path)
-    return ("list", buffer(offsets), _below(flat, shape[1], path, offsets))
-
-
 def _is_vector(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biuf"
 
 
-def _fixed(values: list[Any], shape: Shape, path: str) -> Tree:
-    _, size, item = shape
-    flat, offsets = _flat(values, item, path)
-    wrong = np.flatnonzero(np.diff(offsets) != size)
-    if len(wrong):
-        found = offsets[wrong[0] + 1] - offsets[wrong[0]]
-        why = f"{found} items where the type of the field has {size}"
-        raise _Misfit(int(wrong[0]), path, why)
-    return ("fixed", size, len(values), _below(flat, item, path, offsets))
-
-
-def _below(flat: list[Any], item: Shape, path: str, offsets: npt.NDArray[np.int64]) -> Tree:
-    """Return the tree of the items of lists."""
-    try:
-        return _tree(flat, item, f"{path}._0")
-    except _Misfit as misfit:
-        row = int(np.searchsorted(offsets, misfit.index, side="right")) - 1
-        raise _Misfit(row, misfit.path, misfit.why) from None
-
-
-def _flat(values: list[Any], item: Shape, path: str) -> tuple[list[Any], npt.NDArray[np.int64]]:
+def _flat(values: list[Any], item: Form, path: str) -> tuple[list[Any], npt.NDArray[np.int64]]:
     """Return the items of all lists, and where each begins."""
     flat: list[Any] = []
     lengths = []
@@ -169,16 +238,16 @@ def _flat(values: list[Any], item: Shape, path: str) -> tuple[list[Any], npt.NDA
     return flat, _offsets(lengths)
 
 
-def _items(value: Any, item: Shape) -> Iterable[Any] | None:
+def _items(value: Any, item: Form) -> Iterable[Any] | None:
     """Return the items of one list; those of a dict are pairs."""
     items: Iterable[Any] | None = None
     if isinstance(value, ak.Array):
         items = value.to_list()
     elif isinstance(value, Mapping):
-        is_pair = item[0] == "record" and item[3] and len(item[2]) == 2
+        is_pair = _is_by_place(item) and len(item["contents"]) == 2
         items = value.items() if is_pair else None
     elif isinstance(value, (bytes, bytearray)):
-        items = value if item[0] == "number" else None
+        items = value if item["class"] == "NumpyArray" else None
     elif isinstance(value, np.ndarray):
         items = value if value.ndim else None
     elif isinstance(value, Iterable) and not isinstance(value, str):
@@ -188,21 +257,6 @@ def _items(value: Any, item: Shape) -> Iterable[Any] | None:
 
 def _offsets(lengths: Iterable[int]) -> npt.NDArray[np.int64]:
     return np.cumsum([0, *lengths], dtype=np.int64)
-
-
-def _optional(values: list[Any], shape: Shape, path: str) -> Tree:
-    inner = shape[1]
-    # What may be none itself is in lists of at most one, as it is read.
-    if inner[0] in ("optional", "variant"):
-        lists = [_at_most_one(value) for value in values]
-        return _list(lists, ("list", inner), path)
-    mask = np.fromiter((not _is_none(value) for value in values), np.uint8, len(values))
-    there = [value for value in values if not _is_none(value)]
-    try:
-        return ("option", mask, _tree(there, inner, f"{path}._0"))
-    except _Misfit as misfit:
-        entry = int(np.flatnonzero(mask)[misfit.index])
-        raise _Misfit(entry, misfit.path, misfit.why) from None
 
 
 def _at_most_one(value: Any) -> Any:
@@ -215,28 +269,13 @@ def _is_none(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _record(values: list[Any], shape: Shape, path: str) -> Tree:
-    _, names, members, by_place = shape
-    columns: list[list[Any]] = [[] for _ in names]
-    known = _member_names(shape)
-    for index, value in enumerate(values):
-        if by_place and isinstance(value, (tuple, list)):
-            if len(value) != len(names):
-                why = f"{len(value)} values where the type of the field has {len(names)}"
-                raise _Misfit(index, path, why)
-            parts: Iterable[Any] = value
-        else:
-            parts = _members(value, shape, known, index, path)
-        for column, part in zip(columns, parts, strict=True):
-            column.append(part)
-    children = [
-        _tree(column, member, f"{path}.{name}")
-        for name, member, column in zip(names, members, columns, strict=True)
-    ]
-    return ("record", names, tuple(children), len(values))
+def _is_by_place(wanted: Form) -> bool:
+    """Return whether values are told by their place: those of pairs and tuples."""
+    name = parameter(wanted, "typename") or ""
+    return wanted["class"] == "RecordArray" and name.startswith(("std::pair<", "std::tuple<"))
 
 
-def _members(value: Any, shape: Shape, known: set[str], index: int, path: str) -> list[Any]:
+def _members(value: Any, wanted: Form, known: set[str], index: int, path: str) -> list[Any]:
     """Return the members of a dict or record; those of base classes may stand beside the others."""
     if isinstance(value, np.void) and value.dtype.names is not None:
         value = {name: value[name] for name in value.dtype.names}
@@ -249,7 +288,7 @@ def _members(value: Any, shape: Shape, known: set[str], index: int, path: str) -
             _, near = _core.did_you_mean(str(name), sorted(known))
             raise _Misfit(index, path, f"the record has no member {short(name)}{near}")
     parts = []
-    for name, member in zip(shape[1], shape[2], strict=True):
+    for name, member in zip(wanted["fields"], wanted["contents"], strict=True):
         if name in value:
             parts.append(value[name])
         elif _is_base(name, member):
@@ -262,38 +301,20 @@ def _members(value: Any, shape: Shape, known: set[str], index: int, path: str) -
     return parts
 
 
-def _member_names(shape: Shape) -> set[str]:
+def _member_names(wanted: Form) -> set[str]:
     """Return the names of members, with those of base classes."""
-    names = set(shape[1])
-    for name, member in zip(shape[1], shape[2], strict=True):
+    names = set(wanted["fields"])
+    for name, member in zip(wanted["fields"], wanted["contents"], strict=True):
         if _is_base(name, member):
             names |= _member_names(member)
     return names
 
 
-def _is_base(name: str, member: Shape) -> bool:
-    return name.startswith(":_") and member[0] == "record"
+def _is_base(name: str, member: Form) -> bool:
+    return name.startswith(":_") and member["class"] == "RecordArray"
 
 
-def _variant(values: list[Any], shape: Shape, path: str) -> Tree:
-    alternatives = shape[1]
-    rows: list[list[int]] = [[] for _ in range(len(alternatives) + 1)]
-    tags = np.zeros(len(values), dtype=np.int8)
-    index = np.zeros(len(values), dtype=np.int32)
-    for row, value in enumerate(values):
-        tags[row] = tag = 0 if _is_none(value) else 1 + _alternative(value, alternatives, row, path)
-        index[row] = len(rows[tag])
-        rows[tag].append(row)
-    children: list[Tree] = [("null", len(rows[0]))]
-    for at, (alternative, chosen) in enumerate(zip(alternatives, rows[1:], strict=True)):
-        try:
-            children.append(_tree([values[row] for row in chosen], alternative, f"{path}._{at}"))
-        except _Misfit as misfit:
-            raise _Misfit(chosen[misfit.index], misfit.path, misfit.why) from None
-    return ("union", buffer(tags), buffer(index), tuple(children))
-
-
-def _alternative(value: Any, alternatives: tuple[Shape, ...], row: int, path: str) -> int:
+def _alternative(value: Any, alternatives: list[Form], row: int, path: str) -> int:
     """Return which type of a variant a value has: the best, and of those the first."""
     ranks = [_rank(value, one) for one in alternatives]
     if not any(ranks):
@@ -302,27 +323,27 @@ def _alternative(value: Any, alternatives: tuple[Shape, ...], row: int, path: st
     return ranks.index(max(ranks))
 
 
-def _rank(value: Any, shape: Shape) -> int:
+def _rank(value: Any, wanted: Form) -> int:
     """Return 2 for a value of the very kind, 1 for one that is taken, 0 for others."""
-    kind = shape[0]
+    kind = _kind(wanted)
     if kind == "number":
-        return _number_rank(value, np.dtype(shape[1]))
-    if kind == "optional":
-        return min(_rank(value, shape[1]), 1)
-    if kind in ("string", "bytes"):
-        text = str if kind == "string" else bytes
+        return _number_rank(value, np.dtype(wanted["primitive"]))
+    if kind in ("option", "list of at most one"):
+        return min(_rank(value, wanted["content"]), 1)
+    if kind == "text":
+        text = str if parameter(wanted, "__array__") == "string" else bytes
         return 2 if isinstance(value, text) else int(isinstance(value, (str, bytes)))
     if kind == "record":
-        if shape[3] and isinstance(value, (tuple, list)):
-            return 2 * (len(value) == len(shape[1]))
+        if _is_by_place(wanted) and isinstance(value, (tuple, list)):
+            return 2 * (len(value) == len(wanted["fields"]))
         value = value.to_list() if isinstance(value, ak.Record) else value
-        return 2 * (isinstance(value, Mapping) and set(value) <= _member_names(shape))
-    if kind in ("list", "fixed"):
-        items = _items(value, shape[-1])
+        return 2 * (isinstance(value, Mapping) and set(value) <= _member_names(wanted))
+    if kind in ("list", "regular"):
+        items = _items(value, wanted["content"])
         items = None if items is None else list(items)
-        if items is None or (kind == "fixed" and len(items) != shape[1]):
+        if items is None or (kind == "regular" and len(items) != wanted["size"]):
             return 0
-        return min((_rank(one, shape[-1]) for one in items), default=2)
+        return min((_rank(one, wanted["content"]) for one in items), default=2)
     return 0
 
 
@@ -337,15 +358,3 @@ def _number_rank(value: Any, wanted: np.dtype[Any]) -> int:
         return 1
     fits = wanted.kind in "iu" and np.iinfo(wanted).min <= int(value) <= np.iinfo(wanted).max
     return 2 * int(fits)
-
-
-_MAKERS: dict[str, Callable[[list[Any], Shape, str], Tree]] = {
-    "number": _number,
-    "string": _string,
-    "bytes": _string,
-    "list": _list,
-    "fixed": _fixed,
-    "optional": _optional,
-    "record": _record,
-    "variant": _variant,
-}

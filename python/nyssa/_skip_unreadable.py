@@ -26,8 +26,8 @@ def table(
     threads: int | None,
 ) -> Any:
     """Read a range of entries as a table, and warn of what is left out."""
-    layout = _library.takes_layouts(library)
-    _, found, columns, left_out = dataset.read_skip_unreadable(names, start, stop, threads, layout)
+    buffers = _library.takes_buffers(library)
+    _, found, columns, left_out = dataset.read_skip_unreadable(names, start, stop, threads, buffers)
     warn(left_out)
     return _library.table(library, found, columns, start, stop)
 
@@ -40,8 +40,8 @@ def take(
     threads: int | None,
 ) -> Any:
     """Read entries in any order as a table, and warn of what is left out."""
-    layout = _library.takes_layouts(library)
-    _, found, columns, left_out = dataset.take_skip_unreadable(names, indices, threads, layout)
+    buffers = _library.takes_buffers(library)
+    _, found, columns, left_out = dataset.take_skip_unreadable(names, indices, threads, buffers)
     warn(left_out)
     return _library.table(library, found, columns, 0, len(indices))
 
@@ -50,8 +50,8 @@ def column(
     dataset: _core.Dataset, name: str, library: str, start: int, stop: int, threads: int | None
 ) -> Any:
     """Read one column; raise `UnsupportedError` when nothing of it can be read."""
-    layout = _library.takes_layouts(library)
-    _, _, columns, left_out = dataset.read_skip_unreadable([name], start, stop, threads, layout)
+    buffers = _library.takes_buffers(library)
+    _, _, columns, left_out = dataset.read_skip_unreadable([name], start, stop, threads, buffers)
     if not columns:
         raise UnsupportedError("; ".join(f"{part}: {reason}" for part, reason in left_out))
     warn(left_out)

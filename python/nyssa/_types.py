@@ -85,7 +85,7 @@ def needed(types: Any, caller: str) -> list[_core.Array]:
 def awkward_type(one: Any) -> ak.types.Type:
     """Return what one type is in awkward."""
     if isinstance(one, str):
-        return ak.to_layout(_awkward.array(_empty_column("", one, {}))).form.type
+        return _awkward.content(_empty_column("", one, {})).form.type
     return ak.to_layout(_empty_array("", one)).form.type
 
 

@@ -145,15 +145,15 @@ class Column(NDArrayOperatorsMixin):
             return _skip_unreadable.column(
                 self._dataset._core, self.name, library, start, stop, threads
             )
-        column = self._read(start, stop, threads, _library.takes_layouts(library))
+        column = self._read(start, stop, threads, _library.takes_buffers(library))
         return _library.column(library, column, start, stop)
 
     def _read(
-        self, start: int, stop: int, threads: int | None = None, layout: bool | None = None
+        self, start: int, stop: int, threads: int | None = None, buffers: bool = False
     ) -> _core.Array:
         dataset = self._dataset
         names = dataset._choose([self.name], None, None) if self.reason else [self.name]
-        [column] = dataset._core.read(names, start, stop, threads, layout)
+        [column] = dataset._core.read(names, start, stop, threads, buffers)
         return column
 
     # Values

@@ -447,8 +447,8 @@ class Dataset(Choosable[Column]):
         wanted = entry_numbers(indices, self.num_entries)
         if skip_unreadable:
             return _skip_unreadable.take(self._core, chosen, library, wanted, threads)
-        layout = _library.takes_layouts(library)
-        columns = self._core.take(chosen, wanted, threads, layout)
+        buffers = _library.takes_buffers(library)
+        columns = self._core.take(chosen, wanted, threads, buffers)
         return _library.table(library, chosen, columns, 0, len(wanted))
 
     @overload
@@ -746,7 +746,7 @@ class Dataset(Choosable[Column]):
     def _table(
         self, library: str, names: list[str], start: int, stop: int, threads: int | None
     ) -> Any:
-        columns = self._core.read(names, start, stop, threads, _library.takes_layouts(library))
+        columns = self._core.read(names, start, stop, threads, _library.takes_buffers(library))
         return _library.table(library, names, columns, start, stop)
 
     def _step_options(
@@ -757,7 +757,7 @@ class Dataset(Choosable[Column]):
         return {
             **size_of(size),
             "threads": threads,
-            "layout": _library.takes_layouts(library),
+            "buffers": _library.takes_buffers(library),
             "objects": _library.object_bytes(library, types),
         }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nyssa import _awkward, _columns, _core, _types
+from nyssa import _awkward, _columns, _core, _form, _numpy, _types
 from nyssa.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -177,9 +177,8 @@ def _typed(targets: dict[str, object]) -> list[tuple[str, _core.Array | None]]:
 
 def _flat(column: _core.Array) -> Any:
     """Return numbers as a NumPy array, all else as an awkward array."""
-    tree = column.layout()
-    if tree[0] == "number":
-        return np.frombuffer(tree[2], dtype=tree[1])
+    if _form.of(column)["class"] == "NumpyArray":
+        return _numpy.array(column)
     return _awkward.array(column)
 
 

@@ -9,12 +9,11 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from nyssa import _columns, _core, _types
+from nyssa import _columns, _core, _form, _types
 from nyssa._attributes import AttributeSetWriter
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._filter import not_found
-from nyssa._objects import Shape
 from nyssa._steps import bytes_of, threads_of
 from nyssa.errors import ArgumentError
 
@@ -174,9 +173,7 @@ class WritableFile:
 class NTupleWriter:
     """Writes entries to one RNTuple of a `WritableFile`."""
 
-    def __init__(
-        self, file: WritableFile, name: str, fields: list[tuple[str, Shape | None, bool]]
-    ) -> None:
+    def __init__(self, file: WritableFile, name: str, fields: list[_core.RowField]) -> None:
         self._file = file
         self._has(fields)
         self._entries = 0
@@ -269,14 +266,16 @@ class NTupleWriter:
 
     def _columns(self, data: object) -> list[_core.Array]:
         """Return data as columns in the order of the fields."""
-        given = {one.name: one for one in _columns.columns(data, shapes=self._shapes)}
+        given = {one.name: one for one in _columns.columns(data, forms=self._forms)}
         if set(given) != set(self._stored):
             return self._file._open().rows(self.name, list(given.values()))
         return [given[name] for name in self._stored]
 
-    def _has(self, fields: list[tuple[str, Shape | None, bool]]) -> None:
+    def _has(self, fields: list[_core.RowField]) -> None:
         """Store which fields rows may have, and which of them have the data."""
-        self._shapes = {name: shape for name, shape, _ in fields}
+        self._forms = {
+            name: None if form is None else _form.parse(form) for name, form, _ in fields
+        }
         self._stored = [name for name, _, projected in fields if not projected]
 
     def __repr__(self) -> str:

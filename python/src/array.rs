@@ -1,5 +1,6 @@
 //! What reading returns: [`Array`], one column; [`Table`], several of one length.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
@@ -12,39 +13,39 @@ use nyssa::rntuple::schema::FieldType;
 use nyssa::{Error, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use pyo3::types::{PyCapsule, PyDict};
 
 use crate::capsule;
 use crate::errors;
-use crate::import;
-use crate::layout::Tree;
+use crate::from_arrow;
+use crate::from_buffers::from_buffers;
+use crate::layout::Layout;
 
 /// One column in memory.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Array {
     array: ArrayRef,
     field: Arc<Field>,
-    /// What `layout` makes, by whether options are declared.
-    trees: [OnceLock<Tree>; 2],
+    /// Form and buffers, once somebody asks for them.
+    layout: OnceLock<Layout>,
 }
 
 impl Array {
     /// Shows `array` of `field` to Python.
     pub fn new(array: ArrayRef, field: Arc<Field>) -> Self {
-        Self { array, field, trees: [OnceLock::new(), OnceLock::new()] }
+        Self { array, field, layout: OnceLock::new() }
     }
 
-    /// Makes the tree of [`Array::layout`] now, on this thread.
+    /// Form and buffers, made now, on this thread, unless they are there.
     ///
     /// # Errors
-    /// As [`Tree::new`].
-    pub fn prepare(&self, declared: bool) -> nyssa::Result<&Tree> {
-        let known = &self.trees[usize::from(declared)];
-        if let Some(tree) = known.get() {
-            return Ok(tree);
+    /// As [`Layout::new`].
+    pub fn layout(&self) -> nyssa::Result<&Layout> {
+        if let Some(layout) = self.layout.get() {
+            return Ok(layout);
         }
-        let tree = Tree::new(&self.array, &self.field, declared)?;
-        Ok(known.get_or_init(|| tree))
+        let layout = Layout::new(&self.array, &self.field)?;
+        Ok(self.layout.get_or_init(|| layout))
     }
 
     /// The data.
@@ -60,10 +61,16 @@ impl Array {
 
 #[pymethods]
 impl Array {
-    /// A column of a tree of tuples and buffers, which are copied.
+    /// A column of `length` entries of an awkward Form, as a dict, and buffers by key, which are copied. See the
+    /// module `form`.
     #[staticmethod]
-    fn from_layout(name: &str, tree: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let (array, field) = import::from_layout(name, tree)?;
+    fn from_buffers(
+        name: &str,
+        form: &Bound<'_, PyDict>,
+        length: usize,
+        buffers: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let (array, field) = from_buffers(name, form, length, buffers)?;
         Ok(Self::new(array, Arc::new(field)))
     }
 
@@ -74,16 +81,16 @@ impl Array {
         schema: &Bound<'_, PyCapsule>,
         array: &Bound<'_, PyCapsule>,
     ) -> PyResult<Self> {
-        let (array, field) = import::from_array_capsules(schema, array)?;
+        let (array, field) = from_arrow::from_array_capsules(schema, array)?;
         Ok(Self::new(array, Arc::new(field.with_name(name))))
     }
 
     /// The column in what `__arrow_c_stream__` returns, its pieces joined.
     #[staticmethod]
     fn from_arrow_stream(name: &str, stream: &Bound<'_, PyCapsule>) -> PyResult<Self> {
-        let (arrays, field) = import::from_stream_capsule(stream)?;
-        let array = import::concatenate(&arrays, field.data_type())?;
-        let field = import::observed(&field, &array);
+        let (arrays, field) = from_arrow::from_stream_capsule(stream)?;
+        let array = from_arrow::concatenate(&arrays, field.data_type())?;
+        let field = from_arrow::observed(&field, &array);
         Ok(Self::new(array, Arc::new(field.with_name(name))))
     }
 
@@ -126,12 +133,17 @@ impl Array {
         self.array.len()
     }
 
-    /// The array as a tree of tuples and buffers; see the module `layout`. With `declared` options are
-    /// where the type allows nulls, not where there are some.
-    #[pyo3(signature = (declared=false))]
-    fn layout<'py>(&self, py: Python<'py>, declared: bool) -> PyResult<Bound<'py, PyTuple>> {
-        let raise = |error: Error| errors::to_python(py, &error);
-        self.prepare(declared).map_err(raise)?.to_python(py)
+    /// The awkward Form as JSON, which depends on the type only; see the module `form`. With `typed` it tells the
+    /// C++ types of records.
+    #[pyo3(signature = (typed=false))]
+    fn form(&self, py: Python<'_>, typed: bool) -> PyResult<Cow<'_, str>> {
+        let layout = self.layout().map_err(|error| errors::to_python(py, &error))?;
+        Ok(if typed { layout.typed_form().into() } else { layout.form().into() })
+    }
+
+    /// The buffers by key, as `awkward.from_buffers` takes them beside the Form. They are not copied.
+    fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.layout().map_err(|error| errors::to_python(py, &error))?.buffers(py)
     }
 
     #[pyo3(signature = (requested_schema=None))]

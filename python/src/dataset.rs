@@ -44,7 +44,7 @@ impl Dataset {
         py: Python<'_>,
         names: Vec<String>,
         threads: Option<usize>,
-        layout: Option<bool>,
+        buffers: bool,
         read: impl FnOnce(&mut ReadableColumns<'_>, &Context) -> nyssa::Result<Vec<ArrayRef>>
         + Send
         + 'static,
@@ -59,7 +59,7 @@ impl Dataset {
             let left_out = left_out.map(|one| (one.column, one.reason)).collect();
             let read = readable.without().unwrap_or_else(|| Arc::clone(&dataset));
             let fields = fields(read.as_ref(), &names)?;
-            let arrays = columns(&fields, arrays, layout, context)?;
+            let arrays = columns(&fields, arrays, buffers, context)?;
             Ok((Self(read), names, arrays, left_out))
         })
     }
@@ -171,9 +171,9 @@ impl Dataset {
         })
     }
 
-    /// Reads columns for the entries from `start` to `stop`; with a `layout` their trees of buffers
-    /// are made on all threads, too, with declared options or not.
-    #[pyo3(signature = (names, start, stop, threads=None, layout=None))]
+    /// Reads columns for the entries from `start` to `stop`. With `buffers` the Forms and buffers of the arrays are
+    /// made on all threads, too.
+    #[pyo3(signature = (names, start, stop, threads=None, buffers=false))]
     fn read(
         &self,
         py: Python<'_>,
@@ -181,37 +181,37 @@ impl Dataset {
         start: u64,
         stop: u64,
         threads: Option<usize>,
-        layout: Option<bool>,
+        buffers: bool,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
         Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.read(&refs, start..stop, context)?;
-            columns(&fields(dataset.as_ref(), &names)?, arrays, layout, context)
+            columns(&fields(dataset.as_ref(), &names)?, arrays, buffers, context)
         })
     }
 
     /// Reads columns for entries in any order, as `read` does for ranges.
-    #[pyo3(signature = (names, indices, threads=None, layout=None))]
+    #[pyo3(signature = (names, indices, threads=None, buffers=false))]
     fn take(
         &self,
         py: Python<'_>,
         names: Vec<String>,
         indices: Vec<u64>,
         threads: Option<usize>,
-        layout: Option<bool>,
+        buffers: bool,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
         Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.take(&refs, &indices, context)?;
-            columns(&fields(dataset.as_ref(), &names)?, arrays, layout, context)
+            columns(&fields(dataset.as_ref(), &names)?, arrays, buffers, context)
         })
     }
 
     /// Reads what can be read of columns for the entries from `start` to `stop`: the dataset that was
     /// read, whose columns may lack parts, the names of the columns, their arrays, and what was left out.
-    #[pyo3(signature = (names, start, stop, threads=None, layout=None))]
+    #[pyo3(signature = (names, start, stop, threads=None, buffers=false))]
     fn read_skip_unreadable(
         &self,
         py: Python<'_>,
@@ -219,24 +219,24 @@ impl Dataset {
         start: u64,
         stop: u64,
         threads: Option<usize>,
-        layout: Option<bool>,
+        buffers: bool,
     ) -> PyResult<ReadWithout> {
-        self.read_readable(py, names, threads, layout, move |readable, context| {
+        self.read_readable(py, names, threads, buffers, move |readable, context| {
             readable.read(start..stop, context)
         })
     }
 
     /// As `read_skip_unreadable`, for entries in any order.
-    #[pyo3(signature = (names, indices, threads=None, layout=None))]
+    #[pyo3(signature = (names, indices, threads=None, buffers=false))]
     fn take_skip_unreadable(
         &self,
         py: Python<'_>,
         names: Vec<String>,
         indices: Vec<u64>,
         threads: Option<usize>,
-        layout: Option<bool>,
+        buffers: bool,
     ) -> PyResult<ReadWithout> {
-        self.read_readable(py, names, threads, layout, move |readable, context| {
+        self.read_readable(py, names, threads, buffers, move |readable, context| {
             readable.take(&indices, context)
         })
     }
@@ -303,18 +303,18 @@ impl Dataset {
     }
 }
 
-/// Arrays that were read as Python sees them; with a `layout` their trees are made on all threads.
+/// Arrays that were read, as Python sees them; with `buffers` their Forms and buffers are made on all threads.
 pub fn columns(
     fields: &[FieldRef],
     arrays: Vec<ArrayRef>,
-    layout: Option<bool>,
+    buffers: bool,
     context: &Context,
 ) -> nyssa::Result<Vec<Array>> {
     let columns = arrays.into_iter().zip(fields);
     let arrays: Vec<_> =
         columns.map(|(array, field)| Array::new(array, Arc::clone(field))).collect();
-    if let Some(declared) = layout {
-        let prepare = |array: &Array| array.prepare(declared).map(drop);
+    if buffers {
+        let prepare = |array: &Array| array.layout().map(drop);
         context.pool().install(|| arrays.par_iter().try_for_each(prepare))?;
     }
     Ok(arrays)

@@ -133,7 +133,7 @@ impl File {
             let key = objects.file().find(&path)?;
             let (field, array) = if raw { objects.read_raw(&key)? } else { objects.read(&key)? };
             let array = Array::new(array, Arc::new(field));
-            array.prepare(false)?;
+            array.layout()?;
             Ok(array)
         })
     }

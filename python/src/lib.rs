@@ -2,7 +2,7 @@
 //!
 //! Every call that may take time goes through [`job::Job`], which lets other Python threads run,
 //! polls for Ctrl-C, reports progress and turns errors and panics into Python exceptions. What comes
-//! back crosses as Arrow PyCapsules or as [`buffer::Buffer`]s, without copies.
+//! back crosses as Arrow PyCapsules, or as awkward Forms and buffers ([`form`]), without copies.
 
 // Python hands over owned objects; pyo3's generated code needs them by value.
 #![allow(clippy::needless_pass_by_value)]
@@ -17,9 +17,12 @@ mod convert;
 mod dataset;
 mod digest;
 mod errors;
+mod field_form;
 mod file;
 mod fill;
-mod import;
+mod form;
+mod from_arrow;
+mod from_buffers;
 mod job;
 mod layout;
 mod merge;
@@ -30,7 +33,6 @@ mod report;
 mod rewrite;
 mod rows;
 mod rules;
-mod shape;
 mod steps;
 mod verify;
 mod write;

@@ -39,12 +39,12 @@ impl Steps {
     /// Steps of `names` in `parts` of `dataset`, then in the files `links`, read with the columns of
     /// `dataset`. With `skip_unreadable` what cannot be read is left out.
     /// Steps are of so many `entries`, or so that all takes so much `memory` in bytes, or of one cluster.
-    /// `objects` are bytes that Python's objects take for each entry; `layout` is as for
+    /// `objects` are bytes that Python's objects take for each entry; `buffers` is as for
     /// `Dataset.read`.
     #[new]
     #[pyo3(signature = (
         dataset, parts, names, *, skip_unreadable=false, entries=None, memory=None, links=None, options=None,
-        threads=None, layout=None, objects=0
+        threads=None, buffers=false, objects=0
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -58,7 +58,7 @@ impl Steps {
         links: Option<Vec<Bound<'_, PyAny>>>,
         options: Option<&Bound<'_, PyDict>>,
         threads: Option<usize>,
-        layout: Option<bool>,
+        buffers: bool,
         objects: u64,
     ) -> PyResult<Self> {
         // Fails now for a wrong number of threads.
@@ -84,8 +84,8 @@ impl Steps {
         };
         let finish =
             move |fields: &[FieldRef], arrays: Vec<ArrayRef>, rows: u64, context: &Context| {
-                let spread = if layout.is_some() { arrays.iter().map(bools).sum() } else { 0u64 };
-                let columns = columns(fields, arrays, layout, context)?;
+                let spread = if buffers { arrays.iter().map(bools).sum() } else { 0u64 };
+                let columns = columns(fields, arrays, buffers, context)?;
                 Ok((columns, spread.saturating_add(objects.saturating_mul(rows))))
             };
         let cancel = Arc::<AtomicBool>::default();

@@ -15,15 +15,15 @@ use pyo3::types::PyDict;
 
 use crate::array::Array;
 use crate::errors;
+use crate::field_form::{RowField, row_fields};
 use crate::fill::FillContext;
 use crate::job::{self, Job};
 use crate::options::{ByField, by_field, get, parse, write_options};
 use crate::process::Process;
 use crate::rows::Rows;
-use crate::shape::{Row, shapes};
 
-/// The fields that rows may have; see [`crate::shape`].
-type Fields = Vec<Row>;
+/// The fields that rows may have; see [`crate::field_form`].
+type Fields = Vec<RowField>;
 
 /// A ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -137,7 +137,7 @@ impl Writer {
             let update = update
                 .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
             let writer = update.append(&name, state.options.clone(), &state.context)?;
-            let fields = shapes(writer.schema());
+            let fields = row_fields(writer.schema());
             let entries = writer.entries();
             state.tables.push(Table::new(name, writer));
             Ok((fields, entries))
@@ -178,7 +178,7 @@ impl Writer {
             }
             let writer =
                 TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
-            let fields = shapes(writer.schema());
+            let fields = row_fields(writer.schema());
             state.tables.push(Table::new(name, writer));
             Ok(fields)
         })
@@ -226,7 +226,7 @@ impl Writer {
             let writer = table.rows.table()?;
             writer.extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))?;
             table.schema = Arc::new(writer.schema().clone());
-            Ok(shapes(&table.schema))
+            Ok(row_fields(&table.schema))
         })
     }
 

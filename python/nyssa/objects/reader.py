@@ -1,4 +1,4 @@
-"""Trees of buffers (see `_core.Array.layout`) as objects."""
+"""Columns of objects as Python objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nyssa import _core
+from nyssa import _core, _form
+from nyssa._form import Buffers, Form
 from nyssa.objects.axis import Axis
 from nyssa.objects.efficiency import Efficiency
 from nyssa.objects.graph import Graph, Graph2D
@@ -45,6 +46,9 @@ _CLASSES = {
 }
 
 
+_Node = tuple[Form, Buffers]
+
+
 class Reader:
     """Reads the objects of a file; nothing before the first is asked for."""
 
@@ -63,7 +67,9 @@ class Reader:
             (a `ValueError`) naming class, member and byte of the object when its bytes are not
             those of its class.
         """
-        return self._value(self._core.object(path).layout(), 0, class_name)
+        column = self._core.object(path)
+        node = (_form.parse(column.form(typed=True)), column.buffers())
+        return self._value(node, 0, class_name)
 
     @cached_property
     def _classes(self) -> dict[str, list[tuple[str, str, bool]]]:
@@ -75,56 +81,67 @@ class Reader:
             self._classes[class_name] = _core.File.by_heart(class_name)
         return self._classes[class_name]
 
-    def _value(self, tree: _core.Tree, row: int, type_name: str) -> Any:
+    def _value(self, node: _Node, row: int, type_name: str) -> Any:
         """Return one value of a C++ type, which is empty when it is not known."""
-        kind = tree[0]
-        if kind == "number":
-            return np.frombuffer(tree[2], dtype=tree[1])[row].item()
-        if kind in ("string", "bytes"):
-            start, stop = np.frombuffer(tree[1], dtype=np.int64)[row : row + 2].tolist()
-            data = bytes(memoryview(tree[2])[start:stop])
-            return data.decode("utf-8", "surrogateescape") if kind == "string" else data
-        if kind == "list":
-            start, stop = np.frombuffer(tree[1], dtype=np.int64)[row : row + 2].tolist()
-            return self._items(tree[2], start, stop, _item_type(type_name))
-        if kind == "fixed":
-            return self._items(tree[3], row * tree[1], (row + 1) * tree[1], type_name)
-        if kind == "option":
-            there = np.frombuffer(tree[1], dtype=np.int8)[row]
-            return self._value(tree[2], row, type_name) if there else None
-        if kind == "union":
-            tag = np.frombuffer(tree[1], dtype=np.int8)[row]
-            place = int(np.frombuffer(tree[2], dtype=np.int32)[row])
-            return self._value(tree[3][tag], place, tree[4][tag])
-        if kind == "record":
-            return self._object(tree, row, _bare(type_name))
+        form, buffers = node
+        kind = form["class"]
+        if kind == "NumpyArray":
+            return _form.numbers(form, buffers)[row].item()
+        if kind == "ListOffsetArray":
+            start, stop = _form.index(form, buffers, "offsets")[row : row + 2].tolist()
+            content = (form["content"], buffers)
+            text = _form.parameter(form, "__array__")
+            if text is None:
+                return self._items(content, start, stop, _item_type(type_name))
+            data = _form.numbers(*content)[start:stop].tobytes()
+            return data.decode("utf-8", "surrogateescape") if text == "string" else data
+        if kind == "RegularArray":
+            size = form["size"]
+            content = (form["content"], buffers)
+            return self._items(content, row * size, (row + 1) * size, type_name)
+        if kind == "ByteMaskedArray":
+            there = _form.index(form, buffers, "mask")[row]
+            return self._value((form["content"], buffers), row, type_name) if there else None
+        if kind == "IndexedOptionArray":
+            place = int(_form.index(form, buffers, "index")[row])
+            content = (form["content"], buffers)
+            name = _typename(content) or type_name
+            return None if place < 0 else self._value(content, place, name)
+        if kind == "UnmaskedArray":
+            return self._value((form["content"], buffers), row, type_name)
+        if kind == "UnionArray":
+            tag, place = (_form.index(form, buffers, name)[row] for name in ("tags", "index"))
+            content = (form["contents"][tag], buffers)
+            return self._value(content, int(place), _typename(content))
+        if kind == "RecordArray":
+            return self._object(node, row, _bare(type_name))
         return None
 
-    def _items(self, tree: _core.Tree, start: int, stop: int, type_name: str) -> Any:
+    def _items(self, node: _Node, start: int, stop: int, type_name: str) -> Any:
         """Return several values: numbers as an array, others as a list."""
         shape: list[int] = []
-        inner = tree
-        while inner[0] == "fixed":
-            shape.append(inner[1])
-            inner = inner[3]
-        if inner[0] != "number":
-            return [self._value(tree, row, type_name) for row in range(start, stop)]
+        form, buffers = node
+        while form["class"] == "RegularArray":
+            shape.append(form["size"])
+            form = form["content"]
+        if form["class"] != "NumpyArray":
+            return [self._value(node, row, type_name) for row in range(start, stop)]
         size = int(np.prod(shape, dtype=np.int64))
-        numbers = np.frombuffer(inner[2], dtype=inner[1])[start * size : stop * size]
+        numbers = _form.numbers(form, buffers)[start * size : stop * size]
         return numbers.reshape(stop - start, *shape)
 
-    def _object(self, tree: _core.Tree, row: int, class_name: str) -> Any:
-        names = tree[1]
-        if not class_name and names == ("_0", "_1"):
-            return tuple(self._value(child, row, "") for child in tree[2])
+    def _object(self, node: _Node, row: int, class_name: str) -> Any:
+        form, buffers = node
+        if not class_name and form["fields"] == ["_0", "_1"]:
+            return tuple(self._value((one, buffers), row, "") for one in form["contents"])
         members: dict[str, Any] = {}
         bases: list[str] = []
-        own = self._flatten(tree, row, class_name, members, bases)
+        own = self._flatten(node, row, class_name, members, bases)
         return _kind(class_name, bases, members)(class_name, tuple(bases), members, own)
 
     def _flatten(
         self,
-        tree: _core.Tree,
+        node: _Node,
         row: int,
         class_name: str,
         members: dict[str, Any],
@@ -135,7 +152,9 @@ class Reader:
         types = {name: type_name for name, type_name, base in elements if not base}
         base_names = [name for name, _, base in elements if base]
         own = []
-        for name, child in zip(tree[1], tree[2], strict=True):
+        form, buffers = node
+        for name, one in zip(form["fields"], form["contents"], strict=True):
+            child = (one, buffers)
             if not name.startswith(":_"):
                 members[name] = self._value(child, row, types.get(name, ""))
                 own.append(name)
@@ -143,7 +162,7 @@ class Reader:
             index = int(name[2:])
             base = base_names[index] if index < len(base_names) else ""
             bases.extend([base] if base else [])
-            if child[0] == "record":
+            if one["class"] == "RecordArray":
                 self._flatten(child, row, base, members, bases)
             else:
                 array = base.startswith("TArray") or not base
@@ -161,6 +180,14 @@ def _kind(class_name: str, bases: list[str], members: dict[str, Any]) -> type[Ob
         if name in names:
             return kind
     return Collection if isinstance(members.get("items"), list) else Object
+
+
+def _typename(node: _Node) -> str:
+    """Return the C++ type that an alternative of a union tells."""
+    form, buffers = node
+    if form["class"] in ("ByteMaskedArray", "IndexedOptionArray", "UnmaskedArray"):
+        return _typename((form["content"], buffers))
+    return _form.parameter(form, "typename") or ""
 
 
 def _bare(type_name: str) -> str:

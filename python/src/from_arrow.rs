@@ -1,5 +1,4 @@
-//! Data from Python as Arrow arrays: trees of buffers (the grammar of [`crate::layout`]) and Arrow
-//! PyCapsules. Trees are copied, since Python may change its arrays while nyssa still holds them.
+//! Arrow PyCapsules from Python as arrays of the types that nyssa writes.
 
 use std::sync::Arc;
 
@@ -8,171 +7,19 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{
-    Array, ArrayReader, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray,
-    LargeListArray, NullArray, StructArray, UnionArray, make_array,
+    Array, ArrayReader, ArrayRef, FixedSizeListArray, LargeBinaryArray, LargeListArray,
+    StructArray, make_array,
 };
-use arrow_buffer::{BooleanBuffer, MutableBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::OffsetBuffer;
 use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
-use arrow_schema::{ArrowError, DataType, Field, UnionFields};
-use nyssa::arrow::{STRING, field};
-use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use arrow_schema::{ArrowError, DataType, Field};
+use nyssa::arrow::STRING;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyCapsule;
 
 use crate::capsule::{ARRAY, SCHEMA, STREAM, arrow_error};
-
-/// The array of one tree, and its field.
-pub fn from_layout(name: &str, tree: &Bound<'_, PyTuple>) -> PyResult<(ArrayRef, Field)> {
-    let kind: String = tree.get_item(0)?.extract()?;
-    let array: ArrayRef = match kind.as_str() {
-        "number" => number(&tree.get_item(1)?.extract::<String>()?, &tree.get_item(2)?)?,
-        "string" | "bytes" => {
-            let values = bytes(&tree.get_item(2)?)?.into();
-            let array = LargeBinaryArray::try_new(offsets(&tree.get_item(1)?)?, values, None);
-            Arc::new(array.map_err(arrow_error)?)
-        }
-        "list" => {
-            let (items, item) = from_layout("item", tree.get_item(2)?.cast()?)?;
-            // What a variant does not hold counts as a null of its union.
-            let variant = matches!(item.data_type(), DataType::Union(..));
-            let item = if variant { item.with_nullable(true) } else { item };
-            let offsets = offsets(&tree.get_item(1)?)?;
-            let array = LargeListArray::try_new(Arc::new(item), offsets, items, None);
-            Arc::new(array.map_err(arrow_error)?)
-        }
-        "fixed" => {
-            let (items, item) = from_layout("item", tree.get_item(3)?.cast()?)?;
-            let size: i32 = tree.get_item(1)?.extract()?;
-            let length: usize = tree.get_item(2)?.extract()?;
-            let array =
-                FixedSizeListArray::try_new_with_length(Arc::new(item), size, items, None, length);
-            Arc::new(array.map_err(arrow_error)?)
-        }
-        "record" => {
-            let names: Vec<String> = tree.get_item(1)?.extract()?;
-            let children = tree.get_item(2)?;
-            let mut fields = Vec::with_capacity(names.len());
-            let mut arrays = Vec::with_capacity(names.len());
-            for (name, child) in names.iter().zip(children.try_iter()?) {
-                let (array, field) = from_layout(name, child?.cast()?)?;
-                fields.push(Arc::new(field));
-                arrays.push(array);
-            }
-            let length: usize = tree.get_item(3)?.extract()?;
-            let array = StructArray::try_new_with_length(fields.into(), arrays, None, length);
-            Arc::new(array.map_err(arrow_error)?)
-        }
-        "null" => Arc::new(NullArray::new(tree.get_item(1)?.extract()?)),
-        "option" => {
-            let (values, item) = from_layout(name, tree.get_item(2)?.cast()?)?;
-            let array = option(bytes(&tree.get_item(1)?)?.as_slice(), &values)?;
-            return Ok((array, item.with_nullable(true)));
-        }
-        "union" => union(tree)?,
-        "named" => {
-            let (array, field) = from_layout(name, tree.get_item(2)?.cast()?)?;
-            let mut metadata = field.metadata().clone();
-            metadata.insert(STRING.0.to_owned(), tree.get_item(1)?.extract::<String>()?);
-            return Ok((array, field.with_metadata(metadata)));
-        }
-        other => return Err(PyTypeError::new_err(format!("cannot import a layout of {other}"))),
-    };
-    let mut field = field(name, array.data_type().clone());
-    if kind == "bytes" {
-        field = field.with_metadata(arrow_schema::Metadata::default());
-    }
-    Ok((array, field))
-}
-
-/// The values where `mask` is not zero, nulls elsewhere.
-fn option(mask: &[u8], values: &ArrayRef) -> PyResult<ArrayRef> {
-    let data = values.to_data();
-    let mut all = MutableArrayData::try_new(vec![&data], true, mask.len()).map_err(arrow_error)?;
-    let mut next = 0;
-    for run in mask.chunk_by(|a, b| (*a == 0) == (*b == 0)) {
-        if run.first() == Some(&0) {
-            all.try_extend_nulls(run.len()).map_err(arrow_error)?;
-            continue;
-        }
-        let end = next + run.len();
-        if end > values.len() {
-            return Err(PyValueError::new_err("an option has fewer values than its mask says"));
-        }
-        all.try_extend(0, next, end).map_err(arrow_error)?;
-        next = end;
-    }
-    Ok(make_array(all.freeze()))
-}
-
-/// A dense union, its types numbered from 0. A null of a type stands for a value of none.
-fn union(tree: &Bound<'_, PyTuple>) -> PyResult<ArrayRef> {
-    let tags = bytes(&tree.get_item(1)?)?;
-    let index = bytes(&tree.get_item(2)?)?;
-    let rows = tags.len();
-    let mut fields = Vec::new();
-    let mut children = Vec::new();
-    for (id, child) in (0i8..).zip(tree.get_item(3)?.try_iter()?) {
-        let (array, field) = from_layout(&format!("_{id}"), child?.cast()?)?;
-        fields.push((id, Arc::new(field.with_nullable(false))));
-        children.push(array);
-    }
-    let tags = ScalarBuffer::<i8>::new(tags.into(), 0, rows);
-    let index = ScalarBuffer::<i32>::new(index.into(), 0, rows);
-    let fields = UnionFields::try_new(
-        fields.iter().map(|(id, _)| *id),
-        fields.iter().map(|(_, field)| Arc::clone(field)),
-    );
-    let union = UnionArray::try_new(fields.map_err(arrow_error)?, tags, Some(index), children);
-    Ok(Arc::new(union.map_err(arrow_error)?))
-}
-
-fn number(dtype: &str, data: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    let bytes = bytes(data)?;
-    let data_type = match dtype {
-        "|b1" => {
-            let bits: BooleanBuffer = bytes.as_slice().iter().map(|&byte| byte != 0).collect();
-            return Ok(Arc::new(BooleanArray::new(bits, None)));
-        }
-        "|i1" => DataType::Int8,
-        "|u1" => DataType::UInt8,
-        "<i2" => DataType::Int16,
-        "<u2" => DataType::UInt16,
-        "<i4" => DataType::Int32,
-        "<u4" => DataType::UInt32,
-        "<i8" => DataType::Int64,
-        "<u8" => DataType::UInt64,
-        "<f2" => DataType::Float16,
-        "<f4" => DataType::Float32,
-        "<f8" => DataType::Float64,
-        other => return Err(PyTypeError::new_err(format!("numbers of type {other}"))),
-    };
-    let length = bytes.len() / data_type.primitive_width().unwrap_or(1);
-    let data = ArrayData::builder(data_type).len(length).add_buffer(bytes.into()).build();
-    Ok(make_array(data.map_err(arrow_error)?))
-}
-
-fn offsets(data: &Bound<'_, PyAny>) -> PyResult<OffsetBuffer<i64>> {
-    let bytes = bytes(data)?;
-    let length = bytes.len() / size_of::<i64>();
-    let offsets = ScalarBuffer::<i64>::new(bytes.into(), 0, length);
-    // Negative where an offset is, or is smaller than the one before; faster than to stop there.
-    let signs = |signs, pair: &[i64]| signs | pair[1] | pair[1].wrapping_sub(pair[0]);
-    let signs = offsets.windows(2).fold(0, signs);
-    if offsets.first().is_none_or(|&first| first < 0) || signs < 0 {
-        return Err(PyValueError::new_err("offsets of a list must not be negative or decrease"));
-    }
-    Ok(OffsetBuffer::new(offsets))
-}
-
-/// An aligned copy of a contiguous buffer of bytes.
-fn bytes(data: &Bound<'_, PyAny>) -> PyResult<MutableBuffer> {
-    let buffer = PyBuffer::<u8>::get(data)?;
-    let mut bytes = MutableBuffer::from_len_zeroed(buffer.len_bytes());
-    buffer.copy_to_slice(data.py(), bytes.as_slice_mut())?;
-    Ok(bytes)
-}
 
 /// The array in a pair of capsules, as `__arrow_c_array__` returns them.
 pub fn from_array_capsules(

@@ -1,0 +1,106 @@
+//! What the entries of a field look like, as awkward [`Form`]s: Python objects are made into arrays by them.
+//!
+//! The C++ types of records, and of optional values that are lists of at most one, stand in `typename`.
+
+use nyssa::rntuple::encoding::{ColumnType, Native};
+use nyssa::rntuple::schema::{Field, FieldId, Schema, Structure};
+
+use crate::form::{Class, Form};
+
+/// A field that rows may have: its name; its Form, which is not there where a part is of no type that is known; and
+/// whether it is projected.
+pub type RowField = (String, Option<Form>, bool);
+
+/// The fields that rows may have: the top-level ones.
+pub fn row_fields(schema: &Schema) -> Vec<RowField> {
+    let row = |(id, field): (FieldId, &Field)| {
+        (field.name.clone(), form(schema, id), field.source.is_some())
+    };
+    schema.top_level().map(row).collect()
+}
+
+fn form(schema: &Schema, id: FieldId) -> Option<Form> {
+    let field = schema.field(id);
+    let child = |id: FieldId| form(schema, id).map(Box::new);
+    let all = || field.children.iter().map(|&id| form(schema, id)).collect::<Option<Vec<_>>>();
+    let starts = |prefix: &str| field.type_name.starts_with(prefix);
+    let typed = |class| Form { class, typename: Some(field.type_name.clone()) };
+    Some(match (field.structure, &field.children[..]) {
+        (Structure::Collection, &[item])
+            if starts("std::optional<") || starts("std::unique_ptr<") =>
+        {
+            let value = child(item)?;
+            match value.class {
+                // What may be missing itself is in lists of at most one, as it is read.
+                Class::IndexedOption(_) | Class::Union(_) => typed(Class::List(value)),
+                Class::List(_) if is_optional(&value) => typed(Class::List(value)),
+                _ => Class::IndexedOption(value).into(),
+            }
+        }
+        (Structure::Collection, &[item]) => Class::List(child(item)?).into(),
+        (Structure::Variant, _) => Class::Union(all()?).into(),
+        (Structure::Record, children) => {
+            let fields = children.iter().map(|&id| schema.field(id).name.clone()).collect();
+            typed(Class::Record { fields, contents: all()? })
+        }
+        (Structure::Leaf, &[item]) => match field.array_size {
+            Some(size) => Class::Regular { size, content: child(item)? }.into(),
+            None => *child(item)?,
+        },
+        (Structure::Leaf, []) if starts("std::string") => Class::Text { text: true }.into(),
+        (Structure::Leaf, []) if starts("ROOT::RNTupleCardinality<") => {
+            Class::Numpy("uint64").into()
+        }
+        (Structure::Leaf, []) => {
+            let number = Class::Numpy(number(schema, field)?).into();
+            match field.array_size {
+                Some(size) => Class::Regular { size, content: Box::new(number) }.into(),
+                None => number,
+            }
+        }
+        (Structure::Streamer, _) => Class::Text { text: false }.into(),
+        _ => return None,
+    })
+}
+
+/// Whether a Form is of optional values that may be missing themselves.
+fn is_optional(form: &Form) -> bool {
+    form.typename.as_deref().is_some_and(|name| {
+        name.starts_with("std::optional<") || name.starts_with("std::unique_ptr<")
+    })
+}
+
+/// Awkward's name of the numbers of a field; where its type is not fundamental, of what its column holds.
+fn number(schema: &Schema, field: &Field) -> Option<&'static str> {
+    Some(match field.type_name.as_str() {
+        "bool" => "bool",
+        "char" | "std::int8_t" => "int8",
+        "std::byte" | "std::uint8_t" => "uint8",
+        "std::int16_t" => "int16",
+        "std::uint16_t" => "uint16",
+        "std::int32_t" => "int32",
+        "std::uint32_t" => "uint32",
+        "std::int64_t" => "int64",
+        "std::uint64_t" => "uint64",
+        "float" => "float32",
+        "double" => "float64",
+        _ => {
+            let &column = field.columns.first()?;
+            match schema.column(column).column_type? {
+                ColumnType::Bit => "bool",
+                other if other.name().contains("Real") => "float64",
+                other => match (other.native(), other.name().contains("UInt")) {
+                    (Native::Bytes(1), false) => "int8",
+                    (Native::Bytes(1), true) => "uint8",
+                    (Native::Bytes(2), false) => "int16",
+                    (Native::Bytes(2), true) => "uint16",
+                    (Native::Bytes(4), false) => "int32",
+                    (Native::Bytes(4), true) => "uint32",
+                    (Native::Bytes(8), false) => "int64",
+                    (Native::Bytes(8), true) => "uint64",
+                    _ => return None,
+                },
+            }
+        }
+    })
+}

@@ -1,0 +1,261 @@
+//! Forms and buffers from Python as Arrow arrays; see [`crate::form`]. Buffers are copied, since Python may change its
+//! arrays while nyssa still holds them.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray, NullArray,
+    StructArray, UnionArray, make_array,
+};
+use arrow_buffer::{
+    ArrowNativeType, BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer,
+};
+use arrow_data::ArrayData;
+use arrow_data::transform::MutableArrayData;
+use arrow_schema::{DataType, Field, Metadata, UnionFields};
+use nyssa::arrow::{STRING, field};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::capsule::arrow_error;
+use crate::layout::PRIMITIVES;
+
+/// The array of `length` entries of a Form, a dict, and its field.
+pub fn from_buffers(
+    name: &str,
+    form: &Bound<'_, PyDict>,
+    length: usize,
+    buffers: &Bound<'_, PyDict>,
+) -> PyResult<(ArrayRef, Field)> {
+    Node { form, buffers }.array(name, length)
+}
+
+/// A Form and the buffers of all Forms.
+#[derive(Clone, Copy)]
+struct Node<'a, 'py> {
+    form: &'a Bound<'py, PyDict>,
+    buffers: &'a Bound<'py, PyDict>,
+}
+
+impl<'py> Node<'_, 'py> {
+    fn array(self, name: &str, length: usize) -> PyResult<(ArrayRef, Field)> {
+        let array: ArrayRef = match self.class()?.as_str() {
+            "NumpyArray" => number(&self.text("primitive")?, self.bytes("data")?, length)?,
+            "EmptyArray" => number("float64", MutableBuffer::new(0), length)?,
+            "ListOffsetArray" => {
+                let offsets = offsets(self.values("offsets", length + 1)?)?;
+                if let Some(kind) = self.parameter("__array__")? {
+                    let values = self.with(&self.content()?).bytes("data")?.into();
+                    let text = LargeBinaryArray::try_new(offsets, values, None);
+                    let text = Arc::new(text.map_err(arrow_error)?);
+                    let own = field(name, DataType::LargeBinary);
+                    let bytes = kind == "bytestring";
+                    let none = Metadata::default();
+                    return Ok((text, if bytes { own.with_metadata(none) } else { own }));
+                }
+                let items = usize::try_from(offsets.last())
+                    .map_err(|_| PyValueError::new_err("offsets of a list are too large"))?;
+                let (items, item) = self.with(&self.content()?).array("item", items)?;
+                // What a variant does not hold counts as a null of its union.
+                let variant = matches!(item.data_type(), DataType::Union(..));
+                let item = if variant { item.with_nullable(true) } else { item };
+                let array = LargeListArray::try_new(Arc::new(item), offsets, items, None);
+                Arc::new(array.map_err(arrow_error)?)
+            }
+            "RegularArray" => {
+                let size: i32 = self.get("size")?.extract()?;
+                let items = usize::try_from(size).ok().and_then(|size| size.checked_mul(length));
+                let items = items.ok_or_else(|| PyValueError::new_err("a list is too long"))?;
+                let (items, item) = self.with(&self.content()?).array("item", items)?;
+                let item = Arc::new(item);
+                let array =
+                    FixedSizeListArray::try_new_with_length(item, size, items, None, length);
+                Arc::new(array.map_err(arrow_error)?)
+            }
+            "RecordArray" => return self.record(name, length),
+            "ByteMaskedArray" => {
+                let mask = self.bytes("mask")?;
+                let valid = mask.as_slice().iter().map(|&byte| byte != 0).collect();
+                let (values, item) = self.with(&self.content()?).array(name, length)?;
+                let array = masked(&values, &NullBuffer::new(valid))?;
+                return Ok((array, item.with_nullable(true)));
+            }
+            "IndexedOptionArray" => {
+                let index = self.values::<i64>("index", length)?;
+                let (values, item) = self.with(&self.content()?).array(name, reach(&index)?)?;
+                return Ok((indexed(&index, &values)?, item.with_nullable(true)));
+            }
+            "UnmaskedArray" => {
+                let (values, item) = self.with(&self.content()?).array(name, length)?;
+                return Ok((values, item.with_nullable(true)));
+            }
+            "UnionArray" => self.union(length)?,
+            other => {
+                return Err(PyTypeError::new_err(format!("cannot import an array of {other}")));
+            }
+        };
+        let field = field(name, array.data_type().clone());
+        Ok((array, field))
+    }
+
+    fn record(self, name: &str, length: usize) -> PyResult<(ArrayRef, Field)> {
+        let contents = self.get("contents")?;
+        let names: Option<Vec<String>> = self.get("fields")?.extract()?;
+        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        for (index, content) in contents.try_iter()?.enumerate() {
+            let given = names.as_ref().map(|names| names.get(index).cloned().unwrap_or_default());
+            let name = given.unwrap_or_else(|| format!("_{index}"));
+            let (array, field) = self.with(content?.cast()?).array(&name, length)?;
+            fields.push(Arc::new(field));
+            arrays.push(array);
+        }
+        let array = StructArray::try_new_with_length(fields.into(), arrays, None, length);
+        let array = Arc::new(array.map_err(arrow_error)?);
+        let mut field = field(name, array.data_type().clone());
+        let class = match names {
+            Some(_) => self.parameter("__record__")?,
+            None => Some("std::tuple".to_owned()),
+        };
+        if let Some(class) = class {
+            field.metadata_mut().insert(STRING.0.to_owned(), class);
+        }
+        Ok((array, field))
+    }
+
+    /// A dense union, its types numbered from 0. A null of a type stands for a value of none.
+    fn union(self, length: usize) -> PyResult<ArrayRef> {
+        let tags = self.values::<i8>("tags", length)?;
+        let index = self.values::<i32>("index", length)?;
+        let (mut ids, mut fields, mut children) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, content) in (0i8..).zip(self.get("contents")?.try_iter()?) {
+            let own = tags.iter().zip(&index).filter(|(tag, _)| **tag == id);
+            let own: Vec<i64> = own.map(|(_, &index)| i64::from(index)).collect();
+            let content = content?;
+            let node = self.with(content.cast()?);
+            let (array, field) = node.alternative(&format!("_{id}"), reach(&own)?)?;
+            ids.push(id);
+            fields.push(Arc::new(field.with_nullable(false)));
+            children.push(array);
+        }
+        let fields = UnionFields::try_new(ids, fields).map_err(arrow_error)?;
+        let union = UnionArray::try_new(fields, tags, Some(index), children);
+        Ok(Arc::new(union.map_err(arrow_error)?))
+    }
+
+    /// One type of a union; one without values is what a variant of none reads as.
+    fn alternative(self, name: &str, length: usize) -> PyResult<(ArrayRef, Field)> {
+        let inner = match self.class()?.as_str() {
+            "IndexedOptionArray" | "ByteMaskedArray" | "UnmaskedArray" => self.content()?,
+            _ => self.form.clone(),
+        };
+        if self.with(&inner).class()? == "EmptyArray" {
+            return Ok((Arc::new(NullArray::new(length)), field(name, DataType::Null)));
+        }
+        self.array(name, length)
+    }
+
+    fn with<'b>(&'b self, form: &'b Bound<'py, PyDict>) -> Node<'b, 'py> {
+        Node { form, buffers: self.buffers }
+    }
+
+    fn get(&self, key: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.form.as_any().get_item(key)
+    }
+
+    fn text(&self, key: &str) -> PyResult<String> {
+        self.get(key)?.extract()
+    }
+
+    fn class(&self) -> PyResult<String> {
+        self.text("class")
+    }
+
+    fn content(&self) -> PyResult<Bound<'py, PyDict>> {
+        Ok(self.get("content")?.cast_into()?)
+    }
+
+    fn parameter(&self, key: &str) -> PyResult<Option<String>> {
+        let Some(parameters) = self.form.get_item("parameters")? else { return Ok(None) };
+        let value = parameters.cast::<PyDict>()?.get_item(key)?;
+        value.map(|value| value.extract()).transpose().map_err(Into::into)
+    }
+
+    /// The first numbers of the buffer of an attribute.
+    fn values<T: ArrowNativeType>(
+        &self,
+        attribute: &str,
+        length: usize,
+    ) -> PyResult<ScalarBuffer<T>> {
+        let bytes = self.bytes(attribute)?;
+        if bytes.len() / size_of::<T>() < length {
+            return Err(PyValueError::new_err(format!("{attribute} are fewer than {length}")));
+        }
+        Ok(ScalarBuffer::new(bytes.into(), 0, length))
+    }
+
+    /// An aligned copy of the buffer of an attribute.
+    fn bytes(&self, attribute: &str) -> PyResult<MutableBuffer> {
+        let key = format!("{}-{attribute}", self.text("form_key")?);
+        let buffer = PyBuffer::<u8>::get(&self.buffers.as_any().get_item(key)?)?;
+        let mut bytes = MutableBuffer::from_len_zeroed(buffer.len_bytes());
+        buffer.copy_to_slice(self.form.py(), bytes.as_slice_mut())?;
+        Ok(bytes)
+    }
+}
+
+fn number(primitive: &str, bytes: MutableBuffer, length: usize) -> PyResult<ArrayRef> {
+    if primitive == "bool" {
+        let bits: BooleanBuffer = bytes.as_slice().iter().take(length).map(|&b| b != 0).collect();
+        return Ok(Arc::new(BooleanArray::new(bits, None)));
+    }
+    let known = PRIMITIVES.into_iter().find(|(name, _)| *name == primitive);
+    let (_, data_type) =
+        known.ok_or_else(|| PyTypeError::new_err(format!("numbers of type {primitive}")))?;
+    let data = ArrayData::builder(data_type).len(length).add_buffer(bytes.into()).build();
+    Ok(make_array(data.map_err(arrow_error)?))
+}
+
+fn offsets(offsets: ScalarBuffer<i64>) -> PyResult<OffsetBuffer<i64>> {
+    // Negative where an offset is, or is smaller than the one before; faster than to stop there.
+    let signs = |signs, pair: &[i64]| signs | pair[1] | pair[1].wrapping_sub(pair[0]);
+    let signs = offsets.windows(2).fold(0, signs);
+    if offsets.first().is_none_or(|&first| first < 0) || signs < 0 {
+        return Err(PyValueError::new_err("offsets of a list must not be negative or decrease"));
+    }
+    Ok(OffsetBuffer::new(offsets))
+}
+
+/// The number of values that an index reaches.
+fn reach(index: &[i64]) -> PyResult<usize> {
+    let last = index.iter().copied().max().unwrap_or(-1).max(-1);
+    usize::try_from(last + 1).map_err(|_| PyValueError::new_err("an index is too large"))
+}
+
+/// The values where `valid` is set, nulls elsewhere.
+fn masked(values: &ArrayRef, valid: &NullBuffer) -> PyResult<ArrayRef> {
+    if valid.len() != values.len() {
+        return Err(PyValueError::new_err("an option has another length than its mask"));
+    }
+    let place = |(place, valid)| if valid { place } else { -1 };
+    indexed(&(0i64..).zip(valid.iter()).map(place).collect::<Vec<_>>(), values)
+}
+
+/// The values at the places of an index, nulls where it is negative.
+fn indexed(index: &[i64], values: &ArrayRef) -> PyResult<ArrayRef> {
+    let data = values.to_data();
+    let mut all = MutableArrayData::try_new(vec![&data], true, index.len()).map_err(arrow_error)?;
+    for run in index.chunk_by(|a, b| if *a < 0 { *b < 0 } else { *b == *a + 1 }) {
+        match run.first().map(|&first| usize::try_from(first)) {
+            Some(Ok(first)) if first + run.len() <= values.len() => {
+                all.try_extend(0, first, first + run.len()).map_err(arrow_error)?;
+            }
+            Some(Ok(_)) => {
+                return Err(PyValueError::new_err("an option has fewer values than it refers to"));
+            }
+            _ => all.try_extend_nulls(run.len()).map_err(arrow_error)?,
+        }
+    }
+    Ok(make_array(all.freeze()))
+}
