@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from nyssa._reopen import Recipe, absolute, absolute_file
 from nyssa._typing import Missing, Schema
 from nyssa.dataset import Dataset
 from nyssa.errors import ArgumentError, FileMissingError
-from nyssa.rules import ReadRules
+from nyssa.rules import CoreRule, ReadRules
 
 __all__ = ["Chain", "Files", "Schema", "chain", "expand"]
 
@@ -23,6 +24,17 @@ Files = One | Iterable[One] | Mapping[str, str]
 A path, URL, glob (``"data/*.root:Events"``), folder or ``@LIST``, a dataset, a list of these, or a
 dict from paths to names of objects.
 """
+
+
+@dataclass(frozen=True)
+class ChainOptions:
+    """The arguments of `chain`, as the core takes them."""
+
+    schema: str | _core.Dataset | list[_core.Array] | None
+    missing: str | None
+    narrowing: bool
+    aliases: list[tuple[str, str]]
+    rules: list[CoreRule] | None
 
 
 class Chain(Dataset):
@@ -123,19 +135,8 @@ def link_options(
     narrowing: bool = False,
     aliases: Mapping[str, str] | None = None,
     rules: ReadRules | None = None,
-) -> dict[str, Any]:
-    """Return the arguments of `chain` for the core, including the rules."""
-    options = schema_options(schema, missing, narrowing, aliases)
-    return {**options, "rules": None if rules is None else rules._core}
-
-
-def schema_options(
-    schema: Schema | None,
-    missing: Missing | None,
-    narrowing: bool,
-    aliases: Mapping[str, str] | None,
-) -> dict[str, Any]:
-    """Return the arguments of `chain` for the core, without the rules."""
+) -> ChainOptions:
+    """Return the arguments of `chain` for the core."""
     if isinstance(schema, Dataset):
         target: Any = schema._core
     elif schema is None or isinstance(schema, str):
@@ -144,12 +145,13 @@ def schema_options(
         target = _stated(schema)
     if missing is None and (schema == "union" if isinstance(schema, str) else schema is not None):
         missing = "error" if isinstance(schema, Dataset) else "null"
-    return {
-        "schema": target,
-        "missing": missing,
-        "narrowing": bool(narrowing),
-        "aliases": list((aliases or {}).items()),
-    }
+    return ChainOptions(
+        schema=target,
+        missing=missing,
+        narrowing=bool(narrowing),
+        aliases=list((aliases or {}).items()),
+        rules=None if rules is None else rules._core,
+    )
 
 
 def _stated(schema: Any) -> list[_core.Array]:

@@ -6,24 +6,18 @@ from typing import Any, final
 from typing_extensions import Buffer as _HasBuffer
 from typing_extensions import Self
 
+from nyssa._chain import ChainOptions
 from nyssa._convert import ConvertOptions
 from nyssa._merge import MergeOptions
 from nyssa._rewrite import RewriteOptions
+from nyssa._write_options import WriteOptions
+from nyssa.rules import CoreRule
 
 __version__: str
 
 RowField = tuple[str, str | None, bool]
 """A field that rows may have: its name, its awkward Form as JSON (`None` where that is not known),
 and whether it is projected."""
-
-ReadRule = tuple[
-    str,
-    tuple[int, int, int | None],
-    list[str],
-    list[tuple[str, Array | None]],
-    Callable[[list[Array]], list[Array]],
-]
-"""A rule; see ``Given`` in ``python/src/rules.rs``."""
 
 @final
 class Buffer(_HasBuffer):
@@ -149,7 +143,7 @@ class Steps:
         entries: int | None = None,
         memory: int | None = None,
         links: Sequence[str | Dataset] | None = None,
-        options: dict[str, Any] | None = None,
+        options: ChainOptions | None = None,
         threads: int | None = None,
         buffers: bool = False,
         objects: int = 0,
@@ -182,9 +176,9 @@ class File:
 class Writer:
     """A file being written."""
 
-    def __new__(cls, path: str, options: Mapping[str, Any], force: bool) -> Self: ...
+    def __new__(cls, path: str, options: WriteOptions, force: bool) -> Self: ...
     @staticmethod
-    def update(path: str, options: Mapping[str, Any]) -> Writer: ...
+    def update(path: str, options: WriteOptions) -> Writer: ...
     def append(self, name: str) -> tuple[list[RowField], int]: ...
     def table(
         self,
@@ -221,7 +215,7 @@ class FillContext:
     def abandon(self) -> None: ...
 
 def chain(
-    links: Sequence[str | Dataset], options: Mapping[str, Any], threads: int | None = None
+    links: Sequence[str | Dataset], options: ChainOptions, threads: int | None = None
 ) -> tuple[Dataset, list[tuple[str, int, int]]]: ...
 def join(
     left: Dataset,
@@ -233,7 +227,7 @@ def relations(
     tree: Dataset,
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str, str | None]]]: ...
 def with_friends(tree: Dataset, threads: int | None = None) -> Dataset: ...
-def with_rules(dataset: Dataset, rules: Sequence[ReadRule]) -> Dataset: ...
+def with_rules(dataset: Dataset, rules: Sequence[CoreRule]) -> Dataset: ...
 def open(path: str, raw: bool = False) -> File: ...
 def did_you_mean(name: str, known: Sequence[str]) -> tuple[list[str], str]: ...
 def split_path(path: str) -> tuple[str, str | None]: ...
@@ -278,7 +272,7 @@ def diff(
 ) -> str: ...
 def inspect(path: str, object: str | None = None) -> str: ...
 def column_precision(column: str, double: bool) -> tuple[float, float, float, float]: ...
-def estimate_write_memory(columns: Sequence[Array], options: Mapping[str, Any]) -> str: ...
+def estimate_write_memory(columns: Sequence[Array], options: WriteOptions) -> str: ...
 def merge(
     inputs: Sequence[str],
     output: str,

@@ -48,8 +48,6 @@ def _array(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any]:
 
 def _regular(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any] | None:
     """Return numbers, or fixed arrays of numbers; `None` for all else."""
-    if form["class"] == "NumpyArray":
-        return _form.numbers(form, buffers)
     form = _there(form, buffers)
     if form["class"] == "NumpyArray":
         return _form.numbers(form, buffers)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nyssa import _awkward, _columns, _core, _form, _numpy, _types
 from nyssa.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from nyssa._core import ReadRule as CoreRule
 
 __all__ = ["ReadRules"]
 
@@ -115,6 +112,20 @@ class ReadRules:
 
 
 @dataclass(frozen=True)
+class CoreRule:
+    """One rule as the core takes it."""
+
+    class_name: str
+    versions: tuple[int, int]
+    """First and last one."""
+    target_version: int | None
+    sources: list[str]
+    targets: list[tuple[str, _core.Array | None]]
+    """Names, each with an empty column of its type where that is stated."""
+    function: Callable[[list[_core.Array]], list[_core.Array]]
+
+
+@dataclass(frozen=True)
 class _Rule:
     """One rule, as it was given."""
 
@@ -127,9 +138,14 @@ class _Rule:
 
     def core(self) -> CoreRule:
         """Return the rule as the core takes it."""
-        covered = (*self.versions, self.target_version)
-        targets = _typed(self.targets)
-        return (self.class_name, covered, list(self.sources), targets, self._call)
+        return CoreRule(
+            class_name=self.class_name,
+            versions=self.versions,
+            target_version=self.target_version,
+            sources=list(self.sources),
+            targets=_typed(self.targets),
+            function=self._call,
+        )
 
     def _call(self, columns: list[_core.Array]) -> list[_core.Array]:
         """Return the targets of source columns."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import warnings
@@ -14,7 +13,7 @@ from nyssa._attributes import AttributeSetWriter
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._filter import not_found
-from nyssa._steps import bytes_of, threads_of
+from nyssa._write_options import WriteOptions
 from nyssa.errors import ArgumentError
 
 __all__ = [
@@ -437,7 +436,7 @@ def recreate(
     nyssa.errors.OutputExistsError
         (a `FileExistsError`) when the file exists and `force` is false.
     """
-    options = _options(
+    options = WriteOptions.of(
         compression=compression,
         effort=effort,
         encoding=encoding,
@@ -516,7 +515,7 @@ def update(
     nyssa.UnsupportedError
         (a `NotImplementedError`) for files of a form that cannot be changed in place.
     """
-    options = _options(
+    options = WriteOptions.of(
         compression=compression,
         effort=effort,
         cluster_size=cluster_size,
@@ -557,28 +556,7 @@ def estimate_write_memory(types_or_data: object, **options: Any) -> dict[str, in
     columns = _types.empty(types_or_data)
     if columns is None:
         columns = _columns.columns(types_or_data)
-    estimate: dict[str, int] = json.loads(_core.estimate_write_memory(columns, _options(**options)))
+    estimate: dict[str, int] = json.loads(
+        _core.estimate_write_memory(columns, WriteOptions.of(**options))
+    )
     return estimate
-
-
-def _options(**given: Any) -> dict[str, Any]:
-    """Return the given options, with sizes in bytes."""
-    sizes = {
-        "cluster_size",
-        "max_unzipped_cluster_size",
-        "page_size",
-        "initial_page_size",
-        "page_buffer_budget",
-        "memory",
-    }
-    allowed = set(inspect.signature(recreate).parameters) - {"path", "force"}
-    if unknown := set(given) - allowed:
-        raise ArgumentError(f"unknown options: {', '.join(sorted(unknown))}")
-    if "field_options" in given:
-        given["field_options"] = by_field(given["field_options"])
-    given["threads"] = threads_of(given.get("threads"))
-    return {
-        name: bytes_of(value, name) if name in sizes else value
-        for name, value in given.items()
-        if value is not None
-    }

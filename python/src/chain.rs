@@ -7,17 +7,26 @@ use nyssa::view::evolve::{Aliases, Missing, Options};
 use nyssa::view::{Chain, ChainOptions, Join, Link, Right, Target};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::array::Array;
 use crate::dataset::Dataset;
 use crate::errors;
 use crate::job::Job;
-use crate::options;
 use crate::rules::rules;
 
 /// A dataset and the files it is made of: name, first entry, end.
 type Chained = (Dataset, Vec<(String, u64, u64)>);
+
+/// `nyssa._chain.ChainOptions`: the arguments of `nyssa.chain`.
+#[derive(FromPyObject)]
+pub struct GivenOptions<'py> {
+    schema: Option<Bound<'py, PyAny>>,
+    missing: Option<String>,
+    narrowing: bool,
+    aliases: Vec<(String, String)>,
+    /// Read rules.
+    pub rules: Option<Bound<'py, PyAny>>,
+}
 
 /// The datasets of `links`, paths or open datasets, as one. `options` are the arguments of
 /// `nyssa.chain`.
@@ -26,11 +35,11 @@ type Chained = (Dataset, Vec<(String, u64, u64)>);
 pub fn chain(
     py: Python<'_>,
     links: Vec<Bound<'_, PyAny>>,
-    options: &Bound<'_, PyDict>,
+    options: GivenOptions<'_>,
     threads: Option<usize>,
 ) -> PyResult<Chained> {
-    let links = ruled_links(&links, options)?;
-    let options = chain_options(options)?;
+    let links = ruled_links(&links, options.rules.as_ref())?;
+    let options = chain_options(py, options)?;
     Job::new(threads).abandonable().run(py, move |context| {
         let chain = Chain::new(links, &options, context)?;
         let files = chain.files();
@@ -61,8 +70,11 @@ pub fn join(
 }
 
 /// Paths or open datasets, each read with the rules among the options.
-pub fn ruled_links(links: &[Bound<'_, PyAny>], options: &Bound<'_, PyDict>) -> PyResult<Vec<Link>> {
-    let rules = rules(options.get_item("rules")?)?;
+pub fn ruled_links(
+    links: &[Bound<'_, PyAny>],
+    given: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Link>> {
+    let rules = rules(given.cloned())?;
     let ruled = |link: Link| if rules.is_empty() { link } else { link.with_rules(rules.clone()) };
     links.iter().map(|source| link(source).map(ruled)).collect()
 }
@@ -77,13 +89,10 @@ fn link(source: &Bound<'_, PyAny>) -> PyResult<Link> {
 }
 
 /// The options of how several schemas become one.
-pub fn chain_options(options: &Bound<'_, PyDict>) -> PyResult<ChainOptions> {
-    let py = options.py();
+pub fn chain_options(py: Python<'_>, options: GivenOptions<'_>) -> PyResult<ChainOptions> {
     let raise = |error: Error| errors::to_python(py, &error);
-    let aliases: Vec<(String, String)> = options::get(options, "aliases")?.unwrap_or_default();
-    let aliases = aliases.iter().map(|(new, old)| (new.as_str(), old.as_str()));
-    let missing: Option<String> = options::get(options, "missing")?;
-    let missing = match missing.as_deref() {
+    let aliases = options.aliases.iter().map(|(new, old)| (new.as_str(), old.as_str()));
+    let missing = match options.missing.as_deref() {
         None | Some("error") => Missing::Error,
         Some("default") => Missing::Default,
         Some("null") => Missing::Null,
@@ -92,11 +101,10 @@ pub fn chain_options(options: &Bound<'_, PyDict>) -> PyResult<ChainOptions> {
             return Err(raise(Error::invalid_argument(message)));
         }
     };
-    let narrowing = options::get(options, "narrowing")?.unwrap_or_default();
     Ok(ChainOptions {
-        target: target(options.get_item("schema")?)?,
+        target: target(options.schema)?,
         aliases: Aliases::new(aliases).map_err(raise)?,
-        evolution: Options { missing, narrowing },
+        evolution: Options { missing, narrowing: options.narrowing },
     })
 }
 

@@ -10,12 +10,11 @@ use nyssa::rntuple::schema::Schema;
 use nyssa::rntuple::write::{self, ColumnChoice, FillContext as Core};
 use nyssa::{Error, Result};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::array::Array;
 use crate::errors;
 use crate::job::{self, Job};
-use crate::options::{get, write_options};
+use crate::options::WriteOptions;
 use crate::process::Process;
 
 /// What a context and its file share: empty once it is finished.
@@ -109,11 +108,11 @@ pub fn column_precision(
 pub fn estimate_write_memory(
     py: Python<'_>,
     columns: Vec<PyRef<'_, Array>>,
-    options: &Bound<'_, PyDict>,
+    options: WriteOptions,
 ) -> PyResult<String> {
     let raise = |error: Error| errors::to_python(py, &error);
-    let threads = job::context(get(options, "threads")?).map_err(raise)?.threads();
-    let options = write_options(options)?;
+    let threads = job::context(options.threads).map_err(raise)?.threads();
+    let options = options.parse().map_err(raise)?;
     let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
     let estimate = || {
         let schema = Schema::from_arrow(&ArrowSchema::new(fields), options.compression)?;

@@ -179,7 +179,7 @@ impl<'py> Node<'_, 'py> {
     fn parameter(&self, key: &str) -> PyResult<Option<String>> {
         let Some(parameters) = self.form.get_item("parameters")? else { return Ok(None) };
         let value = parameters.cast::<PyDict>()?.get_item(key)?;
-        value.map(|value| value.extract()).transpose().map_err(Into::into)
+        value.map(|value| value.extract()).transpose()
     }
 
     /// The first numbers of the buffer of an attribute.

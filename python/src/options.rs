@@ -1,48 +1,10 @@
-//! Options that come from Python: of jobs as objects, of writers as a dict. What is missing or `None` keeps its
-//! default.
+//! Options that come from Python, as dataclasses. What is `None` keeps its default.
 
 use std::ops::Range;
-use std::str::FromStr;
 
-use nyssa::Error;
 use nyssa::Result;
-use nyssa::compression::Compression;
-use nyssa::rntuple::write::{CompressionChoice, Effort, FieldOptions, Options, default_memory};
+use nyssa::rntuple::write::{CompressionChoice, FieldOptions, Options, Order, default_memory};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-
-use crate::errors;
-
-/// The option `name`, if it is given.
-pub fn get<'py, T: FromPyObjectOwned<'py>>(
-    options: &Bound<'py, PyDict>,
-    name: &str,
-) -> PyResult<Option<T>> {
-    match options.get_item(name)? {
-        Some(value) if !value.is_none() => value.extract().map(Some).map_err(Into::into),
-        _ => Ok(None),
-    }
-}
-
-/// The option `name`, given as text or a number, in a type of the core.
-pub fn parse<T: FromStr<Err = Error>>(
-    options: &Bound<'_, PyDict>,
-    name: &str,
-) -> PyResult<Option<T>> {
-    match options.get_item(name)? {
-        Some(value) if !value.is_none() => {
-            let text = value.str()?.to_string();
-            text.parse().map(Some).map_err(|error| errors::to_python(options.py(), &error))
-        }
-        _ => Ok(None),
-    }
-}
-
-/// Compression and effort: a level that is named is used, else effort is chosen.
-pub fn compression(options: &Bound<'_, PyDict>) -> PyResult<(Compression, Effort)> {
-    let choice: CompressionChoice = parse(options, "compression")?.unwrap_or_default();
-    Ok((choice.compression, choice.effort(parse(options, "effort")?)))
-}
 
 /// A number of bytes, at most what memory can hold.
 pub fn memory(bytes: u64) -> usize {
@@ -101,12 +63,6 @@ pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
     given.into_iter().map(parse).collect()
 }
 
-/// The option `name`, options by field.
-pub fn get_by_field(options: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<FieldOptions>> {
-    let given = get(options, name)?.unwrap_or_default();
-    by_field(given).map_err(|error| errors::to_python(options.py(), &error))
-}
-
 /// A range of entries as Python counts: from the end when negative, all when not given.
 pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range<u64> {
     let bound = |given: Option<i64>, default| match given {
@@ -118,42 +74,72 @@ pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range
     start..bound(stop, entries).max(start)
 }
 
-/// The options of writing.
-pub fn write_options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    // Python has no other floats, and NumPy makes them unless told otherwise.
-    let mut options = Options { round_doubles: true, ..Options::default() };
-    (options.compression, options.effort) = compression(given)?;
-    if let Some(bytes) = get(given, "cluster_size")? {
-        options.approx_zipped_cluster = bytes;
-        // As ROOT's default relates to its other default.
-        options.max_unzipped_cluster = options.max_unzipped_cluster.max(bytes.saturating_mul(10));
+/// `nyssa._write_options.WriteOptions`: those of writing. What is `None` keeps its default.
+#[derive(FromPyObject)]
+pub struct WriteOptions {
+    compression: Option<String>,
+    effort: Option<String>,
+    encoding: Option<String>,
+    cluster_size: Option<u64>,
+    max_unzipped_cluster_size: Option<u64>,
+    page_size: Option<u64>,
+    initial_page_size: Option<u64>,
+    page_buffer_budget: Option<u64>,
+    buffered: Option<bool>,
+    checksums: Option<bool>,
+    same_page_merging: Option<bool>,
+    memory: Option<u64>,
+    field_options: Option<ByField>,
+    fill_contexts: Option<usize>,
+    fill_order: Option<String>,
+    /// Number of threads.
+    pub threads: Option<usize>,
+}
+
+impl WriteOptions {
+    /// The order of the clusters of fill contexts.
+    pub fn fill_order(&self) -> Result<Order> {
+        self.fill_order.as_deref().map_or_else(|| Ok(Order::default()), str::parse)
     }
-    if let Some(bytes) = get(given, "max_unzipped_cluster_size")? {
-        options.max_unzipped_cluster = bytes;
+
+    /// The same in the types of the core.
+    pub fn parse(self) -> Result<Options> {
+        // Python has no other floats, and NumPy makes them unless told otherwise.
+        let mut options = Options { round_doubles: true, ..Options::default() };
+        let compression: CompressionChoice = match self.compression {
+            Some(compression) => compression.parse()?,
+            None => CompressionChoice::default(),
+        };
+        let effort = self.effort.map(|effort| effort.parse()).transpose()?;
+        options.compression = compression.compression;
+        options.effort = compression.effort(effort);
+        if let Some(bytes) = self.cluster_size {
+            options.approx_zipped_cluster = bytes;
+            // As ROOT's default relates to its other default.
+            options.max_unzipped_cluster =
+                options.max_unzipped_cluster.max(bytes.saturating_mul(10));
+        }
+        if let Some(bytes) = self.max_unzipped_cluster_size {
+            options.max_unzipped_cluster = bytes;
+        }
+        if let Some(bytes) = self.page_size {
+            options.max_unzipped_page = memory(bytes);
+            options.initial_unzipped_page = options.initial_unzipped_page.min(memory(bytes));
+        }
+        if let Some(bytes) = self.initial_page_size {
+            options.initial_unzipped_page = memory(bytes);
+        }
+        options.page_buffer_budget = self.page_buffer_budget;
+        options.buffered = self.buffered.unwrap_or(options.buffered);
+        options.checksums = self.checksums.unwrap_or(options.checksums);
+        if let Some(encoding) = self.encoding {
+            options.encodings = encoding.parse()?;
+        }
+        options.same_page_merging = self.same_page_merging.unwrap_or(options.same_page_merging);
+        let default = default_memory(options.approx_zipped_cluster);
+        options.memory = self.memory.unwrap_or(default);
+        options.fields = by_field(self.field_options.unwrap_or_default())?;
+        options.contexts = self.fill_contexts;
+        Ok(options)
     }
-    if let Some(bytes) = get(given, "page_size")? {
-        options.max_unzipped_page = memory(bytes);
-        options.initial_unzipped_page = options.initial_unzipped_page.min(memory(bytes));
-    }
-    if let Some(bytes) = get(given, "initial_page_size")? {
-        options.initial_unzipped_page = memory(bytes);
-    }
-    options.page_buffer_budget = get(given, "page_buffer_budget")?;
-    if let Some(buffered) = get(given, "buffered")? {
-        options.buffered = buffered;
-    }
-    if let Some(checksums) = get(given, "checksums")? {
-        options.checksums = checksums;
-    }
-    if let Some(encodings) = parse(given, "encoding")? {
-        options.encodings = encodings;
-    }
-    if let Some(merging) = get(given, "same_page_merging")? {
-        options.same_page_merging = merging;
-    }
-    let memory: Option<u64> = get(given, "memory")?;
-    options.memory = memory.unwrap_or_else(|| default_memory(options.approx_zipped_cluster));
-    options.fields = get_by_field(given, "field_options")?;
-    options.contexts = get(given, "fill_contexts")?;
-    Ok(options)
 }

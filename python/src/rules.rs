@@ -13,32 +13,36 @@ use crate::dataset::Dataset;
 use crate::errors;
 use crate::job::Job;
 
-/// Class or glob; first and last version, and that with the targets or `None`; source members; target
-/// members with an empty column of their type or `None`; and the function from columns to columns.
-type Given<'py> = (
-    String,
-    (u32, u32, Option<u32>),
-    Vec<String>,
-    Vec<(String, Option<PyRef<'py, Array>>)>,
-    Py<PyAny>,
-);
+/// `nyssa.rules.CoreRule`.
+#[derive(FromPyObject)]
+struct Given<'py> {
+    class_name: String,
+    versions: (u32, u32),
+    target_version: Option<u32>,
+    sources: Vec<String>,
+    /// Names, each with an empty column of the type if that is stated.
+    targets: Vec<(String, Option<PyRef<'py, Array>>)>,
+    /// From columns to columns.
+    function: Py<PyAny>,
+}
 
-/// The rules that Python describes as tuples, see [`Given`].
+/// The rules that Python describes.
 pub fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
     let py = given.py();
     let given: Vec<Given<'_>> = given.extract()?;
-    let rule = |(class, (first, last, made), sources, targets, function): Given<'_>| {
-        let target = |(name, of): (String, Option<PyRef<'_, Array>>)| RuleTarget {
-            name,
-            field: of.map(|of| of.field().as_ref().clone()),
+    let rule =
+        |Given { class_name, versions, target_version, sources, targets, function }: Given<'_>| {
+            let target = |(name, of): (String, Option<PyRef<'_, Array>>)| RuleTarget {
+                name,
+                field: of.map(|of| of.field().as_ref().clone()),
+            };
+            let targets = targets.into_iter().map(target).collect();
+            let function = call(class_name.clone(), function);
+            ReadRule::new(&class_name, versions.0..=versions.1, sources, targets, function)
+                .map(|rule| rule.with_target_version(target_version))
+                .map_err(|error| errors::to_python(py, &error))
         };
-        let targets = targets.into_iter().map(target).collect();
-        let function = call(class.clone(), function);
-        ReadRule::new(&class, first..=last, sources, targets, function)
-            .map(|rule| rule.with_target_version(made))
-            .map_err(|error| errors::to_python(py, &error))
-    };
     given.into_iter().map(rule).collect()
 }
 

@@ -11,10 +11,9 @@ use nyssa::dataset::steps::{Part, StepSize, Steps as Core};
 use nyssa::dataset::{AnyDataset, LeftOut};
 use nyssa::view::{Chain, ChainOptions, Link, Target};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::array::Array;
-use crate::chain::{chain_options, ruled_links};
+use crate::chain::{GivenOptions, chain_options, ruled_links};
 use crate::dataset::{Dataset, columns};
 use crate::errors;
 use crate::job::{self, Job};
@@ -56,7 +55,7 @@ impl Steps {
         entries: Option<u64>,
         memory: Option<u64>,
         links: Option<Vec<Bound<'_, PyAny>>>,
-        options: Option<&Bound<'_, PyDict>>,
+        options: Option<GivenOptions<'_>>,
         threads: Option<usize>,
         buffers: bool,
         objects: u64,
@@ -67,7 +66,7 @@ impl Steps {
         let dataset = Arc::new(Whole { dataset: dataset.inner(), without: Mutex::default() });
         let (links, options) = match (links, options) {
             (Some(links), Some(options)) => {
-                (ruled_links(&links, options)?, chain_options(options)?)
+                (ruled_links(&links, options.rules.as_ref())?, chain_options(py, options)?)
             }
             _ => (Vec::new(), ChainOptions::default()),
         };

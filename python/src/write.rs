@@ -18,7 +18,7 @@ use crate::errors;
 use crate::field_form::{RowField, row_fields};
 use crate::fill::FillContext;
 use crate::job::{self, Job};
-use crate::options::{ByField, by_field, get, parse, write_options};
+use crate::options::{ByField, WriteOptions, by_field};
 use crate::process::Process;
 use crate::rows::Rows;
 
@@ -86,16 +86,10 @@ fn add_fields(builder: &mut SchemaBuilder, fields: &[Arc<Field>], classes: &Clas
 impl Writer {
     /// Creates the file at `path`; it appears there when it is closed.
     #[new]
-    fn new(
-        py: Python<'_>,
-        path: String,
-        options: &Bound<'_, PyDict>,
-        force: bool,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, path: String, options: WriteOptions, force: bool) -> PyResult<Self> {
         let raise = |error: Error| errors::to_python(py, &error);
-        let threads = get(options, "threads")?;
-        let order = parse(options, "fill_order")?.unwrap_or_default();
-        let options = write_options(options)?;
+        let (threads, order) = (options.threads, options.fill_order().map_err(raise)?);
+        let options = options.parse().map_err(raise)?;
         let cancel = Arc::new(AtomicBool::new(false));
         let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
         let state = Job::new(threads).run(py, move |_| {
@@ -111,11 +105,10 @@ impl Writer {
 
     /// Opens the file at `path` to add to it.
     #[staticmethod]
-    fn update(py: Python<'_>, path: String, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn update(py: Python<'_>, path: String, options: WriteOptions) -> PyResult<Self> {
         let raise = |error: Error| errors::to_python(py, &error);
-        let threads = get(options, "threads")?;
-        let order = parse(options, "fill_order")?.unwrap_or_default();
-        let options = write_options(options)?;
+        let (threads, order) = (options.threads, options.fill_order().map_err(raise)?);
+        let options = options.parse().map_err(raise)?;
         let cancel = Arc::new(AtomicBool::new(false));
         let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
         let state = Job::new(threads).run(py, move |_| {
