@@ -1,4 +1,4 @@
-//! What every command has at hand: outputs, terminal, global options.
+//! The outputs, the terminal and the global options that every command uses.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -27,17 +27,17 @@ pub struct Global {
     pub threads: Option<usize>,
 }
 
-/// What kind of terminal the outputs are.
+/// Whether the outputs are terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
-    /// Columns of the terminal that data goes to; `None` when it is not one.
+    /// Width of the terminal that data are printed to, or `None` if it is not a terminal.
     pub width: Option<u16>,
     /// Whether messages go to a terminal.
     pub interactive: bool,
 }
 
 impl Terminal {
-    /// That of this process.
+    /// Returns the terminals of this process.
     pub fn detect() -> Self {
         let stdout = console::Term::stdout();
         let width = std::io::stdout().is_terminal().then(|| stdout.size_checked()).flatten();
@@ -50,15 +50,15 @@ impl Terminal {
 
 /// The running command line.
 pub struct App<'a> {
-    /// Data.
+    /// Output for data.
     pub out: &'a mut dyn Write,
-    /// Messages for people: progress, hints, warnings and errors.
+    /// Output for messages: progress, hints, warnings and errors.
     pub err: &'a mut dyn Write,
-    /// What the outputs are.
+    /// Whether the outputs are terminals.
     pub terminal: Terminal,
-    /// Data is one JSON document.
+    /// Whether data are printed as one JSON document.
     pub json: bool,
-    /// Only errors are printed, besides data.
+    /// Whether only data and errors are printed.
     pub quiet: bool,
     threads: Option<usize>,
     cancel: Arc<AtomicBool>,
@@ -76,26 +76,26 @@ impl<'a> App<'a> {
         Self { out, err, terminal, json, quiet, threads, cancel }
     }
 
-    /// Threads that stop when the user asks.
+    /// Returns a context whose threads stop when the user interrupts.
     pub fn context(&self) -> Result<Context> {
         Ok(Context::new(self.threads)?.with_cancel(Arc::clone(&self.cancel)))
     }
 
-    /// A progress bar and the context that moves it. The bar is hidden where nobody would see it.
+    /// Returns a progress bar, and a context that moves it. The bar is hidden if messages do not go to a terminal.
     pub fn progress(&self, context: &Context, what: &str) -> (Bar, Context) {
         let bar = Bar::new(what, self.terminal.interactive && !self.quiet);
         let context = context.clone().with_progress(bar.callback());
         (bar, context)
     }
 
-    /// Says something to the user, unless asked to be quiet.
+    /// Prints a message, unless the user asked for quiet.
     pub fn message(&mut self, text: &str) {
         if !self.quiet {
             let _ = writeln!(self.err, "{text}");
         }
     }
 
-    /// Says what is wrong, however quiet it is to be.
+    /// Prints a warning, even if the user asked for quiet.
     pub fn complain(&mut self, text: &str) {
         let _ = writeln!(self.err, "{}", printable(text));
     }

@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 pub enum Failure {
     /// An error of the core, with hints that only the command knows.
     Core(Error, Vec<String>),
-    /// Arguments that do not go together, and a hint.
+    /// Arguments that cannot be combined, and a hint.
     Usage(String, Option<String>),
     /// The output cannot be written.
     Output(io::Error),
@@ -32,7 +32,7 @@ impl Failure {
         }
     }
 
-    /// Whoever read the output has seen enough.
+    /// The reader of the output has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -42,7 +42,7 @@ impl Failure {
         self.kind() == Some(Kind::Cancelled)
     }
 
-    /// Whose fault, for errors of the core.
+    /// Returns whose fault it is, for errors of the core.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Core(error, _) => Some(error.kind()),
@@ -50,7 +50,7 @@ impl Failure {
         }
     }
 
-    /// The message without hints.
+    /// Returns the message without hints.
     pub fn message(&self) -> String {
         self.lines().0
     }
@@ -81,7 +81,7 @@ impl Failure {
     }
 }
 
-/// What helps with every error of a kind.
+/// Returns the hint that helps with every error of a kind.
 fn general(error: &Error) -> Option<&'static str> {
     match error.kind() {
         Kind::Checksum => Some("`nyssa verify` lists everything that is wrong with a file"),

@@ -8,20 +8,20 @@ use crate::units::count;
 
 pub use crate::printable::printable;
 
-/// So many names of a long list are told.
+/// Number of names of a long list that are printed.
 const NAMED: usize = 5;
 
 /// Blanks between columns.
 const GAP: (u16, u16) = (0, 2);
 
-/// A table under construction.
+/// A table that is being filled.
 pub struct Columns {
     table: Table,
     right: Vec<bool>,
 }
 
 impl Columns {
-    /// A table with a header; a `>` before a name aligns its column to the right.
+    /// Makes a table with a header. A `>` before a name aligns its column to the right.
     pub fn new(header: &[&str]) -> Self {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
@@ -31,12 +31,12 @@ impl Columns {
         Self { table, right }
     }
 
-    /// Adds a row; control characters would break the table and are escaped.
+    /// Adds a row. Control characters are escaped, since they would break the table.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.table.add_row(cells.map(|cell| Cell::new(printable(&cell))).to_vec());
     }
 
-    /// Prints it: as wide as its content, or as the terminal.
+    /// Prints the table. It is as wide as its content, and not wider than the terminal.
     pub fn print(mut self, app: &mut App<'_>) -> Result<()> {
         if let Some(width) = app.terminal.width {
             self.table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
@@ -54,7 +54,8 @@ impl Columns {
     }
 }
 
-/// What was done with how many things, the first of them by name; nothing when there are none.
+/// Prints what was `done` with how many things, and the names of the first ones. It prints nothing if there are
+/// none.
 pub fn names(done: &str, thing: &str, all: &[String], app: &mut App<'_>) -> Result<()> {
     let [first, rest @ ..] = all else { return Ok(()) };
     let (named, more) = rest.split_at(rest.len().min(NAMED - 1));

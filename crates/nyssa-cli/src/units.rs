@@ -1,4 +1,4 @@
-//! Numbers as people write them: sizes and entry ranges in, sizes and counts out.
+//! Parses sizes and ranges of entries that people write, and prints sizes and counts.
 
 use std::ops::Range;
 
@@ -25,11 +25,11 @@ const UNITS: [(&str, f64); 17] = [
     ("gi", 1_073_741_824.0),
 ];
 
-/// A size in bytes: `128MB`, `64MiB`, `1e6`, `4096`.
+/// Parses a size in bytes: `128MB`, `64MiB`, `1e6`, `4096`.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size: write bytes, or such as 128MB or 64MiB");
     let trimmed = text.trim();
-    // The `e` of an exponent is followed by digits, no unit starts with it.
+    // Digits follow the `e` of an exponent, and no unit starts with `e`.
     let split = trimmed
         .find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E'))
         .unwrap_or(trimmed.len());
@@ -38,14 +38,14 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
     let number: f64 = number.trim().parse().map_err(|_| wrong())?;
     let bytes = number * factor.ok_or_else(wrong)?;
-    // 2^53: whole numbers of bytes are exact below.
+    // Below 2^53 whole numbers of bytes are exact.
     if !(1.0..=9_007_199_254_740_992.0).contains(&bytes) {
         return Err(format!("{text:?} is not a size between 1 byte and 9 PB"));
     }
     Ok(bytes.round() as u64)
 }
 
-/// A number of threads, before any work is done.
+/// Parses a number of threads.
 pub fn parse_threads(text: &str) -> Result<usize, String> {
     match text.trim().parse() {
         Ok(threads) if (1..=MAX_THREADS).contains(&threads) => Ok(threads),
@@ -53,7 +53,7 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Entries as `A:B`, `A:`, `:B` or `:`.
+/// A range of entries: `A:B`, `A:`, `:B` or `:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entries {
     start: u64,
@@ -76,7 +76,7 @@ impl Entries {
         Ok(Self { start, end })
     }
 
-    /// The range in a dataset of `total` entries; what lies beyond is left for the reader to refuse.
+    /// Returns the range in a dataset of `total` entries. The reader refuses entries beyond the end.
     pub fn within(self, total: u64) -> Range<u64> {
         self.start..self.end.unwrap_or_else(|| total.max(self.start))
     }

@@ -24,32 +24,31 @@ use crate::failure::{Failure, Result};
 use crate::json_value::{self, Form, Notation};
 use crate::units::Entries;
 
-/// Entries printed when nothing else is said.
+/// Number of entries that are printed by default.
 const DEFAULT_ENTRIES: u64 = 10;
-/// Columns left out whose reasons are told.
+/// Number of columns that are left out whose reasons are printed.
 const REASONS: usize = 3;
-/// Entries read first, to learn how large they are.
+/// Number of entries that are read first, to measure their size.
 const FIRST_STEP: u64 = 256;
-/// Bytes of arrays in memory at once, approximately.
+/// Approximate size in bytes of the arrays that are in memory at the same time.
 const STEP_BYTES: u64 = 64 << 20;
 
 /// Print entries as JSON lines
 ///
-/// One JSON object per entry; those of several files one after the other, with the columns of the
-/// first. Integers are exact and floats are the shortest numbers that read back to the same value;
-/// "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is printed as an object with its
-/// bytes: {"bytes": [195, 40]}. Dates (TDatime) are strings, "2020-02-29 12:34:56", and null where they
-/// are no date. Maps with strings as keys are objects, pairs and tuples are arrays.
+/// Prints one JSON object for each entry. The entries of several files come one after the other, with the columns
+/// of the first file. Integers are exact, and floats are the shortest numbers that read back to the same value;
+/// "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is an object with its bytes: {"bytes":
+/// [195, 40]}. Dates (TDatime) are strings, "2020-02-29 12:34:56"; invalid dates are null. Maps with strings as
+/// keys are objects; pairs and tuples are arrays.
 ///
-/// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are
-/// hexadecimal strings as C prints them with %a, booleans are 0 and 1.
+/// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are hexadecimal
+/// strings as C prints them with %a, and booleans are 0 and 1.
 ///
-/// Any other object, such as a histogram, is one JSON object of its members and those of its base classes,
-/// with or without --json.
+/// Any other object, such as a histogram, is one JSON object with its members and those of its base classes, with
+/// or without --json.
 ///
-/// With --attributes, the attribute sets of an RNTuple follow its entries, one object for each attribute
-/// of these entries: {"attribute_set": NAME, "entries": [FIRST, END], "values": {...}}; with --json its
-/// values alone.
+/// With --attributes, the attribute sets of an RNTuple follow its entries. Each attribute of these entries is one
+/// object: {"attribute_set": NAME, "entries": [FIRST, END], "values": {...}}. With --json, it is only the values.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa cat run3.root:Events -n 3\n  \
     nyssa cat run3.root:Events --entries 100:110 --filter 'Muon_*' | jq .Muon_pt\n  \
@@ -59,10 +58,10 @@ pub struct Cat {
     /// FILE or FILE:PATH; also globs, folders, and @LIST for the lines of a file
     #[arg(required = true)]
     data: Vec<String>,
-    /// Entries A up to, not including, B; A: and :B reach to the end and from the start
+    /// Print entries A up to, not including, B; A: ends with the last entry, and :B starts with the first
     #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse, conflicts_with = "number")]
     entries: Option<Entries>,
-    /// Print the first N entries, 10 when nothing is said; with --json all
+    /// Print the first N entries [default: 10, with --json all]
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
     number: Option<u64>,
     /// Print only branches or fields that match a glob (repeatable)
@@ -72,13 +71,13 @@ pub struct Cat {
     /// of a TTree may be used
     #[arg(long, value_name = "EXPRESSION", value_parser = cut, conflicts_with = "attributes")]
     cut: Option<Cut>,
-    /// Print the columns of a TTree's friends too, as friend.branch
+    /// Also print the columns of a TTree's friends, as friend.branch
     #[arg(long)]
     friends: bool,
-    /// Print attribute sets too
+    /// Also print attribute sets
     #[arg(long)]
     attributes: bool,
-    /// Leave out columns, and members of objects, whose data cannot be read, and say which and why
+    /// Leave out columns, and members of objects, whose data cannot be read; they are named with the reason
     #[arg(long, conflicts_with = "attributes")]
     skip_unreadable: bool,
 }
@@ -135,7 +134,7 @@ fn cut(text: &str) -> std::result::Result<Cut, String> {
     Cut::parse(text).map_err(|error| error.message().to_owned())
 }
 
-/// The only tree that is named, with its friends.
+/// Opens the only tree that is named, with its friends.
 fn with_friends(
     arguments: &[String],
     data: &data::Entries,
@@ -150,7 +149,7 @@ fn with_friends(
     }
 }
 
-/// The entries that a cut takes.
+/// Returns the entries that a cut takes.
 fn select<'a>(
     dataset: &'a dyn Dataset,
     first: &Opened,
@@ -195,7 +194,7 @@ struct Column {
     notation: Notation,
 }
 
-/// The readable columns that the filter takes; says which cannot be read.
+/// Returns the readable columns that the filter takes, and names those that cannot be read.
 fn columns(
     dataset: &dyn Dataset,
     first: &Opened,
@@ -254,7 +253,7 @@ fn below<'d>(dataset: &'d dyn Dataset, patterns: &[String]) -> Result<Vec<&'d Co
     Ok(found)
 }
 
-/// Says what is left out: each with its reason when they are few.
+/// Names the columns that are left out. If they are few, each has its reason.
 fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
     if left_out.len() <= REASONS {
         for (name, reason) in left_out {
@@ -268,7 +267,8 @@ fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
     app.message("hint: `nyssa schema` tells why");
 }
 
-/// Reads and prints in steps that fit in memory; `skip_unreadable`: what cannot be read is left out from then on.
+/// Reads and prints in steps that fit into memory. With `skip_unreadable`, columns that cannot be read are left out
+/// from then on.
 fn print(
     dataset: &dyn Dataset,
     entries: Range<u64>,

@@ -1,4 +1,4 @@
-//! How the columns of an output are stored, and why.
+//! Prints how the columns of an output are stored, and why.
 
 use nyssa::rntuple::write::ColumnReport;
 
@@ -7,7 +7,7 @@ use crate::failure::Result;
 use crate::output::Columns;
 use crate::units::{count, ratio, size};
 
-/// Prints each column, or how many of them are stored in each way, the largest first.
+/// Prints each column, or how many columns are stored in the same way. The largest sum comes first.
 pub fn print(columns: &[ColumnReport], each: bool, app: &mut App<'_>) -> Result<()> {
     if columns.is_empty() {
         return Ok(());

@@ -19,9 +19,9 @@ use crate::{FINE, PROBLEM};
 
 /// Convert a TTree to an RNTuple
 ///
-/// Histograms, directories and the other objects of the file come along; what cannot is named. The
-/// output appears only when all of it is written, and with --verify only when every value has been
-/// read back and compared.
+/// Histograms, directories and the other objects of the file are copied; objects that cannot be copied are
+/// named. The output appears only when it is complete, and with --verify only when every value has been read
+/// back and compared.
 #[derive(Args, Debug)]
 #[command(mut_arg("force", |arg| arg.help("Replace an existing output, and an existing report")))]
 #[command(after_help = "Examples:\n  nyssa convert run3.root:Events out.root --verify\n  \
@@ -36,12 +36,12 @@ pub struct Convert {
     /// Convert every TTree of the file
     #[arg(long, conflicts_with_all = ["name", "entries"])]
     all: bool,
-    /// importer: branches with one counter share a collection, as ROOT's importer does; vectors: each is
-    /// a std::vector of its own
+    /// importer: branches with the same counter share a collection, as with ROOT's importer; vectors: each
+    /// becomes a std::vector of its own
     #[arg(long, default_value = "importer", value_parser = parse::<Layout>)]
     layout: Layout,
-    /// Store objects of classes and standard containers as the bytes of ROOT's streamer: all, auto (where
-    /// that is smaller), or branches that match a glob (repeatable)
+    /// Store objects of classes and standard containers as the bytes of ROOT's streamer: all; auto, if they are
+    /// then smaller; or branches that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     streamer: Vec<String>,
     /// Convert only branches that match a glob (repeatable)
@@ -56,13 +56,13 @@ pub struct Convert {
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
     columns: bool,
-    /// Leave out branches that are of kinds that cannot be converted
+    /// Leave out branches that nyssa cannot convert
     #[arg(long)]
     skip_unsupported: bool,
     /// Leave out branches with damaged data; the exit status is then 1
     #[arg(long)]
     skip_unreadable: bool,
-    /// Write the report as JSON to this file too, with a digest of every branch (see `nyssa digest`)
+    /// Also write the report to this file, as JSON with a digest of every branch (see `nyssa digest`)
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     #[command(flatten)]
@@ -132,7 +132,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
-/// The file of `--report`, begun before the work so that it is known to be writable.
+/// The file of `--report`. It is created before the work starts, so that an error is found early.
 struct ReportFile(Box<dyn Sink>);
 
 impl ReportFile {
@@ -205,7 +205,7 @@ fn print<'a>(reports: &'a [Report], each: bool, app: &mut App<'_>) -> Result<()>
     job_report::others(reports.last().map(|report| &report.reencoded), app)
 }
 
-/// Branches of classes that are listed with what became of them.
+/// Number of branches of classes that are listed.
 const LISTED_STREAMER_FIELDS: usize = 20;
 
 fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {

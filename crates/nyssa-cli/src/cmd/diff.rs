@@ -17,21 +17,22 @@ use crate::{FINE, PROBLEM};
 
 /// Compare two datasets value by value
 ///
-/// Each is a TTree or an RNTuple. Columns are matched by name; the collections of converted files are
-/// compared through the fields that show them under the names of the branches. Floats are
-/// compared bit by bit. Exit code 1 when anything is different.
+/// Each dataset is a TTree or an RNTuple. Columns are matched by name; the collections of converted files are
+/// compared through the projected fields that have the names of the branches. Floats are compared bit by bit. The
+/// exit code is 1 if anything is different.
 ///
-/// Several files on a side are compared as one, their entries one after the other: so a merge can be
-/// verified. They have the columns of all, of which those that a file lacks are zero or empty in it.
+/// Several files on one side are compared as one dataset, with their entries one after the other. In this way a
+/// merge can be verified. The dataset has the columns of all files; in a file that lacks a column, its values are
+/// zero or empty.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa diff run3.root:Events out.root:Events\n  \
     nyssa diff 'run*.root' merged.root")]
 pub struct Diff {
     /// FILE or FILE:PATH; also a glob in quotes, a folder, or @LIST for the lines of a file
     a: String,
-    /// As A
+    /// The other dataset, in the same forms as A
     b: String,
-    /// Columns that only one side has are no difference
+    /// Do not count columns that only one side has as differences
     #[arg(long)]
     only_common: bool,
     /// Compare only columns that match a glob (repeatable)

@@ -19,10 +19,10 @@ use crate::{FINE, PROBLEM};
 
 /// Hash the values of every column
 ///
-/// The digest of a column depends on its values alone, not on compression, baskets or clusters: it is the
-/// same for a TTree, the RNTuple made of it, and copies in other files. With --compare the digests are those
-/// that `nyssa convert --report` or an earlier `nyssa digest --json` wrote: exit code 1 when any value is
-/// another now.
+/// The digest of a column depends only on its values, and not on compression, baskets or clusters. A TTree, the
+/// RNTuple made from it, and copies in other files have the same digests. --compare compares the digests with
+/// those that `nyssa convert --report` or `nyssa digest --json` wrote; the exit code is 1 if any value has
+/// changed.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa digest run3.root:Events --json > run3.json\n  \
     nyssa convert run3.root:Events out.root --report out.json\n  \
@@ -31,8 +31,7 @@ pub struct Digest {
     /// FILE or FILE:PATH; several, a glob in quotes, a folder, or @LIST are hashed as one
     #[arg(required = true)]
     data: Vec<String>,
-    /// Compare with the report of a conversion, or with digests of an earlier day; - reads standard
-    /// input
+    /// Compare with the report of a conversion, or with earlier digests; - reads standard input
     #[arg(long, value_name = "REPORT", conflicts_with = "filter")]
     compare: Option<PathBuf>,
     /// Hash only columns that match a glob (repeatable)
@@ -41,7 +40,7 @@ pub struct Digest {
     /// Hash entries A up to, not including, B
     #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse)]
     entries: Option<Entries>,
-    /// Memory for data in flight [default: 256MiB]
+    /// Largest size of the data that are in memory at the same time [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
 }

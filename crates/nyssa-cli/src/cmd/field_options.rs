@@ -4,7 +4,7 @@ use nyssa::rntuple::write::FieldOptions;
 
 use crate::units::parse_size;
 
-/// Parses one: `Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB`.
+/// Parses one value of the option: `Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB`.
 pub fn parse(text: &str) -> Result<FieldOptions, String> {
     let wrong = || {
         format!(

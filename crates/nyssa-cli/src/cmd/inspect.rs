@@ -1,4 +1,4 @@
-//! `nyssa inspect`: where the bytes are.
+//! `nyssa inspect`: how many bytes the parts of a dataset have.
 
 use clap::Args;
 use nyssa::tune::inspect::{Distribution, Inspection, Part, inspect};
@@ -10,12 +10,11 @@ use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, ratio, share, size};
 
-/// Show where the bytes are
+/// Show how many bytes the parts of a dataset have
 ///
-/// Sizes on storage (with checksums; pages that are shared count once) and before compression, by field or
-/// branch, by encoding and by compression: the algorithm is what the data themselves show. Nothing is
-/// decompressed. With --json all of it is in one
-/// document.
+/// Shows sizes on storage and before compression, by field or branch, by encoding, and by compression. Sizes on
+/// storage include checksums, and shared pages count once. The compression algorithm is the one that the data
+/// themselves show. Nothing is decompressed. With --json, one document has everything.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa inspect run3.root:Events\n  \
     nyssa inspect out.root --columns")]

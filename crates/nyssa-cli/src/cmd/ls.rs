@@ -1,4 +1,4 @@
-//! `nyssa ls`: what a file holds.
+//! `nyssa ls`: the objects of a file.
 
 use clap::Args;
 use nyssa::open::{self, Opened};
@@ -14,15 +14,15 @@ use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, size};
 
-/// List what a file holds
+/// List the objects of a file
 ///
-/// All keys of all directories. The size of a TTree or RNTuple is that of all its data on storage.
+/// Lists all keys of all directories. The size of a TTree or RNTuple is the stored size of all its data.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa ls run3.root\n  nyssa ls run3.root:dir -l")]
 pub struct Ls {
     /// FILE, or FILE:PATH to list one directory or object
     file: String,
-    /// Show sizes before compression, dates and positions too
+    /// Also show sizes before compression, dates and positions
     #[arg(short, long)]
     long: bool,
 }
@@ -41,9 +41,9 @@ struct Row {
     cycle: u16,
     class: String,
     title: String,
-    /// Of a TTree or RNTuple.
+    /// Number of entries of a TTree or RNTuple.
     entries: Option<u64>,
-    /// On storage; with all data of a TTree or RNTuple.
+    /// Bytes on storage, including all data of a TTree or RNTuple.
     bytes: u64,
     /// Of the object, for data without its data.
     object_bytes: u32,
@@ -84,7 +84,7 @@ pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
     Ok(FINE)
 }
 
-/// What is said below the table about RNTuples that are more than fields and clusters.
+/// Returns the lines below the table, about attribute sets and late fields of RNTuples.
 fn special(rows: &[Row]) -> Vec<String> {
     let line = |row: &Row| {
         let layout = row.layout.as_ref().filter(|layout| layout.is_special())?;
@@ -122,7 +122,7 @@ fn row(file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Row {
     row
 }
 
-/// Bytes of all data of a dataset on storage.
+/// Returns the stored bytes of all data of a dataset.
 fn stored(data: &Opened) -> u64 {
     match data {
         Opened::Tree(reader) => baskets(&reader.tree().branches),

@@ -16,20 +16,20 @@ use crate::units::{count, parse_size, size};
 
 /// Merge RNTuples into one
 ///
-/// Compressed pages are moved as they are, so merging goes at the speed of the disk. Files with other
-/// compression or other encodings of the same fields go together; numbers of other types get the type that
-/// holds those of all, where integers are among floats with --recluster only. Collections of converted files
-/// are matched by their counters. --recluster condenses many small files into full clusters. The other
-/// objects of the first input come along. The output appears only when all of it is written.
+/// Compressed pages are copied as they are, so that a merge is as fast as the disk. Inputs may differ in
+/// compression and in the encodings of their fields. If the types of numbers differ, the output has the type that
+/// holds the numbers of all inputs; integers in some inputs that are floats in others need --recluster.
+/// Collections of converted files are matched by their counters. --recluster makes few full clusters from many
+/// small files. The other objects of the first input are copied. The output appears only when it is complete.
 #[derive(Args, Debug)]
 #[command(mut_arg("compression", |arg| arg.help(
-    "Compression of header, footer and page lists, and with --recluster of all: see nyssa rewrite"
+    "Compression of header, footer and page lists, and with --recluster of all data: see nyssa rewrite"
 )))]
 #[command(mut_arg("memory", |arg| arg.help(
-    "Memory for pages in flight, at least 1MiB, with --recluster 2MiB [default: 256MiB, with --recluster \
-     what clusters of its size need, at least 448MiB]"
+    "Largest size of the data that are in memory at the same time, at least 1MiB, with --recluster 2MiB \
+     [default: 256MiB, with --recluster what clusters of its size need, at least 448MiB]"
 )))]
-#[command(mut_arg("name", |arg| arg.help("Name of the RNTuple [default: that in the first input]")))]
+#[command(mut_arg("name", |arg| arg.help("Name of the RNTuple [default: its path in the first input]")))]
 #[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
     nyssa merge @files.txt -o all.root --recluster 200MB")]
@@ -44,17 +44,17 @@ pub struct Merge {
     /// Refuse inputs that do not have the same fields (the default)
     #[arg(long, conflicts_with_all = ["union", "filter"])]
     strict: bool,
-    /// Take the fields of all inputs; where one lacks a field its entries are zero or empty
+    /// Take the fields of all inputs; if an input lacks a field, its entries are zero or empty
     #[arg(long, conflicts_with = "filter")]
     union: bool,
-    /// Take the fields that all inputs have
+    /// Take only the fields that all inputs have
     #[arg(long)]
     filter: bool,
     /// Do not check the pages against their checksums
     #[arg(long)]
     no_checksums: bool,
-    /// Decode everything and write it again in clusters of this compressed size, within some percent: at
-    /// least 256 bytes, and 64 for each column
+    /// Decode all data and write them again in clusters of this compressed size, within a few percent: at least
+    /// 256 bytes, and 64 bytes for each column
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     recluster: Option<u64>,
     #[command(flatten)]

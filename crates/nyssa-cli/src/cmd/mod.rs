@@ -20,7 +20,7 @@ use clap::Subcommand;
 use crate::app::App;
 use crate::failure::Result;
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Ls(ls::Ls),
@@ -35,7 +35,7 @@ pub enum Command {
     Diff(diff::Diff),
 }
 
-/// Runs a command; the exit code.
+/// Runs a command and returns the exit code.
 pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
     match command {
         Command::Ls(args) => ls::run(args, app),

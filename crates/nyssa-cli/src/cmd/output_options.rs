@@ -1,4 +1,4 @@
-//! Options of the output that all jobs have: `nyssa::job::OutputOptions` on the command line.
+//! The options of the output that all jobs share: `nyssa::job::OutputOptions` on the command line.
 
 use clap::Args;
 use nyssa::job::OutputOptions;
@@ -8,34 +8,34 @@ use super::field_options;
 use crate::failure::Result;
 use crate::units::parse_size;
 
-/// What all jobs have.
+/// The options that all jobs share.
 #[derive(Args, Debug)]
 pub struct OutputArgs {
-    /// zstd, zlib, lz4 or lzma, with a level 1 to 9 or without, a ROOT setting such as 505, or none. A
-    /// level is used exactly; without one, zstd spends time where a sample of a column shows that it pays
+    /// zstd, zlib, lz4 or lzma, with or without a level from 1 to 9; a ROOT setting such as 505; or none. A
+    /// level is used exactly; without a level, zstd spends time where a sample of a column shows that it pays
     #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse::<CompressionChoice>)]
     compression: CompressionChoice,
-    /// auto: spend time where it pays, at most that of the level; full: the exact level for every column
-    /// [default: full with a level, else auto]
+    /// auto: spend time where a sample shows that it pays, and at most that of the level; full: use the level
+    /// for every column [default: full with a level, otherwise auto]
     #[arg(long, value_parser = parse::<Effort>)]
     effort: Option<Effort>,
-    /// default: as ROOT does; auto: for each column the type and effort that is smallest on a sample
+    /// default: the column types of ROOT; auto: for each column the type and effort that make a sample smallest
     #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
     encoding: Encodings,
-    /// How some fields are stored, by glob of their paths: column type (unsplit, Real32Trunc:16,
-    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last that matches wins)
+    /// Other options for the fields whose path matches a glob: column (unsplit, Real32Trunc:16,
+    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last glob that matches counts)
     #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = field_options::parse)]
     field_options: Vec<FieldOptions>,
-    /// Size of a page before compression at most, 64 bytes to 512MiB [default: 1MiB]
+    /// Largest size of a page before compression, 64 bytes to 512MiB [default: 1MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     page_size: Option<u64>,
-    /// Memory for data in flight, at least 1MiB [default: 512MiB]
+    /// Largest size of the data that are in memory at the same time, at least 1MiB [default: 512MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
-    /// Read the files back and compare every value
+    /// Read input and output back and compare every value before the output appears
     #[arg(long)]
     pub verify: bool,
-    /// Leave the other objects of the file behind
+    /// Do not copy the other objects of the file
     #[arg(long)]
     no_carry: bool,
     /// Replace an existing output
@@ -49,20 +49,20 @@ pub struct OutputArgs {
     reproducible: bool,
 }
 
-/// How large clusters are.
+/// The option for the size of clusters.
 #[derive(Args, Debug)]
 pub struct ClusterArgs {
-    /// Compressed size of a cluster on storage, within some percent: at least 256 bytes, and 64 for each
-    /// column; smaller where memory is short [default: 128MiB]
+    /// Compressed size of a cluster on storage, within a few percent: at least 256 bytes, and 64 bytes for each
+    /// column; clusters are smaller if the memory is too small [default: 128MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub cluster_size: Option<u64>,
 }
 
 impl OutputArgs {
-    /// The options, with clusters of a size.
+    /// Returns the options for the core, with this size of clusters.
     ///
     /// # Errors
-    /// For a page that is larger than memory can be.
+    /// For a page size that no memory can hold.
     pub fn options(&self, cluster_size: Option<u64>) -> Result<OutputOptions> {
         let default = OutputOptions::default();
         let page_size = self.page_size.map(|bytes| nyssa::guard::to_usize(bytes, "a page"));

@@ -20,10 +20,9 @@ use crate::units::Entries;
 
 /// Decode an RNTuple and write it again
 ///
-/// Types, versions, names and values stay the same; compression, cluster and page sizes are chosen
-/// anew, and only some fields and entries may be taken. Without a path, all RNTuples of the file are
-/// rewritten. The output appears only when all of it is written, and with --verify only when every
-/// value has been read back and compared.
+/// Types, versions, names and values stay the same; compression, cluster size and page size are chosen anew. Some
+/// fields and entries can be left out. Without a path, all RNTuples of the file are rewritten. The output appears
+/// only when it is complete, and with --verify only when every value has been read back and compared.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa rewrite run3.root out.root --compression zstd:7 --verify\n  \
@@ -31,9 +30,9 @@ use crate::units::Entries;
     nyssa rewrite run3.root:Events skim.root --cut 'nMuon >= 2 && Muon_pt[0] > 20'\n  \
     nyssa rewrite run3.root:Events out.root --exclude '*_trigger' --entries 0:1000\n  \
     nyssa rewrite run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n\n\
-    Cuts know numbers, fields (jets.pt), + - * / %, < <= > >= == !=, && || !, items (pt[0], pt[-1]) and \
-    abs sqrt min max sum any all count len. What is done with a list is done with each of its items; \
-    a comparison with an item that is not there is false."
+    A cut consists of numbers, fields (jets.pt), + - * / %, < <= > >= == !=, && || !, items (pt[0], pt[-1]) \
+    and the functions abs sqrt min max sum any all count len. Operators on a list act on each of its items; \
+    a comparison with an item that does not exist is false."
 )]
 pub struct Rewrite {
     /// FILE or FILE:PATH with the RNTuple
@@ -71,7 +70,7 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     let (file, path) = open_file(&args.input)?;
     let path = match path {
         Some(path) => Some(path_of(&file, &find(&file, path)?)),
-        // A range is of one RNTuple.
+        // A range of entries belongs to one RNTuple.
         None if args.entries.is_some() => {
             Some(path_of(&file, &only(&file, |format| format == Format::RNTuple)?))
         }

@@ -15,9 +15,9 @@ use crate::failure::Result;
 
 /// Show fields or branches with their types
 ///
-/// For an RNTuple the tree of fields with C++ types, columns (type and bits on storage) and what
-/// projected fields show; for a TTree the branches with types, counters and numbers of baskets. What
-/// nyssa cannot read has the reason beside it.
+/// For an RNTuple, shows the tree of fields with their C++ types, their columns (type and bits on storage), and the
+/// sources of projected fields. For a TTree, shows the branches with their types, counters and numbers of baskets.
+/// If nyssa cannot read a field or branch, the reason is shown.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa schema run3.root:Events --filter 'Jet_*'")]
 pub struct Schema {
@@ -26,7 +26,7 @@ pub struct Schema {
     /// Show only branches or top-level fields that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
-    /// Show titles and descriptions too
+    /// Also show titles and descriptions
     #[arg(short, long)]
     verbose: bool,
 }
@@ -52,12 +52,12 @@ pub fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
     Ok(FINE)
 }
 
-/// Two blanks per level.
+/// Returns the indentation of a level: two blanks for each level.
 fn indented(depth: usize, name: &str) -> String {
     format!("{}{name}", "  ".repeat(depth))
 }
 
-/// The reason why something cannot be read, as a remark.
+/// Returns why something cannot be read, as a remark.
 fn remark(reason: Option<&String>) -> String {
     reason.map(|reason| format!("not readable: {reason}")).unwrap_or_default()
 }

@@ -11,19 +11,19 @@ use crate::output::{Columns, printable};
 use crate::units::{count, counted, size};
 use crate::{ERROR, FINE, PROBLEM};
 
-/// Check every checksum and every rule
+/// Check every checksum and every rule of the format
 ///
-/// Reads and decodes every page of every RNTuple, every basket of every TTree, and every other object;
-/// takes streamed objects apart. Lists all problems with their places, and says what has no checksum: there
-/// a changed value may go unseen, as in the baskets that ROOT compresses with zstd (`nyssa digest` compares
-/// values with those of another day). Exit code 1 when there are problems, 2 when something could not be
-/// checked.
+/// Reads and decodes every page of every RNTuple, every basket of every TTree, and every other object, including
+/// the members of streamed objects. Lists all problems with their places, and counts the pages and baskets without
+/// a checksum, such as baskets that ROOT compresses with zstd: a changed value in them may remain unseen (`nyssa
+/// digest` can compare values with earlier ones). The exit code is 1 if there are problems, and 2 if something
+/// could not be checked.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa verify run3.root\n  nyssa verify run3.root:Events --json"
 )]
 pub struct Verify {
-    /// FILE to check all of it, FILE:PATH to check one object
+    /// FILE to check the whole file, or FILE:PATH to check one object
     data: String,
 }
 
@@ -50,7 +50,7 @@ pub fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
     })
 }
 
-/// The place in words.
+/// Returns the place of a problem as text.
 fn place(problem: &Problem) -> String {
     let number = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
     let parts = [
@@ -119,7 +119,7 @@ fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
     }
 }
 
-/// What was checked of a file without problems, and what a check cannot see.
+/// Prints how much was checked in a file without problems, and what a check cannot find.
 fn sound(report: &Report, keys: &str, app: &mut App<'_>) -> Result<()> {
     let Checksums { present, absent } = report.checksums;
     if absent == 0 {

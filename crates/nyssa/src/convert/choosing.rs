@@ -1,5 +1,5 @@
-//! Which branches become streamer fields, and why: those that are asked for, that are smaller so, or that
-//! have no other type in RNTuple.
+//! Chooses the branches that become streamer fields: those that the options name, those that are smaller in this
+//! form, and those that have no other type in RNTuple.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -28,12 +28,12 @@ use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::Reader;
 use crate::type_name;
 
-/// What the choice depends on.
+/// Everything that the choice depends on.
 pub(super) struct Choosing<'a> {
     pub file: &'a RootFile,
-    /// Its classes.
+    /// The classes of the file.
     pub classes: &'a Classes<'a>,
-    /// What each input reads as and becomes.
+    /// The type that each input reads as, and the type of its field.
     pub checks: &'a [Checked],
     pub failures: &'a Failures,
     pub reader: &'a Reader,
@@ -44,34 +44,34 @@ pub(super) struct Choosing<'a> {
     pub context: &'a Context,
 }
 
-/// Why a branch may become a streamer field.
+/// Why a branch can become a streamer field.
 enum Reason {
-    /// The options say so.
+    /// The options ask for it.
     Asked,
-    /// If it is smaller so.
+    /// It becomes a streamer field if it is then smaller.
     Size,
-    /// It has no other type.
+    /// It has no other type in RNTuple.
     NoType(String),
 }
 
-/// What became of the objects of the first cluster.
+/// The result of streaming the objects of the first cluster.
 enum Trial {
-    /// They can be streamed, or nobody tried.
+    /// They can be streamed, or this was not tried.
     Streamed,
-    /// They cannot, but their bytes can be taken as they are.
+    /// They cannot be streamed, but their bytes can be copied from the file.
     Carried(StreamerBranch),
-    /// Compressed bytes in columns and streamed.
+    /// Compressed bytes in columns and as a streamer field.
     Sizes(u64, u64),
     /// They cannot be streamed.
     Refused(String),
 }
 
 impl Choosing<'_> {
-    /// Chooses.
+    /// Chooses the branches that become streamer fields.
     ///
     /// # Errors
-    /// `InvalidArgument` for patterns that no branch of a class matches, `Cancelled`, and whatever is
-    /// wrong with the input.
+    /// `InvalidArgument` for patterns that no branch of a class matches; `Cancelled`; and the errors of the
+    /// input.
     pub fn streamed_branches(&self) -> Result<StreamerBranches> {
         let infos = self.file.streamer_infos()?;
         let mut layouts = Layouts::new(&infos);
@@ -117,7 +117,7 @@ impl Choosing<'_> {
         self.choose(candidates, refused)
     }
 
-    /// The class, or the standard container, that a branch holds.
+    /// Returns the class, or the standard container, of the objects of a branch.
     fn class_of(&self, input: &Input<'_>) -> Option<String> {
         if !self.filter.takes(&input.path) || input.branch.data_type().is_err() {
             return None;
@@ -169,7 +169,7 @@ impl Choosing<'_> {
         streamed_branches.infos = streamed_branches.describe(self.file)?;
         for (index, class, reason, why) in refused {
             if let Reason::NoType(_) = reason {
-                // Said where branches are left out.
+                // The report names this branch among those that are left out.
                 streamed_branches.not_streamed.insert(index, why);
                 continue;
             }
@@ -189,7 +189,7 @@ impl Choosing<'_> {
         }
     }
 
-    /// Tries the first cluster of those that are not asked for.
+    /// Tries to stream the first cluster of the branches that the options do not name.
     fn try_all(&self, candidates: &[(usize, StreamerBranch, Reason)]) -> Result<Vec<Trial>> {
         let taken: Vec<usize> = candidates.iter().map(|(index, ..)| *index).collect();
         let OutputOptions { cluster_size, .. } = self.options.output;
@@ -224,7 +224,7 @@ impl Choosing<'_> {
                 Err(error) => Trial::Refused(error.brief()),
             }),
             Reason::NoType(_) => Ok(match sample(streamed) {
-                // Some objects cannot be streamed, which only they tell.
+                // Only the data show that some objects cannot be streamed.
                 Err(error) if unsupported(error.kind()) => {
                     let carried = streamed.clone().carry(input).map(|one| (sample(&one), one));
                     match carried {
@@ -233,13 +233,13 @@ impl Choosing<'_> {
                         None => Trial::Refused(error.brief()),
                     }
                 }
-                // What is wrong with the branch is met again where it counts.
+                // An error of the branch appears again when the branch is converted.
                 _ => Trial::Streamed,
             }),
         }
     }
 
-    /// Compressed bytes of the first cluster in columns, and of its streamed objects.
+    /// Returns the compressed bytes of the first cluster in columns, and as a streamer field.
     fn sizes(
         &self,
         path: &str,
@@ -271,7 +271,7 @@ impl Choosing<'_> {
         Ok((bytes(&columns), streamed))
     }
 
-    /// One branch alone, as the fields that it has unless it is streamed.
+    /// Returns the fields that one branch has if it does not become a streamer field.
     fn in_columns(&self, path: &str) -> Result<ConversionPlan> {
         let only = Filter::new(&[globset::escape(path)], &[])?;
         let rules = Rules {
@@ -288,7 +288,7 @@ impl Choosing<'_> {
     }
 }
 
-/// Bytes of pages; those that are the same are stored once.
+/// Returns the bytes of pages. Pages with the same bytes are stored once.
 fn bytes(columns: &[SealedColumn]) -> u64 {
     let pages = columns.iter().flat_map(|column| &column.pages);
     let different: HashSet<&[u8]> = pages.map(|page| &page.bytes[..]).collect();

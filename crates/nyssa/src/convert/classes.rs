@@ -1,8 +1,8 @@
-//! C++ types of branches → field types, by the streamer info of their file.
+//! Chooses field types for the C++ types of branches, with the streamer info of their file.
 //!
-//! A class is a field of its class where RNTuple has types for all its members. Where it has not
-//! (`TString`, `char*`, counted pointers, pointers to objects) ROOT could not read a field of this class,
-//! so that it becomes an untyped record with the same members.
+//! A class becomes a field of its class if RNTuple has types for all its members. RNTuple has no types for
+//! `TString`, `char*`, counted pointers and pointers to objects. ROOT could not read a field of a class with such
+//! a member, so that the class becomes an untyped record with the same members.
 
 use std::collections::HashMap;
 
@@ -15,17 +15,17 @@ use crate::streamer::info::{ClassInfo, Element, Form, StreamerInfos};
 use crate::ttree::{Branch, Shape};
 use crate::type_name::{Argument, TypeName, normalize};
 
-/// Types inside each other deeper than this are not looked into.
+/// Largest number of types within each other.
 const MAX_DEPTH: usize = 40;
 
-/// The classes of a file: the newest streamer info of each, by name in normal form.
+/// The classes of a file: the newest streamer info of each class, by its normalised name.
 #[derive(Clone, Debug, Default)]
 pub struct Classes<'a>(HashMap<String, &'a ClassInfo>);
 
 /// A field type for a C++ type.
 struct Typed {
     field_type: FieldType,
-    /// Whether it is the field that ROOT makes of this C++ type.
+    /// Whether ROOT makes the same field for this C++ type.
     native: bool,
 }
 
@@ -44,7 +44,7 @@ impl Typed {
 }
 
 impl<'a> Classes<'a> {
-    /// The classes that `infos` describe.
+    /// Collects the classes that `infos` describe.
     pub fn new(infos: &'a StreamerInfos) -> Self {
         let mut newest: HashMap<String, &ClassInfo> = HashMap::new();
         for info in infos.classes() {
@@ -56,13 +56,13 @@ impl<'a> Classes<'a> {
         Self(newest)
     }
 
-    /// The newest streamer info of a class, by its name in normal form.
+    /// Returns the newest streamer info of a class, by its normalised name.
     pub(super) fn info(&self, name: &str) -> Option<&'a ClassInfo> {
         self.0.get(name).copied()
     }
 
-    /// The field type of a branch of a class, container or string; `None` where its values do not have
-    /// the form of one.
+    /// Returns the field type of a branch of a class, container or string, or `None` if its values do not have
+    /// the form of this type.
     pub(super) fn field_type(&self, branch: &Branch) -> Option<FieldType> {
         let type_name = match (&branch.split, &branch.shape) {
             (Some(split), _) => match &split.collection {
@@ -196,15 +196,15 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Whether ROOT has no RNTuple field of a class, whatever its members: classes of the standard library
-/// without a field type of their own, and classes of ROOT, of which many have streamers by hand
+/// Says whether ROOT has no RNTuple field for a class, whatever its members are. These are classes of the standard
+/// library without a field type of their own, and classes of ROOT, many of which have hand-written streamers
 /// (`TLorentzVector`).
 fn is_foreign(name: &str) -> bool {
     let own = matches!(name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
     own || name.starts_with("complex<") || name.starts_with("std::")
 }
 
-/// The fundamental type, or the enum, of a member that is a number.
+/// Returns the fundamental type, or the enum, of a member that is a number.
 fn number(basic: Basic, element: &Element) -> FieldType {
     let char = element.type_name.trim().to_lowercase().starts_with("char");
     let leaf = match basic.number() {
@@ -217,7 +217,7 @@ fn number(basic: Basic, element: &Element) -> FieldType {
     if is_enum { FieldType::Enum(name, leaf) } else { FieldType::Leaf(leaf) }
 }
 
-/// Fixed arrays of a type, as many as the member has dimensions.
+/// Returns fixed arrays of a type within each other, one for each dimension of the member.
 fn arrays(typed: Typed, element: &Element) -> Option<Typed> {
     if element.array_length == 0 {
         return Some(typed);
@@ -236,7 +236,7 @@ fn arrays(typed: Typed, element: &Element) -> Option<Typed> {
     typed.map(|of| sizes.iter().rev().fold(of, |of, &size| FieldType::array(of, size)))
 }
 
-/// `TObject`, as ROOT describes it.
+/// Returns `TObject`, as ROOT describes it.
 fn t_object() -> FieldType {
     let number = || FieldType::Leaf(Leaf::UInt32);
     FieldType::Class(Class {
@@ -248,7 +248,7 @@ fn t_object() -> FieldType {
     })
 }
 
-/// Whether two types have the same form, whatever their metadata say.
+/// Says whether two types have the same form. Metadata are ignored.
 fn same(one: &DataType, other: &DataType) -> bool {
     match (one, other) {
         (DataType::LargeList(one), DataType::LargeList(other)) => {

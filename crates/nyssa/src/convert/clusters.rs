@@ -1,5 +1,5 @@
-//! Where the clusters of the output end, by what the baskets of the tree take and what a sample shows to
-//! become of it.
+//! Decides where the clusters of the output end. The sizes of the baskets of the tree and of a sample of the
+//! output decide.
 
 use std::ops::Range;
 
@@ -14,25 +14,25 @@ use crate::job::cutting::{Amounts, Cutter, Span};
 use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::{Basket, Branch, Shape, Tree};
 
-/// One branch may take one part in so many of the memory in one cluster: there is room for several at once.
+/// One branch of a cluster may take the memory divided by this, so that several branches are read at a time.
 const BRANCH_DIVISOR: u64 = 4;
-/// Decoded bytes for each zipped byte of a branch whose size is not known before it is read.
+/// Decoded bytes for each compressed byte of a branch whose decoded size is not known before it is read.
 const EXPANSION: f64 = 6.0;
-/// Decoded bytes of an offset while it is sealed.
+/// Bytes of an offset in memory while it is sealed.
 const OFFSET_BYTES: f64 = 16.0;
-/// One byte in so many of a cluster is sealed to see what it becomes,
+/// The sample that is sealed to estimate sizes has the bytes of a cluster divided by this,
 const SAMPLE_DIVISOR: u64 = 32;
-/// and at least so many, as long as that is not more than a cluster.
+/// and at least this many bytes, unless the cluster is smaller.
 const LEAST_SAMPLE: u64 = 1 << 20;
-/// The tree is looked at in so many pieces of equal length, beside its own clusters.
+/// The sizes of the tree are summed in this many spans of equal length, in addition to its own clusters.
 const PIECES: u64 = 256;
 
-/// What the units of a conversion take, for each byte of the baskets they are read from.
+/// The sizes of the units of a conversion, for each byte of the baskets that they are read from.
 pub(super) struct Sizes {
     factors: Vec<Factors>,
 }
 
-/// What becomes of one byte of baskets, or of one entry of a counter.
+/// The stored and decoded bytes for one byte of baskets, or for one entry of a counter.
 #[derive(Clone, Copy)]
 struct Factors {
     stored: f64,
@@ -40,7 +40,7 @@ struct Factors {
 }
 
 impl Sizes {
-    /// What is known without a look: nothing of the output, and the most of what is decoded.
+    /// Returns the sizes without a sample: the output is unknown, and the decoded size is an upper limit.
     fn unknown(units: &Units<'_>) -> Self {
         let factors = |source: &Source| match source {
             Source::Offsets(_) => Factors { stored: OFFSET_BYTES / 2.0, decoded: OFFSET_BYTES },
@@ -49,8 +49,8 @@ impl Sizes {
         Self { factors: units.units.iter().map(|unit| factors(&unit.source)).collect() }
     }
 
-    /// What sealing some entries of `first`, a cluster, shows. Where all data fit into one cluster,
-    /// nothing has to be known.
+    /// Seals some entries of the cluster `first` to estimate sizes. If all data fit into one cluster, nothing is
+    /// sealed.
     ///
     /// # Errors
     /// `Cancelled`.
@@ -84,7 +84,7 @@ impl Sizes {
                     let _held = ahead.as_ref().and_then(|ahead| ahead.hold(index, context));
                     let read = units.read(unit, usize::MAX, &sample);
                     let sealed = read.and_then(|data| units.seal(unit, &data, settings, scratch));
-                    // What is wrong with the branch is met again where it counts.
+                    // An error of the branch appears again when the branch is converted.
                     let Ok(columns) = sealed else { return Ok(None) };
                     let given = sizes.given(units, index, &sample);
                     let pages = columns.iter().flat_map(|column| &column.pages);
@@ -104,7 +104,7 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// Bytes of baskets that a unit reads, of a counter its entries.
+    /// Returns the bytes of baskets that a unit reads; for a counter, the number of entries.
     fn given(&self, units: &Units<'_>, unit: usize, entries: &Range<u64>) -> f64 {
         match branch(units, unit) {
             Some(branch) => stored(branch, entries) as f64,
@@ -112,15 +112,15 @@ impl Sizes {
         }
     }
 
-    /// Decoded bytes of a unit: exact for fixed sizes.
+    /// Returns the decoded bytes of a unit. They are exact for values of fixed size.
     pub fn decoded(&self, units: &Units<'_>, unit: usize, entries: &Range<u64>) -> f64 {
         let fixed = branch(units, unit).and_then(|branch| fixed(branch, entries));
         let factor = self.factors.get(unit).map_or(EXPANSION, |factors| factors.decoded);
         fixed.map_or_else(|| self.given(units, unit, entries) * factor, |fixed| fixed as f64)
     }
 
-    /// Clusters of about `cluster_size` bytes on storage that cover `entries`, ending where the tree's
-    /// own clusters do when one of those is near.
+    /// Returns what cuts `entries` into clusters of about `cluster_size` bytes on storage. A cluster ends where a
+    /// cluster of the tree ends if that is near.
     pub fn cutter(
         &self,
         tree: &Tree,
@@ -154,7 +154,7 @@ impl Sizes {
     }
 }
 
-/// The branch that a unit reads; none for those that only count.
+/// Returns the branch that a unit reads, or `None` for the offsets of a counter.
 fn branch<'a>(units: &Units<'a>, unit: usize) -> Option<&'a Branch> {
     match units.units.get(unit)?.source {
         Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
@@ -164,7 +164,7 @@ fn branch<'a>(units: &Units<'a>, unit: usize) -> Option<&'a Branch> {
     }
 }
 
-/// About the first cluster, as long as nothing is known of the output: as many bytes of baskets.
+/// Estimates the first cluster before sizes of the output are known: it has `cluster_size` bytes of baskets.
 pub(super) fn first(
     inputs: &[Input<'_>],
     taken: &[usize],
@@ -180,8 +180,8 @@ pub(super) fn first(
     entries.start..entries.start + (entries.end - entries.start).div_ceil(pieces)
 }
 
-/// Ends of spans in which a tree is looked at: those of its own clusters, which are `true`, and others
-/// at equal distances.
+/// Returns the ends of the spans of a tree: the ends of its own clusters, which are `true`, and others at equal
+/// distances.
 fn ends(tree: &Tree, entries: &Range<u64>) -> Vec<(u64, bool)> {
     let count = entries.end - entries.start;
     let mut ends: Vec<(u64, bool)> =
@@ -195,7 +195,7 @@ fn ends(tree: &Tree, entries: &Range<u64>) -> Vec<(u64, bool)> {
     ends
 }
 
-/// Zipped bytes of a branch in each span, with those of the sub-branches of a split branch.
+/// Returns the compressed bytes of a branch in each span, including the sub-branches of a split branch.
 fn spread(branch: &Branch, start: u64, ends: &[(u64, bool)]) -> Vec<f64> {
     let mut bytes = vec![0.0; ends.len()];
     add(branch, start, ends, &mut bytes);
@@ -221,8 +221,8 @@ fn add(branch: &Branch, start: u64, ends: &[(u64, bool)], bytes: &mut [f64]) {
     below.for_each(|branch| add(branch, start, ends, bytes));
 }
 
-/// Zipped bytes of the baskets of `branch`, those cut by the range counted in part; with those of
-/// the sub-branches of a split branch.
+/// Returns the compressed bytes of the baskets of `branch`, including the sub-branches of a split branch. Baskets
+/// that are only partly in the range count in part.
 pub(super) fn stored(branch: &Branch, entries: &Range<u64>) -> u64 {
     let below = branch.split.iter().flat_map(|_| &branch.branches);
     let below = below.map(|branch| stored(branch, entries)).fold(0, u64::saturating_add);
@@ -243,7 +243,8 @@ fn own(branch: &Branch, entries: &Range<u64>) -> u64 {
     inside.map(share).fold(0, u64::saturating_add)
 }
 
-/// Decoded bytes of `branch`: exact for fixed sizes, else at most from its zipped bytes.
+/// Returns the decoded bytes of `branch`. They are exact for values of fixed size; otherwise they are an upper
+/// limit that follows from the compressed bytes.
 pub(super) fn decoded(branch: &Branch, entries: &Range<u64>) -> u64 {
     if branch.split.is_some() {
         let below = branch.branches.iter().map(|branch| decoded(branch, entries));
@@ -253,7 +254,7 @@ pub(super) fn decoded(branch: &Branch, entries: &Range<u64>) -> u64 {
     fixed(branch, entries).unwrap_or_else(guess)
 }
 
-/// Decoded bytes of a branch whose entries have all the same size.
+/// Returns the decoded bytes of a branch whose entries all have the same size.
 fn fixed(branch: &Branch, entries: &Range<u64>) -> Option<u64> {
     let plain = match &branch.shape {
         Ok(Shape::Plain(plain)) if plain.counter.is_none() && branch.split.is_none() => plain,

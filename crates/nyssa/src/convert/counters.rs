@@ -1,4 +1,4 @@
-//! Offsets of the counters, read once per cluster and shared by all branches that they count.
+//! Reads the offsets of the counters once for each cluster. All branches of a counter share them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use crate::ttree::{CountSource, Reader, Shape};
 /// One counter of the conversion.
 struct Counter {
     source: CountSource,
-    /// Units that need it in each cluster.
+    /// Number of units that need the counter in each cluster.
     uses: usize,
-    /// A branch it counts, whose baskets know its lengths when the counter itself cannot be read.
+    /// A branch of the counter. Its baskets have the lengths if the counter itself cannot be read.
     member: usize,
     readable: bool,
 }
 
-/// Offsets that are needed by units in flight.
+/// Offsets that units in flight need.
 pub(super) struct Counters {
     counters: Vec<Counter>,
     by_source: HashMap<CountSource, usize>,
@@ -35,7 +35,7 @@ struct Slot {
 }
 
 impl Counters {
-    /// The counters that `units` need.
+    /// Finds the counters that `units` need.
     pub fn new(reader: &Reader, inputs: &[Input<'_>], units: &[OutputField]) -> Self {
         let mut counters: Vec<Counter> = Vec::new();
         let mut by_source = HashMap::new();
@@ -62,11 +62,11 @@ impl Counters {
         Self { counters, by_source, cache: Mutex::default() }
     }
 
-    /// The offsets of `source` for `entries`, which are cluster number `cluster`. To be called once
-    /// by each unit that needs them: the last one lets them go.
+    /// Returns the offsets of `source` for `entries`, which are cluster number `cluster`. Each unit that needs
+    /// them calls this once, and the last call frees them.
     ///
     /// # Errors
-    /// Whatever is wrong with the counter's branch.
+    /// The errors of the counter's branch.
     pub fn offsets(
         &self,
         reader: &Reader,
@@ -79,7 +79,7 @@ impl Counters {
         let counter = self.counters.get(index).ok_or_else(|| no_counter(source))?;
         let slot = Arc::clone(lock(&self.cache).entry((cluster, index)).or_default());
         let offsets = {
-            // Held while reading: whoever else needs these offsets waits for them.
+            // The lock is held while reading, so that other units wait for these offsets.
             let mut cached = lock(&slot.offsets);
             match &*cached {
                 Some(offsets) => offsets.clone(),
@@ -112,7 +112,7 @@ impl Counter {
     }
 }
 
-/// The counter that a unit needs.
+/// Returns the counter that a unit needs.
 pub(super) fn needed<'a>(
     inputs: &'a [Input<'_>],
     unit: &'a OutputField,

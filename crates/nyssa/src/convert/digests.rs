@@ -1,8 +1,8 @@
-//! Digests of what a conversion reads: those that [`crate::compare::digest`] finds in the tree, and in the
-//! RNTuple.
+//! Computes digests of the values that a conversion reads. [`crate::compare::digest`] finds the same digests in
+//! the tree and in the RNTuple.
 //!
-//! Threads read the clusters of a unit in any order, and each waits for its turn to add its values. The
-//! clusters before it were taken before, and are read without waiting for later ones.
+//! Threads read the clusters of a unit in any order. Each thread waits until the values of earlier clusters are
+//! added, and then adds its own. Earlier clusters never wait for later ones, so that no thread waits for ever.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,14 +28,14 @@ struct Lane {
 }
 
 struct State {
-    /// The cluster whose values follow.
+    /// The cluster whose values are added next.
     cluster: usize,
-    /// `None` for values that have no digest.
+    /// The digest so far, or `None` for values that have no digest.
     column: Option<Column>,
 }
 
 impl Digests {
-    /// Digests of nothing.
+    /// Makes digests without values.
     pub fn new(units: &Units<'_>) -> Self {
         let lane = |unit| {
             let column = units.data_type(unit).and_then(|data_type| Column::new(&data_type).ok());
@@ -44,7 +44,7 @@ impl Digests {
         Self { lanes: units.units.iter().map(lane).collect(), stopped: AtomicBool::new(false) }
     }
 
-    /// Adds what unit number `unit` read of a cluster, once those before it are there.
+    /// Adds the values that unit number `unit` read in a cluster, after those of earlier clusters.
     pub fn add(&self, unit: usize, cluster: usize, data: &Data) {
         let Some(lane) = self.lanes.get(unit) else { return };
         let mut state = lane.lock();
@@ -72,17 +72,17 @@ impl Digests {
         lane.turn.notify_all();
     }
 
-    /// Lets nobody wait any more: a cluster will not come.
+    /// Ends all waiting, because the values of a cluster will not be added.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         for lane in &self.lanes {
-            // Whoever has looked at the flag before is waiting by now.
+            // With the lock, every thread that has seen the old value of the flag waits already.
             drop(lane.lock());
             lane.turn.notify_all();
         }
     }
 
-    /// The digests of the branches, by the fields they became.
+    /// Returns the digests of the branches, in the order of their fields.
     pub fn fields(&self, units: &Units<'_>, fields: &[FieldMap]) -> Vec<Option<String>> {
         let by_field: HashMap<_, _> =
             units.units.iter().zip(&self.lanes).map(|pair| (pair.0.field, pair)).collect();
@@ -120,7 +120,7 @@ impl Lane {
 }
 
 impl Units<'_> {
-    /// What a unit reads as; `None` where that is not what its branch reads as.
+    /// Returns the type that a unit reads as, or `None` if its branch reads as another type.
     fn data_type(&self, unit: &OutputField) -> Option<DataType> {
         let branch = |index: usize| self.inputs.get(index)?.branch.data_type().ok();
         match unit.source {

@@ -1,4 +1,4 @@
-//! What shows only when the data of branches is read, so that the conversion begins anew without it.
+//! Failures that appear only when data are read. The conversion then starts again without these branches.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::streamer::StreamerBranches;
 use crate::dataset::LeftOut;
 use crate::error::{Error, Kind};
 
-/// What is known of the branches of a tree by now, by index of the inputs.
+/// The known failures of the branches of a tree, by index of the inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
     /// Branches that are left out.
@@ -25,27 +25,27 @@ pub struct Failures {
 #[derive(Clone, Debug)]
 pub(super) struct NotStreamed {
     pub why: String,
-    /// Whether the bytes in the file cannot be taken either.
+    /// Whether the bytes in the file cannot be copied either.
     pub carried: bool,
 }
 
 impl Failures {
-    /// Why a branch is left out, if it is.
+    /// Returns why a branch is left out, if it is.
     pub(super) fn left_out(&self, input: usize) -> Option<&Skipped> {
         self.left_out.get(&input)
     }
 
-    /// Why the objects of a branch cannot be streamed, if that is known.
+    /// Returns why the objects of a branch cannot be streamed, if that is known.
     pub(super) fn not_streamed(&self, input: usize) -> Option<&NotStreamed> {
         self.not_streamed.get(&input)
     }
 
-    /// The sub-branches that are left out of their objects.
+    /// Returns the sub-branches that are left out of their objects.
     pub(super) fn members(&self) -> &[LeftOut] {
         &self.members
     }
 
-    /// Takes note of sub-branches that cannot be read; false where that is nothing new.
+    /// Adds sub-branches that cannot be read. It returns false if all of them are known already.
     pub(super) fn add_members(&mut self, found: Vec<LeftOut>) -> bool {
         let known = |one: &LeftOut| self.members.iter().any(|other| other.column == one.column);
         let new: Vec<_> = found.into_iter().filter(|one| !known(one)).collect();
@@ -54,7 +54,7 @@ impl Failures {
         news
     }
 
-    /// Takes note of a unit that failed; false where that is nothing new.
+    /// Adds a unit that failed. It returns false if this failure is known already.
     pub(super) fn add(
         &mut self,
         inputs: &[Input<'_>],
@@ -91,7 +91,7 @@ impl Failures {
     }
 }
 
-/// Whether a conversion goes on without a unit that failed.
+/// Says whether a conversion continues without a unit that failed.
 pub(super) fn may_leave_out(
     options: &Options,
     streamed_branches: &StreamerBranches,
@@ -107,7 +107,7 @@ pub(super) fn may_leave_out(
     }
 }
 
-/// Whether the file is fine, but for nyssa.
+/// Says whether an error is a limit of nyssa and not a fault of the file.
 pub(super) fn unsupported(kind: Kind) -> bool {
     matches!(kind, Kind::Unsupported | Kind::InvalidArgument)
 }

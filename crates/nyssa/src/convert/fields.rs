@@ -1,11 +1,11 @@
-//! What branches read as → C++ types of fields, as ROOT's importer chooses them.
+//! Chooses the C++ types of fields from the types that branches read as, in the way of ROOT's importer.
 
 use arrow_schema::{DataType, Field};
 
 use super::options::Layout;
 use crate::rntuple::schema::{FieldNames, FieldType, Leaf};
 
-/// The field type of an Arrow type, or why there is none.
+/// Returns the field type of an Arrow type, or why there is none.
 fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
     Ok(FieldType::Leaf(match data_type {
         DataType::Boolean => Leaf::Bool,
@@ -54,8 +54,8 @@ fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
     }))
 }
 
-/// The field type of an Arrow field that a branch reads as, or why there is none: what may be null is
-/// optional.
+/// Returns the field type of an Arrow field that a branch reads as, or why there is none. A nullable Arrow field
+/// becomes an optional field.
 pub(super) fn field_type(field: &Field, layout: Layout) -> Result<FieldType, String> {
     if field.metadata().contains_key(crate::arrow::STREAMER) {
         return Err(
@@ -69,7 +69,7 @@ pub(super) fn field_type(field: &Field, layout: Layout) -> Result<FieldType, Str
     Ok(if field.is_nullable() { FieldType::optional(of) } else { of })
 }
 
-/// Does the type have more fixed dimensions than ROOT's importer keeps?
+/// Says whether the type has more fixed dimensions than ROOT's importer keeps.
 pub(super) fn keeps_dimensions(data_type: &DataType, outermost: bool) -> bool {
     match data_type {
         DataType::LargeList(item) => keeps_dimensions(item.data_type(), false),

@@ -1,4 +1,4 @@
-//! From a tree in a file to an RNTuple in another.
+//! The jobs that convert one tree, or all trees of a file.
 
 use std::path::Path;
 
@@ -20,13 +20,12 @@ use crate::rewrite;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree::{Reader, Relations};
 
-/// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple of the same
-/// path in the new file `output`, which appears only when all of it is written (and verified, if
-/// asked).
+/// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple at the same path of the
+/// new file `output`. The file appears only when it is complete, and verified if the options ask for that.
 ///
 /// # Errors
-/// `NotFound` for the tree, `InvalidArgument` for options or an output that cannot be, `Unsupported`
-/// listing every branch that cannot be converted, `Cancelled`, and whatever is wrong with the input.
+/// `NotFound` for the tree; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with a
+/// list of all branches that cannot be converted; `Cancelled`; and the errors of the input.
 pub fn convert(
     input: &RootFile,
     path: &str,
@@ -41,7 +40,7 @@ pub fn convert(
 /// Converts every tree of `input`, each to an RNTuple of the same path in `output`.
 ///
 /// # Errors
-/// As [`convert`]; `NotFound` when there is no tree, `InvalidArgument` for a name in the options.
+/// As [`convert`]; `NotFound` if there is no tree; `InvalidArgument` for a name in the options.
 pub fn convert_all(
     input: &RootFile,
     output: &Path,
@@ -57,7 +56,7 @@ pub fn convert_all(
     convert_paths(input, &paths, output, options, context)
 }
 
-/// Begins anew as often as the data of a branch shows that it has to be left out or stored otherwise.
+/// Starts again each time the data of a branch show that it must be left out or stored in another way.
 fn convert_paths(
     input: &RootFile,
     paths: &[String],
@@ -75,7 +74,7 @@ fn convert_paths(
     }
 }
 
-/// Converts everything; `None` when there is news in `failures`.
+/// Converts all trees. It returns `None` if branches failed and were added to `failures`.
 fn attempt(
     input: &RootFile,
     paths: &[String],
@@ -93,7 +92,7 @@ fn attempt(
     let mut readers = Vec::with_capacity(paths.len());
     for ((path, key), failures) in paths.iter().zip(&keys).zip(failures) {
         match Reader::open(input, path) {
-            // One of several trees.
+            // Other trees can still be converted.
             Err(error) if keys.len() > 1 && options.skip_unsupported && is_unsupported(&error) => {
                 others.leave_out(key, error.message());
                 none_left.get_or_insert(error);
@@ -109,7 +108,7 @@ fn attempt(
     let mut trees = Vec::with_capacity(readers.len());
     for (key, reader, failures) in &mut readers {
         match Tree::new(input, reader, &filter, options, failures, context) {
-            // One of several trees, of which no branch is left.
+            // No branch of this tree is left, but other trees can still be converted.
             Err(error) if keys.len() > 1 && error.kind() == Kind::InvalidArgument => {
                 others.leave_out(key, error.message());
                 none_left.get_or_insert(error);
@@ -159,15 +158,15 @@ fn is_unsupported(error: &Error) -> bool {
     error.kind() == Kind::Unsupported
 }
 
-/// The trees, and the RNTuples beside them.
+/// The trees that are converted, and the RNTuples that are rewritten.
 struct Conversion<'a> {
     input: &'a RootFile,
     trees: Vec<Tree<'a>>,
-    /// Those that are written again.
+    /// The RNTuples of the input, which are rewritten.
     ntuples: Vec<KeyEntry>,
     ntuple_options: &'a rewrite::Options,
     context: &'a Context,
-    /// A report for each tree.
+    /// One report for each tree that is written.
     done: Vec<Report>,
     rewritten: Rewritten<'a>,
 }

@@ -1,4 +1,4 @@
-//! Branches → fields: the schema of the output and the units of work that fill it.
+//! Maps branches to fields: makes the schema of the output, and the units of work that fill it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -24,48 +24,48 @@ use crate::ttree::{Branch, CountSource};
 pub struct ConversionPlan {
     /// Schema of the output.
     pub schema: Schema,
-    /// What fills it, in the order of the columns.
+    /// The units that fill the schema, in the order of the columns.
     pub units: Vec<OutputField>,
-    /// Branches and fields, in the tree's order.
+    /// Branches and their fields, in the order of the tree.
     pub fields: Vec<FieldMap>,
-    /// Branches left out.
+    /// Branches that are left out.
     pub skipped: Vec<Skipped>,
     /// Branches whose field has another name.
     pub renamed: Vec<Renamed>,
-    /// What else is worth knowing.
+    /// Notes on the mapping.
     pub notes: Vec<String>,
 }
 
-/// How branches are mapped.
+/// The options of the mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     /// Layout of jagged branches.
     pub layout: Layout,
     /// Compression of the output: it decides ROOT's default encodings.
     pub compression: Compression,
-    /// Which branches are taken.
+    /// Which branches are converted.
     pub filter: &'a Filter,
-    /// Leave out what cannot be converted instead of failing.
+    /// Leave out branches that cannot be converted, instead of failing.
     pub skip_unsupported: bool,
-    /// Leave out what lacks data.
+    /// Leave out branches whose data are not complete.
     pub skip_unreadable: bool,
-    /// What each input reads as and becomes.
+    /// The type that each input reads as, and the type of its field.
     pub checks: &'a [Checked],
     /// The branches that become streamer fields.
     pub streamed_branches: &'a StreamerBranches,
-    /// What is known of the branches from trying.
+    /// Failures of the branches in earlier attempts.
     pub failures: &'a Failures,
 }
 
-/// What a branch reads as, and the type of its field (of its items when it has a counter), or why there is
-/// none.
+/// The type that a branch reads as, and the type of its field (of its items if it has a counter), or why there
+/// is none.
 pub type Checked = std::result::Result<(DataType, FieldType), String>;
 
-/// Maps `inputs`, in the tree's order, to a schema.
+/// Maps `inputs`, in the order of the tree, to a schema.
 ///
 /// # Errors
-/// `Unsupported` listing every branch that cannot be converted with its reason, unless they are
-/// skipped; `InvalidArgument` when no branch is left.
+/// `Unsupported` with a list of all branches that cannot be converted, unless they are skipped;
+/// `InvalidArgument` if no branch is left.
 pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<ConversionPlan> {
     let mut map = ConversionPlan::default();
     let taken = select(inputs, rules, &mut map)?;
@@ -75,7 +75,7 @@ pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<ConversionPlan> {
         numbered.then(|| format!("{path}: a branch before it is called {} too", branch.name))
     }));
     let mut names = FieldNames::reserving(taken.iter().map(|taken| taken.path));
-    // In the order of the tree, whatever the order of the fields is.
+    // Names are given in the order of the tree, which may not be the order of the fields.
     let given = taken.iter().map(|taken| (taken.path, names.give(taken.path))).collect();
     let mut mapper = Mapper {
         inputs: inputs.iter().map(|input| (input.path.as_str(), input.branch)).collect(),
@@ -91,23 +91,23 @@ pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<ConversionPlan> {
     Ok(mapper.finish(inputs))
 }
 
-/// A branch that is taken.
+/// A branch that is converted.
 struct Taken<'a> {
     index: usize,
     path: &'a str,
     counter: Option<&'a CountSource>,
     data_type: DataType,
-    /// The type of the field, of the items when there is a counter.
+    /// The type of the field, or of its items if there is a counter.
     item: FieldType,
 }
 
-/// One counter and the jagged branches it counts.
+/// One counter, and the jagged branches that it counts.
 struct Counted<'a> {
     counter: &'a CountSource,
     members: Vec<Taken<'a>>,
 }
 
-/// The branches to convert; unsupported ones go to `map.skipped`.
+/// Returns the branches to convert, and puts unsupported ones into `map.skipped`.
 fn select<'a>(
     inputs: &'a [Input<'_>],
     rules: Rules<'_>,
@@ -170,7 +170,7 @@ fn select<'a>(
     Ok(taken)
 }
 
-/// What the branch reads as, and the type of its field (of its items when it has a counter).
+/// Returns the type that the branch reads as, and the type of its field (of its items if it has a counter).
 pub fn check(branch: &Branch, layout: Layout, classes: &Classes<'_>) -> Checked {
     let data_type = branch.data_type()?;
     let item = match (classes.field_type(branch), &data_type, counter(branch)) {
@@ -178,13 +178,13 @@ pub fn check(branch: &Branch, layout: Layout, classes: &Classes<'_>) -> Checked 
         (_, DataType::LargeList(item), Some(_)) => field_type(item, layout)?,
         _ => field_type(&branch.arrow_field("")?, layout)?,
     };
-    // Not all types that can be put together are fields of RNTuple.
+    // RNTuple does not have a field for every combination of types.
     let field = SchemaBuilder::new(Compression::DEFAULT).field(None, "branch", &item);
     field.map_err(|error| error.message().to_owned())?;
     Ok((data_type, item))
 }
 
-/// The counter of a jagged branch.
+/// Returns the counter of a jagged branch.
 fn counter(branch: &Branch) -> Option<&CountSource> {
     branch.shape.as_ref().ok().filter(|_| branch.split.is_none())?.counter()
 }
@@ -198,7 +198,7 @@ fn unsupported(skipped: &[Skipped]) -> Error {
     ))
 }
 
-/// One line for each branch.
+/// Returns one line for each branch.
 fn reasons(skipped: &[Skipped]) -> String {
     let line = |Skipped { branch, reason, .. }: &Skipped| format!("{branch}: {reason}");
     skipped.iter().map(line).collect::<Vec<_>>().join("\n  ")
@@ -206,7 +206,7 @@ fn reasons(skipped: &[Skipped]) -> String {
 
 struct Mapper<'a> {
     inputs: HashMap<&'a str, &'a Branch>,
-    /// Names of the fields of the branches that are taken.
+    /// Names of the fields of the branches that are converted.
     given: HashMap<&'a str, String>,
     names: FieldNames,
     builder: SchemaBuilder,
@@ -214,8 +214,8 @@ struct Mapper<'a> {
 }
 
 impl<'a> Mapper<'a> {
-    /// As ROOT's importer: plain fields in the tree's order, then one collection per counter in the
-    /// order of the counters' names, and after all physical fields their projections.
+    /// Makes the fields that ROOT's importer makes: plain fields in the order of the tree, then one collection
+    /// for each counter in the order of the counters' names, and after all physical fields their projections.
     fn importer(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
         // Fixed-size arrays cannot be projected (specification, "Field Description").
         let (members, others): (Vec<_>, Vec<_>) = taken.into_iter().partition(|taken| {
@@ -248,22 +248,22 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// Every branch is a field of its own, in the tree's order.
+    /// Makes a field of its own for every branch, in the order of the tree.
     fn vectors(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
         taken.iter().try_for_each(|branch| self.whole(branch, FieldType::vector))
     }
 
-    /// The name of the field of a branch.
+    /// Returns the name of the field of a branch.
     fn name_of(&mut self, path: &str) -> String {
         self.given.get(path).cloned().unwrap_or_else(|| self.names.give(path))
     }
 
-    /// A counter branch whose only content is the count: the collection says the same.
+    /// Says whether a branch contains only the count. The collection then has the same information.
     fn only_counts(&self, path: &str) -> bool {
         self.inputs.get(path).is_some_and(|branch| branch.leaves.len() <= 1)
     }
 
-    /// A field with all of a branch; `list` makes the type of a jagged one.
+    /// Makes a field for a whole branch. `list` makes the type of a jagged branch.
     fn whole(&mut self, branch: &Taken<'_>, list: fn(FieldType) -> FieldType) -> Result<()> {
         let name = self.name_of(branch.path);
         let item = branch.item.clone();
@@ -285,8 +285,8 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// The untyped collection of one counter: index column, record, members. The counter is in its name,
-    /// so that it is the same in files that have other collections.
+    /// Makes the untyped collection of one counter: index column, record, members. Its name contains the
+    /// counter, so that files with other collections have the same name.
     fn collection(&mut self, counted: &Counted<'_>) -> Result<(FieldId, Vec<FieldId>)> {
         let name = self.names.invent(&format!("{BACKING_PREFIX}_{}", self.counter(counted)));
         let members = counted
@@ -308,7 +308,7 @@ impl<'a> Mapper<'a> {
         Ok((collection, members))
     }
 
-    /// The fields that users see: a vector per member, and the counter as cardinality.
+    /// Makes the fields that users see: a vector for each member, and the counter as a cardinality.
     fn projections(
         &mut self,
         counted: &Counted<'_>,
@@ -323,7 +323,7 @@ impl<'a> Mapper<'a> {
         }
         let CountSource { branch, leaf } = counted.counter;
         let readable = self.only_counts(branch);
-        // A leaf of several of a branch has no path that a branch might have, too.
+        // The path of one of several leaves must differ from the paths of all branches.
         let (path, name) = match readable {
             true => (branch.clone(), self.name_of(branch)),
             false => (format!("{branch}.{leaf}"), self.names.invent(leaf)),
@@ -334,13 +334,13 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// What the counter is called: its branch, or its leaf where the branch has others.
+    /// Returns the name of the counter: that of its branch, or of its leaf if the branch has several.
     fn counter<'c>(&self, counted: &'c Counted<'_>) -> &'c str {
         let CountSource { branch, leaf } = counted.counter;
         if self.only_counts(branch) { branch } else { leaf }
     }
 
-    /// Width of a cardinality: ROOT's 32 bits, unless the counter itself has more.
+    /// Returns the type of a cardinality: ROOT's 32 bits, unless the counter itself has more.
     fn cardinality(&self, counter: &str) -> FieldType {
         let data_type = self.inputs.get(counter).and_then(|branch| branch.data_type().ok());
         match data_type {

@@ -1,11 +1,11 @@
-//! TTree → RNTuple: maps branches to fields, moves the data in parallel, proves that nothing was lost.
+//! Converts TTrees to RNTuples: maps branches to fields, converts the data on all threads, and verifies them.
 //!
 //! ```text
 //! tree ─map─► schema, units ─pipeline─► (read branch → seal) on all cores ─► commit in order ─► verify ─► publish
 //! ```
 //!
-//! A unit is one field in one cluster. Units are sealed on any thread and committed in the order of
-//! their columns, so the output has the same bytes for any number of threads.
+//! A unit is one field in one cluster. Any thread seals a unit. Units are committed in the order of their columns,
+//! so that the output has the same bytes for any number of threads.
 
 mod ahead;
 mod choosing;

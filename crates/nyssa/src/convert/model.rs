@@ -1,4 +1,4 @@
-//! What a conversion reads, and what it makes of it.
+//! The branches that a conversion reads, and the fields that it makes of them.
 
 use crate::rntuple::schema::FieldId;
 use crate::ttree::{Branch, CountSource};
@@ -6,16 +6,16 @@ use crate::ttree::{Branch, CountSource};
 /// A branch of the tree with its path.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
-    /// Path in the tree, the name it is read by.
+    /// Path in the tree. The branch is read by this name.
     pub path: String,
     /// The branch.
     pub branch: &'a Branch,
 }
 
-/// What fills a field of the output.
+/// The data that fill a field of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// All of a branch, by index of the inputs.
+    /// A whole branch, by index of the inputs.
     Branch(usize),
     /// The items of a jagged branch, without their offsets.
     Items(usize),
@@ -25,7 +25,7 @@ pub enum Source {
     Streamed(usize),
 }
 
-/// One field and what fills its columns.
+/// One field, and the data that fill its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputField {
     /// The physical field.
@@ -34,10 +34,10 @@ pub struct OutputField {
     pub source: Source,
 }
 
-/// One top-level field and the branch it came from.
+/// One top-level field, and the branch that it is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldMap {
-    /// Branch path; with that of the leaf for a counter in a leaf list.
+    /// Path of the branch, with the name of the leaf for a counter in a leaf list.
     pub branch: String,
     /// Top-level field name, physical or projected.
     pub field: String,
@@ -45,6 +45,6 @@ pub struct FieldMap {
     pub type_name: String,
     /// The physical field with the data.
     pub physical: FieldId,
-    /// The branch can be read on its own, so its values can be compared.
+    /// Whether the branch can be read on its own, so that its values can be compared.
     pub readable: bool,
 }

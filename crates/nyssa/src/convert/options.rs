@@ -1,4 +1,4 @@
-//! What a conversion does.
+//! The options of a conversion.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -8,45 +8,48 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::job::options::entry_range;
 
-/// How jagged branches become fields.
+/// The fields that jagged branches become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// As ROOT's importer: one untyped collection of records per counter, and projected fields
-    /// (`ROOT::VecOps::RVec<T>`, cardinality) under the branch names. Offsets are stored once.
+    /// The fields that ROOT's importer makes: one untyped collection of records for each counter, and
+    /// projected fields (`ROOT::VecOps::RVec<T>`, cardinality) with the names of the branches. Offsets are
+    /// stored once.
     #[default]
     Importer,
-    /// Each jagged branch is a `std::vector<T>` of its own and counters are plain numbers.
+    /// Each jagged branch becomes a `std::vector<T>` of its own, and counters become plain numbers.
     Vectors,
 }
 
-/// Which branches of classes and of standard containers become streamer fields: each object is stored as the
-/// bytes that ROOT's `TClass::Streamer` makes of it, which ROOT reads with the dictionary of the class.
-/// What has no other type in RNTuple is stored so in any case.
+/// Which branches of classes and of standard containers become streamer fields. A streamer field stores each
+/// object as the bytes that ROOT's `TClass::Streamer` makes of it. ROOT needs the dictionary of the class to
+/// read them. Branches that have no other type in RNTuple always become streamer fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Streamer {
-    /// None but those.
+    /// Only branches that have no other type.
     #[default]
     None,
     /// Top-level branches whose name matches one of these globs.
     Globs(Vec<String>),
-    /// All.
+    /// All branches of classes and containers.
     All,
-    /// Those that the first cluster shows to be smaller so.
+    /// Branches whose first cluster is smaller as a streamer field than in columns.
     Auto,
 }
 
 impl Streamer {
-    /// `all`, `auto`, or globs; nothing is none.
+    /// Takes `all`, `auto`, or globs. An empty list is [`Streamer::None`].
     ///
     /// # Errors
-    /// `InvalidArgument` for `all` or `auto` among others, and for a glob that does not parse.
+    /// `InvalidArgument` if `all` or `auto` is not the only word, or a glob does not parse.
     pub fn of(words: &[String]) -> Result<Self> {
         match words {
             [] => Ok(Self::None),
             [word] if word == "all" => Ok(Self::All),
             [word] if word == "auto" => Ok(Self::Auto),
             globs if globs.iter().any(|word| word == "all" || word == "auto") => {
-                Err(Error::invalid_argument("streamer is all, auto, or patterns of branches"))
+                Err(Error::invalid_argument(
+                    "streamer takes either all, or auto, or patterns of branches",
+                ))
             }
             globs => {
                 Filter::new(globs, &[])?;
@@ -59,27 +62,28 @@ impl Streamer {
 /// Options of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What all jobs have. Without [`crate::rntuple::write::Effort::Full`], columns that compress much better
-    /// unsplit are stored so even with the default encoding.
+    /// The options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with
+    /// the default encoding, unless the effort is [`crate::rntuple::write::Effort::Full`].
     pub output: OutputOptions,
-    /// How jagged branches become fields.
+    /// The fields that jagged branches become.
     pub layout: Layout,
     /// Which branches of classes become streamer fields.
     pub streamer: Streamer,
-    /// Globs of branch names to take; empty takes all. Counters of taken branches come along.
+    /// Globs of the names of branches to convert; an empty list takes all branches. The counters of these
+    /// branches are always converted.
     pub include: Vec<String>,
-    /// Globs of branch names to leave out, stronger than `include`.
+    /// Globs of the names of branches to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
-    /// Entries to take; `None` takes all.
+    /// Entries to convert; `None` takes all.
     pub entries: Option<Range<u64>>,
-    /// Leaves out what cannot be converted, listed in the report, instead of failing.
+    /// Leaves out branches that cannot be converted, instead of failing. The report lists them.
     pub skip_unsupported: bool,
-    /// Leaves out branches with damaged data, listed in the report, instead of failing.
+    /// Leaves out branches with damaged data, instead of failing. The report lists them.
     pub skip_unreadable: bool,
 }
 
 impl Options {
-    /// The branch filter.
+    /// Returns the filter of branches.
     ///
     /// # Errors
     /// `InvalidArgument` for a glob that does not parse.
@@ -87,7 +91,7 @@ impl Options {
         Filter::new(&self.include, &self.exclude)
     }
 
-    /// The entry range within a tree of `total` entries.
+    /// Returns the range of entries within a tree of `total` entries.
     ///
     /// # Errors
     /// `InvalidArgument` when it reaches beyond the tree or runs backwards.

@@ -1,4 +1,4 @@
-//! What else is in the file of the trees: RNTuples are written again, all other objects are carried over.
+//! The other objects in the file of the trees: RNTuples are rewritten, and all other objects are copied.
 
 use std::collections::HashSet;
 
@@ -13,15 +13,15 @@ use crate::open::{self, TREE_CLASSES};
 use crate::rewrite;
 use crate::rootfile::{KeyEntry, RootFile};
 
-/// Why a tree stays behind that was not to be converted.
+/// Why a tree that was not asked for is not in the output.
 const NOT_ASKED: &str = "it was not asked for; all trees of a file can be converted together";
 
-/// RNTuples that have been written again, to be verified.
+/// RNTuples that are rewritten and can be verified.
 #[derive(Default)]
 pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::Report)>);
 
-/// Looks at all objects of `input` but the trees `converted`: the RNTuples that are written again, and what is
-/// carried over.
+/// Lists all objects of `input`, except the trees `converted`: the RNTuples that are rewritten, and the objects
+/// that are copied.
 ///
 /// # Errors
 /// As [`Others::plan`].
@@ -56,7 +56,7 @@ pub(super) fn plan(input: &RootFile, converted: &[KeyEntry]) -> Result<(Vec<KeyE
     Ok((ntuples, others))
 }
 
-/// Writes RNTuples of `input` again.
+/// Rewrites RNTuples of `input`.
 ///
 /// # Errors
 /// As [`rewrite::rewrite`].
@@ -97,7 +97,7 @@ impl Rewritten<'_> {
     }
 }
 
-/// How RNTuples beside the trees are written: names, fields and effort of the options are for the trees.
+/// Returns the options for the RNTuples of the file. Names, fields and effort in `options` are for the trees.
 pub(super) fn ntuple_options(options: &Options) -> rewrite::Options {
     let OutputOptions { compression, cluster_size, page_size, memory, verify, .. } = options.output;
     let output = OutputOptions {

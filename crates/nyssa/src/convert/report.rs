@@ -1,4 +1,4 @@
-//! What a conversion did.
+//! The report of a conversion.
 
 use serde::Serialize;
 
@@ -40,14 +40,14 @@ pub struct FieldReport {
     pub type_name: String,
     /// Compressed bytes of the branch's baskets.
     pub input_bytes: u64,
-    /// Compressed bytes of the field's own columns; shared offsets count to the counter.
+    /// Compressed bytes of the field's own columns. Shared offsets count for the counter.
     pub output_bytes: u64,
-    /// Digest of the values of the branch, see [`crate::compare::digest`]; none where the branch does not
-    /// read as the values of the field.
+    /// Digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads as
+    /// other values than the field.
     pub digest: Option<String>,
 }
 
-/// A branch of a class that became a streamer field, or might have.
+/// A branch of a class that became a streamer field, or could have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StreamerFieldReport {
     /// Branch path in the tree.
@@ -58,15 +58,15 @@ pub struct StreamerFieldReport {
     pub streamer: bool,
     /// Why.
     pub reason: String,
-    /// Compressed bytes of the first cluster in columns, where the size decided.
+    /// Compressed bytes of the first cluster in columns, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns_bytes: Option<u64>,
-    /// The same streamed.
+    /// Compressed bytes of the first cluster as a streamer field, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streamer_bytes: Option<u64>,
 }
 
-/// A branch whose name RNTuple does not allow, or which collided with another.
+/// A branch whose field has another name, because RNTuple does not allow the name or another field has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renamed {
     /// Branch path in the tree.
@@ -75,13 +75,13 @@ pub struct Renamed {
     pub field: String,
 }
 
-/// A branch left out.
+/// A branch that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// Branch path in the tree.
     pub branch: String,
     /// Why.
     pub reason: String,
-    /// Whether its data is damaged; else it is of a kind that cannot be converted.
+    /// Whether its data are damaged. Otherwise nyssa cannot convert this kind of branch.
     pub unreadable: bool,
 }

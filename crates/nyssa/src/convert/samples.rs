@@ -1,8 +1,8 @@
-//! Samples of branches, by which the codec and the encoding of every column are chosen
+//! Takes samples of branches, and chooses the codec and the encoding of every column with them
 //! (`rntuple::choose`).
 //!
-//! NanoAOD and its like are mostly noise in which only entropy coding gains, next to a few columns
-//! with structure. A sample of each branch tells which it is.
+//! Most columns of NanoAOD and similar files are noise that only entropy coding makes smaller; a few columns have
+//! structure. A sample of each branch shows which of both it is.
 
 use std::ops::Range;
 
@@ -22,23 +22,23 @@ use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::Reader;
 use crate::ttree::read::items;
 
-/// The branches that are looked at.
+/// The branches that samples are taken from.
 pub(super) struct Samples<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub streamed_branches: &'a StreamerBranches,
     pub units: &'a [OutputField],
     pub entries: &'a Range<u64>,
-    /// About the first cluster.
+    /// About the entries of the first cluster.
     pub first: &'a Range<u64>,
     pub context: &'a Context,
 }
 
 impl Samples<'_> {
-    /// Chooses codec and encoding of every column; for reports, what is chosen for each.
+    /// Chooses codec and encoding of every column. It returns the choices for reports.
     ///
     /// # Errors
-    /// Whatever is wrong with the input, `Cancelled`.
+    /// The errors of the input; `Cancelled`.
     pub fn choose(
         &self,
         chooser: &Chooser,
@@ -55,7 +55,7 @@ impl Samples<'_> {
             self.context.check()?;
             let _held = ahead.as_ref().and_then(|ahead| ahead.hold(index, self.context));
             match (self.sample(unit, range(index)), chooser.goal()) {
-                // The columns of a branch are alike, and it takes less time to look at them together.
+                // The columns of a branch are similar, and one choice for all takes less time.
                 (Some(values), Goal::Time) => {
                     choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
                 }
@@ -63,7 +63,7 @@ impl Samples<'_> {
                     choose_field(chooser, known, unit.field, &values, sealed, scratch)
                 }
                 (None, Goal::Time) => Ok(unseen(chooser, known, &columns(known, unit))),
-                // They keep ROOT's own way.
+                // Without a sample, columns keep ROOT's types and codec.
                 (None, Goal::Size) => Ok(Vec::new()),
             }
         };

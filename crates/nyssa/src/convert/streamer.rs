@@ -1,8 +1,8 @@
 //! Branches of classes and containers as streamer fields.
 //!
-//! A streamer field has the bytes that ROOT's streamer makes of each object. Split branches are put
-//! together first. Objects that nyssa cannot stream are taken as the bytes that are in the file, where
-//! they are there as a whole.
+//! A streamer field has the bytes that ROOT's streamer makes of each object. The objects of split branches are
+//! put together first. If nyssa cannot stream the objects, their bytes are copied from the file, if the file has
+//! them as a whole.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,13 +26,13 @@ pub struct StreamerBranch {
     /// C++ class, as RNTuple writes it.
     pub class: String,
     layout: Arc<ObjectLayout>,
-    /// Whether the branch reads as another type.
+    /// Whether the branch reads as another type than the field.
     apart: bool,
-    /// Whether it could be columns instead.
+    /// Whether the branch could be stored in columns instead.
     columns: bool,
-    /// How the bytes in the file are read, where they are those of whole objects.
+    /// How the bytes in the file are read, if they are those of whole objects.
     bytes: Option<Arc<ObjectLayout>>,
-    /// The branch as one of the bytes that are in the file, where they are taken as they are.
+    /// The branch as a branch of bytes, if the bytes are copied from the file.
     carried: Option<Arc<Branch>>,
 }
 
@@ -40,34 +40,34 @@ pub struct StreamerBranch {
 #[derive(Clone, Debug, Default)]
 pub struct StreamerBranches {
     pub(super) by_input: BTreeMap<usize, StreamerBranch>,
-    /// What their classes look like.
+    /// The streamer infos of their classes.
     pub infos: StreamerList,
-    /// What was chosen, and why.
+    /// The choice for each branch, and why.
     pub reports: Vec<StreamerFieldReport>,
-    /// Why there is no streamer field of a branch that would have to be one.
+    /// Why branches that have no other type cannot be streamer fields.
     pub(super) not_streamed: BTreeMap<usize, String>,
 }
 
 impl StreamerBranches {
-    /// Those whose branches read as another type than their fields, by index of the inputs: split
-    /// branches have nothing of a `TClonesArray` but its items.
+    /// Returns the branches that read as another type than their fields, by index of the inputs. A split branch
+    /// of a `TClonesArray`, for example, has only its items.
     pub(super) fn apart(&self) -> impl Iterator<Item = (usize, &StreamerBranch)> {
         self.by_input.iter().filter(|(_, one)| one.apart).map(|(&index, one)| (index, one))
     }
 
-    /// Why a branch that has no other type is no streamer field either.
+    /// Returns why a branch that has no other type cannot be a streamer field.
     pub(super) fn not_streamed(&self, input: usize) -> Option<&str> {
         self.not_streamed.get(&input).map(String::as_str)
     }
 
-    /// Whether a branch that is a streamer field could be something else.
+    /// Says whether a branch that is a streamer field could be stored in another way.
     pub(super) fn has_choice(&self, input: usize) -> bool {
         self.get(input).is_some_and(|streamed| {
             streamed.columns || streamed.bytes.is_some() && streamed.carried.is_none()
         })
     }
 
-    /// What readers of the objects have to know of their classes.
+    /// Returns the streamer infos that readers of the objects need.
     ///
     /// # Errors
     /// As [`RootFile::streamer_list`].
@@ -77,24 +77,24 @@ impl StreamerBranches {
         }
         let infos = file.streamer_list()?;
         let layouts = || self.by_input.values().map(|streamed| &*streamed.layout);
-        // Bytes that are taken as they are may be of any version.
+        // Bytes that are copied from the file may have any version of the class.
         Ok(match self.by_input.values().any(StreamerBranch::is_carried) {
             true => ObjectLayout::describe_all(layouts(), &infos),
             false => ObjectLayout::describe(layouts(), &infos),
         })
     }
 
-    /// The branch of an input, if it is streamed.
+    /// Returns the streamed branch of an input, if it is streamed.
     pub fn get(&self, input: usize) -> Option<&StreamerBranch> {
         self.by_input.get(&input)
     }
 }
 
 impl StreamerBranch {
-    /// How the objects of a branch are streamed; `columns`: they could be columns instead.
+    /// Finds out how the objects of a branch are streamed. `columns` says that they could be columns instead.
     ///
     /// # Errors
-    /// As [`ObjectLayout::compile`] and, for what a branch lacks of its class, [`ObjectLayout::encode`].
+    /// As [`ObjectLayout::compile`] and, for members that a branch lacks, [`ObjectLayout::encode`].
     pub(super) fn new(
         layouts: &mut Layouts<'_>,
         class: &str,
@@ -130,7 +130,7 @@ impl StreamerBranch {
         })
     }
 
-    /// The same with the bytes that are in the file; `None` where they are not those of whole objects.
+    /// Copies the bytes from the file instead. It returns `None` if they are not those of whole objects.
     pub(super) fn carry(mut self, input: &Input<'_>) -> Option<Self> {
         let Ok(Shape::Streamed(streamed)) = &input.branch.shape else { return None };
         let layout = self.bytes.clone()?;
@@ -140,12 +140,12 @@ impl StreamerBranch {
         Some(self)
     }
 
-    /// Whether the bytes are taken as they are.
+    /// Says whether the bytes are copied from the file.
     pub(super) fn is_carried(&self) -> bool {
         self.carried.is_some()
     }
 
-    /// Whether the branch reads as another type than the field.
+    /// Says whether the branch reads as another type than the field.
     pub(super) fn is_apart(&self) -> bool {
         self.apart
     }
@@ -153,7 +153,7 @@ impl StreamerBranch {
     /// Reads the objects of a branch as streamed bytes.
     ///
     /// # Errors
-    /// Whatever is wrong with the branch; as [`ObjectLayout::encode`].
+    /// The errors of the branch; as [`ObjectLayout::encode`].
     pub(super) fn read(
         &self,
         reader: &Reader,
@@ -163,8 +163,8 @@ impl StreamerBranch {
         self.objects(reader, path, entries).map(|(_, bytes)| bytes)
     }
 
-    /// Reads the objects of a branch and their streamed bytes; only these where they are taken as they
-    /// are.
+    /// Reads the objects of a branch and their streamed bytes. If the bytes are copied from the file, it returns
+    /// only the bytes.
     ///
     /// # Errors
     /// As [`StreamerBranch::read`].

@@ -1,4 +1,4 @@
-//! One tree: planned, written and verified.
+//! Plans, writes and verifies one tree.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +31,7 @@ use crate::rntuple::write::{self, FieldOptions, SealSettings, Writer};
 use crate::rootfile::RootFile;
 use crate::ttree::Reader;
 
-/// The branches of a tree that hold data, by the names they are read by.
+/// Returns the branches of a tree that have data, with the names by which they are read.
 pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
     let input = |item: &crate::dataset::ColumnInfo| {
         Some(Input { path: item.name.clone(), branch: reader.branch(&item.name)? })
@@ -91,7 +91,7 @@ impl<'a> Tree<'a> {
             failures,
         };
         let mut map = match inputs.is_empty() {
-            // Trees without branches have nothing but their entries.
+            // A tree without branches has only a number of entries.
             true => ConversionPlan::default(),
             false => map(&inputs, rules).in_file(file.name()).in_object(reader.name())?,
         };
@@ -103,7 +103,7 @@ impl<'a> Tree<'a> {
         Ok(Self { reader, inputs, streamed_branches, map, entries, options, failures, context })
     }
 
-    /// Adds remarks to the report.
+    /// Adds notes to the report.
     pub fn note_all(&mut self, notes: Vec<String>) {
         self.map.notes.extend(notes);
     }
@@ -111,7 +111,7 @@ impl<'a> Tree<'a> {
     /// Takes note of units that failed.
     ///
     /// # Errors
-    /// A failure that is known, which would come again for ever.
+    /// A failure that is known already, since the conversion would start again for ever.
     pub fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
         for (index, error) in failed {
             let unit = self.map.units.get(index);
@@ -128,8 +128,8 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// The sub-branches of the split branch of a unit that cannot be read, if its objects can be put
-    /// together without them.
+    /// Returns the sub-branches of the split branch of a unit that cannot be read, if its objects can be read
+    /// without them.
     fn damaged_members(&self, unit: &OutputField, error: &Error) -> Result<Vec<LeftOut>> {
         let (Source::Branch(index) | Source::Streamed(index)) = unit.source else {
             return Ok(Vec::new());
@@ -245,13 +245,13 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// Path of the RNTuple: that of the tree, without a cycle.
+    /// Returns the path of the RNTuple: that of the options or of the tree, without a cycle.
     fn ntuple(&self) -> String {
         let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());
         path.split(';').next().unwrap_or(path).to_owned()
     }
 
-    /// Options by field, with the names of branches that became others.
+    /// Returns the options of fields. They also match the old names of branches that were renamed.
     fn field_options(&self) -> Vec<FieldOptions> {
         let mut all = self.options.output.field_options.clone();
         for options in &mut all {
@@ -267,7 +267,7 @@ impl<'a> Tree<'a> {
         branch.map_or(0, |branch| clusters::stored(branch, &self.entries))
     }
 
-    /// Zipped bytes of the baskets that are read.
+    /// Returns the compressed bytes of the baskets that are read.
     fn input_bytes(&self) -> u64 {
         self.map.fields.iter().map(|field| self.branch_bytes(&field.branch)).sum()
     }

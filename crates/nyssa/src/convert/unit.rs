@@ -1,4 +1,4 @@
-//! One unit of work: the data of one field over an entry range, read and sealed.
+//! Reads and seals one unit of work: the data of one field in a range of entries.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::rntuple::write::{Scratch, SealSettings, seal_field, seal_offsets};
 use crate::ttree::read::items;
 use crate::ttree::{Reader, Shape};
 
-/// The units of a conversion and where their data comes from.
+/// The units of a conversion, and where their data come from.
 pub(super) struct Units<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
@@ -26,7 +26,7 @@ pub(super) struct Units<'a> {
 }
 
 impl Input<'_> {
-    /// Reads the branch; `offsets` are those of its counter, where they are known.
+    /// Reads the branch. `offsets` are those of its counter, if they are known.
     pub(super) fn read(
         &self,
         reader: &Reader,
@@ -41,10 +41,10 @@ impl Input<'_> {
     }
 }
 
-/// What a unit read.
+/// The data that a unit read.
 pub(super) enum Data {
     Array(ArrayRef),
-    /// Objects, where the branch reads as such, and their streamed bytes.
+    /// Objects, if the branch reads as objects, and their streamed bytes.
     Streamed {
         objects: Option<ArrayRef>,
         bytes: ArrayRef,
@@ -53,7 +53,7 @@ pub(super) enum Data {
 }
 
 impl<'a> Units<'a> {
-    /// The units of a mapped tree.
+    /// Makes the units of a tree that is mapped.
     pub fn new(
         reader: &'a Reader,
         inputs: &'a [Input<'a>],
@@ -65,16 +65,16 @@ impl<'a> Units<'a> {
         Self { reader, inputs, streamed_branches, schema, units, counters }
     }
 
-    /// Whether a branch reads as another type than its field.
+    /// Says whether a branch reads as another type than its field.
     pub fn is_apart(&self, input: usize) -> bool {
         self.streamed_branches.get(input).is_some_and(StreamerBranch::is_apart)
     }
 
-    /// Reads one unit. To be called once by each unit for the same `cluster` and its `entries`:
-    /// counters are shared, and the last unit that needs one lets it go.
+    /// Reads one unit. It must be called once for each unit with the same `cluster` and its `entries`, since
+    /// units share counters, and the last unit that needs a counter frees it.
     ///
     /// # Errors
-    /// Whatever is wrong with the branch or its counter.
+    /// The errors of the branch or its counter.
     pub fn read(&self, unit: &OutputField, cluster: usize, entries: &Range<u64>) -> Result<Data> {
         let offsets = needed(self.inputs, unit)
             .map(|counter| {
@@ -103,7 +103,7 @@ impl<'a> Units<'a> {
         .in_field(&self.schema.path(unit.field))
     }
 
-    /// Seals what a unit read.
+    /// Seals the data that a unit read.
     ///
     /// # Errors
     /// `InvalidArgument` for data that the field cannot hold, `LimitExceeded` from the compressor.

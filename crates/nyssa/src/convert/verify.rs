@@ -1,4 +1,4 @@
-//! Proof that nothing was lost: both sides are read back and every value is compared.
+//! Verifies a conversion: reads both files back and compares every value.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::rntuple::read::{self, StreamerForm};
 use crate::rootfile::RootFile;
 use crate::view::Slice;
 
-/// Compares every converted branch, for `entries` of the tree, with its field, bit by bit.
+/// Compares every converted branch, in the range `entries` of the tree, with its field, bit by bit.
 ///
 /// # Errors
-/// Whatever is wrong with a file, `Cancelled`. Differences are in the report.
+/// The errors of the files; `Cancelled`. Differences are in the report.
 pub fn compare(
     tree: &dyn Dataset,
     entries: Range<u64>,
@@ -36,11 +36,11 @@ pub fn compare(
     diff::diff_pairs(&slice, ntuple, &pairs, &options, context)
 }
 
-/// Checks that the objects in a streamer field are those that `read` streams anew of the entries of the
-/// tree, the first of which is `first`: for branches that read as another type than the field.
+/// Compares the objects in a streamer field with those that `read` streams again from the entries of the tree.
+/// `first` is the first entry. This is for branches that read as another type than the field.
 ///
 /// # Errors
-/// `OutOfSpecification` for other bytes, whatever is wrong with a file, `Cancelled`.
+/// `OutOfSpecification` if bytes differ; the errors of the files; `Cancelled`.
 pub(super) fn same_bytes(
     file: &RootFile,
     ntuple: &str,

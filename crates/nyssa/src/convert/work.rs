@@ -1,4 +1,4 @@
-//! The units of all clusters, read and sealed on all threads and written in order.
+//! Reads and seals the units of all clusters on all threads, and writes them in order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,36 +17,37 @@ use crate::job::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
 use crate::rntuple::write::{Scratch, SealSettings, Writer};
 
-/// A cluster is planned when all but this many before it are written,
+/// A cluster is planned when all clusters before it are written, except this many.
 const AHEAD: usize = 2;
-/// or more, as long as they have no more than so many units: there is work for all threads.
+/// More clusters are planned ahead as long as they have no more than this many units, so that all threads have
+/// work.
 const UNITS_AHEAD: usize = 64;
 /// Clusters that are fetched at the same time: one is read, the next one comes.
 const CLUSTERS_FETCHED: u64 = 2;
 /// Bytes that a unit takes while it is made, for each decoded byte: it is there decoded and sealed.
 const COPIES: f64 = 2.0;
 
-/// A planned conversion.
+/// A conversion whose plan is complete.
 pub(super) struct Work<'a> {
     pub units: &'a Units<'a>,
     pub sizes: &'a Sizes,
     pub settings: &'a SealSettings,
-    /// Bytes of decoded and sealed data in flight.
+    /// Largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
-    /// Zipped bytes of the input, for progress.
+    /// Compressed bytes of the input, for progress.
     pub total_bytes: u64,
-    /// Whether the conversion is to begin anew without a unit that failed; then nothing more is written, but
-    /// the others are tried too.
+    /// Says whether the conversion starts again without a unit that failed. Then nothing more is written, but
+    /// the other units are tried, too.
     pub may_leave_out: &'a (dyn Fn(&OutputField, &Error) -> bool + Sync),
-    /// Take what is read.
+    /// The digests of the values that are read.
     pub digests: &'a Digests,
     pub context: &'a Context,
 }
 
-/// Why a conversion did not come to the end.
+/// Why a conversion stopped before its end.
 pub(super) enum Stop {
     Error(Error),
-    /// These units failed, by index. The options say to leave all of them out.
+    /// These units failed, by index. The options allow to leave all of them out.
     Units(BTreeMap<usize, Error>),
 }
 
@@ -56,22 +57,22 @@ impl From<Error> for Stop {
     }
 }
 
-/// What was written.
+/// Sizes of the output, and notes.
 #[derive(Default)]
 pub(super) struct Written {
-    /// Per unit, compressed bytes of its columns.
+    /// For each unit, the compressed bytes of its columns.
     pub unit_bytes: Vec<u64>,
-    /// Per column, bytes before and after compression.
+    /// For each column, the bytes before and after compression.
     pub column_bytes: Vec<(u64, u64)>,
-    /// What is worth knowing of the clusters.
+    /// Notes on the clusters.
     pub notes: Vec<String>,
 }
 
 impl Work<'_> {
-    /// Gives `writer` every cluster, complete.
+    /// Writes all clusters with `writer`.
     ///
     /// # Errors
-    /// The first error of any unit, `Cancelled`, or the units that are to be left out.
+    /// The first error of any unit; `Cancelled`; or the units that are left out of the next attempt.
     pub fn run(
         &self,
         mut cutter: Cutter,
@@ -116,7 +117,7 @@ impl Work<'_> {
         Ok(written)
     }
 
-    /// Zipped bytes that a unit reads; counters are read with the offsets.
+    /// Returns the compressed bytes that a unit reads. Counters are read with the offsets.
     fn input_bytes(&self, task: &Task) -> u64 {
         let unit = self.units.units.get(task.unit);
         let branch = unit.and_then(|unit| match &unit.source {
@@ -142,7 +143,7 @@ impl Work<'_> {
             .at(|place| place.cluster = Some(task.cluster as u64))
     }
 
-    /// Writes one unit; at the end of a cluster, the bytes that all clusters take on storage.
+    /// Writes one unit. At the end of a cluster, it returns the stored bytes of all clusters.
     fn write(
         &self,
         task: &Task,
@@ -169,7 +170,7 @@ impl Work<'_> {
     }
 }
 
-/// Entries without branches are only counted.
+/// Writes clusters without fields, for a tree without branches.
 fn write_entries(cutter: &mut Cutter, writer: &mut Writer) -> Result<()> {
     while let Some(entries) = cutter.next() {
         writer.begin_cluster(entries.end - entries.start)?;
@@ -233,7 +234,7 @@ impl Plan for UnitPlan<'_> {
         let units = self.work.units;
         loop {
             let (cluster, unit) = (self.next / units.units.len(), self.next % units.units.len());
-            // What comes after a failure is not written.
+            // After a failure nothing is written, so that no cluster has to wait for others.
             let entries = match self.clusters.get(cluster, !self.failed.is_empty()) {
                 Planned::Entries(entries) => entries,
                 Planned::Wait => return Next::Wait,

@@ -1,43 +1,44 @@
 //! The clusters of an output, planned while those before them are written.
 //!
-//! Where a cluster ends follows from what clusters before it took on storage: those that are written for
-//! certain, whatever the number of threads, so that the output does not depend on it.
+//! The stored sizes of earlier clusters decide where a cluster ends. Only those clusters are used that are
+//! certainly written by then, for any number of threads. So the output does not depend on that number.
 
 use std::ops::Range;
 
 use super::cutting::Cutter;
 
-/// Plans clusters.
+/// Plans the clusters of an output.
 pub(crate) struct Clusters {
     cutter: Cutter,
-    /// A cluster is planned when all but so many before it are written.
+    /// A cluster is planned when all clusters before it are written, except this many.
     ahead: usize,
     planned: Vec<Range<u64>>,
-    /// Stored bytes of each cluster that is written, and of all together.
+    /// Stored bytes of each cluster that is written.
     bytes: Vec<u64>,
+    /// Stored bytes of all clusters that are written.
     total: u64,
-    /// No cluster comes after those.
+    /// All clusters are planned.
     complete: bool,
 }
 
-/// What is known of a cluster.
+/// What is known about a cluster.
 pub(crate) enum Planned {
-    /// Its entries.
+    /// The entries of the cluster.
     Entries(Range<u64>),
-    /// More has to be written before it is known.
+    /// Its entries are known only when more clusters are written.
     Wait,
-    /// There is none.
+    /// There is no such cluster.
     None,
 }
 
 impl Clusters {
-    /// Clusters of `cutter`, each planned when all but `ahead` before it are written.
+    /// Plans the clusters of `cutter`, each when all clusters before it are written, except `ahead` of them.
     pub(crate) fn new(cutter: Cutter, ahead: usize) -> Self {
         let (planned, bytes) = (Vec::new(), Vec::new());
         Self { cutter, ahead: ahead.max(1), planned, bytes, total: 0, complete: false }
     }
 
-    /// The cluster of a number. With `unwritten` it is planned whatever is written.
+    /// Returns the cluster of a number. With `unwritten` it is planned even if earlier ones are not written.
     pub(crate) fn get(&mut self, number: usize, unwritten: bool) -> Planned {
         loop {
             if let Some(entries) = self.planned.get(number) {
@@ -60,13 +61,13 @@ impl Clusters {
         }
     }
 
-    /// The next cluster in order is written; `total` are the stored bytes of all that are.
+    /// Takes note that the next cluster is written. `total` is the stored size of all written clusters.
     pub(crate) fn written(&mut self, total: u64) {
         self.bytes.push(total.saturating_sub(self.total));
         self.total = total;
     }
 
-    /// What is worth knowing of clusters that are smaller than asked for. `memory` is the budget.
+    /// Returns notes on clusters that are smaller than asked for. `memory` is the budget in bytes.
     pub(crate) fn notes(&self, memory: u64) -> Vec<String> {
         self.cutter.notes(memory)
     }

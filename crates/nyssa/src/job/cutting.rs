@@ -1,29 +1,30 @@
-//! Where clusters end, for jobs that know what is to come: by what entries are expected to take on
-//! storage, corrected by what clusters really took.
+//! Decides where clusters end, for jobs that know all their input beforehand. The expected stored size of the
+//! entries decides, corrected by the real sizes of the clusters before.
 
 use std::ops::Range;
 
-/// Decoded bytes of a cluster at most, for each stored byte asked for; ROOT's rule.
+/// A cluster has at most this many times as many decoded bytes as the stored bytes that are asked for. This is
+/// ROOT's rule.
 const MAX_EXPANSION: f64 = 10.0;
-/// Part of a cluster by which it may be smaller or larger, where that lets it end with one of the input,
+/// A cluster may differ by this part from its size if it then ends where a cluster of the input ends.
 const SLACK: f64 = 0.03;
-/// or with the last entry.
+/// A cluster may differ by this part from its size if it then ends with the last entry.
 const LAST_SLACK: f64 = 0.25;
-/// What a cluster tells of those to come is worth so much less with each cluster after it.
+/// The weight of the size of a cluster is multiplied by this for each cluster that follows.
 const FORGET: f64 = 0.5;
 
-/// What some entries take, bytes.
+/// Sizes of some entries, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Amounts {
-    /// On storage, as far as is known beforehand.
+    /// Expected size on storage.
     pub stored: f64,
-    /// Decoded.
+    /// Decoded size.
     pub decoded: f64,
-    /// Decoded, of the field that takes the most.
+    /// Decoded size of the largest field.
     pub largest: f64,
 }
 
-/// The beginning of a note about some clusters.
+/// Returns the beginning of a note about some clusters.
 pub(crate) fn clusters_are(count: u64) -> String {
     match count {
         1 => "1 cluster is".to_owned(),
@@ -31,14 +32,14 @@ pub(crate) fn clusters_are(count: u64) -> String {
     }
 }
 
-/// Entries that are taken to be alike.
+/// Consecutive entries that are assumed to have equal sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// Entry at which they end; they begin where those before end.
+    /// The entry at which the span ends. It begins where the span before it ends.
     pub end: u64,
-    /// What they take.
+    /// The sizes of the entries.
     pub amounts: Amounts,
-    /// Whether a cluster of the input ends with them.
+    /// Whether a cluster of the input ends with this span.
     pub is_cluster: bool,
 }
 
@@ -48,20 +49,20 @@ pub(crate) struct Cutter {
     start: u64,
     /// Ends of the spans, and whether clusters of the input end there.
     ends: Vec<(u64, bool)>,
-    /// What all entries up to each of these ends take: stored, decoded, largest.
+    /// Sizes of all entries up to each of these ends: stored, decoded, largest field.
     sums: [Vec<f64>; 3],
-    /// The same for a cluster at most.
+    /// The largest sizes of a cluster, in the same order.
     limits: [f64; 3],
     next: u64,
-    /// Stored bytes of earlier clusters: expected, and real.
+    /// Stored bytes of earlier clusters: expected and real.
     known: (f64, f64),
-    /// Clusters that ended before they were full: for the memory, and for their decoded size.
+    /// Number of clusters that ended early because of the memory, and because of their decoded size.
     short: (u64, u64),
 }
 
 impl Cutter {
-    /// Clusters of `cluster_bytes` on storage over entries from `start`, none with a field that takes more
-    /// than `largest` decoded bytes.
+    /// Cuts the entries from `start` on into clusters of `cluster_bytes` on storage. No field of a cluster has
+    /// more than `largest` decoded bytes.
     pub fn new(
         start: u64,
         spans: impl IntoIterator<Item = Span>,
@@ -85,14 +86,14 @@ impl Cutter {
         Self { start, ends, sums, limits, next: start, known: (0.0, 0.0), short: (0, 0) }
     }
 
-    /// Says what a cluster took on storage.
+    /// Takes note of the stored bytes of a cluster.
     pub fn took(&mut self, cluster: &Range<u64>, bytes: u64) {
         let expected = self.before(0, cluster.end) - self.before(0, cluster.start);
         self.known.0 = self.known.0 * FORGET + expected;
         self.known.1 = self.known.1 * FORGET + bytes as f64;
     }
 
-    /// The next cluster; `None` when all entries are in one.
+    /// Returns the next cluster, or `None` if all entries are in a cluster.
     pub fn next(&mut self) -> Option<Range<u64>> {
         let (start, total) = (self.next, self.ends.last()?.0);
         if start >= total {
@@ -111,7 +112,7 @@ impl Cutter {
         Some(start..self.next)
     }
 
-    /// What is worth knowing of clusters that are smaller than asked for. `memory` is the budget.
+    /// Returns notes on clusters that are smaller than asked for. `memory` is the budget in bytes.
     pub fn notes(&self, memory: u64) -> Vec<String> {
         let mut notes = Vec::new();
         if self.short.0 > 0 {
@@ -135,12 +136,12 @@ impl Cutter {
         notes
     }
 
-    /// The end of a cluster that would end at `end`: with the last entry, or with a cluster of the input,
-    /// when one of these is near.
+    /// Returns the end of a cluster that would end at `end`. If the last entry or the end of a cluster of the
+    /// input is near, the cluster ends there.
     fn near(&self, start: u64, end: u64) -> u64 {
         let length = (end - start) as f64;
         let total = self.ends.last().map_or(end, |(end, _)| *end);
-        // What is left must not become a small cluster of its own.
+        // The remaining entries must not become a small cluster of their own.
         if (total - start) as f64 <= length * (1.0 + LAST_SLACK) {
             return total;
         }
@@ -151,7 +152,7 @@ impl Cutter {
         natural.map(|(other, _)| *other).min_by_key(|other| other.abs_diff(end)).unwrap_or(end)
     }
 
-    /// What the entries before `entry` take.
+    /// Returns the size of the entries before `entry`.
     fn before(&self, kind: usize, entry: u64) -> f64 {
         let index = self.ends.partition_point(|(end, _)| *end <= entry);
         let (from, before) = self.begin(kind, index);
@@ -162,7 +163,7 @@ impl Cutter {
         before + part * (sum - before)
     }
 
-    /// The entry before which entries take `bytes`.
+    /// Returns the entry before which the entries have `bytes`.
     fn after(&self, kind: usize, bytes: f64) -> u64 {
         let index = self.sums[kind].partition_point(|sum| *sum <= bytes);
         let (from, before) = self.begin(kind, index);
@@ -173,7 +174,7 @@ impl Cutter {
         from + ((end - from) as f64 * part) as u64
     }
 
-    /// First entry of a span, and what those before it take.
+    /// Returns the first entry of a span, and the size of the entries before it.
     fn begin(&self, kind: usize, index: usize) -> (u64, f64) {
         let last = index.checked_sub(1);
         let end = last.and_then(|last| self.ends.get(last)).map_or(self.start, |(end, _)| *end);

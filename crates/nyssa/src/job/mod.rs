@@ -1,4 +1,4 @@
-//! What all jobs share that make a file of other files.
+//! Code that is shared by all jobs that make a file from other files.
 //!
 //! ```text
 //! options, plan ─► output ─► directories ─► RNTuples ─► other objects ─► finish ─► verify ─► publish ─► report

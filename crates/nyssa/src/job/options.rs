@@ -1,4 +1,4 @@
-//! What may be asked of every job that makes a file of other files.
+//! The options of every job that makes a file from other files.
 
 use std::ops::Range;
 
@@ -9,39 +9,38 @@ use crate::rntuple::write::{
     Effort, Encodings, FieldOptions, check_cluster, check_memory, check_page,
 };
 
-/// Bytes of decoded and sealed data in flight, of jobs that need no other number.
+/// Default for the largest size of the decoded and sealed data that are in memory at the same time.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
-/// Options of the output: where all jobs have the same, it is declared here, and the command line and Python
-/// have it under the same name.
+/// The options of the output that all jobs share. The command line and Python have them under the same names.
 #[derive(Clone, Debug)]
 pub struct OutputOptions {
-    /// Path of the RNTuple in the output; `None` keeps that of the input.
+    /// Path of the RNTuple in the output. `None` keeps the path of the (first) input.
     pub name: Option<String>,
-    /// Algorithm and level of what is compressed anew.
+    /// Compression algorithm and level of the data that are written anew.
     pub compression: Compression,
-    /// How compression effort is spent.
+    /// How much CPU time compression may take.
     pub effort: Effort,
     /// How column types are chosen.
     pub encoding: Encodings,
-    /// What holds for some fields of the output instead, by glob; the last that match win.
+    /// Other options for the fields that match a glob. If several globs match, the last one counts.
     pub field_options: Vec<FieldOptions>,
-    /// Bytes on storage that a cluster has, within some percent; the last one may have less, or a quarter
-    /// more. Clusters are smaller where the memory demands it, and where they would have ten times as many
-    /// bytes before compression, as in ROOT.
+    /// Stored bytes of a cluster, within a few percent. The last cluster may be smaller, or a quarter larger.
+    /// Clusters are smaller if the memory is too small for them, or if they would have more than ten times as
+    /// many bytes before compression, as in ROOT.
     pub cluster_size: u64,
-    /// Uncompressed bytes of a page at most.
+    /// Largest number of uncompressed bytes of a page.
     pub page_size: usize,
-    /// Bytes of data in flight; `None` takes what the job needs, see its options.
+    /// Largest size in bytes of the data that are in memory at the same time. `None` takes the default of the
+    /// job.
     pub memory: Option<u64>,
-    /// Carries the other objects of the file over; else they are only named.
+    /// Copies the other objects of the (first) input file. Otherwise the report only names them.
     pub carry: bool,
-    /// Reads the output and the inputs and compares every value before the output appears.
+    /// Reads the output and the inputs back, and compares every value, before the output appears.
     pub verify: bool,
     /// Replaces an existing output.
     pub force: bool,
-    /// Fixes the time of writing and the identity of the file: outputs of one name are then the same
-    /// byte for byte.
+    /// Writes a fixed time and a fixed identity of the file. Outputs of the same name then have the same bytes.
     pub reproducible: bool,
 }
 
@@ -75,12 +74,12 @@ impl OutputOptions {
         check_page(self.page_size)
     }
 
-    /// Bytes of data in flight.
+    /// Returns the largest size in bytes of the data that are in memory at the same time.
     pub(crate) fn memory(&self) -> u64 {
         self.memory.unwrap_or(DEFAULT_MEMORY)
     }
 
-    /// The same for a writer. Codecs and types are chosen before it begins, so that it chooses none.
+    /// Returns the options of a writer. It chooses no codecs and no column types, since the job has chosen them.
     pub(crate) fn write_options(&self) -> write::Options {
         write::Options {
             compression: self.compression,
@@ -92,7 +91,7 @@ impl OutputOptions {
     }
 }
 
-/// The range of entries that is asked for, within `what` of `total` entries; all where none is.
+/// Returns the range of entries that is asked for, or all `total` entries of `what` if there is no such range.
 ///
 /// # Errors
 /// `InvalidArgument` when it reaches beyond the end or runs backwards.

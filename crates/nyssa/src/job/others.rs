@@ -1,4 +1,4 @@
-//! The other objects of an input file: carried over into the output, or named with a reason.
+//! The other objects of an input file. They are copied to the output, or named with a reason.
 
 use std::collections::HashSet;
 
@@ -7,29 +7,29 @@ use crate::error::Result;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::{ObjectCopy, Refused};
 
-/// Everything in a file but what a job writes anew.
+/// All objects of a file, except those that a job writes anew.
 pub(crate) struct Others {
     carry: ObjectCopy,
-    /// What is in the output already, for reports.
+    /// Objects that are already in the output, for reports.
     carried: Vec<String>,
-    /// What is not in the output because it was not asked for.
+    /// Objects that are not in the output because the options do not ask for them.
     left: Vec<String>,
     left_out: Vec<Refused>,
 }
 
-/// What became of the other objects.
+/// Which of the other objects are in the output.
 #[derive(Debug, Default)]
 pub(crate) struct Carried {
     /// Path, cycle and class of each object that is in the output.
     pub(crate) carried: Vec<String>,
-    /// What is not there because it cannot be.
+    /// Objects that cannot be copied.
     pub(crate) refused: Vec<Refused>,
-    /// What is not there because it was not asked for.
+    /// Objects that the options do not ask for.
     pub(crate) left: Vec<String>,
 }
 
 impl Others {
-    /// Looks at all objects of `input` but those at the paths `exclude`.
+    /// Lists all objects of `input`, except those at the paths `exclude`.
     ///
     /// # Errors
     /// As [`ObjectCopy::plan`].
@@ -39,12 +39,12 @@ impl Others {
         Ok(Self { carry, carried: Vec::new(), left: Vec::new(), left_out })
     }
 
-    /// Takes out what cannot be carried over, for a job that knows better what becomes of it.
+    /// Takes away the objects that cannot be copied. The job decides what happens to them.
     pub(crate) fn take_refused(&mut self) -> Vec<Refused> {
         std::mem::take(&mut self.left_out)
     }
 
-    /// Names an object that is not in the output, with the reason.
+    /// Names an object that is not in the output, and why.
     pub(crate) fn refuse(&mut self, refused: Refused) {
         self.left_out.retain(|other| other.path != refused.path);
         self.left_out.push(refused);
@@ -56,17 +56,17 @@ impl Others {
         self.refuse(Refused { path, class, reason: reason.to_owned() });
     }
 
-    /// Names an object that the job wrote beside what it was asked for.
+    /// Names an object that the job wrote in addition to those that it was asked for.
     pub(crate) fn arrived(&mut self, key: &KeyEntry) {
         self.carried.push(named(key));
     }
 
-    /// Names an object that was not asked for.
+    /// Names an object that the options do not ask for.
     pub(crate) fn leave_behind(&mut self, key: &KeyEntry) {
         self.left.push(named(key));
     }
 
-    /// Makes the directories of the input, so that they keep their titles.
+    /// Creates the directories of the input, so that they keep their titles.
     ///
     /// # Errors
     /// As [`ObjectCopy::write_directories`].
@@ -89,7 +89,7 @@ impl Others {
         Ok(Carried { carried, refused, left })
     }
 
-    /// Writes nothing; all objects are only named.
+    /// Writes no object, and returns the names of all.
     pub(crate) fn leave(self) -> Carried {
         let Self { carry, carried, mut left, left_out: refused } = self;
         left.extend(carry.objects().iter().filter(|key| !key.is_directory()).map(named));
@@ -98,19 +98,19 @@ impl Others {
 }
 
 impl Carried {
-    /// What is not in the output, for reports.
+    /// Returns the objects that are not in the output, for reports.
     pub(crate) fn left_out(&self) -> Vec<String> {
         let refused = self.refused.iter().map(ToString::to_string);
         refused.chain(self.left.iter().cloned()).collect()
     }
 }
 
-/// Path and cycle.
+/// Returns path and cycle.
 pub(crate) fn path_of(key: &KeyEntry) -> String {
     format!("{};{}", key.path, key.cycle)
 }
 
-/// Path, cycle and class.
+/// Returns path, cycle and class.
 fn named(key: &KeyEntry) -> String {
     format!("{} ({})", path_of(key), key.class)
 }

@@ -10,23 +10,23 @@ use crate::rntuple::write::SharedFile;
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
 
-/// Time of reproducible files: the first second of 1995, where ROOT's own time begins.
+/// The time in reproducible files: the first second of 1995, where ROOT's own time begins.
 const REPRODUCIBLE_TIME: u64 = 788_918_400;
-/// Identity of reproducible files.
+/// The identity (UUID) of reproducible files.
 const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
 
 /// How the output file is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// Compression of what is not in pages.
+    /// Compression of all records that are not pages.
     pub compression: Compression,
     /// Replaces an existing file.
     pub force: bool,
-    /// Fixes the time of writing and the identity of the file.
+    /// Writes a fixed time and a fixed identity of the file.
     pub reproducible: bool,
 }
 
-/// An output in the making.
+/// An output that is being written.
 pub(crate) struct Output {
     pub file: SharedFile,
     name: String,
@@ -34,10 +34,10 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Begins the file `path`; nothing is visible under that name before [`Output::publish`].
+    /// Creates the file `path`. The file has no name before [`Output::publish`].
     ///
     /// # Errors
-    /// `InvalidArgument` when it is one of the files `inputs`, `AlreadyExists` when it is not to be replaced.
+    /// `InvalidArgument` if it is one of the files `inputs`; `AlreadyExists` if it exists and may not be replaced.
     pub fn create(inputs: &[&str], path: &Path, settings: Settings) -> Result<Self> {
         let name = path.display().to_string();
         check_other(inputs, path)?;
@@ -51,7 +51,7 @@ impl Output {
         Ok(Self { file, name, staging })
     }
 
-    /// Whether the file `path` could be made, for jobs that have much to do before they begin it.
+    /// Checks that the file `path` can be created. Jobs call this before they start work that takes long.
     ///
     /// # Errors
     /// Those of [`Output::create`].
@@ -60,7 +60,7 @@ impl Output {
         nyssa_io::create(path, force).map(drop).map_err(Error::from)
     }
 
-    /// Completes the file, still without its name; its size in bytes.
+    /// Completes the file, which still has no name, and returns its size in bytes.
     ///
     /// # Errors
     /// Those of writing.
@@ -84,7 +84,7 @@ impl Output {
         Ok(self.staging.publish()?)
     }
 
-    /// Path as the user gave it.
+    /// Returns the path that the user gave.
     pub fn name(&self) -> &str {
         &self.name
     }

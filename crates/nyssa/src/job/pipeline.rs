@@ -1,9 +1,9 @@
-//! The ordered pipeline: tasks are made on many threads and written in order.
+//! The ordered pipeline: many threads run tasks, and the results are written in the order of the tasks.
 //!
-//! Each thread takes the next task, makes it, and puts the result in line. The thread that completes the next
-//! task in line writes it and all that follow, while the others go on. A thread waits before it begins a task
-//! when the bytes in flight would exceed the limit, unless its task is the next in line: there is always one
-//! that goes on.
+//! Each thread takes the next task, runs it, and puts the result into a queue. The thread that completes the
+//! task that is written next writes it, and all complete tasks that follow it, while the other threads
+//! continue. A thread waits before it starts a task if the bytes in flight would exceed the limit. It does not
+//! wait if its task is the one that is written next, so that at least one thread always continues.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,62 +11,62 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::Context;
 use crate::error::{Error, Result};
 
-/// Says what is to be done. Threads ask one at a time.
+/// Gives the tasks of a pipeline. Only one thread calls it at a time.
 pub(crate) trait Plan: Send {
-    /// What a thread makes.
+    /// A task that a thread runs.
     type Task: Send;
-    /// What writing it tells.
+    /// The result of writing a task.
     type Written;
 
-    /// The next task.
+    /// Returns the next task.
     fn next(&mut self) -> Next<Self::Task>;
 
-    /// A task has been written, in order.
+    /// Takes note that a task is written. Tasks are written in their order.
     fn written(&mut self, task: &Self::Task, written: Self::Written);
 
-    /// A task could not be made: the error, which ends the pipeline, or `None` to try the other tasks too.
-    /// Then nothing more is written.
+    /// Takes note that a task failed. It returns the error to end the pipeline, or `None` to run the other
+    /// tasks, too. After that, nothing more is written.
     fn failed(&mut self, _: &Self::Task, error: Error) -> Option<Error> {
         Some(error)
     }
 
-    /// Nothing more is written: whoever waits while making a task must not wait any longer.
+    /// Takes note that nothing more is written. Tasks that wait for others must stop waiting.
     fn stopped(&self) {}
 }
 
-/// What a plan says.
+/// The answer of a plan.
 pub(crate) enum Next<T> {
-    /// A task, and the bytes that it takes while it is made.
+    /// A task, and the bytes of memory that it needs.
     Task(T, u64),
-    /// There is more to do, which is known when more has been written.
+    /// There are more tasks, but the next one is known only when more tasks are written.
     Wait,
     /// There are no more tasks.
     End,
 }
 
-/// The threads that make tasks.
+/// The threads that run tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threads {
-    /// All threads of the pool, for tasks that take one thread each and do not use the pool.
+    /// All threads of the pool, for tasks that use one thread each.
     Pool,
-    /// So many threads beside the pool, for tasks that use the pool.
+    /// This many threads that are not in the pool, for tasks that use the pool themselves.
     Beside(usize),
 }
 
 /// How a pipeline runs.
 pub(crate) struct Pipeline<'a> {
     pub threads: Threads,
-    /// Bytes in flight: of tasks that are made, and of those that wait to be written.
+    /// Limit for the bytes in flight: of tasks that run, and of results that are not written yet.
     pub bytes: u64,
     pub context: &'a Context,
 }
 
 impl Pipeline<'_> {
-    /// Runs to the end and returns the plan. `make` runs on all threads, each with a scratch of its own; `size`
-    /// tells the bytes that a made task holds; `write` is called for one task at a time, in order.
+    /// Runs all tasks and returns the plan. `make` runs a task on any thread, and each thread has its own
+    /// scratch. `size` returns the bytes of a result. `write` is called for one result at a time, in order.
     ///
     /// # Errors
-    /// The first error of any task, `Cancelled`, and when threads cannot be started.
+    /// The first error of any task; `Cancelled`; `LimitExceeded` if threads cannot be started.
     pub(crate) fn run<P: Plan, M: Send, S: Default>(
         &self,
         plan: P,
@@ -111,7 +111,7 @@ impl Pipeline<'_> {
     }
 }
 
-/// A task that has been made and waits for its turn.
+/// A complete task that waits to be written.
 struct Made<T, M> {
     task: T,
     made: M,

@@ -1,4 +1,4 @@
-//! The one way through a job, from the options to the file that has its name.
+//! The steps of every job, from the options to the complete file.
 
 use std::path::Path;
 
@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::memory::peak_memory;
 use crate::rootfile::RootFile;
 
-/// What a job does in its own way.
+/// The steps that each job implements itself.
 pub(crate) trait Job {
-    /// Why it does not come to the end.
+    /// Why a job stops before its end.
     type Stop: From<Error>;
 
     /// Writes the RNTuples.
@@ -25,29 +25,29 @@ pub(crate) trait Job {
         others: &mut Others,
     ) -> std::result::Result<(), Self::Stop>;
 
-    /// Compares what was written with the inputs.
+    /// Compares the output with the inputs.
     ///
     /// # Errors
     /// `OutOfSpecification` naming the first difference; `Cancelled`.
     fn verify(&mut self, written: &RootFile) -> Result<()>;
 }
 
-/// What is known at the end of a job.
+/// Facts about a job that has ended.
 pub(crate) struct Finished {
     /// Bytes of the output file.
     pub(crate) bytes: u64,
-    /// What became of the other objects.
+    /// Which of the other objects are in the output.
     pub(crate) others: Carried,
     /// Largest resident set of the process so far in bytes, where the system tells.
     pub(crate) peak_memory_bytes: Option<u64>,
 }
 
-/// Runs a job that is planned, so that all that can be refused has been refused: creates the output `path`,
-/// writes, carries the other objects over, verifies where that is asked for, and publishes. Until then the
-/// output has no name.
+/// Runs a job whose plan is complete, so that everything that can be refused has been refused. It creates the
+/// output `path`, writes the RNTuples, copies the other objects, verifies if that is asked for, and then gives
+/// the output its name.
 ///
 /// # Errors
-/// Those of [`Output::create`], of the job, and of what is carried over.
+/// Those of [`Output::create`], of the job, and of copying the other objects.
 pub(crate) fn run<J: Job>(
     job: &mut J,
     inputs: &[&str],

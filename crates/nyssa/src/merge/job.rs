@@ -1,4 +1,4 @@
-//! A merge from its inputs to the published output.
+//! The job that merges RNTuples.
 
 use std::path::Path;
 use std::time::Instant;
@@ -21,14 +21,14 @@ use crate::rntuple::read;
 use crate::rntuple::write::{self, Writer};
 use crate::rootfile::RootFile;
 
-/// Merges RNTuples, each the file or `FILE:PATH` of an argument, into one in the new file `output`, which
-/// appears only when all of it is written. Entries keep the order of the inputs. The other objects of
-/// the first input come along.
+/// Merges RNTuples into one RNTuple in the new file `output`. Each input is a file or `FILE:PATH`. The output
+/// appears only when it is complete. Entries keep the order of the inputs. The other objects of the first input
+/// are copied.
 ///
 /// # Errors
-/// `InvalidArgument` without inputs, for an output that is one of them or exists, and naming the first
-/// field that differs between the inputs where `options` do not allow for it; `Checksum` naming the
-/// page; `Cancelled`; and whatever is wrong with the inputs.
+/// `InvalidArgument` without inputs, for an output that is one of them, and for the first field that differs
+/// between the inputs if `options` do not allow it; `AlreadyExists` for an output that may not be replaced;
+/// `Checksum` with the page; `Cancelled`; and the errors of the inputs.
 pub fn merge(
     inputs: &[String],
     output: &Path,
@@ -75,7 +75,7 @@ pub fn merge(
     })
 }
 
-/// A merge that is planned.
+/// A merge whose plan is complete.
 struct Merge<'a> {
     survey: Survey,
     unified: Unified,
@@ -112,7 +112,7 @@ impl Job for Merge<'_> {
     }
 }
 
-/// What was written.
+/// Sizes of the output.
 #[derive(Default)]
 struct Done {
     totals: write::Report,
@@ -122,7 +122,7 @@ struct Done {
     bytes: u64,
 }
 
-/// Moves the pages of all inputs.
+/// Copies the pages of all inputs.
 fn move_all(
     survey: &Survey,
     unified: &Unified,
@@ -162,7 +162,7 @@ fn move_all(
     Ok(Done { totals: transfer.writer.finish()?, pages, shared, bytes })
 }
 
-/// Takes the streamer infos of the inputs along, where there are streamed objects.
+/// Copies the streamer infos of the inputs if there are streamed objects.
 fn describe_classes(survey: &Survey, unified: &Unified, target: &Output) -> Result<()> {
     let streamed = unified.schema.has_streamed_objects();
     for input in survey.inputs.iter().filter(|_| streamed) {
@@ -172,7 +172,7 @@ fn describe_classes(survey: &Survey, unified: &Unified, target: &Output) -> Resu
     Ok(())
 }
 
-/// The other objects of the first input, which come along.
+/// Lists the other objects of the first input, which are copied.
 fn others(survey: &Survey) -> Result<Others> {
     let first = survey.inputs.first();
     let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;

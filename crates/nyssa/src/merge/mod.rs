@@ -1,4 +1,4 @@
-//! Several RNTuples → one: sealed pages are moved, never opened.
+//! Merges several RNTuples into one. Sealed pages are copied and never decoded.
 //!
 //! ```text
 //! inputs ─survey─► distinct schemas ─unify─► one schema; per input: column → column
@@ -6,15 +6,15 @@
 //!                          page list: the same pages at their new places
 //! ```
 //!
-//! Fields are matched by name (`tree.rs`), collections that projected fields show by what these show
-//! ([`crate::rntuple::schema::align`]). Numbers get the type that holds those of all inputs. A field whose pages
-//! are encoded differently in some input gets one more column representation; clusters name the one they
-//! use (specification, "Column Description"). A field that an input does not have gets constant pages of
-//! zeros there, a few bytes that are stored once. Reading and checking of pages runs ahead of writing in
-//! a thread of its own; memory depends on neither the size nor the number of the inputs.
+//! Fields are matched by name (`tree.rs`). Collections that are the sources of projected fields are matched by
+//! these fields ([`crate::rntuple::schema::align`]). Numbers get the type that holds the numbers of all inputs.
+//! If the pages of a field are encoded differently in some input, the field gets one more column representation,
+//! and each cluster names the one that it uses (specification, "Column Description"). A field that an input does
+//! not have gets constant pages of zeros there, a few bytes that are stored once. A thread reads and checks pages
+//! ahead of writing. The memory depends neither on the size nor on the number of the inputs.
 //!
-//! Only when clusters are to be made anew (`recluster`) is everything decoded and sealed again. Then a
-//! field may be projected in one input and have data of its own in another (`plain.rs`).
+//! Data are decoded and sealed again only if new clusters are asked for (`recluster`). Then a field may be
+//! projected in one input and have data of its own in another (`plain.rs`).
 
 mod attributes;
 mod input;

@@ -1,4 +1,4 @@
-//! What a merge does.
+//! The options of a merge.
 
 use std::str::FromStr;
 
@@ -6,23 +6,24 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 
-/// Bytes of pages in flight when they are moved.
+/// Largest size of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
 
-/// What to do when the inputs do not have the same fields.
+/// What a merge does if the inputs do not have the same fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Refuse, naming the first field that is not in all inputs.
+    /// It refuses, and names the first field that is not in all inputs.
     #[default]
     Strict,
-    /// Take all fields: where an input lacks one, its entries read as zero, empty, or no value.
+    /// It takes the fields of all inputs. If an input lacks a field, its entries read as zero, empty, or no
+    /// value.
     Union,
-    /// Take the fields that all inputs have.
+    /// It takes only the fields that all inputs have.
     Filter,
 }
 
 impl Mode {
-    /// As in [`Mode::from_str`].
+    /// Returns the name that [`Mode::from_str`] takes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Strict => "strict",
@@ -50,15 +51,15 @@ impl FromStr for Mode {
 /// Options of a merge.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to do when the inputs do not have the same fields.
+    /// What happens if the inputs do not have the same fields.
     pub mode: Mode,
-    /// Decodes everything and seals it again in clusters of [`OutputOptions::cluster_size`]; else the pages are
-    /// moved as they are.
+    /// Decodes all data and writes them again in clusters of [`OutputOptions::cluster_size`]. Otherwise the
+    /// pages are copied as they are.
     pub recluster: bool,
-    /// Checks the checksum of every page that has one.
+    /// Compares every page with its checksum, if it has one.
     pub verify_checksums: bool,
-    /// What all jobs have. Encodings, field options and the sizes of clusters and pages are for `recluster`; when
-    /// pages are moved, only header, footer and page lists are compressed anew.
+    /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
+    /// `recluster`. If pages are copied, only header, footer and page lists are compressed anew.
     pub output: OutputOptions,
 }
 
@@ -74,7 +75,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Checks that the options go together and that their numbers make sense.
+    /// Checks that the options can be combined and that their numbers are allowed.
     ///
     /// # Errors
     /// `InvalidArgument` with the range of the option.
@@ -93,7 +94,7 @@ impl Options {
         Ok(())
     }
 
-    /// Pages that are moved stay as they are.
+    /// Refuses options that change pages, since pages are copied as they are.
     fn check_moved(&self) -> Result<()> {
         let OutputOptions { encoding, field_options, page_size, .. } = &self.output;
         let default = OutputOptions::default();
@@ -109,14 +110,14 @@ impl Options {
         ))
     }
 
-    /// Bytes of pages in flight; with `recluster` of all data in memory: what writing clusters of that size
-    /// needs whatever their columns, and what is read at once.
+    /// Returns the largest size in bytes of the data that are in memory at the same time. With `recluster` the
+    /// default is enough to read the inputs and to write clusters of that size, whatever their columns are.
     pub(super) fn memory(&self) -> u64 {
         self.output.memory.unwrap_or_else(|| default_memory(self))
     }
 }
 
-/// The memory for a merge.
+/// Returns the default of the memory for a merge.
 pub(super) fn default_memory(options: &Options) -> u64 {
     match options.recluster {
         false => MOVE_MEMORY,

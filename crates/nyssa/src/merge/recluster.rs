@@ -1,4 +1,4 @@
-//! Many small clusters → few full ones: everything is decoded and sealed again.
+//! Makes few full clusters from many small ones: all data are decoded and sealed again.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,18 +19,17 @@ use crate::rntuple::write::{self, Report, SharedFile, TableWriter};
 use crate::view::evolve::{Missing, Options as Evolution};
 use crate::view::{Mapping, WithSchema};
 
-/// One part in so many of the memory is for what is read at once; the rest is for writing.
+/// The memory divided by this is for the data that are read at a time; the rest is for writing.
 const READ_DIVISOR: u64 = 4;
-/// Bytes that a value takes in memory, for each on storage before compression, at most: offsets of 64
-/// bits, and bits as bytes.
+/// A value takes in memory at most this many times as many bytes as it has before compression, since offsets
+/// have 64 bits in memory and booleans have a byte.
 const EXPANSION: u64 = 2;
 
-/// Reads all inputs in order and writes them in clusters of the size that is asked for; what was written, and
-/// remarks.
+/// Reads all inputs in order and writes them in clusters of the size that is asked for. It returns the sizes of
+/// the output, and notes.
 ///
 /// # Errors
-/// `Unsupported` naming a field that cannot be read; whatever is wrong with the inputs; the sink's;
-/// `Cancelled`.
+/// `Unsupported` for a field that cannot be read; the errors of the inputs and of the sink; `Cancelled`.
 pub(super) fn recluster(
     survey: &Survey,
     unified: &Unified,
@@ -76,7 +75,7 @@ pub(super) fn recluster(
     Ok((table.finish()?, notes))
 }
 
-/// What is worth knowing of clusters that ended for want of memory.
+/// Returns a note on clusters that ended early because of the memory.
 fn note(short: u64, options: &Options) -> Vec<String> {
     if short == 0 {
         return Vec::new();
@@ -89,7 +88,7 @@ fn note(short: u64, options: &Options) -> Vec<String> {
     )]
 }
 
-/// Entries that are read at once.
+/// Returns the number of entries that are read at a time.
 fn step(survey: &Survey, memory: u64) -> u64 {
     let most = |input: &Surveyed| {
         let entries = input.report.entries.max(1);
@@ -99,7 +98,7 @@ fn step(survey: &Survey, memory: u64) -> u64 {
     (memory / bytes.max(1)).max(1)
 }
 
-/// The columns of the output, and how those of each shape become them.
+/// The columns of the output, and how the columns of each input become them.
 struct Columns {
     items: Arc<[ColumnInfo]>,
     mappings: Vec<Arc<Mapping>>,
@@ -113,7 +112,7 @@ impl Columns {
         for (number, shape) in survey.shapes.iter().enumerate() {
             let origins = shape.schema.top_level().zip(&shape.origins);
             let origins = origins.filter(|((_, field), _)| field.source.is_none());
-            // What the file has, by its names there and by those of the output.
+            // The columns of the file, with their own names and with those of the output.
             let (stored, renamed): (Vec<ColumnInfo>, Vec<ColumnInfo>) = origins
                 .map(|((_, field), &id)| {
                     let item = read::item(&shape.file, &[id], None);
@@ -135,7 +134,7 @@ impl Columns {
         Ok(Self { items, mappings })
     }
 
-    /// An input with the columns of the output.
+    /// Opens an input with the columns of the output.
     fn open(&self, input: &Surveyed, verify: bool) -> Result<WithSchema> {
         let options = read::Options { verify_checksums: verify, streamer: read::StreamerForm::Raw };
         let (_, reader) = open(input, options)?;
@@ -146,7 +145,7 @@ impl Columns {
     }
 }
 
-/// The top-level fields with data of their own; streamed objects are bytes.
+/// Returns the top-level fields with data of their own. Streamed objects are bytes.
 fn physical(schema: &Schema) -> impl Iterator<Item = ColumnInfo> {
     let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
     fields.map(|(id, _)| read::item(schema, &[id], None))

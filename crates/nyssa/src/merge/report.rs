@@ -1,4 +1,4 @@
-//! What a merge did.
+//! The report of a merge.
 
 use serde::Serialize;
 
@@ -35,8 +35,8 @@ pub struct InputReport {
     pub file: String,
     /// Path and cycle of the RNTuple in it.
     pub ntuple: String,
-    /// Its entries.
+    /// Number of its entries.
     pub entries: u64,
-    /// Its clusters.
+    /// Number of its clusters.
     pub clusters: u64,
 }

@@ -1,7 +1,7 @@
-//! One input into the output: a thread reads and checks ahead, the caller writes.
+//! Copies one input to the output: a thread reads and checks pages, and the caller writes them.
 //!
-//! This is not the ordered pipeline of jobs: the pages of an input are read in their order, which one thread does
-//! as fast as the disk, so that a channel keeps them in order.
+//! This is not the ordered pipeline of jobs. One thread reads the pages of an input in their order as fast as the
+//! disk can, and a channel keeps them in this order.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -15,9 +15,9 @@ use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, PageInfo};
 use crate::rntuple::write::{StoredColumn, Writer};
 
-/// Loads that wait to be written; one more is being read and one written.
+/// Number of loads that wait to be written. One more is being read, and one is being written.
 const WAITING: usize = 2;
-/// Bytes of one load at most: a few reads of the size that disks like.
+/// Largest number of bytes of one load: a few reads of a size that is fast for disks.
 const LOAD_BYTES: u64 = 16 << 20;
 
 /// The output side of a merge.
@@ -27,28 +27,28 @@ pub(super) struct Transfer<'a> {
     pub context: &'a Context,
     pub verify: bool,
     pub memory_budget: u64,
-    /// Bytes of pages moved so far.
+    /// Bytes of the pages that are copied so far.
     pub moved_bytes: u64,
-    /// Pages moved so far.
+    /// Number of pages that are copied so far.
     pub moved_pages: u64,
-    /// Pages in page lists so far.
+    /// Number of pages in the page lists so far.
     pub pages: u64,
     /// Bytes of the pages of all inputs, for progress.
     pub total: u64,
 }
 
 impl Transfer<'_> {
-    /// Pages whose bytes were in the output already.
+    /// Returns the number of pages whose bytes were in the output already.
     pub fn shared(&self) -> u64 {
         self.pages.saturating_sub(self.moved_pages + self.zeros.stored)
     }
 
-    /// Moves all clusters of an input.
+    /// Copies all clusters of an input.
     ///
     /// # Errors
-    /// Whatever is wrong with the input, the sink's, `Cancelled`.
+    /// The errors of the input and of the sink; `Cancelled`.
     pub fn input(&mut self, reader: &Reader, mapping: &Mapping) -> Result<()> {
-        // What a source with latency sends ahead takes as much memory as the loads that wait.
+        // The data that are fetched ahead from a source with latency take as much memory as the waiting loads.
         let near = reader.source().limits().is_near();
         let loads = (WAITING as u64 + 2) * if near { 1 } else { 2 };
         let load_bytes = (self.memory_budget / loads).clamp(1, LOAD_BYTES);
@@ -62,7 +62,7 @@ impl Transfer<'_> {
                 .spawn_scoped(scope, move || read_ahead(loader, &send))
                 .map_err(|error| Error::limit("cannot start a thread").with_source(error))?;
             let written = self.write(reader, mapping, &receive, &repeated);
-            // Without a receiver the reading thread ends, whatever it waits for.
+            // Without a receiver the reading thread ends, even if it waits.
             drop(receive);
             let read = thread.join().unwrap_or_else(|_| {
                 Err(Error::new(Kind::Io, "the thread that reads pages has died"))
@@ -141,7 +141,7 @@ impl Transfer<'_> {
         self.writer.commit_cluster()
     }
 
-    /// Puts a column behind zeros.
+    /// Puts a column after its zeros.
     fn put(&mut self, mut column: StoredColumn, zeros: u64) -> Result<()> {
         if zeros > 0 {
             column.elements += zeros;
@@ -155,11 +155,11 @@ impl Transfer<'_> {
 }
 
 fn read_ahead(mut loader: Loader<'_>, send: &SyncSender<Step>) -> Result<()> {
-    // Without a receiver the other side has failed, and tells why.
+    // If there is no receiver, the other side has failed and reports why.
     loader.load_all(|step| send.send(step).is_ok())
 }
 
-/// The columns of a field in a cluster, at their new places, each behind as many zeros as it lacks.
+/// Returns the columns of a field in a cluster, at their new places. Each comes after the zeros that it lacks.
 fn moved(
     reader: &Reader,
     field: &Moved,
@@ -176,7 +176,7 @@ fn moved(
         (Some(_), Some(_)) => {
             return Err(Error::out_of_spec("two representations of one field are active"));
         }
-        // Written before the field was there.
+        // The cluster was written before the field was added.
         (None, _) => match field.representations.first() {
             Some(first) => first,
             None => return Ok(Vec::new()),
@@ -207,13 +207,14 @@ fn moved(
     Ok(out)
 }
 
-/// A column of pages that are in the output. The items of collections are not known: nothing is opened.
+/// A column of pages that are in the output. The number of items of collections is not known, since no page is
+/// decoded.
 fn stored(column: ColumnId, compression: u32, pages: Vec<PageInfo>) -> StoredColumn {
     let elements = pages.iter().map(|page| u64::from(page.elements)).sum();
     StoredColumn { column, elements, last_offset: None, compression, pages }
 }
 
-/// Values of a field that the input lacks.
+/// Returns the zeros for a field that the input lacks.
 fn missing(of: &Count, cluster: &Cluster) -> Result<u64> {
     match of {
         Count::Nothing => Ok(0),

@@ -1,4 +1,4 @@
-//! Attribute sets: the ranges that are left of theirs after a selection, values as they were.
+//! Copies attribute sets. Their ranges become the ranges of the entries that are selected; values do not change.
 
 use arrow_array::UInt64Array;
 use arrow_array::cast::AsArray;
@@ -14,11 +14,11 @@ use crate::rntuple::read::{ATTRIBUTE_FIELDS, Reader};
 use crate::rntuple::write::{AttributeSetWriter, Options, Writer};
 use crate::view::{Selected, SelectedRange};
 
-/// Copies all attribute sets of `reader` into what `writer` writes. Ranges are those of the entries that
-/// `selected` takes; an attribute of entries none of which is taken goes. Returns what is worth knowing.
+/// Copies all attribute sets of `reader` to the RNTuple of `writer`. Ranges become those of the entries that
+/// `selected` takes. An attribute is left out if none of its entries is taken. It returns notes for reports.
 ///
 /// # Errors
-/// Those of reading and writing sets.
+/// The errors of reading and writing sets.
 pub(super) fn copy(
     reader: &Reader,
     selected: &Selected<'_>,
@@ -42,7 +42,7 @@ pub(super) fn copy(
     Ok(notes)
 }
 
-/// Copies one set; the number of attributes left out.
+/// Copies one set, and returns the number of attributes that are left out.
 fn copy_one(
     set: &Reader,
     name: &str,
@@ -70,7 +70,7 @@ fn copy_one(
     let mut left = Vec::with_capacity(ranges.len());
     for range in &ranges {
         let (start, end) = (selected.before(range.start), selected.before(range.end));
-        // What belonged to no entry from the start is kept.
+        // An attribute that belongs to no entry in the input is kept.
         left.push((start < end || range.is_empty()).then_some((start, end - start)));
     }
     let taken = BooleanBuffer::collect_bool(left.len(), |index| left[index].is_some());

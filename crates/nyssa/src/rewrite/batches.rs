@@ -1,4 +1,4 @@
-//! Some fields of a cluster at a time are read and sealed, while those before them are written.
+//! Reads and seals batches of the fields of a cluster, while earlier batches are written.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -17,23 +17,23 @@ use crate::rntuple::schema::{Column, FieldId, Schema};
 use crate::rntuple::write::{SealSettings, Sealer, Writer};
 use crate::view::Selected;
 
-/// Batches that are made at once: one is read while another is sealed.
+/// Number of batches that are made at the same time: one is read while another is sealed.
 const BATCHES: usize = 2;
-/// A cluster is planned when all but this many before it are written.
+/// A cluster is planned when all clusters before it are written, except this many.
 const AHEAD: usize = 2;
-/// The arrays of one batch take at most one part in so many of the memory: two batches are in memory, one
-/// of them also sealed, and compressors need some.
+/// The arrays of one batch take at most the memory divided by this. Two batches are in memory, one of them also
+/// in its sealed form, and compressors need memory, too.
 const BATCH_DIVISOR: u64 = 4;
 
-/// A rewrite that is under way.
+/// The input of a rewrite, and how its batches are made.
 pub(super) struct Batches<'a> {
     pub selected: &'a Selected<'a>,
     pub sizes: &'a Sizes,
-    /// Fields with data of their own: name in the source, id in the output. Parallel to the sizes.
+    /// Fields with data of their own: name in the source and id in the output. They have the order of the sizes.
     pub fields: &'a [(String, FieldId)],
     pub schema: &'a Schema,
     pub settings: &'a SealSettings,
-    /// Bytes of decoded and sealed data in flight.
+    /// Largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
     pub context: &'a Context,
 }
@@ -44,19 +44,19 @@ struct Batch {
     entries: Range<u64>,
     /// Indices of fields.
     fields: Range<usize>,
-    /// What it takes decoded, bytes.
+    /// Decoded bytes of the batch.
     bytes: u64,
     first: bool,
     last: bool,
 }
 
-/// What was written.
+/// Sizes of the output, and notes.
 pub(super) struct Written {
     /// Compressed bytes by field.
     pub field_bytes: Vec<u64>,
     /// Bytes before and after compression by column.
     pub column_bytes: Vec<(u64, u64)>,
-    /// What is worth knowing of the clusters.
+    /// Notes on the clusters.
     pub notes: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl Batches<'_> {
     /// Writes all clusters.
     ///
     /// # Errors
-    /// Those of reading and of the sink, `Cancelled`.
+    /// The errors of reading and of the sink; `Cancelled`.
     pub fn run(&self, cutter: Cutter, writer: &mut Writer) -> Result<Written> {
         let sealer = Sealer::default();
         let quiet = self.context.quiet();
@@ -111,7 +111,7 @@ impl Batches<'_> {
         Ok(written)
     }
 
-    /// Cuts a cluster into batches that fit the memory.
+    /// Cuts a cluster into batches that fit into the memory.
     fn cut(&self, entries: &Range<u64>, queue: &mut VecDeque<Batch>) {
         let most = self.memory / BATCH_DIVISOR;
         let mut batch = Batch { entries: entries.clone(), first: true, ..Batch::default() };
@@ -128,8 +128,8 @@ impl Batches<'_> {
         queue.push_back(batch);
     }
 
-    /// Bytes of memory that each field takes while a cluster is read: what is selected, and the largest
-    /// piece that it is selected from.
+    /// Returns the bytes of memory that each field needs while a cluster is read: the selected values, and the
+    /// largest array that they are selected from.
     fn bytes(&self, entries: &Range<u64>) -> Vec<u64> {
         let mut taken = vec![0u64; self.fields.len()];
         let mut largest = taken.clone();
@@ -155,7 +155,7 @@ impl Batches<'_> {
         Ok(fields.iter().map(|(_, id)| *id).zip(arrays).collect())
     }
 
-    /// Writes a batch; at the end of a cluster, the bytes that all clusters take on storage.
+    /// Writes a batch. At the end of a cluster, it returns the stored bytes of all clusters.
     fn write(
         &self,
         batch: &Batch,
@@ -211,7 +211,7 @@ impl Plan for BatchPlan<'_> {
     }
 }
 
-/// Index of the top-level field of each column; columns of fields that are not written have none.
+/// Returns the index of the top-level field of each column. Columns of fields that are not written have none.
 fn owners(schema: &Schema, fields: &[(String, FieldId)]) -> Vec<Option<usize>> {
     let index: HashMap<_, _> = fields.iter().map(|(_, id)| *id).zip(0..).collect();
     let owner = |column: &Column| {
@@ -224,7 +224,7 @@ fn owners(schema: &Schema, fields: &[(String, FieldId)]) -> Vec<Option<usize>> {
     schema.columns.iter().map(owner).collect()
 }
 
-/// Entries done once a batch is: those of its cluster in part.
+/// Returns how many entries are done after a batch. Those of its own cluster count in part.
 fn done(batch: &Batch, fields: usize) -> u64 {
     let part = batch.fields.end as f64 / fields.max(1) as f64;
     let entries = (batch.entries.end - batch.entries.start) as f64;

@@ -1,15 +1,15 @@
-//! Where the clusters of the output end.
+//! Decides where the clusters of the output end.
 
 use super::sizes::Sizes;
 use crate::dataset::Dataset;
 use crate::job::cutting::{Amounts, Cutter, Span};
 use crate::view::Selected;
 
-/// One field may take one part in so many of the memory in one cluster: one is read while another is
-/// sealed.
+/// One field of a cluster may take the memory divided by this, since one field is read while another is sealed.
 const FIELD_DIVISOR: u64 = 4;
 
-/// Clusters of `cluster_size` on storage, none with a field that takes too much of the memory. `ratios` are stored bytes by field for each decoded byte.
+/// Returns what cuts the entries into clusters of `cluster_size` on storage, in which no field takes too much
+/// memory. `ratios` has the stored bytes of each field for one decoded byte.
 pub(super) fn cutter(
     selected: &Selected<'_>,
     sizes: &Sizes,

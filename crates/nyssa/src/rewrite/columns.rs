@@ -1,11 +1,11 @@
-//! The columns of a field in the output: ROOT's defaults for the new compression, except that less
-//! than the full precision stays what it is.
+//! Chooses the columns of a field in the output: ROOT's defaults for the new compression. Columns that store
+//! less than the full precision keep their types.
 
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::ColumnType as C;
 use crate::rntuple::schema::{Column, Field, FieldId, Leaf, Schema, index_column};
 
-/// Fundamental types that are stored whole.
+/// Fundamental types at full precision.
 const INTEGERS: [Leaf; 11] = [
     Leaf::Bool,
     Leaf::Char,
@@ -20,7 +20,7 @@ const INTEGERS: [Leaf; 11] = [
     Leaf::UInt64,
 ];
 
-/// Column types with a split form, which is the default for compressed pages.
+/// Column types that have a split form. It is the default for compressed pages.
 const FORMS: [(C, C); 8] = [
     (C::Int16, C::SplitInt16),
     (C::UInt16, C::SplitUInt16),
@@ -32,7 +32,7 @@ const FORMS: [(C, C); 8] = [
     (C::Real64, C::SplitReal64),
 ];
 
-/// The columns of a field by slot: the first columns of all representations, the second ones, …
+/// Returns the columns of a field: the first columns of all representations, then the second ones, and so on.
 pub(super) fn slots<'a>(schema: &'a Schema, field: &Field) -> Vec<Vec<&'a Column>> {
     let mut slots: Vec<Vec<&Column>> = Vec::new();
     for column in field.columns.iter().map(|&id| schema.column(id)) {
@@ -46,8 +46,8 @@ pub(super) fn slots<'a>(schema: &'a Schema, field: &Field) -> Vec<Vec<&'a Column
     slots
 }
 
-/// The column that takes the place of `old`, the columns of one slot of `field` in the source, one
-/// for each representation.
+/// Returns the column that replaces `old`: columns of `field` in the source that have the same place in each
+/// representation.
 ///
 /// # Errors
 /// `Unsupported` for columns of unknown types.
@@ -90,13 +90,13 @@ pub(super) fn choose(
     Ok(less)
 }
 
-/// The fundamental type of a name, at full precision.
+/// Returns the column type that stores a fundamental type at full precision.
 fn whole(type_name: &str) -> Option<Leaf> {
     let reals = [Leaf::Float, Leaf::Double];
     INTEGERS.into_iter().chain(reals).find(|leaf| leaf.type_name() == type_name)
 }
 
-/// The split form for compressed pages, the plain form for others.
+/// Returns the split form for compressed pages, and otherwise the unsplit form.
 fn form(column_type: C, compressed: bool) -> C {
     match FORMS.iter().find(|&&(plain, _)| plain == self::plain(column_type)) {
         Some(&(_, split)) if compressed => split,

@@ -1,4 +1,4 @@
-//! From RNTuples in a file to RNTuples in another.
+//! The jobs that rewrite one RNTuple, or all RNTuples of a file.
 
 use std::path::Path;
 
@@ -15,14 +15,13 @@ use crate::job::run::{self, Job};
 use crate::open;
 use crate::rootfile::RootFile;
 
-/// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
-/// `output`, under the same path, which appears only when all of it is written (and verified, if
-/// asked).
+/// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` to the same path of the new file
+/// `output`. The file appears only when it is complete, and verified if the options ask for that.
 ///
 /// # Errors
-/// `NotFound` for the RNTuple and for globs that match nothing, `InvalidArgument` for options or an
-/// output that cannot be, `Unsupported` listing every field that cannot be read, `Cancelled`, and
-/// whatever is wrong with the input.
+/// `NotFound` for the RNTuple and for globs that match nothing; `InvalidArgument` for options or an output that
+/// are not allowed; `Unsupported` with a list of all fields that cannot be read; `Cancelled`; and the errors of
+/// the input.
 pub fn rewrite(
     input: &RootFile,
     path: &str,
@@ -37,8 +36,8 @@ pub fn rewrite(
 /// Rewrites every RNTuple of `input`, each to the same path in `output`.
 ///
 /// # Errors
-/// As [`rewrite`]; `NotFound` when there is no RNTuple, `InvalidArgument` for a name in the options
-/// when there are several.
+/// As [`rewrite`]; `NotFound` if there is no RNTuple; `InvalidArgument` for a name in the options if there are
+/// several.
 pub fn rewrite_all(
     input: &RootFile,
     output: &Path,
@@ -85,7 +84,7 @@ fn rewrite_paths(
 struct Rewriting<'a> {
     input: &'a RootFile,
     ntuples: Vec<NTuple<'a>>,
-    /// A report for each.
+    /// One report for each RNTuple that is written.
     done: Vec<Report>,
 }
 

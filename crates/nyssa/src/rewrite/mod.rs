@@ -1,13 +1,13 @@
-//! RNTuple → RNTuple: the same values with other options, or only some fields and entries.
+//! Rewrites RNTuples: the same values with other options, or only some fields and entries.
 //!
 //! ```text
-//! schema ─select─► fields that stay ─target─► schema of the output, columns chosen anew
-//! entries ─range, cut─► entries that stay ─clusters─► clusters of the wanted size
+//! schema ─select─► fields to write ─target─► schema of the output, columns chosen anew
+//! entries ─range, cut─► entries to write ─clusters─► clusters of the wanted size
 //! batch of fields of a cluster: read │ seal ─► put in order      (next read │ this sealed)
 //! ```
 //!
-//! While the pages of one batch are sealed on all threads, the next batch is read; what is written
-//! and in which order depends on the input and the options only.
+//! While all threads seal the pages of one batch, the next batch is read. The bytes that are written, and their
+//! order, depend only on the input and the options.
 
 mod attributes;
 mod batches;

@@ -1,4 +1,4 @@
-//! One RNTuple: planned, written and verified.
+//! Plans, writes and verifies one RNTuple.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,13 +29,13 @@ use crate::view::{Selected, SelectedRange, WithRules};
 
 /// An RNTuple that is rewritten.
 pub(crate) struct NTuple<'a> {
-    /// Shows only the fields that stay.
+    /// Shows only the fields that are written.
     reader: Arc<Reader>,
-    /// The reader, with what rules make.
+    /// The reader, with the members that rules make.
     shown: AnyDataset,
     pieces: Vec<SelectedRange>,
     target: Target,
-    /// Fields with data of their own: name in the source, id in the output.
+    /// Fields with data of their own: name in the source and id in the output.
     fields: Vec<(String, FieldId)>,
     dropped: Vec<String>,
     options: &'a Options,
@@ -73,7 +73,7 @@ impl<'a> NTuple<'a> {
         let entries = options.entry_range(reader.num_entries())?;
         let pieces = match &options.cut {
             None => vec![SelectedRange { entries, mask: None }],
-            // A cut may use fields that do not stay.
+            // A cut may use fields that are not written.
             Some(cut) => {
                 let reader = Reader::open(input, path)?;
                 skim::pieces(&reader, &entries, cut, options.output.memory(), context)?
@@ -89,7 +89,7 @@ impl<'a> NTuple<'a> {
         Ok(job)
     }
 
-    /// Its path in the input.
+    /// Returns the path of the RNTuple in the input.
     pub(super) fn name(&self) -> &str {
         self.reader.name()
     }
@@ -105,13 +105,13 @@ impl<'a> NTuple<'a> {
         Selected::new(&*self.shown, self.pieces.clone())
     }
 
-    /// Writes the RNTuple, and what describes the objects that are streamed in it.
+    /// Writes the RNTuple, and the streamer infos of its streamed objects.
     ///
     /// # Errors
     /// As [`rewrite`].
     pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<Report> {
         if self.target.schema.has_streamed_objects() {
-            // Those in the extra type information may lack classes of empty containers.
+            // The streamer infos in the extra type information may lack the classes of empty containers.
             output.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
         }
         self.write_to(output).in_file(input.name()).in_object(self.reader.name())
@@ -174,7 +174,7 @@ impl<'a> NTuple<'a> {
         })
     }
 
-    /// Extra type information of header and footer, such as the streamer info of streamer fields.
+    /// Returns the extra type information of header and footer, such as streamer infos of streamer fields.
     fn extra_types(&self) -> Vec<ExtraType> {
         let header = &self.reader.header().records.extra_types;
         let mut all = header.clone();
@@ -183,12 +183,12 @@ impl<'a> NTuple<'a> {
         all
     }
 
-    /// Path of the RNTuple in the output, without a cycle.
+    /// Returns the path of the RNTuple in the output, without a cycle.
     fn ntuple(&self) -> String {
         self.options.output.name.clone().unwrap_or_else(|| self.reader.name().to_owned())
     }
 
-    /// Compares what was written with the input.
+    /// Compares the output with the input.
     ///
     /// # Errors
     /// `OutOfSpecification` naming the first field that differs.
@@ -210,7 +210,7 @@ impl<'a> NTuple<'a> {
     }
 }
 
-/// Refuses fields that cannot be read, all of them by name.
+/// Refuses a dataset with fields that cannot be read. The error names all of them.
 fn readable(dataset: &dyn Dataset) -> Result<()> {
     let reasons = dataset.columns().iter().filter_map(|item| item.field.as_ref().err());
     let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
@@ -243,7 +243,7 @@ fn field_reports(
     schema.top_level().map(report).collect()
 }
 
-/// Streamed objects are copied as bytes.
+/// Returns the options of a reader that gives streamed objects as bytes.
 fn raw_objects() -> read::Options {
     read::Options { streamer: StreamerForm::Raw, ..read::Options::default() }
 }

@@ -1,4 +1,4 @@
-//! What a rewrite does.
+//! The options of a rewrite.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use crate::job::OutputOptions;
 use crate::job::options::entry_range;
 use crate::view::ReadRule;
 
-/// Which entries are taken.
+/// Which entries are written.
 #[derive(Clone, Debug)]
 pub enum EntryCut {
-    /// Those for which an expression is true.
+    /// Entries for which an expression is true.
     Expression(Cut),
-    /// Those whose bit is set: one bit for each entry of the range [`Options::entries`].
+    /// Entries whose bit is set. There is one bit for each entry of the range [`Options::entries`].
     Mask(BooleanBuffer),
 }
 
 impl EntryCut {
-    /// A mask of `count` bits, least significant first.
+    /// Makes a mask of `count` bits. The least significant bit of each byte comes first.
     ///
     /// # Errors
-    /// `InvalidArgument` when there are fewer bits.
+    /// `InvalidArgument` if `bits` has fewer bits.
     pub fn from_bits(bits: Vec<u8>, count: usize) -> Result<Self> {
         if bits.len() < count.div_ceil(8) {
             return Err(Error::invalid_argument(format!(
@@ -38,23 +38,23 @@ impl EntryCut {
 /// Options of a rewrite.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What all jobs have.
+    /// The options that all jobs share.
     pub output: OutputOptions,
-    /// Globs of field paths to take, such as `Muon_*` or `jets._0.pt`; empty takes all.
+    /// Globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`; an empty list takes all fields.
     pub include: Vec<String>,
-    /// Globs of field paths to leave out, stronger than `include`.
+    /// Globs of the paths of fields to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
-    /// Entries to take; `None` takes all.
+    /// Range of entries to write; `None` takes all.
     pub entries: Option<Range<u64>>,
-    /// Which of these entries to take; `None` takes all.
+    /// Which entries of the range to write; `None` takes all.
     pub cut: Option<EntryCut>,
-    /// Rules for the classes of the fields: the members that they make are written as well. Cuts do
-    /// not see them.
+    /// Rules for the classes of the fields. The members that the rules make are written, too; cuts do not see
+    /// them.
     pub rules: Vec<ReadRule>,
 }
 
 impl Options {
-    /// The entry range within an RNTuple of `total` entries.
+    /// Returns the range of entries within an RNTuple of `total` entries.
     ///
     /// # Errors
     /// `InvalidArgument` when it reaches beyond the end or runs backwards.

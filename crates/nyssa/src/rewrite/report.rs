@@ -1,4 +1,4 @@
-//! What a rewrite did.
+//! The report of a rewrite.
 
 use serde::Serialize;
 
@@ -26,14 +26,14 @@ pub struct Report {
 /// One top-level field of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldReport {
-    /// Name.
+    /// Name of the field.
     pub name: String,
-    /// C++ type, empty for untyped records and collections.
+    /// C++ type. It is empty for untyped records and collections.
     pub type_name: String,
-    /// The field shows the columns of another one.
+    /// Whether the field is projected: it shows the columns of another field.
     pub projected: bool,
-    /// Compressed bytes of its columns in the input.
+    /// Compressed bytes of the columns in the input.
     pub input_bytes: u64,
-    /// Compressed bytes of its own columns in the output.
+    /// Compressed bytes of the field's own columns in the output.
     pub output_bytes: u64,
 }

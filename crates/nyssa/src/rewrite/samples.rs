@@ -1,4 +1,4 @@
-//! Compression effort and encodings chosen by looking at the first cluster of the input.
+//! Chooses compression effort and encodings with samples from the first cluster of the input.
 
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
@@ -13,28 +13,28 @@ use crate::rntuple::schema::{FieldId, Schema};
 use crate::rntuple::write::choosing::{apply, choose_field};
 use crate::rntuple::write::{Scratch, SealSettings, seal_field};
 
-/// To see what a field takes on storage, at most so many of its decoded bytes are sealed,
+/// To estimate the stored size of a field, at most this many of its decoded bytes are sealed,
 const RATIO_SAMPLE_BYTES: u64 = 512 << 10;
-/// and at least so many.
+/// and at least this many.
 const LEAST_SAMPLE_BYTES: u64 = 4 << 10;
 
-/// Values of a field and what they take decoded.
+/// Values of a field, and their decoded size in bytes.
 struct Sample<'a> {
     array: &'a ArrayRef,
     bytes: f64,
 }
 
-/// What is looked at.
+/// The input that samples are taken from.
 pub(super) struct Samples<'a> {
     pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,
-    /// As those of the batches.
+    /// The same fields as those of the batches.
     pub fields: &'a [(String, FieldId)],
     pub context: &'a Context,
 }
 
 impl Samples<'_> {
-    /// Chooses codec and encoding of every column, as the options say; for reports, what is chosen for each.
+    /// Chooses codec and encoding of every column, as the options say. It returns the choices for reports.
     ///
     /// # Errors
     /// Those of reading, `Cancelled`.
@@ -55,8 +55,8 @@ impl Samples<'_> {
         Ok(apply(choices.into_iter().flatten(), schema, settings))
     }
 
-    /// Stored bytes of each field for each decoded byte, by a sample; `cluster_size` is what clusters
-    /// will take. Nothing has to be known where everything fits into one.
+    /// Estimates with a sample the stored bytes of each field for one decoded byte. `cluster_size` is the size
+    /// of clusters. If all data fit into one cluster, nothing is sampled.
     ///
     /// # Errors
     /// Those of reading, `Cancelled`.
@@ -70,7 +70,7 @@ impl Samples<'_> {
         if all.iter().fold(0u64, |sum, &bytes| sum.saturating_add(bytes)) <= cluster_size {
             return Ok(vec![1.0; self.fields.len()]);
         }
-        // No more than a cluster has.
+        // A sample is not larger than a cluster.
         let most = cluster_size.saturating_mul(2) / (self.fields.len() as u64).max(1);
         let bytes = RATIO_SAMPLE_BYTES.min(most.max(LEAST_SAMPLE_BYTES));
         self.each(bytes, |field, sample, scratch| {
@@ -81,7 +81,7 @@ impl Samples<'_> {
         })
     }
 
-    /// What `look` makes of about so many bytes of each field; nothing where there are none.
+    /// Calls `look` with a sample of about `bytes` of each field. An input without entries has no samples.
     fn each<T: Send + Default>(
         &self,
         bytes: u64,

@@ -1,27 +1,27 @@
-//! Which fields stay.
+//! Selects the fields that are written.
 //!
-//! A field is asked for when a glob matches it, something above it, or something below it, by its
-//! dotted path with or without the `_0` of collections. Only members of records can go one by one:
-//! whatever else has subfields stays whole or goes.
+//! A field is selected if a glob matches the dotted path of the field, of a field above it, or of a field below
+//! it. Globs match paths with or without the `_0` of collections. Only members of records can be left out one
+//! by one. Any other field with subfields is written as a whole or not at all.
 //!
-//! Untyped top-level fields that others are projected from, such as the `_collection0` of ROOT's
-//! importer, hold data on behalf of their projections: unless named, each of their members stays
-//! as long as one of its projections does.
+//! Untyped top-level fields that others are projected from, such as the `_collection0` of ROOT's importer, store
+//! the data of their projections. Unless a glob names them, each of their members is written if one of its
+//! projections is.
 
 use globset::{Glob, GlobMatcher};
 
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 
-/// The fields that stay, by [`FieldId`].
+/// The fields that are written, by [`FieldId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Selection(Vec<bool>);
 
 impl Selection {
-    /// The fields of `schema` that match one of `include` (all when it is empty) and none of `drop`.
+    /// Selects the fields of `schema` that match one of `include` (all if it is empty) and none of `drop`.
     ///
     /// # Errors
-    /// `InvalidArgument` for a glob that does not parse and for parts that cannot go alone,
+    /// `InvalidArgument` for a glob that does not parse, and for a part of a field that cannot be left out alone;
     /// `NotFound` for a glob that matches nothing.
     pub fn new(schema: &Schema, include: &[String], drop: &[String]) -> Result<Self> {
         let paths = Paths::new(schema);
@@ -35,7 +35,7 @@ impl Selection {
                 selector.walk(id, &mut kept)?;
             }
         }
-        // Projections first: what they need of untyped sources depends on them.
+        // Projections come first, since they decide which members of untyped sources are needed.
         let projections = kept.clone();
         let mut needed = vec![Need::Nobody; schema.fields.len()];
         for (index, field) in schema.fields.iter().enumerate() {
@@ -55,33 +55,33 @@ impl Selection {
         Ok(Self(kept))
     }
 
-    /// Does the field stay?
+    /// Says whether the field is written.
     pub fn keeps(&self, id: FieldId) -> bool {
         self.0.get(id.0 as usize).copied().unwrap_or(false)
     }
 }
 
-/// What becomes of the projections of a field.
+/// Whether the projections of a field are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Need {
-    /// It has none.
+    /// The field has no projections.
     Nobody,
-    /// None of them stays.
+    /// None of them is written.
     Gone,
-    /// One stays.
+    /// At least one of them is written.
     Kept,
 }
 
 struct Selector<'a> {
     schema: &'a Schema,
-    /// Matched by the user's globs, or below such a field.
+    /// Fields that the user's globs match, and the fields below them.
     named: Vec<bool>,
     dropped: Vec<bool>,
     all: bool,
 }
 
 impl Selector<'_> {
-    /// Hands what was matched down to all subfields; parents come before their children.
+    /// Marks the subfields of fields that match. Parents come before their children.
     fn close(&mut self) {
         for index in 0..self.schema.fields.len() {
             if let Some(parent) = self.schema.fields[index].parent {
@@ -91,7 +91,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Lets the members of an untyped field live and die with their projections.
+    /// Selects the members of an untyped field whose projections are written.
     fn untyped(&mut self, id: FieldId, needed: &[Need]) {
         let (index, field) = (id.0 as usize, self.schema.field(id));
         if field.type_name.is_empty() && !field.children.is_empty() {
@@ -111,7 +111,7 @@ impl Selector<'_> {
         children.iter().for_each(|&child| self.below(child, keep));
     }
 
-    /// Decides about a field and everything below it; whether it stays.
+    /// Decides whether a field and its subfields are written, and returns whether the field is.
     fn walk(&self, id: FieldId, kept: &mut [bool]) -> Result<bool> {
         let index = id.0 as usize;
         let field = self.schema.field(id);
@@ -146,7 +146,7 @@ fn is_std(type_name: &str) -> bool {
 
 /// Dotted paths of all fields.
 struct Paths {
-    /// The path, and the same without the `_0` of collections.
+    /// For each field its path, and its path without the `_0` of collections.
     paths: Vec<(String, String)>,
 }
 
@@ -167,7 +167,7 @@ impl Paths {
         Self { paths }
     }
 
-    /// Which fields match one of the globs.
+    /// Says which fields match one of the globs.
     fn matches(&self, globs: &[String]) -> Result<Vec<bool>> {
         let mut matched = vec![false; self.paths.len()];
         for text in globs {

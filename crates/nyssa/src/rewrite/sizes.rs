@@ -1,22 +1,22 @@
-//! How many bytes the fields take in each cluster of the input, from its page lists alone.
+//! Sizes of the fields in each cluster of the input. The page lists tell them, so that no page is read.
 
 use std::ops::Range;
 
 use crate::rntuple::read::{Element, Reader};
 use crate::rntuple::schema::{Cluster, ColumnId, FieldId, Schema};
 
-/// Bytes of fields by cluster.
+/// Sizes of fields in each cluster, in bytes.
 pub(super) struct Sizes {
     /// Entry ranges of the clusters.
     clusters: Vec<Range<u64>>,
-    /// Per cluster, bytes of each field once decoded.
+    /// For each cluster, the decoded bytes of each field.
     decoded: Vec<Vec<u64>>,
-    /// Per field, bytes as they are stored, in all clusters.
+    /// For each field, its stored bytes in all clusters.
     by_field: Vec<u64>,
 }
 
 impl Sizes {
-    /// The sizes of `fields` of `reader`, each with all that is below it.
+    /// Returns the sizes of `fields` of `reader`, each with its subfields.
     pub fn new(reader: &Reader, fields: &[FieldId]) -> Self {
         let schema = reader.schema();
         let columns = fields.iter().map(|&field| columns(schema, field)).collect::<Vec<_>>();
@@ -35,7 +35,7 @@ impl Sizes {
         sizes
     }
 
-    /// Decoded bytes of each field for some entries.
+    /// Returns the decoded bytes of each field for some entries.
     pub fn decoded(&self, entries: &Range<u64>) -> Vec<u64> {
         let mut total = vec![0u64; self.by_field.len()];
         for (cluster, share) in self.shares(entries) {
@@ -46,12 +46,12 @@ impl Sizes {
         total
     }
 
-    /// Stored bytes of each field in the whole input.
+    /// Returns the stored bytes of each field in the whole input.
     pub fn by_field(&self) -> &[u64] {
         &self.by_field
     }
 
-    /// Clusters that have some of `entries`, and which part of each that is.
+    /// Returns the clusters that contain some of `entries`, and which part of each cluster they are.
     fn shares(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, f64)> {
         let (start, end) = (entries.start, entries.end);
         let first = self.clusters.partition_point(|cluster| cluster.end <= start);
@@ -63,7 +63,7 @@ impl Sizes {
     }
 }
 
-/// The columns of a field and of all below it, each once.
+/// Returns the columns of a field and of its subfields, each once.
 fn columns(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
     let mut columns = Vec::new();
     let mut open = vec![field];
@@ -77,7 +77,7 @@ fn columns(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
     columns
 }
 
-/// Decoded and stored bytes of columns in a cluster.
+/// Returns the decoded and stored bytes of columns in a cluster.
 fn bytes(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> (u64, u64) {
     let mut sum = (0u64, 0u64);
     for &id in columns {

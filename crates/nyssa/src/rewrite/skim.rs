@@ -1,4 +1,4 @@
-//! Which entries stay.
+//! Selects the entries that are written.
 
 use std::ops::Range;
 
@@ -16,16 +16,16 @@ use crate::guard::to_usize;
 use crate::rntuple::read::Reader;
 use crate::view::SelectedRange;
 
-/// The fields of the cut take one part in so many of the memory: one chunk is read while another is looked at,
-/// and its numbers are copied to 64 bits.
+/// The fields of the cut take at most the memory divided by this. One chunk is read while the cut is evaluated
+/// on another one, and its numbers are copied to 64 bits.
 const CHUNK_DIVISOR: u64 = 8;
-/// Entries that one thread looks at in one go, at least.
+/// Least number of entries for which one thread evaluates the cut at a time.
 const SLICE_ENTRIES: usize = 4096;
 
-/// What is taken of `entries`, cluster by cluster. Only the fields of the cut are read.
+/// Returns which of `entries` are taken, cluster by cluster. Only the fields of the cut are read.
 ///
 /// # Errors
-/// Those of the cut and of reading its fields, `Cancelled`.
+/// The errors of the cut and of reading its fields; `Cancelled`.
 pub(super) fn pieces(
     reader: &Reader,
     entries: &Range<u64>,
@@ -43,7 +43,7 @@ pub(super) fn pieces(
     }
 }
 
-/// The part of a mask for each cluster.
+/// Returns the part of a mask for each cluster.
 fn masked(
     reader: &Reader,
     entries: &Range<u64>,
@@ -64,14 +64,14 @@ fn masked(
     clusters(reader, entries).map(piece).collect()
 }
 
-/// The clusters within `entries`.
+/// Returns the clusters within `entries`.
 fn clusters(reader: &Reader, entries: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let (start, end) = (entries.start, entries.end);
     let within = move |cluster: Range<u64>| cluster.start.max(start)..cluster.end.min(end);
     reader.clusters().into_iter().map(within).filter(|cluster| !cluster.is_empty())
 }
 
-/// The clusters, those cut in parts whose fields take more than `most` bytes.
+/// Returns the clusters. A cluster whose fields take more than `most` bytes is cut into parts.
 fn chunks(reader: &Reader, cut: &Cut, entries: &Range<u64>, most: u64) -> Result<Vec<Range<u64>>> {
     let field = |name: &String| {
         let id = reader.schema().find(name);
@@ -116,7 +116,7 @@ fn evaluate(
     Ok(pieces)
 }
 
-/// The mask of a chunk, in slices on all threads.
+/// Returns the mask of a chunk. All threads evaluate slices of it.
 fn mask(cut: &Cut, arrays: &[ArrayRef], chunk: &Range<u64>) -> Result<BooleanBuffer> {
     let length = to_usize(chunk.end - chunk.start, "mask")?;
     let slice = |start: usize| {

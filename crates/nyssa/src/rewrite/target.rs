@@ -1,4 +1,4 @@
-//! The schema of the output, made from that of the input and the fields that stay.
+//! Makes the schema of the output from the schema of the input and the selected fields.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use super::select::Selection;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema};
 
-/// Begins the names of cardinality types.
+/// The names of cardinality types begin with this.
 const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
 
-/// What is written.
+/// The schema of the output, and where its fields come from.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Fields with types, versions, checksums and descriptions as they were, columns chosen anew.
+    /// Fields with the types, versions, checksums and descriptions of the input, and with new columns.
     pub schema: Schema,
-    /// Field of the source for each field, in order of their ids.
+    /// The field of the source for each field, in order of their ids.
     pub sources: Vec<FieldId>,
-    /// What became of projections, for people.
+    /// Notes for people on projections that became other fields.
     pub notes: Vec<String>,
 }
 
 impl Target {
-    /// All of `source`, for pages with or without compression.
+    /// Takes all fields of `source`, for pages with or without compression.
     ///
     /// # Errors
     /// `Unsupported` for unknown columns.
@@ -30,13 +30,13 @@ impl Target {
         Self::new(source, &Selection::new(source, &[], &[])?, compressed)
     }
 
-    /// The part of `source` that `selection` keeps, for pages with or without compression.
+    /// Takes the fields of `source` that `selection` keeps, for pages with or without compression.
     ///
-    /// Fields added late become ordinary ones. A projected field stays one when its source stays;
-    /// else it becomes a field with columns of its own, a cardinality a number.
+    /// Fields that were added late become ordinary fields. A projected field stays projected if its source is
+    /// kept. Otherwise it gets columns of its own, and a cardinality becomes a number.
     ///
     /// # Errors
-    /// `InvalidArgument` when no field is left, `Unsupported` for unknown columns.
+    /// `InvalidArgument` if no field is left; `Unsupported` for unknown columns.
     pub(super) fn new(source: &Schema, selection: &Selection, compressed: bool) -> Result<Self> {
         let mut target = Self { schema: Schema::default(), sources: Vec::new(), notes: Vec::new() };
         let mut ids = HashMap::new();
@@ -66,8 +66,8 @@ impl Target {
         Ok(target)
     }
 
-    /// Makes a field and all below it projections of where their sources have gone. False, and
-    /// nothing changed, when one of these is not there any more.
+    /// Makes a field and its subfields projections of their sources in the new schema. If one of the sources is
+    /// not there, it changes nothing and returns false.
     fn project(&mut self, source: &Schema, id: FieldId, ids: &HashMap<FieldId, FieldId>) -> bool {
         let mut projections = Vec::new();
         let mut open = vec![id];
@@ -75,7 +75,7 @@ impl Target {
             let field = source.field(id);
             let Some(new) = ids.get(&id) else { continue };
             let Some(old) = field.source else { return false };
-            // What a projection shows must itself have data.
+            // The source of a projection must have data of its own.
             let Some(shown) = ids.get(&old) else { return false };
             if source.field(old).source.is_some() {
                 return false;
@@ -89,7 +89,7 @@ impl Target {
         true
     }
 
-    /// Cardinalities need a collection to count: alone they are numbers.
+    /// Makes a cardinality whose collection is not there a number.
     fn make_real(&mut self, source: &Schema, id: FieldId, ids: &HashMap<FieldId, FieldId>) {
         let path = source.path(id);
         let mut open = vec![id];

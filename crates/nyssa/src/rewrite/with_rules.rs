@@ -1,4 +1,4 @@
-//! Members that read rules make, as members of the classes in the schema of the output.
+//! Adds the members that read rules make to the classes in the schema of the output.
 
 use arrow_schema::{DataType, Field as ArrowField};
 
@@ -10,9 +10,9 @@ use crate::rntuple::schema::{Classes, FieldId, FieldType, Nullable, SchemaBuilde
 use crate::view::ReadRule;
 
 impl Target {
-    /// Adds what `ruled`, which shows the source with `rules`, has more than the source. A member that
-    /// the class has already keeps its type, also where a rule makes its values. A class that a rule was
-    /// for gets the version that the rule states.
+    /// Adds the members that `ruled`, which shows the source with `rules`, has and the source has not. A member
+    /// that the class has already keeps its type, even if a rule makes its values. A class gets the version that
+    /// the rule for it states.
     ///
     /// # Errors
     /// `Unsupported` for types that RNTuple does not have.
@@ -42,7 +42,7 @@ impl Target {
     ) -> Result<()> {
         let field = self.schema.field(id).clone();
         match (field.structure, shown.data_type()) {
-            // An optional value is shown as the value.
+            // An optional value has the shape of the value.
             (Structure::Collection, _) if shown.is_nullable() => {
                 let shown = shown.clone().with_nullable(false);
                 let mut inner = field.children.iter();
@@ -73,7 +73,7 @@ impl Target {
                 for rule in applied {
                     let class = &mut self.schema.fields[id.0 as usize];
                     class.type_version = rule.target_version().unwrap_or(version);
-                    // That of the class without the new members.
+                    // This is the checksum of the class without the new members.
                     class.type_checksum = None;
                 }
                 Ok(())

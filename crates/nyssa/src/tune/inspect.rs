@@ -1,7 +1,7 @@
-//! Where the bytes of a dataset are: by field or branch, by encoding, by compression.
+//! Sums the bytes of a dataset by field or branch, by encoding, and by compression.
 //!
-//! No page or basket is decompressed: sizes come from metadata, and for TTrees from basket keys.
-//! How pages and baskets are compressed is what their own first bytes say.
+//! No page or basket is decompressed. Sizes come from metadata, and for TTrees from the keys of baskets. The first
+//! bytes of pages and baskets show how they are compressed.
 
 mod layout;
 mod ntuple;
@@ -16,7 +16,7 @@ pub use layout::Layout;
 pub use ntuple::inspect as inspect_ntuple;
 pub use tree::inspect as inspect_tree;
 
-/// The statistics of a dataset of either format.
+/// Returns the statistics of a TTree or RNTuple.
 ///
 /// # Errors
 /// Those of [`inspect_tree`] and [`inspect_ntuple`].
@@ -31,7 +31,7 @@ pub fn inspect(dataset: &Opened) -> Result<Inspection> {
 const TAGS: [(&[u8], &str); 5] =
     [(b"ZL", "zlib"), (b"XZ", "lzma"), (b"CS", "old zlib"), (b"L4", "lz4"), (b"ZS", "zstd")];
 
-/// The algorithm of data that is compressed, by its first bytes.
+/// Returns the algorithm of compressed data. Its first bytes tell it.
 fn codec(data: &[u8]) -> &'static str {
     TAGS.iter().find(|(tag, _)| data.starts_with(tag)).map_or("?", |(_, name)| name)
 }
@@ -51,7 +51,7 @@ pub struct Inspection {
     pub file_bytes: u64,
     /// Bytes of pages (with checksums) or baskets (with keys) on storage.
     pub stored_bytes: u64,
-    /// Bytes of the same before compression.
+    /// Bytes of the pages or baskets before compression.
     pub uncompressed_bytes: u64,
     /// Bytes of the dataset's own metadata on storage: header, footer, page lists.
     pub metadata_bytes: u64,
@@ -62,12 +62,12 @@ pub struct Inspection {
     pub fields: Vec<Part>,
     /// Physical columns of an RNTuple in order of their ids.
     pub columns: Vec<ColumnPart>,
-    /// By column type of an RNTuple, largest first.
+    /// Sums for each column type of an RNTuple, largest first.
     pub encodings: Vec<Part>,
-    /// By the algorithm that the data themselves show, largest first.
+    /// Sums for each compression algorithm that the data themselves show, largest first.
     pub compressions: Vec<Part>,
-    /// By the compression setting that an RNTuple's writer noted in the page lists, largest first. It may
-    /// have made more or less effort than that, which the data do not show.
+    /// Sums for each compression setting that the writer of an RNTuple noted in the page lists, largest first.
+    /// The writer may have made more or less effort than that; the data do not show it.
     pub settings: Vec<Part>,
     /// Stored sizes of pages or baskets.
     pub pages: Distribution,
@@ -80,7 +80,7 @@ pub struct Inspection {
 /// A part of the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// What it is: a field, a branch, a column type, a compression setting.
+    /// Name of a field, a branch, a column type, or a compression setting.
     pub name: String,
     /// C++ type of a field or branch; empty otherwise.
     pub type_name: String,
@@ -107,27 +107,27 @@ pub struct ColumnPart {
     pub bits: u16,
     /// Algorithms that its pages are compressed with.
     pub codecs: Vec<&'static str>,
-    /// Its sizes; the name is that of its field for people.
+    /// Sizes of the column. The name is that of its field.
     pub part: Part,
 }
 
-/// Smallest, middle, largest of some numbers.
+/// Smallest, median and largest of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
-    /// How many.
+    /// How many numbers there are.
     pub count: u64,
     /// Their sum.
     pub total: u64,
-    /// The smallest; 0 when there are none.
+    /// The smallest number, or 0 if there are none.
     pub min: u64,
-    /// The middle one, the lower of two.
+    /// The number in the middle; of two such numbers, the lower one.
     pub median: u64,
-    /// The largest.
+    /// The largest number.
     pub max: u64,
 }
 
 impl Distribution {
-    /// Of these numbers.
+    /// Returns the distribution of these numbers.
     pub fn of(mut values: Vec<u64>) -> Self {
         values.sort_unstable();
         let at = |index: usize| values.get(index).copied().unwrap_or(0);
@@ -154,7 +154,7 @@ impl Part {
     }
 }
 
-/// Sums of parts by name, largest first.
+/// Returns the sums of parts with the same name, largest first.
 #[derive(Default)]
 struct Groups(Vec<Part>);
 

@@ -1,3 +1,3 @@
-//! Where bytes go, and what could be better.
+//! Shows how many bytes the parts of a dataset have.
 
 pub mod inspect;

@@ -1,4 +1,4 @@
-//! Whether everything in a file is sound: records of keys, objects, and the data of all datasets.
+//! Checks whether a file is sound: records of keys, objects, and the data of all datasets.
 
 mod report;
 
@@ -16,14 +16,13 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::ObjectReader;
 use crate::ttree;
 
-/// Checks all of a file, or one object at a path in it.
+/// Checks a whole file, or one object at a path in it.
 ///
-/// Every page and basket is read, checked and decoded, every other object is taken apart, and all problems
-/// are collected. Progress is that of one dataset after the other.
+/// Every page and basket is read, checked and decoded, every other object is decoded, and all problems are
+/// collected. Progress is reported for one dataset after the other.
 ///
 /// # Errors
-/// `NotFound` for a path that is not there, `Io` and `Cancelled`: what is wrong with the file is in the
-/// report.
+/// `NotFound` for a path that does not exist; `Io`; `Cancelled`. Problems of the file are in the report.
 pub fn verify(source: Arc<dyn Source>, path: Option<&str>, context: &Context) -> Result<Report> {
     let mut check = Check { report: Report::new(source.name()), context };
     match RootFile::open(source) {
@@ -33,7 +32,7 @@ pub fn verify(source: Arc<dyn Source>, path: Option<&str>, context: &Context) ->
     Ok(check.report.concluded())
 }
 
-/// A check that is going on.
+/// A check that is running.
 struct Check<'a> {
     report: Report,
     context: &'a Context,
@@ -60,7 +59,7 @@ impl Check<'_> {
         self.context.check()?;
         self.report.keys += 1;
         if key.is_directory() {
-            // Its list of keys has been read.
+            // The list of keys of a directory has been read already.
             return Ok(());
         }
         let before = self.report.problems.len();

@@ -1,4 +1,4 @@
-//! What was checked, and what is wrong.
+//! The report of a check.
 
 use serde::Serialize;
 
@@ -6,13 +6,13 @@ use crate::error::{Error, Kind, Result};
 use crate::problem::{Problem, VerifyReport};
 use crate::rootfile::KeyEntry;
 
-/// What was checked in a file, and what is wrong.
+/// The report of a check of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Name of the file.
     pub file: String,
-    /// Nothing is wrong, everything was checked, and all pages and baskets have checksums; `None` where
-    /// only checksums are lacking.
+    /// Whether nothing is wrong, everything was checked, and all pages and baskets have checksums. It is `None`
+    /// if only checksums are missing.
     pub sound: Option<bool>,
     /// Keys whose records were checked.
     pub keys: usize,
@@ -49,7 +49,7 @@ pub struct Checksums {
 /// A dataset that was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DatasetReport {
-    /// Path in the file; an attribute set is named behind that of its RNTuple.
+    /// Path in the file. The path of an attribute set starts with the path of its RNTuple.
     pub path: String,
     /// Cycle of the key.
     pub cycle: u16,
@@ -65,7 +65,7 @@ pub struct DatasetReport {
     pub checksummed: u64,
     /// Bytes of pages or baskets on storage.
     pub bytes: u64,
-    /// What nyssa cannot read as values; its bytes were checked.
+    /// Fields or branches that nyssa cannot read as values. Their bytes were checked.
     pub unreadable: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Report {
         Self { file: file.to_owned(), ..Self::default() }
     }
 
-    /// Takes note of what the check of a dataset at `path` has found.
+    /// Adds the result of checking the dataset at `path`.
     pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, found: VerifyReport) {
         let attribute_set = path != key.path;
         let object = if attribute_set { path.clone() } else { name(key) };
@@ -95,7 +95,7 @@ impl Report {
         });
     }
 
-    /// Takes note of an object that was decoded, or why it was not.
+    /// Adds an object that was decoded, or the reason why it was not.
     pub(super) fn object(&mut self, key: &KeyEntry, result: Result<()>) -> Result<()> {
         match result {
             Err(error) if error.kind() == Kind::Unsupported => {
@@ -110,7 +110,7 @@ impl Report {
         }
     }
 
-    /// Takes note of damage, and of what is not supported; passes on what is not the file's fault.
+    /// Adds damage, and things that nyssa does not support. It returns errors that are not the file's fault.
     pub(super) fn record(&mut self, key: Option<&KeyEntry>, result: Result<()>) -> Result<()> {
         let Err(error) = result else { return Ok(()) };
         if error.kind() == Kind::Unsupported {
@@ -121,7 +121,7 @@ impl Report {
         self.damage(key, error)
     }
 
-    /// Takes note of damage; passes on what is not.
+    /// Adds damage, and returns all other errors.
     pub(super) fn damage(&mut self, key: Option<&KeyEntry>, error: Error) -> Result<()> {
         let kinds = [Kind::OutOfSpecification, Kind::Checksum, Kind::LimitExceeded];
         if !kinds.contains(&error.kind()) {
@@ -133,7 +133,7 @@ impl Report {
         Ok(())
     }
 
-    /// Says whether the file is sound.
+    /// Concludes whether the file is sound.
     pub(super) fn concluded(mut self) -> Self {
         self.sound = match (&self.problems[..], &self.unchecked[..]) {
             ([], []) => (self.checksums.absent == 0).then_some(true),
@@ -143,7 +143,7 @@ impl Report {
     }
 }
 
-/// Path and cycle.
+/// Returns path and cycle.
 fn name(key: &KeyEntry) -> String {
     format!("{};{}", key.path, key.cycle)
 }

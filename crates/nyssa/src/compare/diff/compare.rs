@@ -1,7 +1,7 @@
-//! Two arrays, value by value and bit by bit.
+//! Compares two arrays value by value and bit by bit.
 //!
-//! Containers are equal when lengths and items are: offsets may start anywhere, and the widths of
-//! offsets do not matter. Floats are compared as bits, so the payload of a NaN counts.
+//! Containers are equal if their lengths and items are equal. Their offsets may start at any number and may have
+//! different widths. Floats are compared as bits, so that the payload of a NaN counts.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -12,18 +12,18 @@ use arrow_array::{Array, ArrayRef, BooleanArray, UnionArray};
 use arrow_schema::{DataType, FieldRef};
 use arrow_select::filter::filter;
 
-/// How two types relate.
+/// How two types relate to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
-    /// The same.
+    /// The types are equal.
     Same,
-    /// The same but for widths or signs of integers: comparable by value.
+    /// The types differ only in widths or signs of integers, and can be compared by value.
     IntegerWidths,
-    /// Not comparable.
+    /// The types cannot be compared.
     Different,
 }
 
-/// How the types `a` and `b` relate; names of list items and metadata do not matter.
+/// Returns how the types `a` and `b` relate to each other. Names of list items and metadata do not matter.
 pub fn relation(a: &DataType, b: &DataType) -> Relation {
     match (a, b) {
         _ if a.is_integer() && b.is_integer() => {
@@ -76,8 +76,8 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, Binary | LargeBinary | Utf8 | LargeUtf8)
 }
 
-/// Are all values the same? What lies where a value is null does not matter. False for types that are
-/// not comparable.
+/// Says whether all values are equal. The bytes of values that are null do not matter. It is false for types that
+/// cannot be compared.
 pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
     let nulls = |array: &dyn Array| array.nulls().filter(|n| n.null_count() > 0).cloned();
     match (nulls(a), nulls(b)) {
@@ -131,7 +131,7 @@ pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
     }
 }
 
-/// The values of each alternative that a dense union holds; `None` when they are not in order.
+/// Returns the values of each alternative of a dense union, or `None` if they are not in order.
 pub(in crate::compare) fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRef>> {
     let offsets = union.offsets()?;
     let values = |(id, _): (i8, &FieldRef)| {
@@ -146,7 +146,7 @@ pub(in crate::compare) fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRe
     union.fields().iter().map(values).collect()
 }
 
-/// A list or text array as 64-bit offsets and its items, cut to the offsets.
+/// The 64-bit offsets of a list or text array, and the items between the first and the last offset.
 pub(in crate::compare) struct Lists {
     pub offsets: Vec<i64>,
     pub items: ArrayRef,
@@ -196,7 +196,7 @@ fn same_lengths(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a + shift == *b)
 }
 
-/// The values of a primitive array as bytes.
+/// Returns the values of a primitive array as bytes.
 fn bytes(array: &dyn Array) -> Option<&[u8]> {
     fn of<T: ArrowPrimitiveType>(array: &dyn Array) -> &[u8] {
         array.as_primitive::<T>().values().inner().as_slice()
@@ -217,7 +217,7 @@ fn bytes(array: &dyn Array) -> Option<&[u8]> {
     })
 }
 
-/// The values of an integer array in a width that holds all of them.
+/// Returns the values of an integer array in a width that holds integers of every type.
 fn integers(array: &dyn Array) -> Option<Vec<i128>> {
     fn of<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &dyn Array) -> Vec<i128> {
         array.as_primitive::<T>().values().iter().map(|&value| value.into()).collect()
@@ -235,7 +235,7 @@ fn integers(array: &dyn Array) -> Option<Vec<i128>> {
     })
 }
 
-/// How many entries differ, and the first of them. Halves what differs until single entries are left.
+/// Returns how many entries differ, and the first of them. Ranges that differ are halved down to single entries.
 pub fn differences(a: &dyn Array, b: &dyn Array) -> (u64, Option<usize>) {
     let common = a.len().min(b.len());
     let mut found = (a.len().abs_diff(b.len()) as u64, None);

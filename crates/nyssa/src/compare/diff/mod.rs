@@ -1,4 +1,4 @@
-//! Value-by-value comparison of any two datasets, in parallel and in bounded memory.
+//! Compares two datasets value by value, on all threads and with limited memory.
 
 mod compare;
 mod options;
@@ -24,8 +24,8 @@ use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::FieldNames;
 
-/// Compares all columns that both datasets have: those of equal names, and a branch with the field that
-/// a conversion makes of it, where RNTuple does not allow its name.
+/// Compares all columns that both datasets have. Columns are matched by name. A branch whose name RNTuple does not
+/// allow is matched with the field that a conversion makes of it.
 ///
 /// # Errors
 /// `InvalidArgument` for an entry range beyond both, and with `only_common` where there is no common
@@ -112,10 +112,10 @@ pub(super) fn converted<'a>(
     columns.map(|name| (name, names.give(name))).collect()
 }
 
-/// A pair that is compared, and what is known of its size.
+/// A pair of columns that is compared, and the size of its values.
 struct Pair<'a> {
     names: (&'a str, &'a str),
-    /// Both are compared as flat lists.
+    /// Whether both are compared as flat lists.
     flat: bool,
     bytes_per_entry: f64,
     result: Compared,
@@ -152,7 +152,7 @@ fn compare_pairs(
         }
     }
     let read = |pairs: &mut [Pair<'_>], range| compare((a, b), pairs, range, context);
-    // Clusters are those of b: what a conversion is compared with.
+    // The ranges follow the clusters of b, which is the output if a conversion is verified.
     batches::each(b, &mut pairs, entries.clone(), options.memory_budget, context, read)?;
     report.compared_entries = entries.end - entries.start;
     report.compared = pairs.into_iter().map(|pair| pair.result).collect();

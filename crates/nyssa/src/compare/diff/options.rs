@@ -1,30 +1,30 @@
-//! What is compared, and how.
+//! The options of a comparison.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::dataset::Filter;
 
-/// Bytes of arrays in memory at once.
+/// Default size in bytes of the arrays that are in memory at the same time.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
 
-/// What is compared, and how.
+/// Options of a comparison.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which names are compared; names of b as they are in b.
+    /// Which columns are compared. The filter takes the names of a in a, and those of b in b.
     pub filter: Filter,
-    /// Which names are compared besides; `None` compares all that the filter takes.
+    /// If given, only these names are compared, of those that the filter takes.
     pub only: Option<HashSet<String>>,
     /// Entry range; `None` compares all.
     pub entries: Option<Range<u64>>,
-    /// Integers of other widths are compared by value instead of being incomparable.
+    /// Whether integers of different widths are compared by value. Otherwise they are incomparable.
     pub integers_by_value: bool,
-    /// Arrays of fixed size and lists, dimensions kept as one, and strings and lists of characters are
-    /// compared by value instead of being incomparable.
+    /// Whether different shapes are compared by value: arrays of fixed size and lists, several dimensions and
+    /// one, strings and lists of characters. Otherwise they are incomparable.
     pub shapes_by_value: bool,
-    /// Columns that only one dataset has are no difference.
+    /// Whether columns that only one dataset has are ignored. Otherwise they are a difference.
     pub only_common: bool,
-    /// Bytes of arrays in memory at once, approximately.
+    /// Approximate size in bytes of the arrays that are in memory at the same time.
     pub memory_budget: u64,
 }
 
@@ -43,7 +43,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether the column of this name is compared.
+    /// Says whether the column of this name is compared.
     pub fn takes(&self, name: &str) -> bool {
         self.filter.takes(name) && self.only.as_ref().is_none_or(|only| only.contains(name))
     }

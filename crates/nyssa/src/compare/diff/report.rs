@@ -1,17 +1,17 @@
-//! What is different.
+//! The report of a comparison.
 
 use serde::Serialize;
 
 use super::options::Options;
 use crate::error::{Error, Result};
 
-/// Differences named in an error.
+/// Number of differences that an error names.
 const SHOWN: usize = 8;
 
 /// Differences between two datasets, called a and b.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Nothing is different and everything asked for was compared.
+    /// Whether nothing is different, and everything that was asked for was compared.
     pub equal: bool,
     /// Entries of a.
     pub entries_a: u64,
@@ -34,7 +34,7 @@ pub struct Report {
 pub struct Incomparable {
     /// Name in a.
     pub name: String,
-    /// Why.
+    /// Why it cannot be compared.
     pub reason: String,
 }
 
@@ -47,11 +47,11 @@ pub struct Compared {
     pub name_b: String,
     /// Arrow type in a.
     pub type_a: String,
-    /// Arrow type in b; where it has integers of another width, the values are compared.
+    /// Arrow type in b. If its integers have another width than in a, the values are compared.
     pub type_b: String,
     /// Number of entries that differ.
     pub different_entries: u64,
-    /// The first of them.
+    /// The first entry that differs.
     pub first: Option<Difference>,
 }
 
@@ -60,7 +60,7 @@ pub struct Compared {
 pub struct Difference {
     /// Entry number.
     pub entry: u64,
-    /// Which item of a nested entry, such as `[3]`; empty for the entry itself.
+    /// Which item of a nested entry, such as `[3]`. It is empty for the entry itself.
     pub item: String,
     /// Value in a.
     pub a: String,
@@ -69,15 +69,15 @@ pub struct Difference {
 }
 
 impl Report {
-    /// The names whose values differ.
+    /// Returns the columns whose values differ.
     pub fn different(&self) -> impl Iterator<Item = &Compared> {
         self.compared.iter().filter(|compared| compared.different_entries > 0)
     }
 
-    /// An error that names what is different, with what a and b are called, such as `the tree`.
+    /// Returns an error that names the differences. `a` and `b` are what to call both, such as `the tree`.
     ///
     /// # Errors
-    /// `OutOfSpecification` when the report tells of any difference.
+    /// `OutOfSpecification` if there is any difference.
     pub fn require_equal(&self, a: &str, b: &str) -> Result<()> {
         if self.equal {
             return Ok(());
@@ -111,8 +111,8 @@ impl Report {
         )))
     }
 
-    /// Sets [`Report::equal`] from the rest: as many entries, unless a range was asked for, and columns
-    /// of one dataset alone only where they do not matter.
+    /// Sets [`Report::equal`] from the other fields. Both must have the same number of entries, unless a range was
+    /// asked for. Columns that only one dataset has are allowed only if the options allow them.
     pub(super) fn conclude(&mut self, options: &Options) {
         self.equal = (options.entries.is_some() || self.entries_a == self.entries_b)
             && (options.only_common || self.only_in_a.is_empty() && self.only_in_b.is_empty())

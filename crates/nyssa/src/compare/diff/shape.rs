@@ -1,6 +1,5 @@
-//! Columns that hold the same values in other shapes: an array of fixed size where the other has a
-//! list, dimensions that the other keeps as one, a string where the other has a list of characters.
-//! They are compared as flat lists.
+//! Compares columns that have the same values in different shapes: arrays of fixed size and lists, several
+//! dimensions and one, strings and lists of characters. They are compared as flat lists.
 
 use std::sync::Arc;
 
@@ -12,14 +11,14 @@ use arrow_schema::{DataType, Field};
 
 use super::compare::{Relation, is_text, lists, relation};
 
-/// What a type is as a flat list.
+/// The flat list of a type.
 struct Flat<'a> {
     item: &'a DataType,
-    /// Number of items where it is fixed.
+    /// Number of items, if it is fixed.
     size: Option<i64>,
 }
 
-/// Whether columns of these types can be compared as flat lists.
+/// Says whether columns of these types can be compared as flat lists.
 pub(super) fn alike(a: &DataType, b: &DataType) -> bool {
     if is_text(a) != is_text(b) {
         return is_characters(a) || is_characters(b);
@@ -78,7 +77,7 @@ fn flattened_array(array: &ArrayRef) -> Option<ArrayRef> {
     list(offsets, items, array)
 }
 
-/// Bytes without sign, of a string or a list.
+/// Returns the unsigned bytes of a string or a list.
 fn characters(array: &ArrayRef) -> Option<ArrayRef> {
     let found = lists(array)?;
     let first = found.offsets.first().copied()?;
@@ -93,7 +92,7 @@ fn characters(array: &ArrayRef) -> Option<ArrayRef> {
     list(offsets, items, array)
 }
 
-/// A list with the nulls of `array`.
+/// Returns a list with the nulls of `array`.
 fn list(offsets: Vec<i64>, items: ArrayRef, array: &ArrayRef) -> Option<ArrayRef> {
     let field = Arc::new(Field::new("item", items.data_type().clone(), items.is_nullable()));
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));

@@ -1,4 +1,4 @@
-//! A value as text, for reports.
+//! Shows values as text, for reports.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -10,12 +10,12 @@ use arrow_schema::DataType;
 
 use super::compare::{lists, same};
 
-/// Items of a list that are shown.
+/// Number of items of a list that are shown.
 const ITEMS: usize = 8;
-/// Bytes of a string that are shown.
+/// Number of bytes of a string that are shown.
 const TEXT: usize = 80;
 
-/// Entry `index` of `array`.
+/// Returns entry `index` of `array` as text.
 pub fn value(array: &dyn Array, index: usize) -> String {
     if index >= array.len() {
         return "nothing".to_owned();
@@ -99,7 +99,7 @@ pub fn narrowed(a: &dyn Array, b: &dyn Array, index: usize) -> (String, String, 
     (place, value(&pair.0, 0), value(&pair.1, 0))
 }
 
-/// The items of the only entry of a list array; `None` for other types.
+/// Returns the items of the only entry of a list array, or `None` for other types.
 fn items(one: &ArrayRef) -> Option<ArrayRef> {
     match one.data_type() {
         _ if one.is_empty() => None,

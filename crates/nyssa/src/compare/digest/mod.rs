@@ -1,7 +1,7 @@
-//! Digests of the values of a dataset, equal for a TTree and the RNTuple made of it.
+//! Computes digests of the values of a dataset. They are equal for a TTree and the RNTuple made from it.
 //!
-//! A digest depends on the values and their order alone: not on compression, baskets, pages, clusters,
-//! threads, or the widths of integers. [`Column`] says what is hashed.
+//! A digest depends only on the values and their order, and not on compression, baskets, pages, clusters, threads,
+//! or the widths of integers. [`Column`] says what is hashed.
 
 mod column;
 mod report;
@@ -19,19 +19,19 @@ use crate::dataset::batches::{self, Measured};
 use crate::dataset::{ColumnInfo, Dataset, Filter};
 use crate::error::{Error, Result, ResultExt};
 
-/// Bytes of arrays in memory at once.
+/// Default size in bytes of the arrays that are in memory at the same time.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
 
-/// What is hashed.
+/// Options of hashing.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which columns.
+    /// Which columns are hashed.
     pub filter: Filter,
-    /// Of these only; `None` takes all.
+    /// If given, only these columns are hashed, of those that the filter takes.
     pub only: Option<HashSet<String>>,
-    /// Entry range; `None` takes all.
+    /// Range of entries; `None` takes all.
     pub entries: Option<Range<u64>>,
-    /// Bytes of arrays in memory at once, approximately.
+    /// Approximate size in bytes of the arrays that are in memory at the same time.
     pub memory_budget: u64,
 }
 
@@ -44,8 +44,7 @@ impl Default for Options {
 /// Reads all columns and hashes their values. Columns that cannot be read are listed with the reason.
 ///
 /// # Errors
-/// `InvalidArgument` for an entry range beyond the dataset, `Cancelled`, and whatever is wrong with a
-/// file.
+/// `InvalidArgument` for a range of entries beyond the dataset; `Cancelled`; and the errors of the file.
 pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Result<Report> {
     let all = dataset.num_entries();
     let entries = options.entries.clone().unwrap_or(0..all);

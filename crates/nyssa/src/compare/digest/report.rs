@@ -1,4 +1,4 @@
-//! Digests that were written down, and how those of today compare with them.
+//! Reports with digests, and their comparison with the digests of a dataset.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::compare::diff::converted;
 use crate::dataset::{Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 
-/// What the digests are, with the version of their definition.
+/// Name and version of the definition of the digests.
 pub const HASH: &str = "xxh3-128 of canonical values, version 1";
 
 /// The digests of a dataset.
@@ -27,9 +27,9 @@ pub struct Report {
     pub first_entry: u64,
     /// Number of entries.
     pub entries: u64,
-    /// Those of the columns, in order.
+    /// Digests of the columns, in their order.
     pub digests: Vec<Digest>,
-    /// Columns that have none.
+    /// Columns without a digest, and why.
     pub undigested: Vec<Undigested>,
 }
 
@@ -54,7 +54,7 @@ pub struct Undigested {
 }
 
 impl Report {
-    /// A report without columns.
+    /// Makes a report without columns.
     pub(super) fn new(dataset: &dyn Dataset, entries: Range<u64>) -> Self {
         Self {
             hash: HASH.to_owned(),
@@ -67,7 +67,7 @@ impl Report {
     }
 }
 
-/// Digests that a dataset should have: from the report of a conversion, or from [`Report`].
+/// The digests that a dataset should have. They come from the report of a conversion, or from [`Report`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// The entries of the dataset that were hashed.
@@ -76,7 +76,7 @@ pub struct Expected {
     columns: Vec<(String, String)>,
 }
 
-/// A report as JSON: of a conversion, or of digests.
+/// The JSON of a report of a conversion, or of digests.
 #[derive(Deserialize)]
 struct Written {
     #[serde(alias = "digest_hash")]
@@ -111,10 +111,10 @@ enum Document {
     All(Vec<Written>),
 }
 
-/// How digests compare with those that were expected.
+/// How digests compare with the expected ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// All columns of the report are there with the same values.
+    /// Whether the dataset has all columns of the report, with the same values.
     pub equal: bool,
     /// Entries of the report.
     pub entries: u64,
@@ -130,7 +130,7 @@ pub struct Comparison {
     pub undigested: Vec<Undigested>,
 }
 
-/// A column whose values are not those of the report.
+/// A column whose digest is not that of the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Branch or field.
@@ -146,7 +146,7 @@ impl Expected {
     /// A report of a conversion names the tree by its branches and the RNTuple by its fields.
     ///
     /// # Errors
-    /// `InvalidArgument` when the text is no such report, or one of another dataset.
+    /// `InvalidArgument` if the text is no such report, or that of another dataset.
     pub fn parse(text: &[u8], source: &str, dataset: &dyn Dataset) -> Result<Self> {
         Self::read(text, dataset).in_file(source)
     }
@@ -245,7 +245,7 @@ impl Expected {
     }
 }
 
-/// A path without its cycle.
+/// Returns a path without its cycle.
 fn bare(path: &str) -> &str {
     path.split(';').next().unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! What users ask for: how much effort compression makes, and who decides the column types.
+//! Options that users set: the effort of compression, and who chooses the column types.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 
-/// How much CPU time goes into compression.
+/// How much CPU time compression may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// Chooses codec effort per column from a sample: more only where it pays, and never more than that
-    /// of the level.
+    /// A sample of each column decides. More effort is made only if it saves enough bytes, and never more than
+    /// that of the level.
     #[default]
     Auto,
-    /// The exact compression level for every column.
+    /// Every column is compressed with exactly the level.
     Full,
 }
 
@@ -34,11 +34,11 @@ impl FromStr for Effort {
 /// How the column types of a writer are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encodings {
-    /// Those of the schema, by default ROOT's: split when compressed, unsplit when not.
+    /// The types of the schema are used. By default they are ROOT's: split if compressed, otherwise unsplit.
     #[default]
     Default,
-    /// For each column what is smallest on a sample of its data, split or unsplit; with
-    /// [`Effort::Auto`] the compression effort is chosen with it, for size more than for time.
+    /// A sample of each column decides whether it is split or unsplit. With [`Effort::Auto`] the sample also
+    /// decides the effort; size then counts more than time.
     Auto,
 }
 
@@ -56,19 +56,19 @@ impl FromStr for Encodings {
     }
 }
 
-/// A compression as it is asked for: an algorithm, with a level or without.
+/// A compression that a user asks for: an algorithm, with or without a level.
 ///
-/// A level that is named is used exactly. Without one, effort is chosen for each column.
+/// If a level is named, it is used exactly. Otherwise the effort is chosen for each column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompressionChoice {
-    /// Algorithm and level; where no level is named, the default of the algorithm.
+    /// Algorithm and level. If no level is named, it is the default level of the algorithm.
     pub compression: Compression,
     /// Whether the level is named.
     pub level_named: bool,
 }
 
 impl CompressionChoice {
-    /// The effort, unless another one is asked for.
+    /// Returns the effort that is asked for, or the default for this compression.
     pub fn effort(self, asked: Option<Effort>) -> Effort {
         asked.unwrap_or(if self.level_named { Effort::Full } else { Effort::Auto })
     }

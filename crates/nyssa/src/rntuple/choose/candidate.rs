@@ -1,4 +1,4 @@
-//! The codecs to choose from, and what they cost.
+//! The codecs that can be chosen, and how much time they take.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::compression::{Algorithm, Codec, Compression};
 /// ROOT's lowest level whose effort is not less than that of the strong codec.
 const STRONG_FROM: u8 = 3;
 
-/// A codec and its cost: nominal seconds of one core for each byte before compression.
+/// A codec and its cost: the nominal seconds that one core needs for each byte before compression.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) codec: Arc<Codec>,
@@ -19,7 +19,7 @@ pub(crate) struct Candidate {
     split: f64,
     /// The cost for other elements.
     unsplit: f64,
-    /// What this codec is best for is noise, in which those that search more find next to nothing.
+    /// This codec is best for noise, in which codecs that search more find almost nothing.
     pub(super) for_noise: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which form and codec are best for a sample.
+//! Chooses the best form and codec for a sample.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use super::{Effort, Encodings, Form};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
 
-/// For [`Goal::Size`], another form has to save at least this part of the sample.
+/// For [`Goal::Size`], another form must save at least this part of the sample.
 const LEAST_GAIN: f64 = 0.01;
 
-/// What the choice is made for.
+/// What is more important: time or size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
-    /// Effort is spent only where the bytes that it saves are worth the time.
+    /// CPU time is spent only if it saves enough bytes.
     Time,
-    /// Bytes are worth more than time, and nothing is chosen that is larger than ROOT's own way.
+    /// Size counts more than time. No choice is larger than ROOT's own.
     Size,
 }
 
 impl Goal {
-    /// Bytes that have to be saved for one second of CPU time.
+    /// Returns the bytes that one second of CPU time must save.
     fn bytes_per_second(self) -> f64 {
         match self {
             Self::Time => 3.0e6,
@@ -30,7 +30,7 @@ impl Goal {
         }
     }
 
-    /// Why a choice was made, for reports.
+    /// Returns the reason of a choice, for reports.
     fn reason(self) -> &'static str {
         match self {
             Self::Time => "the best of size and time on a sample",
@@ -39,19 +39,19 @@ impl Goal {
     }
 }
 
-/// The reason, for reports, where there was nothing to look at.
+/// The reason, for reports, if there is no sample.
 const TOO_SMALL: &str = "too little data to choose";
 
 /// Chooses forms and codecs.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     goal: Goal,
-    /// Tried first; for [`Goal::Size`] ROOT's own.
+    /// The candidate that is tried first. For [`Goal::Size`] it is ROOT's own.
     first: Candidate,
     others: Vec<Candidate>,
 }
 
-/// What a sealed sample takes.
+/// The size of a sealed sample.
 pub(crate) struct SampleSize {
     /// Bytes before compression.
     pub(crate) uncompressed: f64,
@@ -59,7 +59,7 @@ pub(crate) struct SampleSize {
     pub(crate) compressed: u64,
 }
 
-/// What is best for a sample.
+/// The best choice for a sample.
 #[derive(Clone)]
 pub(crate) struct Best<'a> {
     /// Index of the form.
@@ -68,7 +68,7 @@ pub(crate) struct Best<'a> {
     pub(crate) chosen: Chosen,
 }
 
-/// What was chosen by looking, for reports.
+/// A choice that was made with a sample, for reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub(crate) effort: String,
@@ -76,19 +76,19 @@ pub(crate) struct Chosen {
     pub(crate) tried: Vec<Trial>,
 }
 
-/// What a sample took when it was stored in one form with one effort.
+/// The size of a sample that is stored in one form with one effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trial {
-    /// `split` or `unsplit`; empty for types that have no such forms.
+    /// `split` or `unsplit`. It is empty for types that have no such forms.
     pub form: &'static str,
-    /// The effort.
+    /// Name of the effort.
     pub effort: String,
     /// Bytes after compression.
     pub bytes: u64,
 }
 
 impl Chooser {
-    /// The chooser that the options ask for; `None` where nothing is chosen by looking.
+    /// Returns the chooser for the options, or `None` if they leave nothing to choose.
     pub(crate) fn of(
         compression: Compression,
         effort: Effort,
@@ -102,27 +102,27 @@ impl Chooser {
         Some(Self { goal, first, others })
     }
 
-    /// The same choice of forms with one codec.
+    /// Returns a chooser of the same forms with one codec only.
     pub(crate) fn with_codec(&self, codec: &Arc<Codec>) -> Self {
         Self { goal: self.goal, first: Candidate::asked_for(codec), others: Vec::new() }
     }
 
-    /// What the choice is made for.
+    /// Returns what is more important: time or size.
     pub(crate) fn goal(&self) -> Goal {
         self.goal
     }
 
-    /// The codec that is tried first; for [`Goal::Size`] ROOT's own.
+    /// Returns the codec that is tried first. For [`Goal::Size`] it is ROOT's own.
     pub(crate) fn default_codec(&self) -> &Arc<Codec> {
         &self.first.codec
     }
 
-    /// All codecs that may be chosen.
+    /// Returns all codecs that can be chosen.
     pub(crate) fn codecs(&self) -> impl Iterator<Item = &Arc<Codec>> {
         std::iter::once(&self.first).chain(&self.others).map(|candidate| &candidate.codec)
     }
 
-    /// What is taken where there is nothing to look at: the first form, and the first candidate.
+    /// Returns the choice if there is no sample: the first form and the first candidate.
     pub(crate) fn unseen(&self) -> Best<'_> {
         let candidate = &self.first;
         let chosen =
@@ -130,8 +130,8 @@ impl Chooser {
         Best { form: 0, candidate, chosen }
     }
 
-    /// The best of `forms`, the first of which is the default, and of the candidates. `seal` stores the sample
-    /// in a form, given by its index, with a candidate.
+    /// Returns the best of `forms` and of the candidates. The first form is the default. `seal` seals the sample
+    /// in the form of an index with a candidate.
     ///
     /// # Errors
     /// Those of `seal`.
@@ -159,7 +159,7 @@ impl Chooser {
         };
         let (mut form, mut candidate, mut bytes) = (0, first, limit);
         for other in 1..forms.len() {
-            // What could not pay even with no bytes at all is not tried.
+            // A form that would cost too much time, even if it took no bytes, is not tried.
             if price(other, first, 0) >= price(form, first, bytes) {
                 continue;
             }

@@ -7,8 +7,9 @@ use crate::compression::{Codec, Compression, ZstdParameter};
 /// ROOT's highest level at which [`strong`] saves more than the level itself would.
 pub(super) const STRONG_LEVEL: u8 = 6;
 
-/// Entropy coding of single bytes, with next to no search: in planes of noise matches are chance, and
-/// each costs more than the literals it replaces. Repeated bytes are still found.
+/// Returns a codec that codes single bytes by their frequency and hardly searches for matches. In noise a match
+/// is found only by chance, and takes more space than the literals that it replaces. Repeated bytes are still
+/// found.
 pub(super) fn entropy() -> Codec {
     Codec::Zstd {
         level: 1,
@@ -16,16 +17,16 @@ pub(super) fn entropy() -> Codec {
             ZstdParameter::Strategy(Strategy::ZSTD_fast),
             ZstdParameter::HashLog(12),
             ZstdParameter::MinMatch(7),
-            // The step from one place to the next that is looked at,
+            // The search skips this many bytes between two places.
             ZstdParameter::TargetLength(128),
-            // with which libzstd would not compress literals.
+            // With such a step, libzstd compresses literals only if it is told to.
             ZstdParameter::LiteralCompressionMode(ParamSwitch::Enable),
         ],
     }
 }
 
-/// Two hash tables and long matches only: on planes of noise, short matches cost more than the
-/// literals they replace. As fast as level 1 and smaller.
+/// Returns a codec with two hash tables that uses only long matches. In noise, short matches take more space
+/// than the literals that they replace. It is as fast as level 1, and its output is smaller.
 pub(super) fn fast() -> Codec {
     Codec::Zstd {
         level: 1,
@@ -38,8 +39,8 @@ pub(super) fn fast() -> Codec {
     }
 }
 
-/// The best of some matches at each place, again without short ones; above [`STRONG_LEVEL`] the level itself,
-/// which is stronger.
+/// Returns a codec that uses the best of several matches at each place, and no short matches. Above
+/// [`STRONG_LEVEL`] it is the level itself, which is stronger.
 pub(super) fn strong(compression: Compression) -> Codec {
     if compression.level > STRONG_LEVEL {
         return Codec::from(compression);
@@ -56,12 +57,12 @@ pub(super) fn strong(compression: Compression) -> Codec {
     }
 }
 
-/// A level that does not spend literals on short matches, which are chance in planes of noise.
+/// Returns a codec of a level that uses no short matches, since these are found only by chance in noise.
 pub(super) fn without_short_matches(level: i32) -> Codec {
     Codec::Zstd { level, parameters: vec![ZstdParameter::MinMatch(6)] }
 }
 
-/// The cheapest of all ways to write a block, among few matches at each place.
+/// Returns a codec that finds the smallest way to write a block, with a few matches at each place.
 pub(super) fn optimal() -> Codec {
     Codec::Zstd {
         level: 16,

@@ -1,12 +1,13 @@
-//! How columns are stored, chosen by looking at samples of their data (docs/decisions/0004 and 0006).
+//! Chooses how columns are stored, with samples of their data (docs/decisions/0004 and 0006).
 //!
 //! ```text
 //! sample ──► sealed in each form, with one codec after the other ──► bytes + price of the time ──► the best
 //! ```
 //!
-//! This is the only place that knows the candidates, how much of a column is looked at, and what a second of
-//! CPU time is worth. Who writes seals the samples: [`Chooser::choose`] asks for one after the other. Times are
-//! nominal, so that the choice depends on the data alone and the output is the same on every machine.
+//! Only this module knows the candidates, the size of samples, and how many bytes a second of CPU time must
+//! save. The writer seals the samples that [`Chooser::choose`] asks for, one after the other. The times of the
+//! candidates are fixed numbers. So the choice depends only on the data, and the output is the same on every
+//! machine.
 
 mod asked;
 mod candidate;
@@ -22,7 +23,7 @@ pub use chooser::Trial;
 pub(crate) use chooser::{Best, Chooser, Chosen, Goal, SampleSize};
 pub(crate) use form::{Form, counterpart, default_type, unsplit_type};
 
-/// The effort of a level in ROOT's numbers; empty where nothing is compressed.
+/// Returns the name of the effort of a compression setting of ROOT. It is empty if nothing is compressed.
 pub(crate) fn level(setting: u32) -> String {
     if setting == 0 { String::new() } else { format!("level {}", setting % 100) }
 }

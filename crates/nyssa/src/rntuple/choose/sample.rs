@@ -1,20 +1,20 @@
-//! How much of the data is looked at.
+//! How large samples are.
 //!
-//! A sample is taken from the middle of what is at hand. Where time is worth more than size, it is small,
-//! since looking takes time too.
+//! A sample is taken from the middle of the data. If time is more important than size, the sample is small,
+//! since compressing it takes time, too.
 
 use std::ops::Range;
 
 use super::Goal;
 
-/// For time, a sample is at most one in so many elements of a page,
+/// For [`Goal::Time`], a sample has at most the number of elements of a page divided by this,
 const ELEMENTS_DIVISOR: usize = 4;
-/// and at most so many elements.
+/// and at most this number of elements.
 const ELEMENTS: usize = 8 << 10;
-/// For size, a sample has at most so many bytes in memory.
+/// For [`Goal::Size`], a sample has at most this number of bytes in memory.
 const BYTES: usize = 256 << 10;
 
-/// The elements to look at among the first `count` of a column, each of `width` bytes in memory.
+/// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory.
 pub(crate) fn of_column(goal: Goal, count: usize, width: usize) -> Range<usize> {
     let taken = match goal {
         Goal::Time => (count / ELEMENTS_DIVISOR).min(ELEMENTS),
@@ -24,14 +24,14 @@ pub(crate) fn of_column(goal: Goal, count: usize, width: usize) -> Range<usize> 
     start..start + taken
 }
 
-/// Of a TTree, one byte in so many is decoded to look at it, within [`Goal::decoded_bytes`].
+/// The sample of a branch has the bytes of the branch divided by this, within limits that depend on the goal.
 const DECODED_DIVISOR: u64 = 128;
-/// Branches with fewer decoded bytes than this cannot save enough to be looked at.
+/// A branch with fewer decoded bytes than this has no sample, since it cannot save enough.
 const LEAST_BRANCH_BYTES: u64 = 64 << 10;
 
-/// Bytes of a branch to decode where it has `bytes`; `None` where it is too small to matter.
+/// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small.
 pub(crate) fn of_branch(goal: Goal, bytes: u64) -> Option<u64> {
-    // As long as a few hundred entries, at most an eighth of a page; more for size.
+    // For time, this is a few hundred entries, and at most an eighth of a page.
     let (least, most) = match goal {
         Goal::Time => (8 << 10, 128 << 10),
         Goal::Size => (256 << 10, 512 << 10),
@@ -39,7 +39,7 @@ pub(crate) fn of_branch(goal: Goal, bytes: u64) -> Option<u64> {
     (bytes >= LEAST_BRANCH_BYTES).then(|| (bytes / DECODED_DIVISOR).clamp(least, most))
 }
 
-/// Bytes of a field, with all that is below it, to decode of an RNTuple.
+/// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.
 pub(crate) fn of_field(goal: Goal) -> u64 {
     match goal {
         Goal::Time => 128 << 10,
