@@ -241,5 +241,7 @@ def test_patterns_choose_branches(tracks: Tracks, tmp_path: Path) -> None:
     assert chosen == {"track", "event", "pointers"}
     with pytest.raises(nyssa.ArgumentError, match="match no branch of a class"):
         nyssa.convert(tracks.path, path, streamer="number", force=True)
-    with pytest.raises(nyssa.ArgumentError, match="streamer takes either all, or auto, or patterns"):
+    with pytest.raises(
+        nyssa.ArgumentError, match="streamer takes either all, or auto, or patterns"
+    ):
         nyssa.convert(tracks.path, path, streamer=["all", "tr*"], force=True)
