@@ -207,15 +207,15 @@ def test_rules_that_are_wrong(files: dict[int, Path]) -> None:
     rules = nyssa.ReadRules()
     rules.add("Jet", sources="mass", target="m", function=lambda mass: mass)
     assert events.with_rules(rules).unreadable["jets"] == (
-        'the rule for Jet needs the member "mass", which is not there'
+        'the rule for Jet needs the member "mass", which is missing'
     )
     twice = nyssa.ReadRules()
     for _ in range(2):
         twice.add("Jet", sources="pt", target="m", function=lambda pt: pt)
-    assert 'two rules for Jet make "m"' in events.with_rules(twice).unreadable["jets"]
+    assert 'two rules for Jet compute "m"' in events.with_rules(twice).unreadable["jets"]
     short = nyssa.ReadRules()
     short.add("Jet", sources="pt", target={"m": "float32"}, function=lambda pt: pt[:1])
-    with pytest.raises(nyssa.errors.ArgumentError, match="makes 1 values for 6 objects"):
+    with pytest.raises(nyssa.errors.ArgumentError, match="returns 1 values for 6 objects"):
         events.arrays("jets", rules=short)
     failing = nyssa.ReadRules()
     failing.add("Jet", sources="pt", target={"m": "float32"}, function=lambda pt: pt[{}])

@@ -1,4 +1,5 @@
-//! The files that an argument names: one, those of a list, of a folder, or that match a glob.
+//! Finds the files that an argument names: one file, the files of a list or of a folder, or the files that
+//! match a glob.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,13 +10,13 @@ use nyssa_io::{Entry, EntryKind};
 use super::path::{path_start, split_path};
 use crate::error::{Error, Result};
 
-/// Folders in folders that `**` looks into, at most.
+/// Largest depth of nested folders that `**` searches.
 const MAX_DEPTH: usize = 32;
 
-/// `FILE`, `FILE:PATH`, `@LIST` (a file with one of these on each line), `FOLDER` (its files
-/// `*.root`), or a glob such as `run*/[ab].root`, as arguments that each name one file. Files are paths or
-/// URLs. Files of folders and globs come in the order of their names; a path inside the file stays with
-/// each. As in a shell, names that begin with a dot match only a pattern that does.
+/// Expands an argument to arguments that each name one file. The argument is `FILE`, `FILE:PATH`, `@LIST` (a
+/// file with one of these on each line), `FOLDER` (its files `*.root`), or a glob such as `run*/[ab].root`.
+/// Files are paths or URLs. The files of folders and globs are sorted by name. Each keeps the path inside the
+/// file. As in a shell, names that begin with a dot match only a pattern that begins with a dot.
 ///
 /// # Errors
 /// Those of [`matching_files`], and `NotFound` for a glob or folder without files.
@@ -23,12 +24,12 @@ pub fn files(argument: &str) -> Result<Vec<String>> {
     expand(argument, false)
 }
 
-/// As [`files`], but a glob or folder without files names none.
+/// Does the same as [`files`], but returns no files for a glob or folder without files.
 ///
 /// # Errors
-/// `NotFound` for a list that cannot be read; `InvalidArgument` for a list that names nothing, a glob that
-/// does not parse, and where a file has a name that is not UTF-8; `Io` where a folder cannot be read: none is
-/// left out; `Unsupported` for a URL whose folders cannot be listed.
+/// `NotFound` for a list that cannot be read; `InvalidArgument` for a list that names no files, for a glob
+/// that does not parse, and for a file whose name is not UTF-8; `Io` for a folder that cannot be read;
+/// `Unsupported` for a URL whose folders cannot be listed.
 pub fn matching_files(argument: &str) -> Result<Vec<String>> {
     expand(argument, true)
 }
@@ -61,20 +62,20 @@ fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     Ok(found.into_iter().map(name).collect())
 }
 
-/// Several files: those below a folder whose names, counted from it, match a glob.
+/// The files below a folder whose relative paths match a glob.
 struct Pattern<'a> {
-    /// The folder, as it stands before the names.
+    /// The folder, as it is written before the names of files.
     folder: String,
     glob: String,
-    /// What stands behind the path of a URL, from `?` on.
+    /// The query of a URL, with its `?`.
     query: &'a str,
 }
 
 impl<'a> Pattern<'a> {
-    /// What a path or URL names, if that is several files.
+    /// Returns the pattern of a path or URL, if it can name several files.
     fn of(location: &'a str) -> Option<Self> {
         let start = path_start(location);
-        // In a URL `?` begins the query.
+        // In a URL, `?` begins the query.
         let end = match nyssa_io::is_url(location) {
             true => location[start..].find('?').map_or(location.len(), |at| start + at),
             false => location.len(),
@@ -93,7 +94,7 @@ impl<'a> Pattern<'a> {
         Some(Self { folder: folder.to_owned(), glob: glob.to_owned(), query })
     }
 
-    /// The files, in the order of their names.
+    /// Returns the files, sorted by name.
     fn files(&self) -> Result<Vec<String>> {
         let glob = GlobBuilder::new(&self.glob).literal_separator(true).build();
         let glob = glob.map_err(|error| {
@@ -109,7 +110,7 @@ impl<'a> Pattern<'a> {
         Ok(found)
     }
 
-    /// The pattern as it was given.
+    /// Returns the pattern as it was given.
     fn whole(&self) -> String {
         format!("{}{}", self.folder, self.glob)
     }
@@ -124,7 +125,7 @@ impl<'a> Pattern<'a> {
             _ => &folder,
         };
         match nyssa_io::list(format!("{place}{}", self.query)) {
-            // Folders that are not there have no files; of others nothing is left out.
+            // A missing folder has no files. Other errors are reported, so that no folder is left out.
             Err(error)
                 if matches!(
                     error.source.kind(),
@@ -137,7 +138,8 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The error where no file matches; suggests files beside it whose names are like it.
+    /// Makes the error for a pattern that matches no file. It suggests files with similar names in the same
+    /// folder.
     fn nothing_matches(&self) -> Error {
         let (folder, name) = self.glob.rsplit_once('/').unwrap_or(("", &self.glob));
         let beside = match folder.is_empty() {
@@ -150,23 +152,23 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// Whether a location names a folder. Of a URL whose path ends as the name of a ROOT file this is not asked:
-/// that would take a round trip for each file.
+/// Tells whether a location names a folder. A URL whose path ends like the name of a ROOT file is not
+/// checked, because that would take a round trip for each file.
 fn is_folder(location: &str, path: &str) -> bool {
     let is_plain_file = nyssa_io::is_url(location) && path.ends_with(".root");
     !is_plain_file && matches!(nyssa_io::kind(location), Ok(Some(EntryKind::Folder)))
 }
 
-/// Looks for files that match a glob.
+/// Searches for files that match a glob.
 struct Walk<'a> {
     pattern: &'a Pattern<'a>,
     glob: GlobMatcher,
-    /// Whether names that begin with a dot may match.
+    /// Whether names that begin with a dot can match.
     hidden: bool,
 }
 
 impl Walk<'_> {
-    /// Adds what matches in a folder, which is named from that of the pattern.
+    /// Adds the files that match in a folder. `below` is its path relative to the folder of the pattern.
     fn folder(&self, below: &str, depth: usize, found: &mut Vec<String>) -> Result<()> {
         for entry in self.pattern.list(below)? {
             if !self.hidden && entry.name.as_encoded_bytes().starts_with(b".") {

@@ -11,16 +11,16 @@ use crate::rootfile::RootFile;
 use crate::ttree::{Friend, Reader, Relations};
 use crate::view::{Join, Right};
 
-/// Opens the tree at `path` of `file` with the columns of all its friends, as `friend.branch`.
+/// Opens the tree at `path` of `file` with the columns of all its friends. They are named `friend.branch`.
 ///
-/// Entries of the same number belong together, except where a friend has an index (`TTreeIndex`): there
-/// entries with the same values of its columns do, and those that the friend lacks are null. Files
-/// of friends are looked for as they are named, then beside the file of the tree.
+/// Entries with the same number belong together. If a friend has an index (`TTreeIndex`), entries with the
+/// same values of its columns belong together, and entries that the friend lacks are null. The file of a
+/// friend is searched by its stored name, then in the folder of the tree's file.
 ///
 /// # Errors
-/// `NotFound` for a friend that is not there, `InvalidArgument` for one with fewer entries,
-/// `Unsupported` for one whose index is no integer columns of both trees; all naming the friend. Those of
-/// opening trees and of [`Join::new`].
+/// `NotFound` for a friend that is missing; `InvalidArgument` for a friend with fewer entries; `Unsupported`
+/// for a friend whose index is not made of integer columns of both trees. All of these name the friend. Also
+/// those of opening trees and of [`Join::new`].
 pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Result<AnyDataset> {
     let key = file.find(path)?;
     let relations = Relations::load(file, &key)?;
@@ -33,7 +33,7 @@ pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Resu
     Ok(dataset)
 }
 
-/// `dataset`, whose first `own` columns are those of the tree, with the columns of a friend.
+/// Adds the columns of a friend to `dataset`, whose first `own` columns are those of the tree.
 fn add(
     file: &RootFile,
     dataset: AnyDataset,
@@ -72,12 +72,12 @@ fn add(
     Ok(Arc::new(joined))
 }
 
-/// The file of a friend: as it is named, or beside that of the tree.
+/// Opens the file of a friend by its stored name, or in the folder of the tree's file.
 fn open(file: &RootFile, name: &str) -> Result<RootFile> {
     let is_missing = |error: &nyssa_io::Error| error.source.kind() == ErrorKind::NotFound;
     let source = match nyssa_io::open(name) {
         Err(error) if is_missing(&error) => {
-            // A friend that is not there is something missing in the tree, too.
+            // The error of a missing friend is `NotFound`, as for other missing parts of the tree.
             let missing = Error::not_found(error.to_string());
             nyssa_io::open(nyssa_io::beside(file.name(), name))
                 .map_err(|other| if is_missing(&other) { missing } else { other.into() })?

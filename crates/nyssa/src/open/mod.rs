@@ -1,4 +1,4 @@
-//! From a path to a dataset: the one place that knows all formats.
+//! Opens the dataset at a path. This is the only module that knows all formats.
 
 mod files;
 mod friends;
@@ -18,10 +18,10 @@ pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
 pub use path::split_path;
 
-/// Class names of the keys of TTrees that nyssa reads.
+/// Classes of TTrees that nyssa reads.
 pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// What kind of dataset the object of a key is, if it is one.
+/// Returns the format of the object of a key, if it is a dataset.
 pub fn format_of(key: &KeyEntry) -> Option<Format> {
     match key.class.as_str() {
         read::CLASS => Some(Format::RNTuple),
@@ -30,18 +30,18 @@ pub fn format_of(key: &KeyEntry) -> Option<Format> {
     }
 }
 
-/// Opens the dataset at `path` (`dir/name`, `dir/name;cycle`), TTree or RNTuple by its key's class;
-/// without a path the only one in the file.
+/// Opens the dataset at `path` (`dir/name`, `dir/name;cycle`). Without a path, opens the only dataset of the
+/// file. The class of the key says whether it is a TTree or an RNTuple.
 ///
 /// # Errors
-/// `NotFound` with the nearest names or when the file has no dataset; `InvalidArgument` when `path`
-/// is something else, or naming the candidates when there are several and no path; and whatever is
-/// wrong with the file.
+/// `NotFound` with the nearest names, or if the file has no dataset; `InvalidArgument` if the object at
+/// `path` is not a dataset, or if there is no path and the file has several datasets, which the message
+/// lists; those of a damaged file.
 pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
     open_dataset_with(file, path, read::Options::default())
 }
 
-/// As [`open_dataset`], with options; of a TTree only the form of streamed objects counts.
+/// Does the same as [`open_dataset`], with options. For a TTree only the option for streamed objects is used.
 ///
 /// # Errors
 /// Those of [`open_dataset`].
@@ -51,7 +51,7 @@ pub fn open_dataset_with(
     options: read::Options,
 ) -> Result<AnyDataset> {
     let key = find_dataset(file, path)?;
-    // Name and cycle: the path alone would be another cycle's.
+    // The cycle is part of the path, because the name alone finds the newest cycle.
     let path = format!("{};{}", key.path, key.cycle);
     Ok(match Opened::new(file, &key, &path, options)? {
         Opened::Tree(reader) => Arc::new(*reader),
@@ -59,7 +59,7 @@ pub fn open_dataset_with(
     })
 }
 
-/// Opens the dataset at `file.root:Events`, or the only one of a file, named by a path or a URL.
+/// Opens the dataset at `file.root:Events`, or the only dataset of a file. The file is a path or a URL.
 ///
 /// # Errors
 /// Those of opening the file and of [`open_dataset`].
@@ -68,14 +68,14 @@ pub fn open_path(path: &str) -> Result<AnyDataset> {
     open_dataset(&RootFile::open(nyssa_io::open(file)?)?, object)
 }
 
-/// The dataset at `file.root:Events`, or the only one of a file, as a part of a chain.
+/// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain.
 pub fn link(path: impl Into<String>) -> Link {
     let path: String = path.into();
     Link::new(path.clone(), move || open_path(&path))
 }
 
-/// The newest cycle of each dataset of a file, in the order of the file; those in directories that cannot
-/// be listed are missing.
+/// Returns the newest cycle of each dataset of a file, in the order of the file. Datasets in directories that
+/// cannot be listed are missing.
 ///
 /// # Errors
 /// Those of [`RootFile::list_all`].
@@ -92,10 +92,10 @@ pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
     Ok(newest)
 }
 
-/// Path and cycle of the newest cycle of each dataset of `format`, as [`datasets`] finds them.
+/// Returns path and cycle of each dataset of `format` that [`datasets`] finds.
 ///
 /// # Errors
-/// Those of [`datasets`]; `NotFound` when there is none.
+/// Those of [`datasets`]; `NotFound` if there is none.
 pub fn paths_of(file: &RootFile, format: Format) -> Result<Vec<String>> {
     let keys = datasets(file)?;
     let keys = keys.iter().filter(|key| format_of(key) == Some(format));
@@ -106,11 +106,11 @@ pub fn paths_of(file: &RootFile, format: Format) -> Result<Vec<String>> {
     }
 }
 
-/// The key of the dataset at `path`; without a path that of the only one of the file.
+/// Returns the key of the dataset at `path`. Without a path, returns the key of the only dataset of the file.
 ///
 /// # Errors
-/// `NotFound` with the nearest names or when the file has no dataset; `InvalidArgument` naming the candidates
-/// when there are several and no path.
+/// `NotFound` with the nearest names, or if the file has no dataset; `InvalidArgument` if there is no path
+/// and the file has several datasets, which the message lists.
 pub fn find_dataset(file: &RootFile, path: Option<&str>) -> Result<KeyEntry> {
     match path {
         Some(path) => file.find(path),

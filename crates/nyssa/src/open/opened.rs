@@ -7,7 +7,7 @@ use crate::rntuple::read;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree;
 
-/// The path that finds a key again: with its cycle when there is a newer one.
+/// Returns the path that finds a key. It includes the cycle if the file has a newer one.
 pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
     match file.find(&key.path) {
         Ok(newest) if newest.cycle == key.cycle => key.path.clone(),
@@ -15,7 +15,7 @@ pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
     }
 }
 
-/// An open dataset, for what depends on its format.
+/// An open dataset, for code that depends on its format.
 pub enum Opened {
     /// A TTree.
     Tree(Box<ttree::Reader>),
@@ -24,11 +24,11 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// Opens the dataset of a key, which `path` finds; of a TTree only the form of streamed objects counts
-    /// among the options.
+    /// Opens the dataset of a key, which `path` finds. For a TTree only the option for streamed objects is
+    /// used.
     ///
     /// # Errors
-    /// `InvalidArgument` for a key of something else, and whatever is wrong with the file.
+    /// `InvalidArgument` if the object of the key is not a dataset; those of a damaged file.
     pub fn new(
         file: &RootFile,
         key: &KeyEntry,
@@ -59,7 +59,7 @@ impl Opened {
         Self::new(file, key, &path_of(file, key), read::Options::default())
     }
 
-    /// What both formats have.
+    /// Returns the dataset, for code that works with both formats.
     pub fn dataset(&self) -> &dyn Dataset {
         match self {
             Self::Tree(reader) => reader.as_ref(),

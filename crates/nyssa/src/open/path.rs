@@ -1,9 +1,9 @@
-//! Arguments such as `file.root:dir/Events`: a file and an object in it.
+//! Splits arguments such as `file.root:dir/Events` into a file and an object in it.
 
 use nyssa_io::EntryKind;
 
-/// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives
-/// and inside the names of existing files do not count. Whether a URL leads to something is not asked.
+/// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives and in
+/// the names of existing files do not separate. A URL is not opened to check that it exists.
 pub fn split_path(path: &str) -> (&str, Option<&str>) {
     let is_url = nyssa_io::is_url(path);
     if !is_url && nyssa_io::exists(path) {
@@ -36,7 +36,7 @@ pub fn split_path(path: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Where the path begins in a location: behind the host of a URL, or behind `file:`.
+/// Returns the byte at which the path begins in a location: after the host of a URL, or after `file:`.
 pub(super) fn path_start(location: &str) -> usize {
     if nyssa_io::is_url(location) {
         let host = location.find("://").map_or(0, |scheme| scheme + 3);

@@ -1,4 +1,5 @@
-//! TTree: the model of a tree, and reading baskets to Arrow arrays. Knows nothing of RNTuple.
+//! TTree: the model of a tree, and the reader that turns its baskets into Arrow arrays. This module does not
+//! know RNTuple.
 
 pub(crate) mod model;
 pub(crate) mod read;

@@ -20,19 +20,19 @@ use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_ent
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Backing;
 
-/// Files of a chain that stay open for the next read.
+/// Largest number of files of a chain that stay open for the next read.
 pub const MAX_OPEN: usize = 16;
 
 /// One file of a chain.
 #[derive(Clone)]
 pub struct Link {
-    /// Its name in messages, such as `file.root:Events`.
+    /// Name of the file in messages, such as `file.root:Events`.
     pub name: String,
     open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
 }
 
 impl Link {
-    /// A dataset that `open` opens. It is opened again if it is needed after it was closed.
+    /// Names a dataset that `open` opens. It is opened again if it is needed after it was closed.
     pub fn new(
         name: impl Into<String>,
         open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
@@ -40,14 +40,14 @@ impl Link {
         Self { name: name.into(), open: Arc::new(open) }
     }
 
-    /// The same dataset read with rules.
+    /// Returns the same dataset read with rules.
     #[must_use]
     pub fn with_rules(self, rules: Vec<ReadRule>) -> Self {
         let open = self.open;
         Self::new(self.name, move || Ok(Arc::new(WithRules::new(open()?, &rules)?)))
     }
 
-    /// The same dataset without parts of its columns; see [`Dataset::without`].
+    /// Returns the same dataset without parts of its columns. See [`Dataset::without`].
     #[must_use]
     pub fn without(self, parts: Arc<[LeftOut]>, context: Context) -> Self {
         let open = self.open;
@@ -58,25 +58,24 @@ impl Link {
     }
 }
 
-/// How files become one dataset. By default the chain has the columns of the first file.
+/// Options of a chain. By default it has the columns of the first file.
 #[derive(Clone, Debug, Default)]
 pub struct ChainOptions {
     /// The columns.
     pub target: Target,
     /// Old names of columns and members.
     pub aliases: Aliases,
-    /// What may be converted, and what fills the columns that a file does not have.
+    /// The conversions that are allowed, and the values for columns that a file does not have.
     pub evolution: Options,
 }
 
-/// The entries of several datasets, one after the other, under one schema. TTrees and RNTuples may be
-/// mixed.
+/// The entries of several datasets, one after the other, with one schema. TTrees and RNTuples can be mixed.
 ///
-/// Every file is opened once to learn its columns and entries; of all of them [`MAX_OPEN`] stay open.
+/// Every file is opened once to find its columns and entries. At most [`MAX_OPEN`] files stay open.
 pub struct Chain {
     links: Vec<Link>,
     parts: Vec<Part>,
-    /// The columns; parts of columns follow from index `below` on.
+    /// The columns. Parts of columns follow from index `below` on.
     items: Arc<[ColumnInfo]>,
     below: usize,
     format: Format,
@@ -84,7 +83,7 @@ pub struct Chain {
     title: String,
     options: ChainOptions,
     open: Mutex<VecDeque<(usize, AnyDataset)>>,
-    /// Shared with the same chain without some parts of its columns.
+    /// Whether the chain is closed. The same chain without some parts of its columns shares this flag.
     closed: Arc<AtomicBool>,
 }
 
@@ -97,7 +96,7 @@ struct Part {
     mapping: Arc<Mapping>,
 }
 
-/// What is learned about a file when it is opened for the first time.
+/// The properties of a file that are found when it is first opened.
 struct Found {
     file: String,
     dataset: Option<AnyDataset>,
@@ -108,16 +107,16 @@ struct Found {
     /// Its columns, followed by the parts of columns.
     items: Vec<ColumnInfo>,
     below: usize,
-    /// The collections that projected fields show.
+    /// The collections whose contents projected fields show.
     backing: Backing,
     sizes: HashSet<String>,
 }
 
 impl Chain {
-    /// The datasets of `links`, in order.
+    /// Makes a chain of the datasets of `links`, in order.
     ///
     /// # Errors
-    /// `InvalidArgument` without files; what opening a file may give; those of the target schema.
+    /// `InvalidArgument` if there is no file; those of opening a file and of the target schema.
     pub fn new(links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
         let find = |(index, link): (usize, &Link)| {
             context.check()?;
@@ -129,7 +128,7 @@ impl Chain {
         let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
         let (format, object) = (first.format, first.object.clone());
         let renamed = renamed(&found, &hidden_names(&found), &options.aliases);
-        // Files of one schema in a row are asked once.
+        // Consecutive files with the same schema are examined once.
         let new = |&index: &usize| index == 0 || !Arc::ptr_eq(&renamed[index], &renamed[index - 1]);
         let files = (0..links.len()).filter(new);
         let files = files.map(|index| {
@@ -184,12 +183,13 @@ impl Chain {
         Ok(Self { links, parts, items, below, format, object, title, options, open, closed })
     }
 
-    /// Names of the files, and their entries in the chain.
+    /// Returns the names of the files and their entries in the chain.
     pub fn files(&self) -> impl Iterator<Item = (&str, Range<u64>)> {
         self.parts.iter().map(|part| (part.file.as_str(), part.entries.clone()))
     }
 
-    /// Numbers of the files with these entries of the chain, and which entries of the file these are.
+    /// Returns the numbers of the files that hold these entries of the chain, each with the entries in the
+    /// file.
     fn within(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, u64, u64)> {
         let Range { start, end } = *entries;
         self.parts.iter().enumerate().filter_map(move |(index, part)| {
@@ -206,7 +206,7 @@ impl Chain {
         Err(Error::invalid_argument(message)).in_file(&self.links[index].name)
     }
 
-    /// Opens file number `index`, or takes it from those that are open.
+    /// Returns file number `index`, and opens it if it is not open.
     fn open(&self, index: usize) -> Result<WithSchema> {
         let (link, part) = (&self.links[index], &self.parts[index]);
         self.check_not_closed(index)?;
@@ -308,7 +308,7 @@ impl Dataset for Chain {
             context.check()?;
             self.open(index)?.read(names, start..end, context)
         };
-        // No entries: any file knows the types.
+        // Without entries, any file can give the types.
         if parts.is_empty() {
             return self.open(0)?.read(names, 0..0, context);
         }
@@ -360,7 +360,7 @@ impl Dataset for Chain {
     }
 }
 
-/// One array of several of the same type.
+/// Joins several arrays of the same type.
 fn concatenate(arrays: &[&dyn Array]) -> Result<ArrayRef> {
     arrow_select::concat::concat(arrays)
         .map_err(|error| Error::limit("the files do not fit one array").with_source(error))

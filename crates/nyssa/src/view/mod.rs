@@ -1,7 +1,7 @@
-//! Datasets that are made of other datasets: several files as one, columns side by side, a part of the
-//! entries, other types or names, columns that are computed.
+//! Datasets that are made from other datasets: several files as one dataset, columns side by side, a part of
+//! the entries, other types or names, computed columns.
 
-/// A view is an object of the same format, name and file as the dataset in its field `$inner`.
+/// Implements the format, name and file of a view. They are those of the dataset in its field `$inner`.
 macro_rules! same_object {
     ($inner:ident) => {
         fn format(&self) -> $crate::dataset::Format {

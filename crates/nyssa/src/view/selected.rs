@@ -1,4 +1,4 @@
-//! Some entries of a dataset, as a dataset: those of a range, or those that pass a cut.
+//! A dataset of selected entries of another dataset: the entries of ranges, or those that pass a cut.
 
 use std::ops::Range;
 
@@ -14,17 +14,17 @@ use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::rntuple::schema::Schema;
 
-/// A range of entries of the inner dataset, of which some or all are selected.
+/// A range of entries of the inner dataset. Some or all of them are selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectedRange {
     /// Entries of the inner dataset.
     pub entries: Range<u64>,
-    /// A mask of the selected entries; `None` selects all.
+    /// Mask of the selected entries. `None` selects all.
     pub mask: Option<BooleanBuffer>,
 }
 
 impl SelectedRange {
-    /// Number of selected entries.
+    /// Returns the number of selected entries.
     pub fn taken(&self) -> u64 {
         match &self.mask {
             None => self.entries.end - self.entries.start,
@@ -36,8 +36,8 @@ impl SelectedRange {
 /// Number of entries on which a cut is evaluated at once.
 const CUT_ENTRIES: u64 = 1 << 16;
 
-/// Which of `entries` a cut takes. Only the columns of the cut are read, some clusters or a part of one
-/// at a time.
+/// Finds which of `entries` pass a cut. It reads only the columns of the cut, and at one time only some
+/// clusters or a part of a cluster.
 ///
 /// # Errors
 /// Those of [`Cut::check`] and of reading.
@@ -66,15 +66,16 @@ pub fn taken(
 pub struct Selected<'a> {
     inner: &'a dyn Dataset,
     pieces: Vec<SelectedRange>,
-    /// First entry of each piece here, and the number of entries.
+    /// Number in this dataset of the first entry of each range, and the number of entries.
     starts: Vec<u64>,
 }
 
 impl<'a> Selected<'a> {
-    /// The taken entries of `pieces`, in their order. Pieces of which nothing is taken cost nothing.
+    /// Makes a dataset of the selected entries of `pieces`, in their order. Ranges without selected entries
+    /// are dropped.
     ///
     /// # Errors
-    /// `InvalidArgument` for a piece beyond the entries or with a mask of another length.
+    /// `InvalidArgument` for a range beyond the entries, or for a mask of another length.
     pub fn new(inner: &'a dyn Dataset, pieces: Vec<SelectedRange>) -> Result<Self> {
         let mut starts = vec![0];
         let mut kept = Vec::with_capacity(pieces.len());
@@ -95,7 +96,7 @@ impl<'a> Selected<'a> {
             if taken == 0 {
                 continue;
             }
-            // A mask that takes all is no mask.
+            // A mask that selects all entries is not needed.
             let mask = piece.mask.filter(|_| taken != end - start);
             total += taken;
             starts.push(total);
@@ -104,12 +105,13 @@ impl<'a> Selected<'a> {
         Ok(Self { inner, pieces: kept, starts })
     }
 
-    /// The pieces of which something is taken.
+    /// Returns the ranges with selected entries.
     pub fn ranges(&self) -> &[SelectedRange] {
         &self.pieces
     }
 
-    /// How many of the entries before `entry` of the inner dataset are taken, for pieces in its order.
+    /// Returns the number of selected entries before `entry` of the inner dataset. The ranges must be in the
+    /// order of the inner dataset.
     pub fn before(&self, entry: u64) -> u64 {
         let index = self.pieces.partition_point(|piece| piece.entries.end <= entry);
         let start = self.starts.get(index).copied().unwrap_or(0);
@@ -122,7 +124,7 @@ impl<'a> Selected<'a> {
             }
     }
 
-    /// The part of each piece that holds entries `range` of this dataset.
+    /// Returns the part of each range that holds entries `range` of this dataset.
     pub fn parts(&self, range: &Range<u64>) -> Vec<SelectedRange> {
         let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);
         let spans = self.starts.windows(2).zip(&self.pieces).skip(first);
@@ -134,7 +136,7 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// Taken entries `taken` of a piece, and nothing before the first and after the last of them.
+/// Returns the part of a range from the first to the last of its selected entries `taken`.
 fn part(piece: &SelectedRange, taken: Range<u64>) -> SelectedRange {
     let Some(mask) = &piece.mask else {
         let start = piece.entries.start;
@@ -234,7 +236,7 @@ impl Dataset for Selected<'_> {
     }
 }
 
-/// The entries of `arrays`, of one type, one after the other; of a single array those of `mask`.
+/// Joins arrays of one type. From a single array, takes only the entries of `mask`.
 fn take(arrays: &[ArrayRef], mask: Option<&BooleanBuffer>) -> Result<ArrayRef> {
     let data = arrays.iter().map(|array| array.to_data()).collect::<Vec<_>>();
     let length = match mask {

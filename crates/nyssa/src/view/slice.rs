@@ -1,4 +1,4 @@
-//! A range of the entries of a dataset, as a dataset.
+//! A dataset of a range of entries of another dataset.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    /// `entries` of `inner`.
+    /// Makes a dataset of the entries `entries` of `inner`.
     ///
     /// # Errors
     /// `InvalidArgument` for a range beyond the entries.

@@ -1,4 +1,4 @@
-//! The schema under which several files are read as one.
+//! The common schema of several files that are read as one dataset.
 
 use arrow_schema::{DataType, Field, FieldRef};
 use std::sync::Arc;
@@ -38,15 +38,16 @@ impl File<'_> {
 }
 
 impl Target {
-    /// The target of files without some parts of their columns.
+    /// Returns the target for files without some parts of their columns.
     pub(super) fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Self> {
         let Self::Like(dataset) = self else { return Ok(self.clone()) };
         let without = dataset.without(parts, context)?;
         Ok(Self::Like(without.unwrap_or_else(|| Arc::clone(dataset))))
     }
 
-    /// The columns of the target, given those of the files. What a file may lack becomes nullable if
-    /// `missing` says so; a column without a type for all is unreadable, with the reason.
+    /// Finds the columns of the target from those of the files. Columns and members that a file lacks become
+    /// nullable if `missing` says so. A column is unreadable, with the reason, if no type can hold the values
+    /// of all files.
     ///
     /// # Errors
     /// `NotFound` when a stated column is in no file.
@@ -62,7 +63,7 @@ impl Target {
         Ok(nullable(items, files, missing))
     }
 
-    /// The columns below those of the target, unless these are stated.
+    /// Returns the parts of the columns of the target. There are none if the columns are stated.
     pub(super) fn below(&self, files: &[File<'_>], missing: Missing) -> Vec<ColumnInfo> {
         nullable(self.together(files.iter().map(|file| (file.name, file.below))), files, missing)
     }
@@ -98,7 +99,7 @@ fn find<'a>(items: &'a [ColumnInfo], name: &str) -> Option<&'a ColumnInfo> {
     items.iter().find(|item| item.name == name)
 }
 
-/// The columns of all files together.
+/// Joins the columns of all files.
 fn joined(files: &[(&str, &[ColumnInfo])], shared_only: bool) -> Vec<ColumnInfo> {
     let Some((&(_, first), rest)) = files.split_first() else { return Vec::new() };
     let mut items = first.to_vec();
@@ -149,7 +150,7 @@ fn widen(item: &mut ColumnInfo, other: &ColumnInfo, file: &str, shared_only: boo
     }
 }
 
-/// Makes members nullable that one of the files lacks, if `missing` says so.
+/// Makes columns and members nullable that one of the files lacks, if `missing` says so.
 fn nullable(mut items: Vec<ColumnInfo>, files: &[File<'_>], missing: Missing) -> Vec<ColumnInfo> {
     if missing == Missing::Null {
         for file in files {

@@ -1,4 +1,4 @@
-//! A dataset read with another schema.
+//! Reads a dataset with another schema.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,7 +14,8 @@ use crate::dataset::{AnyDataset, ColumnInfo, Dataset, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 
-/// Maps the columns of one file to the columns of a target schema. Files of one schema share it.
+/// Maps the columns of one file to the columns of a target schema. Files with the same schema share one
+/// mapping.
 #[derive(Debug)]
 pub(crate) struct Mapping(Vec<std::result::Result<Origin, String>>);
 
@@ -26,8 +27,8 @@ enum Origin {
 }
 
 impl Mapping {
-    /// The mapping from the columns `from` of a file to those of `target`; what cannot be is kept as
-    /// the reason.
+    /// Makes the mapping from the columns `from` of a file to those of `target`. For a column that cannot be
+    /// mapped it keeps the reason.
     pub(super) fn new(
         from: &[ColumnInfo],
         target: &[ColumnInfo],
@@ -37,8 +38,8 @@ impl Mapping {
         Self::between(from, &rename(from, aliases), target, options, &HashSet::new())
     }
 
-    /// The same, given the columns under the names that the target has. `sizes` are never negative: they
-    /// may become any integer, and each value is checked.
+    /// Makes the mapping from columns that already have the names of the target. The columns `sizes` are
+    /// never negative. They can be converted to any type of integer, and each value is checked.
     pub(crate) fn between(
         from: &[ColumnInfo],
         renamed: &[ColumnInfo],
@@ -49,7 +50,7 @@ impl Mapping {
         let origin = |item: &ColumnInfo| -> std::result::Result<Origin, String> {
             let to = item.field.as_ref().map_err(Clone::clone)?;
             let Some(index) = renamed.iter().position(|other| other.name == item.name) else {
-                // The record of all fields: a missing field is a missing member of it.
+                // All fields together are treated as one record. A missing field is a missing member of it.
                 let all = Field::new_struct("", Vec::<Field>::new(), false);
                 let wanted = Field::new_struct("", vec![to.clone()], false);
                 let fills = evolve(&all, &wanted, options);
@@ -63,13 +64,13 @@ impl Mapping {
         Self(target.iter().map(origin).collect())
     }
 
-    /// The reason why column `index` of the target cannot be read from the file.
+    /// Returns the reason why column `index` of the target cannot be read from the file.
     pub(crate) fn reason(&self, index: usize) -> Option<&str> {
         self.0.get(index)?.as_ref().err().map(String::as_str)
     }
 }
 
-/// The columns under their new names.
+/// Gives the columns their new names.
 pub(super) fn rename(items: &[ColumnInfo], aliases: &Aliases) -> Vec<ColumnInfo> {
     let has = |name: &str| items.iter().any(|item| item.name == name);
     let rename = |item: &ColumnInfo| match &item.field {
@@ -82,7 +83,7 @@ pub(super) fn rename(items: &[ColumnInfo], aliases: &Aliases) -> Vec<ColumnInfo>
     items.iter().map(rename).collect()
 }
 
-/// The message of an error with the path of the field.
+/// Returns the message of an error with the path of the field.
 fn said(error: Error) -> String {
     match &error.place().field {
         Some(path) => format!("{path}: {}", error.message()),
@@ -98,8 +99,8 @@ pub struct WithSchema {
 }
 
 impl WithSchema {
-    /// `inner` with the columns `target`. Those that it does not have, or in a type that cannot become
-    /// that of the target, are listed as unreadable, with the reason.
+    /// Makes a dataset with the columns `target` from `inner`. A column is listed as unreadable, with the
+    /// reason, if `inner` does not have it or if its type cannot be converted.
     pub fn new(
         inner: AnyDataset,
         target: &[ColumnInfo],
@@ -115,7 +116,7 @@ impl WithSchema {
         Self { inner, items, mapping: Arc::new(mapping) }
     }
 
-    /// `inner` with columns and a mapping that were found before.
+    /// Makes the dataset from columns and a mapping that are already known.
     pub(crate) fn with(inner: AnyDataset, items: Arc<[ColumnInfo]>, mapping: Arc<Mapping>) -> Self {
         Self { inner, items, mapping }
     }
@@ -189,7 +190,7 @@ impl Dataset for WithSchema {
         converted.in_file(self.file()).in_object(self.name())
     }
 
-    /// Columns by their names here, parts by those in the file.
+    /// Names columns as in this dataset, and parts of columns as in the file.
     fn damaged(
         &self,
         names: &[&str],

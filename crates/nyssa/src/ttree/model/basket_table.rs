@@ -1,8 +1,8 @@
-//! Where the baskets of a branch are: `fBasketSeek`, `fBasketBytes`, `fBasketEntry` of `TBranch`, and
-//! baskets that were still in memory when the tree was written, streamed inside it (`fBaskets`).
+//! Finds the baskets of a branch, from `fBasketSeek`, `fBasketBytes` and `fBasketEntry` of `TBranch`. Baskets
+//! that were still in memory when the tree was written are streamed inside it (`fBaskets`).
 //!
-//! Entry tables have room for `fMaxBaskets`; `fWriteBasket` is the number of baskets written, and the
-//! index of the one being filled.
+//! The tables have `fMaxBaskets` places. `fWriteBasket` is the number of baskets written, and the index of the
+//! one that is being filled.
 
 use super::Basket;
 use super::leaf::OrReason;
@@ -13,12 +13,12 @@ use crate::streamer::values::{Numbers, Value, View};
 pub(super) struct BasketTable {
     /// Baskets that hold entries, in order.
     pub baskets: Vec<Basket>,
-    /// Whether they hold all entries of the branch; the reason when not.
+    /// Whether they hold all entries of the branch, with the reason if they do not.
     pub complete: OrReason<()>,
 }
 
 impl BasketTable {
-    /// For a file that begins `start` bytes into what is read.
+    /// Adds `start` to the offsets of all baskets, for a file that begins at byte `start` of the source.
     pub fn shift(&mut self, start: u64) {
         let stored = self.baskets.iter_mut().filter(|basket| basket.embedded.is_none());
         stored.for_each(|basket| basket.seek = basket.seek.saturating_add(start));
@@ -30,7 +30,8 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
     let written = view.usize("fWriteBasket")?;
     let starts = view.i64s("fBasketEntry")?;
     let memory = view.list("fBaskets")?;
-    // The oldest versions leave the sizes, the very oldest the places too, to the keys of the baskets.
+    // Old ROOT versions store the sizes only in the keys of the baskets, and the oldest ones do not store the
+    // places either.
     let table = |name: &str| match view.get(name) {
         Some(_) => view.i64s(name).map(Some),
         None => Ok(None),
@@ -56,7 +57,7 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
         let (Ok(start), Ok(end)) = (u64::try_from(start), u64::try_from(end)) else {
             return Err(wrong(index, start, end));
         };
-        // Once all entries are told, what follows in the tables is room for more.
+        // After the last entry, the places in the tables are unused.
         if start == entries && index == written {
             break;
         }
@@ -66,7 +67,7 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
         let at = |table: &[i64]| table.get(index).and_then(|&n| u64::try_from(n).ok()).unwrap_or(0);
         let (seek, bytes) = (at(&seeks), at(&sizes));
         let embedded = match memory.get(index).copied().flatten() {
-            // Old ROOT versions note a position for baskets that were never written, but no size.
+            // Old ROOT versions store a position but no size for baskets that were never written.
             Some(basket) if seek == 0 || bytes == 0 && holds_data(basket)? => streamed(basket),
             _ => None,
         };
@@ -82,7 +83,7 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
         baskets.push(basket);
     }
     let complete = match missing {
-        Some(start) => Err(format!("the basket with entry {start} is nowhere in the file")),
+        Some(start) => Err(format!("the basket with entry {start} is not in the file")),
         None if first != 0 => Err(format!("its baskets start at entry {first}")),
         None if next != entries => Err(format!("its baskets hold {next} of {entries} entries")),
         None => Ok(()),
@@ -90,7 +91,7 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
     Ok(BasketTable { baskets, complete })
 }
 
-/// A basket as it was streamed, unless it is empty as those of split branches are.
+/// Returns the streamed bytes of a basket, unless it is empty as the baskets of split branches are.
 fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
     if basket.i64("fNevBuf").ok()? == 0 {
         return None;
@@ -101,7 +102,7 @@ fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
     }
 }
 
-/// Whether more than the header of a basket was streamed (the flag in `TBasket::Streamer`).
+/// Tells whether more than the header of a basket was streamed (the flag in `TBasket::Streamer`).
 fn holds_data(basket: View<'_>) -> Result<bool> {
     let flag = basket.i64("flag")?;
     let kind = if flag >= 80 { flag - 80 } else { flag };
@@ -109,6 +110,6 @@ fn holds_data(basket: View<'_>) -> Result<bool> {
 }
 
 fn wrong(basket: usize, start: impl std::fmt::Display, end: impl std::fmt::Display) -> Error {
-    Error::out_of_spec(format!("a basket from entry {start} to entry {end}"))
+    Error::out_of_spec(format!("a basket goes from entry {start} to entry {end}"))
         .at(|place| place.basket = Some(basket as u64))
 }

@@ -16,24 +16,24 @@ use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Layouts, LeafNumbers, ObjectLayout};
 
-/// Starts the reason why a branch with a file of its own, which is not open, cannot be read.
+/// First words of the reason why a branch cannot be read whose baskets are in a file that is not open.
 const ELSEWHERE: &str = "its baskets are in another file";
 
 /// Reads the branches of a tree.
 pub(super) struct Branches<'a> {
     layouts: Layouts<'a>,
     files: &'a mut Files,
-    /// Which branch has a leaf, so that counters can be named.
+    /// The branch and the name of each leaf. Counters are named by them.
     owners: HashMap<ObjectId, CountSource>,
     /// Entries of the tree.
     entries: u64,
-    /// What each branch is read by.
+    /// The path of each branch.
     paths: HashMap<ObjectId, String>,
 }
 
 impl<'a> Branches<'a> {
-    /// The top branches of a tree of so many entries, with all below them. The files of their baskets go
-    /// to `files`; objects as a whole are bytes with `raw`.
+    /// Reads the top branches of a tree of `entries` entries, with all branches below them. Adds the files of
+    /// their baskets to `files`. With `raw`, objects that are not split are read as bytes.
     pub fn read(
         tree: View<'_>,
         entries: u64,
@@ -54,7 +54,7 @@ impl<'a> Branches<'a> {
         this.branches(tree)
     }
 
-    /// Looks at all branches once: their paths as stored, of which some may be equal, and their files.
+    /// Visits all branches once, to collect their stored paths, of which some may be equal, and their files.
     fn meet(
         &mut self,
         parent: View<'_>,
@@ -74,8 +74,8 @@ impl<'a> Branches<'a> {
         Ok(())
     }
 
-    /// Gives every branch a path of its own, and every leaf a name that no other of its branch has;
-    /// `stored`: no number has been added to `prefix`.
+    /// Gives every branch a unique path, and every leaf a name that is unique in its branch. `stored` says
+    /// that no number has been added to `prefix`.
     fn name(
         &mut self,
         parent: View<'_>,
@@ -121,8 +121,8 @@ impl<'a> Branches<'a> {
             table.shift(start);
         }
         let shape = self.shape(view, &leaves, !branches.is_empty(), path)?;
-        // A branch that is split keeps its data in its sub-branches, not in baskets; what could be
-        // read must have all of them.
+        // A split branch has its data in sub-branches and not in baskets. Other branches need all their
+        // baskets.
         let missing = table.complete.err().or_else(|| {
             let (all, few) = (self.entries, entries < self.entries);
             few.then(|| format!("it has {entries} of the {all} entries of the tree"))
@@ -159,7 +159,7 @@ impl<'a> Branches<'a> {
         Ok(branch)
     }
 
-    /// What the baskets of a branch hold; the reason when it cannot be read.
+    /// Returns the contents of the baskets of a branch, or the reason why it cannot be read.
     fn shape(
         &mut self,
         view: View<'_>,
@@ -201,7 +201,7 @@ impl<'a> Branches<'a> {
     }
 }
 
-/// What a sub-branch says of the member that it holds.
+/// Reads which member a sub-branch holds.
 fn child(view: View<'_>) -> Result<Child> {
     let empty = view.list("fLeaves")?.is_empty() && view.list("fBranches")?.is_empty();
     Ok(match view.class() {
@@ -212,15 +212,15 @@ fn child(view: View<'_>) -> Result<Child> {
     })
 }
 
-/// Whether the baskets of a branch are in another file (`fFileName`) that is not open.
+/// Tells whether the baskets of a branch are in another file (`fFileName`) that is not open.
 pub(crate) fn is_elsewhere(branch: &Branch) -> bool {
     branch.shape.as_ref().is_err_and(|reason| reason.starts_with(ELSEWHERE))
 }
 
-/// Leaves named in a reason.
+/// Largest number of leaves that a reason names.
 const LISTED_LEAVES: usize = 4;
 
-/// Packed numbers of one leaf.
+/// Describes the packed numbers of one leaf.
 fn packed(info: &LeafInfo) -> OrReason<Shape> {
     let numbers = info.numbers.clone()?;
     let fixed: String = numbers.dimensions.iter().map(|size| format!("[{size}]")).collect();
@@ -235,7 +235,7 @@ fn packed(info: &LeafInfo) -> OrReason<Shape> {
     }))
 }
 
-/// Several leaves, one after the other.
+/// Describes a leaf list.
 fn leaf_list(leaves: &[LeafInfo], path: &str) -> OrReason<Shape> {
     let fixed = |info: &LeafInfo| {
         let shape = info.shape.as_ref().ok();

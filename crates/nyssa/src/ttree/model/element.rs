@@ -12,7 +12,7 @@ use crate::streamer::Basic;
 use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Layouts, Member, ObjectLayout};
 
-/// What `TBranchElement::fType` says.
+/// The kinds of branches that `TBranchElement::fType` distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kinds {
     /// The number of items of a split `TClonesArray` (3) or standard container (4).
@@ -33,7 +33,7 @@ impl Kinds {
     }
 }
 
-/// What the baskets of a `TBranchElement` hold; the reason when they cannot be read.
+/// Returns the contents of the baskets of a `TBranchElement`, or the reason why they cannot be read.
 pub(super) fn shape(
     view: View<'_>,
     leaves: &[LeafInfo],
@@ -88,14 +88,14 @@ pub(super) fn shape(
     }))
 }
 
-/// The element type and the fixed dimensions of numbers that are stored as they are.
+/// Returns the element type and the fixed dimensions of numbers that are not packed.
 fn plain(layout: &ObjectLayout) -> Option<(Element, Vec<u64>)> {
     let (basic, dimensions) = layout.numbers()?;
     let Basic::Plain(number) = basic else { return None };
     Some((number.into(), dimensions.iter().map(|&size| size as u64).collect()))
 }
 
-/// Numbers can be read without streamer info, by their leaf.
+/// Describes numbers by their leaf, when there is no streamer info.
 fn without_info(
     view: View<'_>,
     leaf: &LeafInfo,
@@ -113,8 +113,9 @@ fn without_info(
     }
 }
 
-/// Who says how long what is behind a pointer is: the branch `fBranchCount` of a member of an object,
-/// `fBranchCount2` of a member of items; else the branch beside it with the name of the counter.
+/// Finds the branch with the lengths of the arrays that pointers refer to. This is the branch `fBranchCount`
+/// for a member of an object, and `fBranchCount2` for a member of items. Without it, this is the branch at
+/// the same level with the name of the counter.
 fn lengths(
     view: View<'_>,
     layout: &ObjectLayout,
@@ -135,7 +136,7 @@ fn lengths(
     Ok(owners.values().find(|source| source.branch == beside).cloned())
 }
 
-/// A `TBranchObject`: each entry is the name of the class, if it may vary, and the object.
+/// Describes a `TBranchObject`. Each entry is the object, after the name of its class if the class can vary.
 pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReason<Shape>> {
     let class = view.str("fClassName")?;
     if layouts.is_raw() {
@@ -153,12 +154,12 @@ pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReas
     )
 }
 
-/// Objects of a class as the bytes that its streamer made.
+/// Describes objects of a class as the bytes that its streamer wrote.
 fn bytes(class: &str) -> Shape {
     Shape::Streamed(Streamed::new(ObjectLayout::of_bytes(), class))
 }
 
-/// A value as a whole.
+/// Describes a value that is not split.
 fn object_shape(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<Shape> {
     let class = view.str("fClassName")?;
     let item = view.str_or_empty("fClonesName")?;
@@ -169,8 +170,8 @@ fn object_shape(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<Shape> {
     let layout = if !item.is_empty() && class == "TClonesArray" {
         layouts.clones(item)?
     } else {
-        // A branch of type -1 is written by the class's own streamer, with a header; one of type 0 by
-        // the streamer info, which knows of no object around the members.
+        // The custom streamer of the class writes a branch of type -1, with a header. The streamer info
+        // writes a branch of type 0, without a header.
         let version = i32::try_from(view.i64("fClassVersion")?).unwrap_or(0);
         let members = (view.i64("fType")? == 0).then(|| (version, checksum(view)));
         layouts.whole(class, members)?
@@ -178,8 +179,8 @@ fn object_shape(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<Shape> {
     Ok(Shape::Streamed(Streamed::new(layout, class)))
 }
 
-/// The class of the objects that the sub-branches of a branch make up, and of what kind of collection
-/// they are the items.
+/// Returns the class of the objects that the sub-branches of a branch make up, and the collection whose items
+/// they are.
 pub(super) fn whole(
     view: View<'_>,
     layouts: &Layouts<'_>,
@@ -197,7 +198,7 @@ pub(super) fn whole(
     if Kinds::of(view.i64("fType")?) != Kinds::Collection {
         return Ok((element.map_or(own, |element| class_of(layouts, element)), None));
     }
-    // Of a branch of its own the number is 0, which is no member of the collection.
+    // A branch that is no member has the number 0, which is not a member of the collection.
     let member = element.filter(|element| element.class != "TStreamerBase");
     let type_name = member.map_or(own.name, |member| member.type_name.clone());
     let type_name = type_name.trim_end_matches(['*', ' ']).to_owned();
@@ -210,7 +211,7 @@ pub(super) fn whole(
     Ok((newest(layouts, &item), Some((type_name, counter))))
 }
 
-/// What is between the brackets of a container's type.
+/// Returns the text between the brackets of a container's type.
 fn item_name(type_name: &str) -> &str {
     let inside = type_name.split_once('<').and_then(|(_, rest)| rest.trim_end().strip_suffix('>'));
     inside.unwrap_or(type_name).trim().trim_end_matches('*')
@@ -221,7 +222,7 @@ fn checksum(view: View<'_>) -> u32 {
     u32::try_from(value).unwrap_or(0)
 }
 
-/// The C++ type of a member.
+/// Returns the C++ type of a member.
 fn member_type(layouts: &Layouts<'_>, member: Member<'_>) -> String {
     let class = ClassName {
         name: member.class.to_owned(),
@@ -239,7 +240,8 @@ fn member_type(layouts: &Layouts<'_>, member: Member<'_>) -> String {
     })
 }
 
-/// What is not supported is the reason why a branch cannot be read; all else is an error of the file.
+/// Turns an `Unsupported` error into the reason why a branch cannot be read. Other errors are errors of the
+/// file.
 fn unsupported(shape: Result<Shape>) -> Result<OrReason<Shape>> {
     match shape {
         Ok(shape) => Ok(Ok(shape)),

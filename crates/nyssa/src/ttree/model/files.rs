@@ -1,5 +1,5 @@
-//! Baskets in other files (`TBranch::SetFile`): all files are shown as one, one behind the other, and a
-//! basket's place counts from the start of the first.
+//! Baskets in other files (`TBranch::SetFile`). All files together look like one source, one file after the
+//! other. The offset of a basket counts from the start of the first file.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use nyssa_io::{Limits, Source};
 
-/// Most files that the baskets of one tree may be in; each stays open.
-const MOST_FILES: usize = 256;
+/// Largest number of files that the baskets of one tree can be in. Each stays open.
+const MAX_FILES: usize = 256;
 
-/// The file of a tree and those that its branches name, opened as they are met.
+/// The file of a tree and the files that its branches name. Each is opened when the first branch names it.
 pub(crate) struct Files {
     parts: Vec<Part>,
-    /// Where the files begin that were asked for, or why they cannot be read.
+    /// Offset at which each requested file begins, or the reason why it cannot be read.
     known: HashMap<String, Result<u64, String>>,
 }
 
@@ -24,16 +24,17 @@ struct Part {
 }
 
 impl Files {
-    /// Only the file of the tree; none of them without it.
+    /// Starts with the file of the tree. Without it, no other file is opened.
     pub fn new(source: Option<Arc<dyn Source>>) -> Self {
         let parts = source.into_iter().map(|source| Part { source, start: 0 }).collect();
         Self { parts, known: HashMap::new() }
     }
 
-    /// Where a file begins that was asked for before; 0 for the tree's own, which has no name.
+    /// Returns the offset at which a file begins that was requested before. It is 0 for the file of the tree,
+    /// whose name is empty.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why the file cannot be read.
     pub fn known(&self, name: &str) -> Result<u64, String> {
         match self.known.get(name) {
             _ if name.is_empty() => Ok(0),
@@ -42,8 +43,8 @@ impl Files {
         }
     }
 
-    /// Opens the file that a branch names, if it is not open. Names that are not absolute count from
-    /// the folder of the tree's file.
+    /// Opens the file that a branch names, if it is not open. Relative names start from the folder of the
+    /// tree's file.
     pub fn meet(&mut self, name: &str) {
         if !name.is_empty() && !self.known.contains_key(name) {
             let start = self.open(name);
@@ -52,8 +53,8 @@ impl Files {
     }
 
     fn open(&mut self, name: &str) -> Result<u64, String> {
-        if self.parts.len() >= MOST_FILES {
-            return Err(format!("the baskets of the tree are in more than {MOST_FILES} files"));
+        if self.parts.len() >= MAX_FILES {
+            return Err(format!("the baskets of the tree are in more than {MAX_FILES} files"));
         }
         let own = self.parts.first().ok_or("only the tree was asked for")?.source.name();
         let source =
@@ -64,12 +65,12 @@ impl Files {
         Ok(start)
     }
 
-    /// Where the files but the first begin.
+    /// Returns the offsets at which all files but the first begin.
     pub fn starts(&self) -> Vec<u64> {
         self.parts.iter().skip(1).map(|part| part.start).collect()
     }
 
-    /// All files as one; the tree's own where there is no other.
+    /// Joins all files into one source. If there is only the file of the tree, returns this file.
     pub fn joined(mut self) -> Option<Arc<dyn Source>> {
         match self.parts.len() {
             1 => self.parts.pop().map(|part| part.source),
@@ -78,16 +79,16 @@ impl Files {
     }
 }
 
-/// Several files, one behind the other, by the name of the first.
+/// Several files, one after the other. The source has the name of the first.
 struct Joined {
     parts: Vec<Part>,
 }
 
 impl Joined {
-    /// The files that a range lies in, and where in them.
+    /// Splits a range into the files that it is in, with the range in each.
     fn pieces(&self, range: &Range<u64>) -> nyssa_io::Result<Vec<(usize, Range<u64>)>> {
         if range.start > range.end || range.end > self.size() {
-            // The last file says what is wrong.
+            // The last file reports the error.
             if let Some(last) = self.parts.last() {
                 let start = range.start.saturating_sub(last.start);
                 last.source.read_range(start..range.end.saturating_sub(last.start))?;
@@ -117,7 +118,7 @@ impl Source for Joined {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
-        // One request to each file.
+        // Each file gets one request.
         let mut asked: Vec<Vec<Range<u64>>> = vec![Vec::new(); self.parts.len()];
         for range in ranges {
             self.pieces(range)?.into_iter().for_each(|(part, piece)| asked[part].push(piece));

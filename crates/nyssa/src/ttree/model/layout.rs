@@ -1,4 +1,4 @@
-//! What one entry of a branch looks like in its baskets, and the Arrow type it reads as.
+//! The layout of one entry of a branch in its baskets, and the Arrow type of the entry.
 
 use std::sync::Arc;
 
@@ -8,27 +8,28 @@ use super::types::BASKET_MAX;
 use super::{Branch, CountSource, Element, Plain, Shape, Streamed};
 use crate::arrow::Number;
 
-/// The bytes of an entry.
+/// The layout of an entry in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// How entries follow each other.
+    /// Kind of entries.
     pub kind: Kind,
-    /// Bytes of one item: an element times its fixed dimensions, a whole record; 1 for strings.
+    /// Size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for
+    /// strings.
     pub stride: usize,
-    /// The leaves, in order; more than one make a record.
+    /// The leaves, in order. Several leaves make a record.
     pub members: Vec<Member>,
 }
 
-/// How many items an entry has.
+/// The kinds of entries, by their number of items.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// One.
+    /// One item.
     Fixed,
-    /// As many as the counter says.
+    /// As many items as the counter says.
     Jagged(CountSource),
     /// One C string.
     Strings,
-    /// What ROOT's streamers wrote; there are no members.
+    /// Bytes that ROOT's streamers wrote. There are no members.
     Streamed(Streamed),
 }
 
@@ -41,14 +42,14 @@ pub(crate) struct Member {
     pub element: Element,
     /// Fixed dimensions, outermost first.
     pub dimensions: Vec<u64>,
-    /// First byte in the item.
+    /// Offset in the item, bytes.
     pub start: usize,
-    /// Bytes.
+    /// Size, bytes.
     pub size: usize,
 }
 
 impl Layout {
-    /// The layout of `branch`, or why it cannot be read.
+    /// Returns the layout of `branch`, or the reason why it cannot be read.
     pub(crate) fn of(branch: &Branch) -> Result<Self, String> {
         let plain = match branch.shape.as_ref().map_err(Clone::clone)? {
             Shape::Plain(plain) => plain,
@@ -80,7 +81,7 @@ impl Layout {
         Ok(Self { kind: Kind::Fixed, stride, members })
     }
 
-    /// The Arrow type of one entry.
+    /// Returns the Arrow type of one entry.
     pub(crate) fn data_type(&self) -> DataType {
         let of = |member: &Member, jagged| {
             crate::arrow::nested(member.element.data_type(), &member.dimensions, jagged)
@@ -99,12 +100,12 @@ impl Layout {
         }
     }
 
-    /// The element type of everything but records.
+    /// Returns the element type. Returns `None` for a record.
     pub(crate) fn element(&self) -> Option<Element> {
         self.members.first().filter(|_| self.members.len() == 1).map(|member| member.element)
     }
 
-    /// Whether an entry has one number called `leaf`, or one number only.
+    /// Tells whether an entry has one number called `leaf`, or only one number.
     pub(crate) fn has_counter(&self, leaf: &str) -> bool {
         let number = |member: &Member| {
             (member.name == leaf || self.members.len() == 1) && member.dimensions.is_empty()
@@ -112,7 +113,7 @@ impl Layout {
         matches!(self.kind, Kind::Fixed) && self.members.iter().any(number)
     }
 
-    /// The leaf that counts the items.
+    /// Returns the leaf that counts the items.
     pub(crate) fn counter(&self) -> Option<&CountSource> {
         match &self.kind {
             Kind::Jagged(counter) => Some(counter),
@@ -136,8 +137,8 @@ impl Member {
     }
 }
 
-/// A leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes: streamed one after the other,
-/// without padding.
+/// Returns the layout of a leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes. They are streamed
+/// one after the other, without padding.
 fn leaf_list(branch: &Branch) -> Result<Layout, String> {
     let mut members = Vec::with_capacity(branch.leaves.len());
     for leaf in &branch.leaves {
@@ -147,18 +148,18 @@ fn leaf_list(branch: &Branch) -> Result<Layout, String> {
             Some(element) if leaf.counter.is_none() && fixed => {
                 members.push(Member::new(&leaf.name, element, &leaf.dimensions)?);
             }
-            _ => return Err(format!("leaf {} of several is not of a fixed size", leaf.name)),
+            _ => return Err(format!("leaf {} of its leaf list has no fixed size", leaf.name)),
         }
     }
     Layout::items(members)
 }
 
 impl Branch {
-    /// The Arrow type that the branch reads as, or why it cannot be read: the record or the list of
-    /// records of a split branch, else that of what its baskets hold.
+    /// Returns the Arrow type of the branch, or the reason why the branch cannot be read. A split branch is a
+    /// record or a list of records. The type of other branches is the type of the contents of their baskets.
     ///
     /// # Errors
-    /// The reason, in words.
+    /// The reason, as text.
     pub fn data_type(&self) -> Result<DataType, String> {
         match &self.split {
             Some(split) => split.data_type.clone(),
@@ -166,7 +167,7 @@ impl Branch {
         }
     }
 
-    /// The Arrow field that the branch reads as.
+    /// Returns the Arrow field of the branch.
     ///
     /// # Errors
     /// Those of [`Branch::data_type`].
@@ -179,8 +180,9 @@ impl Branch {
         }
     }
 
-    /// The C++ type of one entry: `float`, `std::int32_t[3]`, `float[nJet]`, `float[n][3]`, `char*`,
-    /// `struct { double x; std::int32_t y; }`, `vector<float>`; an unreadable branch gives its class.
+    /// Returns the C++ type of one entry: `float`, `std::int32_t[3]`, `float[nJet]`, `float[n][3]`, `char*`,
+    /// `struct { double x; std::int32_t y; }`, `vector<float>`. Returns the class of the branch if it cannot
+    /// be read.
     pub fn type_name(&self) -> String {
         if let Some(split) = &self.split {
             let collection = split.collection.as_ref().map(|(name, _)| name);

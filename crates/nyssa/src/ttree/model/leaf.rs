@@ -9,23 +9,23 @@ use crate::error::Result;
 use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Basic, LeafNumbers};
 
-/// Something of a branch, or the reason why nyssa cannot read it.
+/// A property of a branch, or the reason why nyssa cannot read the branch.
 pub(super) type OrReason<T> = std::result::Result<T, String>;
 
-/// A leaf and what a branch with only this leaf reads as.
+/// A leaf, and the contents of a branch that has only this leaf.
 pub(super) struct LeafInfo {
     pub leaf: Leaf,
-    /// The numbers, or the string, of a leaf that is no plain element or one of several.
+    /// The numbers, or the string, of a leaf that is packed or one of several.
     pub numbers: OrReason<LeafNumbers>,
     pub shape: OrReason<Plain>,
 }
 
-/// Reads a leaf; `owners` has the name of every leaf of the tree, and its branch.
+/// Reads a leaf. `owners` has the name and the branch of every leaf of the tree.
 pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> Result<LeafInfo> {
     let title = view.str("fTitle")?;
     let class = view.class();
     let unsigned = view.i64("fIsUnsigned")? != 0;
-    // Variable-size arrays of a class have no length of their own: -1.
+    // The length is -1 for variable-size arrays of a class.
     let signed_len = view.i64("fLen")?;
     let len = u64::try_from(signed_len).unwrap_or(0);
     let element = element(class, unsigned);
@@ -66,7 +66,7 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
     Ok(LeafInfo { leaf, numbers, shape })
 }
 
-/// A leaf as numbers of ROOT's streamers.
+/// Describes a leaf as numbers of ROOT's streamers.
 fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason<LeafNumbers> {
     let basic = match (leaf.class.as_str(), leaf.element) {
         ("TLeafD32" | "TLeafF16", _) => LeafNumbers::packed(title, leaf.class == "TLeafD32"),
@@ -86,7 +86,7 @@ fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason
     Ok(LeafNumbers { name: leaf.name.clone(), basic, dimensions, counter: None })
 }
 
-/// What a `TLeafElement` of a fundamental type reads as.
+/// Describes a `TLeafElement` of a fundamental type.
 pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Plain> {
     if leaf.counter.is_some() || leaf.len == 0 {
         return Err("variable-size arrays of a class are not supported yet".to_owned());
@@ -97,7 +97,8 @@ pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Plain> {
     Ok(Plain { element, dimensions: leaf.dimensions.clone(), counter: None })
 }
 
-/// The element type of a leaf class (`TLeafB` ... `TLeafO`; `TLeafG` is `Long_t`, always 8 bytes).
+/// Returns the element type of a leaf class (`TLeafB` ... `TLeafO`). `TLeafG` is `Long_t`, which always has 8
+/// bytes.
 fn element(class: &str, unsigned: bool) -> Option<Element> {
     let number = match (class, unsigned) {
         ("TLeafO", _) => Number::Bool,
@@ -117,8 +118,9 @@ fn element(class: &str, unsigned: bool) -> Option<Element> {
     Some(number.into())
 }
 
-/// The element type of a member of a class by its streamer type, scalar or (+20) fixed array.
-/// `Float16_t` (19) and `Double32_t` (9) are packed and not plain; `char*` (7) and bits (15) neither.
+/// Returns the element type of a member of a class by its streamer type, for a scalar or a fixed array (+20).
+/// Returns `None` for `Float16_t` (19) and `Double32_t` (9), which are packed, and for `char*` (7) and bits
+/// (15).
 pub(super) fn element_of_code(code: i64) -> Option<Element> {
     let code = i32::try_from(if code > 20 { code - 20 } else { code }).ok()?;
     match Basic::from_code(code, "")? {
@@ -134,11 +136,11 @@ fn unsupported(class: &str) -> String {
     }
 }
 
-/// Fixed dimensions of a leaf, outermost first, from its title `x[n][3][2]`; their product must be
+/// Reads the fixed dimensions of a leaf, outermost first, from its title `x[n][3][2]`. Their product must be
 /// `len` (`fLen`). The first bracket of a counted leaf names its counter.
 fn dimensions(title: &str, len: u64, counted: bool, packed: bool) -> OrReason<Vec<u64>> {
     let mut brackets = brackets(title);
-    // The last one of packed numbers is their range.
+    // The last bracket of packed numbers is their range.
     brackets.retain(|text| !packed || !text.contains(','));
     if counted && !brackets.is_empty() {
         brackets.remove(0);
@@ -147,13 +149,13 @@ fn dimensions(title: &str, len: u64, counted: bool, packed: bool) -> OrReason<Ve
     let product = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
     match parsed {
         Some(sizes) if product(&sizes) == Some(len) => Ok(sizes),
-        // A title without dimensions, as user-set titles are: one dimension is all that is known.
+        // A title that a user has set can be without dimensions. Only one dimension is known then.
         _ if brackets.is_empty() => Ok(vec![len]),
         _ => Err(format!("its title {title:?} does not describe {len} elements")),
     }
 }
 
-/// The texts in the brackets of a title.
+/// Returns the texts in the brackets of a title.
 fn brackets(title: &str) -> Vec<&str> {
     let parts = title.split('[').skip(1);
     parts.filter_map(|part| part.split_once(']').map(|(inside, _)| inside)).collect()

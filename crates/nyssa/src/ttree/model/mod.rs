@@ -1,4 +1,5 @@
-//! What a tree is: its branches, leaves, and where their baskets are. No basket is read here.
+//! The model of a tree: its branches, their leaves, and the places of their baskets. This module reads no
+//! basket.
 
 mod basket_table;
 mod branch;

@@ -1,20 +1,20 @@
-//! What a tree says beside its branches: aliases (`fAliases`), friends (`fFriends`) and the index by
-//! which entries of a friend are found (`fTreeIndex`).
+//! The aliases of a tree (`fAliases`), its friends (`fFriends`), and the index that finds its entries when it
+//! is a friend (`fTreeIndex`).
 
 use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::View;
 
-/// What a tree says beside its branches.
+/// The aliases, friends and index of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
     /// Names of formulas, in order.
     pub aliases: Vec<Alias>,
     /// Other trees whose branches belong to the same entries, in order.
     pub friends: Vec<Friend>,
-    /// How entries of this tree are found when it is a friend, or why that is not known; `None` for
-    /// entries of the same number.
+    /// The index that finds the entries of this tree when it is a friend, or the reason why it cannot be
+    /// used. With `None`, entries with the same number belong together.
     pub index: Option<std::result::Result<Index, String>>,
     /// Number of objects that users added to the tree (`fUserInfo`).
     pub user_objects: usize,
@@ -29,32 +29,32 @@ pub struct Alias {
     pub formula: String,
 }
 
-/// Another tree (`TFriendElement`).
+/// A friend: another tree (`TFriendElement`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Friend {
-    /// The name that goes before those of its branches: an alias, or the name of the tree; with a number
-    /// where an earlier friend is called so.
+    /// The prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend
+    /// has the same name.
     pub name: String,
     /// Path of the tree in its file.
     pub tree: String,
-    /// The file as it was given to ROOT; `None` for that of the tree whose friend it is.
+    /// The file as it was given to ROOT. `None` if it is the file of the tree whose friend it is.
     pub file: Option<String>,
 }
 
-/// The formulas whose values tell entries apart (`TTreeIndex`).
+/// The formulas whose values identify an entry (`TTreeIndex`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
-    /// The first, such as `run`.
+    /// The first formula, such as `run`.
     pub major: String,
-    /// The second, such as `event`; `0` when there is none.
+    /// The second formula, such as `event`; `0` when there is none.
     pub minor: String,
 }
 
 impl Relations {
-    /// Reads those of the tree of a key.
+    /// Reads the relations of the tree of a key.
     ///
     /// # Errors
-    /// As [`RootFile::object`]; `OutOfSpecification` for lists of something else.
+    /// Those of [`RootFile::object`]; `OutOfSpecification` for lists with objects of other classes.
     pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let object = file.object(key)?;
         Self::of(object.root()).in_file(file.name()).in_object(&key.path)
@@ -70,12 +70,12 @@ impl Relations {
                 items(tree, "fFriends")?.into_iter().map(friend).collect::<Result<_>>()?,
             ),
             index: index(tree),
-            // A list that cannot be read is something, too.
+            // A list that cannot be read counts as one object.
             user_objects: items(tree, "fUserInfo").map_or(1, |objects| objects.len()),
         })
     }
 
-    /// What of it an RNTuple has no place for, in words.
+    /// Returns one message for each part that an RNTuple cannot store.
     pub fn left_out(&self) -> Vec<String> {
         let names = |all: Vec<&str>| all.join(", ");
         let aliases: Vec<_> = self.aliases.iter().map(|alias| &*alias.name).collect();
@@ -97,14 +97,14 @@ impl Relations {
         out
     }
 
-    /// The aliases as pairs of name and formula.
+    /// Returns the aliases as pairs of name and formula.
     pub fn formulas(&self) -> Vec<(String, String)> {
         let pair = |alias: &Alias| (alias.name.clone(), alias.formula.clone());
         self.aliases.iter().map(pair).collect()
     }
 }
 
-/// The objects of a list that old trees do not have, and most leave out.
+/// Returns the objects of a list. The list is empty if the tree does not have it, as most trees.
 fn items<'a>(tree: View<'a>, name: &str) -> Result<Vec<View<'a>>> {
     if tree.get(name).is_none() {
         return Ok(Vec::new());
@@ -118,7 +118,8 @@ fn items<'a>(tree: View<'a>, name: &str) -> Result<Vec<View<'a>>> {
 fn friend(element: View<'_>) -> Result<Friend> {
     let (name, tree) = (element.str("fName")?, element.str("fTreeName")?);
     let file = element.str("fTitle")?;
-    // Without an alias the name is the path of the tree, and its branches go by its last part.
+    // Without an alias, the name is the path of the tree. The prefix of its branches is the last part of this
+    // path.
     let name = if name == tree { tree.rsplit('/').next().unwrap_or(tree) } else { name };
     Ok(Friend {
         name: name.to_owned(),
@@ -127,7 +128,7 @@ fn friend(element: View<'_>) -> Result<Friend> {
     })
 }
 
-/// Friends of one name get numbers, as branches of one name do.
+/// Adds numbers to friends with the same name, as for branches with the same name.
 fn distinct(mut friends: Vec<Friend>) -> Vec<Friend> {
     let names: Vec<String> = friends.iter().map(|friend| friend.name.clone()).collect();
     let mut distinct = Distinct::reserving(names);
@@ -144,6 +145,6 @@ fn index(tree: View<'_>) -> Option<std::result::Result<Index, String>> {
         let formula = |name: &str| index.str(name).map(str::to_owned);
         Ok(Some(Index { major: formula("fMajorName")?, minor: formula("fMinorName")? }))
     };
-    // Other classes of index say nothing that nyssa knows.
+    // nyssa does not know other classes of indices.
     read().map_err(|error: Error| error.message().to_owned()).transpose()
 }

@@ -1,4 +1,4 @@
-//! How the sub-branches of a split branch make up the objects of its class.
+//! Finds how the sub-branches of a split branch make up the objects of its class.
 //!
 //! ```text
 //! split object       one sub-branch for each member; a base class or a member object that is split has
@@ -7,8 +7,8 @@
 //!                    member objects, called `collection.object.member`
 //! ```
 //!
-//! Every sub-branch says which member it holds: class and index in its streamer info. What no class
-//! tells of comes last, under its own name. Source: `TBranchElement::Unroll`.
+//! Every sub-branch stores which member it holds, by class and index in its streamer info. Sub-branches that
+//! are no member of a class come last, under their own names. Source: `TBranchElement::Unroll`.
 
 use std::sync::Arc;
 
@@ -20,31 +20,31 @@ use crate::streamer::Layouts;
 use crate::streamer::info::{ClassInfo, Element};
 use crate::type_name;
 
-/// Objects inside each other deeper than this are taken for a damaged file.
+/// Largest depth of nested objects. A file with deeper ones is damaged.
 const MAX_DEPTH: usize = 60;
 
-/// A sub-branch and the member that it says it holds.
+/// The member that a sub-branch holds.
 pub(super) struct Child {
     /// Class of the member.
     pub class: String,
-    /// Index of the member in the streamer info; negative where there is none.
+    /// Index of the member in the streamer info; negative if there is none.
     pub index: i64,
-    /// Whether it has neither leaves nor sub-branches: it stands for a class without members.
+    /// Whether it has neither leaves nor sub-branches, as the sub-branch of a class without members.
     pub empty: bool,
 }
 
-/// Puts sub-branches together.
+/// Assembles sub-branches to objects.
 pub(super) struct Assembly<'a> {
     pub layouts: &'a Layouts<'a>,
     pub branches: &'a [Branch],
-    /// One for each branch.
+    /// The member of each sub-branch.
     pub children: &'a [Child],
-    /// Sub-branches that have their place.
+    /// Whether each sub-branch has been used.
     pub used: Vec<bool>,
 }
 
 impl Assembly<'_> {
-    /// The objects of `class`, in `collection` if they are the items of one.
+    /// Describes the objects of `class`. If they are the items of a collection, `collection` describes it.
     pub fn split(mut self, class: ClassName, collection: Option<(String, CountSource)>) -> Split {
         let mut split = self.object(class, "", 0);
         let members = split.members.iter().map(|(name, _)| name.clone());
@@ -63,8 +63,8 @@ impl Assembly<'_> {
         split
     }
 
-    /// Whether a sub-branch was never filled while others were: copies of trees keep those that were not
-    /// asked for.
+    /// Tells whether a sub-branch was never filled while others were. A copy of a tree keeps such
+    /// sub-branches when they were not selected.
     fn is_unfilled(&self, index: usize) -> bool {
         let unfilled = |index: usize| is_unfilled(&self.branches[index]);
         let known = |index: usize| !self.children[index].empty;
@@ -75,7 +75,7 @@ impl Assembly<'_> {
         SplitMember::Branch(self.branches[index].path.clone())
     }
 
-    /// An object whose members are called `prefix` and their name.
+    /// Describes an object. The names of its sub-branches are `prefix` and the name of the member.
     fn object(&mut self, class: ClassName, prefix: &str, depth: usize) -> Split {
         let mut members = Vec::new();
         let mut bases = 0;
@@ -87,7 +87,7 @@ impl Assembly<'_> {
                     bases += 1;
                     format!(":_{}", bases - 1)
                 }
-                // The items of maps, as everywhere.
+                // The items of maps have the same names everywhere.
                 (false, "first") if class.name.starts_with("pair<") => "_0".to_owned(),
                 (false, "second") if class.name.starts_with("pair<") => "_1".to_owned(),
                 (false, name) => name.to_owned(),
@@ -123,7 +123,7 @@ impl Assembly<'_> {
         Split { class, members: Vec::new(), collection: None, data_type }
     }
 
-    /// The sub-branch with a member of a class. The name tells apart several objects of one class.
+    /// Finds the sub-branch with a member of a class. The name distinguishes several objects of one class.
     fn find(&self, class: &str, index: usize, base: bool, path: &str) -> Option<usize> {
         let mut all = self.children.iter().zip(self.branches).enumerate();
         all.position(|(at, (child, branch))| {
@@ -137,8 +137,8 @@ impl Assembly<'_> {
     }
 }
 
-/// The Arrow type of the objects of a split branch with these sub-branches, or which of them cannot be
-/// read.
+/// Returns the Arrow type of the objects of a split branch, or the reason why one of its sub-branches cannot
+/// be read.
 pub(crate) fn data_type(
     branches: &[Branch],
     split: &Split,
@@ -153,7 +153,7 @@ pub(crate) fn data_type(
     })
 }
 
-/// The Arrow field of a member: of one item in a collection.
+/// Returns the Arrow field of a member. In a collection, this is the field of one item.
 fn field(
     branches: &[Branch],
     name: &str,
@@ -162,7 +162,7 @@ fn field(
 ) -> Result<Field, String> {
     let path = match member {
         SplitMember::Inside(split) => {
-            // In a collection its branches belong to the same collection.
+            // The branches of an object in a collection belong to the same collection.
             let members = split.members.iter();
             let fields = members.map(|(name, member)| field(branches, name, member, items));
             let record = DataType::Struct(fields.collect::<Result<Fields, String>>()?);
@@ -185,12 +185,12 @@ fn field(
 fn is_unfilled(branch: &Branch) -> bool {
     match branch.branches.as_slice() {
         [] => branch.entries == 0,
-        // What is split counts its entries all the same.
+        // A split branch counts its entries even if it has no baskets.
         branches => branch.baskets.is_empty() && branches.iter().all(is_unfilled),
     }
 }
 
-/// The streamer info of a class: by checksum, by version, or the newest.
+/// Returns the streamer info of a class, by checksum or by version, or else the newest.
 pub(super) fn info<'a>(layouts: &Layouts<'a>, class: &ClassName) -> Option<&'a ClassInfo> {
     let versions = layouts.versions(&class.name);
     let found = versions
@@ -201,7 +201,7 @@ pub(super) fn info<'a>(layouts: &Layouts<'a>, class: &ClassName) -> Option<&'a C
     found.copied()
 }
 
-/// The class of a base class or of a member object.
+/// Returns the class of a base class or of a member object.
 pub(super) fn class_of(layouts: &Layouts<'_>, element: &Element) -> ClassName {
     let name = match element.class.as_str() {
         "TStreamerBase" => element.name.as_str(),
@@ -210,7 +210,7 @@ pub(super) fn class_of(layouts: &Layouts<'_>, element: &Element) -> ClassName {
     newest(layouts, name)
 }
 
-/// A class in its newest version.
+/// Returns a class in its newest version.
 pub(super) fn newest(layouts: &Layouts<'_>, name: &str) -> ClassName {
     let info = layouts.versions(name).into_iter().max_by_key(|info| info.version);
     ClassName {
@@ -224,12 +224,13 @@ fn same(name: &str, other: &str) -> bool {
     name == other || type_name::normalize(name) == type_name::normalize(other)
 }
 
-/// Embedded objects, and pointers to them (`kObject`, `kAny`, `kObjectp`, `kAnyp`, ...).
+/// Tells whether an element is an embedded object or a pointer to one (`kObject`, `kAny`, `kObjectp`,
+/// `kAnyp`, ...).
 fn is_object(element: &Element) -> bool {
     matches!(element.code, 61..=64 | 66..=70)
 }
 
-/// `x[3][2]` is called `x`.
+/// Removes the dimensions of a name: `x[3][2]` becomes `x`.
 fn strip_dimensions(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }

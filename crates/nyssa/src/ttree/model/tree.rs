@@ -1,4 +1,4 @@
-//! From the streamed TTree object to the [`Tree`] model.
+//! Builds the [`Tree`] model from the streamed TTree object.
 
 use super::branch::Branches;
 use super::files::Files;
@@ -11,8 +11,8 @@ use crate::streamer::values::{Object, View};
 /// Classes that are trees.
 const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// Reads the tree of a key: its branches, leaves and where their baskets are. No basket is read, and no
-/// other file is looked for: branches whose baskets are in one have no shape.
+/// Reads the tree of a key: its branches, their leaves and the places of their baskets. This reads no basket
+/// and opens no other file. Branches whose baskets are in another file have no shape.
 ///
 /// # Errors
 /// `InvalidArgument` when the object is not a tree; `Unsupported` when the file lacks the streamer
@@ -21,7 +21,8 @@ pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
     load_with(file, key, &mut Files::new(None), false)
 }
 
-/// As [`load`], with the files of its baskets; objects as a whole are bytes with `raw`.
+/// Does the same as [`load`], and opens the other files of its baskets. With `raw`, objects that are not
+/// split are read as bytes.
 pub(crate) fn load_with(
     file: &RootFile,
     key: &KeyEntry,
@@ -40,7 +41,7 @@ pub(crate) fn load_with(
     Ok(tree)
 }
 
-/// Says what baskets inside the tree object take on storage: their share of the compressed object.
+/// Sets the stored size of baskets inside the tree object to their share of the compressed object.
 fn share(branches: &mut [Branch], key: &KeyEntry) {
     let stored = u128::from(key.nbytes.saturating_sub(u32::from(key.keylen)));
     let object = u128::from(key.objlen.max(1));
@@ -66,12 +67,12 @@ fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files, raw: bool) ->
     })
 }
 
-/// Where clusters start: ranges of entries (`fClusterRangeEnd`, last entry inclusive) flushed every
-/// `fClusterSize` entries, and after them every `fAutoFlush` (`TTree::TClusterIterator`). Sizes that
-/// are not positive count bytes, not entries, and say nothing.
+/// Returns the entries at which clusters start (`TTree::TClusterIterator`). In the ranges that end with entry
+/// `fClusterRangeEnd`, clusters have `fClusterSize` entries. After these ranges they have `fAutoFlush`
+/// entries. Sizes that are not positive are numbers of bytes, and give no cluster starts.
 ///
-/// No cluster can start without a new basket, so `baskets` bounds their number; a tree that says
-/// otherwise is taken to say nothing.
+/// Every cluster starts with a new basket, so there cannot be more clusters than `baskets`. If a tree has more,
+/// its cluster sizes are ignored.
 fn cluster_starts(view: View<'_>, entries: u64, baskets: usize) -> Result<Vec<u64>> {
     let optional = |name: &str| match view.get(name) {
         Some(_) => view.i64s(name),

@@ -1,4 +1,4 @@
-//! A TTree as plain data, made from its streamed object and read by the basket reader.
+//! The types of the model of a TTree.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ pub struct Tree {
     pub title: String,
     /// Number of entries.
     pub entries: u64,
-    /// Branches at the top, in order. Sub-branches hang below.
+    /// Top branches, in order. They hold their sub-branches.
     pub branches: Vec<Branch>,
-    /// Entry ranges between auto-flushes where all branches start new baskets; may be empty.
+    /// Entries at which clusters start: all branches start new baskets there. It can be empty.
     pub cluster_starts: Vec<u64>,
 }
 
 /// One branch.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// Branch name as stored; others may have the same.
+    /// Branch name as stored. Several branches can have the same name.
     pub name: String,
-    /// What it is read by, and no other branch: the names of the branches above it and its own, with a
-    /// number where an earlier one is called so.
+    /// Unique path of the branch: the names of the branches above it and its own name. It has a number if an
+    /// earlier branch has the same path.
     pub path: String,
     /// Title, such as `Jet_pt[nJet]/F`.
     pub title: String,
@@ -42,26 +42,26 @@ pub struct Branch {
     pub baskets: Vec<Basket>,
     /// Sub-branches.
     pub branches: Vec<Branch>,
-    /// What the baskets of the branch hold, or why nyssa cannot read it.
+    /// Contents of the baskets, or the reason why nyssa cannot read the branch.
     pub shape: Result<Shape, String>,
-    /// Whether the baskets hold all entries of the tree; where not, the shape says what is missing.
+    /// Whether the baskets hold all entries of the tree. If not, `shape` says what is missing.
     pub complete: bool,
-    /// How the sub-branches make up the objects of a split branch.
+    /// The objects of a split branch, with the sub-branches of their members.
     pub split: Option<Split>,
 }
 
 /// One leaf of a branch.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// Leaf name, with a number where an earlier one of the branch is called so.
+    /// Leaf name. It has a number if an earlier leaf of the branch has the same name.
     pub name: String,
     /// Streamed class: `TLeafF`, ...
     pub class: String,
-    /// Element type, or the reason why it has none.
+    /// Element type; `None` if the leaf has none.
     pub element: Option<Element>,
-    /// Fixed array dimensions after a variable one, outermost first; empty for scalars.
+    /// Fixed dimensions of an array, outermost first, without the variable one. It is empty for scalars.
     pub dimensions: Vec<u64>,
-    /// Name of the leaf (and its branch) that counts this one.
+    /// The leaf that counts the elements of this one.
     pub counter: Option<CountSource>,
     /// `fIsUnsigned`.
     pub unsigned: bool,
@@ -69,7 +69,7 @@ pub struct Leaf {
     pub len: u64,
 }
 
-/// Where the count of a variable-size array comes from.
+/// The leaf that counts the elements of a variable-size array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CountSource {
     /// Branch path of the counter.
@@ -93,14 +93,14 @@ impl From<Number> for Element {
     }
 }
 
-/// What an entry in the baskets of a branch is.
+/// The contents of an entry in the baskets of a branch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// Elements of one leaf.
     Plain(Plain),
-    /// One of each leaf of a leaf list, all of fixed sizes.
+    /// One value of each leaf of a leaf list. All have fixed sizes.
     LeafList,
-    /// What ROOT's streamers wrote.
+    /// Bytes that ROOT's streamers wrote.
     Streamed(Streamed),
 }
 
@@ -109,29 +109,29 @@ pub enum Shape {
 pub struct Plain {
     /// Element type.
     pub element: Element,
-    /// Fixed dimensions, outermost first; inside the variable one if there is a counter.
+    /// Fixed dimensions, outermost first. If there is a counter, they are inside the variable dimension.
     pub dimensions: Vec<u64>,
     /// The counter of a jagged branch.
     pub counter: Option<CountSource>,
 }
 
-/// Objects, or a member of them.
+/// Streamed objects, or a streamed member of objects.
 #[derive(Clone, Debug)]
 pub struct Streamed {
-    /// How they are read.
+    /// Layout of the streamed bytes.
     pub(crate) layout: Arc<ObjectLayout>,
     /// C++ type.
     pub type_name: String,
-    /// Who counts the items of the collection that the member belongs to.
+    /// The leaf that counts the items of the collection, if this is a member of its items.
     pub counter: Option<CountSource>,
-    /// Who counts what is behind a pointer.
+    /// The leaf with the lengths of the arrays that pointers refer to.
     pub lengths: Option<CountSource>,
-    /// Every entry begins with the name of its class (`TLeafObject`).
+    /// Whether every entry begins with the name of its class (`TLeafObject`).
     pub named: bool,
 }
 
 impl Streamed {
-    /// Values of a C++ type, one for each entry.
+    /// Describes values of a C++ type, one for each entry.
     pub fn new(layout: ObjectLayout, type_name: &str) -> Self {
         let type_name = type_name.to_owned();
         Self { layout: Arc::new(layout), type_name, counter: None, lengths: None, named: false }
@@ -148,16 +148,16 @@ impl PartialEq for Streamed {
     }
 }
 
-/// A split object or collection: its members are in sub-branches.
+/// A split object or collection. Its members are in sub-branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// C++ class of the object, or of the items.
     pub class: ClassName,
     /// Members in the order of the class; base classes are called `:_0`, `:_1`, ...
     pub members: Vec<(String, SplitMember)>,
-    /// The C++ type of a collection whose items these are, and who counts them.
+    /// If these are the items of a collection: its C++ type, and the leaf that counts its items.
     pub collection: Option<(String, CountSource)>,
-    /// The Arrow type, or which sub-branch cannot be read and why.
+    /// The Arrow type, or the reason why one of the sub-branches cannot be read.
     pub data_type: Result<DataType, String>,
 }
 
@@ -168,16 +168,16 @@ pub struct ClassName {
     pub name: String,
     /// Version.
     pub version: i32,
-    /// Checksum of the layout; 0 where it is not known.
+    /// Checksum of the layout; 0 if it is not known.
     pub checksum: u32,
 }
 
-/// Where a member of a split object is.
+/// The place of a member of a split object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitMember {
-    /// In the branch of this path.
+    /// The member is in the branch of this path.
     Branch(String),
-    /// In several branches that belong to the same branch as those of the object itself.
+    /// The member is itself an object. Its members are in branches below the same branch.
     Inside(Split),
 }
 
@@ -186,7 +186,7 @@ pub enum SplitMember {
 pub struct Basket {
     /// Offset of its key in the file, bytes.
     pub seek: u64,
-    /// Size on storage with key, bytes; of those inside the tree object their share of it.
+    /// Stored size with key, bytes. For a basket inside the tree object, this is its share of the object.
     pub bytes: u64,
     /// First entry.
     pub first_entry: u64,
@@ -197,27 +197,29 @@ pub struct Basket {
     pub embedded: Option<Arc<[u8]>>,
 }
 
-/// The most bytes that a basket's object size can say.
+/// Largest object size that a basket can have, bytes.
 pub(crate) const BASKET_MAX: u64 = i32::MAX as u64;
 
-/// No algorithm makes more of a byte: a zstd block of four bytes holds 128 KiB of one value.
-const MOST_RATIO: u64 = 1 << 15;
+/// Largest ratio of uncompressed to compressed size of all algorithms. A zstd block of four bytes can hold
+/// 128 KiB of one value.
+const MAX_COMPRESSION_RATIO: u64 = 1 << 15;
 
 impl Basket {
-    /// The most bytes that it can hold uncompressed, in a file of so many bytes.
-    pub(crate) fn most_bytes(&self, file_bytes: u64) -> u64 {
+    /// Returns the largest number of uncompressed bytes that the basket can hold, in a file of `file_bytes`
+    /// bytes.
+    pub(crate) fn max_bytes(&self, file_bytes: u64) -> u64 {
         let stored = match (&self.embedded, self.bytes) {
             (Some(embedded), _) => return embedded.len() as u64,
-            // Only its key says the size.
+            // Only its key has the size.
             (None, 0) => file_bytes,
             (None, bytes) => bytes.min(file_bytes),
         };
-        stored.saturating_mul(MOST_RATIO).min(BASKET_MAX)
+        stored.saturating_mul(MAX_COMPRESSION_RATIO).min(BASKET_MAX)
     }
 }
 
 impl Shape {
-    /// Who counts the items of an entry, where their number varies.
+    /// Returns the leaf that counts the items of an entry, if their number varies.
     pub fn counter(&self) -> Option<&CountSource> {
         match self {
             Self::Plain(plain) => plain.counter.as_ref(),
@@ -228,7 +230,7 @@ impl Shape {
 }
 
 impl Split {
-    /// The members in branches, with those of the objects inside.
+    /// Returns the branches of the members, with those of the objects inside.
     pub fn branches(&self) -> Vec<&str> {
         let mut found = Vec::new();
         for (_, member) in &self.members {
@@ -242,7 +244,7 @@ impl Split {
 }
 
 impl Element {
-    /// The number; `None` for strings.
+    /// Returns the type of number; `None` for strings.
     pub fn number(self) -> Option<Number> {
         match self {
             Self::Number(number) => Some(number),
@@ -250,12 +252,12 @@ impl Element {
         }
     }
 
-    /// The Arrow type of one element.
+    /// Returns the Arrow type of one element.
     pub fn data_type(self) -> DataType {
         self.number().map_or(DataType::LargeBinary, Number::data_type)
     }
 
-    /// Size of one streamed element in bytes; `None` for strings.
+    /// Returns the size of one streamed element in bytes; `None` for strings.
     pub fn size(self) -> Option<usize> {
         self.number().map(Number::size)
     }

@@ -1,4 +1,4 @@
-//! Baskets that are fetched before the branches are read that they belong to.
+//! Fetches baskets before their branches are read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::Reader;
 use crate::ttree::model::{Basket, Branch};
 
 impl Reader {
-    /// The same reader, prepared to fetch baskets ahead if its source is far away.
+    /// Returns the same reader, prepared to fetch baskets ahead if its source is far away.
     #[must_use]
     pub(crate) fn reading_ahead(mut self) -> Self {
         if !self.source.limits().is_near() {
@@ -20,23 +20,24 @@ impl Reader {
         self
     }
 
-    /// Begins to fetch the baskets of `units`, of which at most `bytes` are fetched and not used. `None`
-    /// where nothing is to be fetched ahead.
+    /// Begins to fetch the baskets of `units`. At most `bytes` are fetched and not yet used. Returns `None`
+    /// when nothing is fetched ahead.
     pub(crate) fn announce(&self, units: Vec<Vec<Range<u64>>>, bytes: u64) -> Option<Announced> {
         Some(self.ahead.as_ref()?.announce(units, bytes))
     }
 
-    /// Whether baskets are fetched ahead.
+    /// Tells whether baskets are fetched ahead.
     pub(crate) fn reads_ahead(&self) -> bool {
         self.ahead.is_some()
     }
 
-    /// Where the baskets lie that hold `entries` of a branch: those in the file whose sizes are known.
+    /// Returns the byte ranges of the baskets that hold `entries` of a branch and that are in the file with
+    /// known sizes.
     pub(crate) fn basket_ranges(&self, branch: &Branch, entries: &Range<u64>) -> Vec<Range<u64>> {
         self.baskets_in_file(branch, entries).map(range).collect()
     }
 
-    /// The baskets in the file, of known size, that hold `entries` of a branch.
+    /// Returns the baskets that hold `entries` of a branch and that are in the file with known sizes.
     pub(super) fn baskets_in_file<'b>(
         &self,
         branch: &'b Branch,
@@ -49,14 +50,14 @@ impl Reader {
         branch.baskets.iter().filter(holds).filter(|basket| self.is_in_file(basket))
     }
 
-    /// Whether a basket is in the file, and its size known.
+    /// Tells whether a basket is in the file and its size is known.
     pub(super) fn is_in_file(&self, basket: &Basket) -> bool {
         let known = basket.embedded.is_none() && basket.bytes > 0;
         known && self.check_in_file(&range(basket)).is_ok()
     }
 }
 
-/// Where a basket lies.
+/// Returns the byte range of a basket.
 pub(super) fn range(basket: &Basket) -> Range<u64> {
     basket.seek..basket.seek.saturating_add(basket.bytes)
 }

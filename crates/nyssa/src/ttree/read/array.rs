@@ -1,4 +1,4 @@
-//! Native elements to Arrow arrays.
+//! Builds Arrow arrays from native elements.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::guard;
 use crate::ttree::model::Element;
 use crate::ttree::model::{Layout, Member};
 
-/// A zeroed buffer aligned for every element type.
+/// Returns a zeroed buffer that is aligned for every element type.
 ///
 /// # Errors
 /// `LimitExceeded` when memory is short.
 pub(crate) fn zeroed(len: usize) -> Result<MutableBuffer> {
     let words = len.div_ceil(8);
-    // Ask first: a zeroed vector aborts when there is no memory, but is not touched before its use.
+    // The memory is reserved first, because a zeroed vector aborts the program when there is no memory.
     Vec::<u64>::new()
         .try_reserve_exact(words)
         .map_err(|_| Error::limit(format!("cannot allocate {len} bytes for an array")))?;
@@ -32,7 +32,8 @@ pub(crate) fn zeroed(len: usize) -> Result<MutableBuffer> {
     Ok(buffer)
 }
 
-/// The array of `items` items whose members' elements are in `buffers`, in lists by `offsets`.
+/// Builds the array of `items` items. `buffers` hold the elements of their members. `offsets` divide the
+/// items into lists.
 ///
 /// # Errors
 /// `Unsupported` for dimensions beyond Arrow's.
@@ -59,11 +60,11 @@ pub(crate) fn build(
     Ok(Arc::new(LargeListArray::try_new(field, offsets, array, None).map_err(arrow)?))
 }
 
-/// Arrays of one type one after the other, in lists by `offsets`.
+/// Joins arrays of one type. `offsets` divide their values into lists.
 ///
 /// # Errors
-/// `LimitExceeded` where there are more values than Arrow counts; `OutOfSpecification` when there
-/// are not as many as `offsets` say.
+/// `LimitExceeded` when there are more values than an Arrow array can have; `OutOfSpecification` when the
+/// number of values is not the one that `offsets` give.
 pub(crate) fn concatenate(
     mut arrays: Vec<ArrayRef>,
     item: Field,
@@ -83,10 +84,10 @@ pub(crate) fn concatenate(
     lists(array, item, offsets)
 }
 
-/// Lists of items.
+/// Divides items into lists.
 ///
 /// # Errors
-/// `OutOfSpecification` when there are not as many as `offsets` say.
+/// `OutOfSpecification` when the number of items is not the one that `offsets` give.
 pub(crate) fn lists(items: ArrayRef, item: Field, offsets: OffsetBuffer<i64>) -> Result<ArrayRef> {
     if items.len() as i64 != offsets.last() {
         return Err(Error::out_of_spec(format!(
@@ -98,7 +99,7 @@ pub(crate) fn lists(items: ArrayRef, item: Field, offsets: OffsetBuffer<i64>) ->
     Ok(Arc::new(LargeListArray::try_new(Arc::new(item), offsets, items, None).map_err(arrow)?))
 }
 
-/// The items of a list array, without its offsets.
+/// Returns the items of a list array, without its offsets.
 ///
 /// # Errors
 /// `OutOfSpecification` for an array of another type.
@@ -114,15 +115,15 @@ pub(crate) fn items(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(list.values().slice(first, last - first))
 }
 
-/// Strings of these bytes.
+/// Builds a string array from these bytes.
 ///
 /// # Errors
-/// `Unsupported` when Arrow refuses them.
+/// `Unsupported` when Arrow rejects them.
 pub(crate) fn strings(bytes: Buffer, offsets: OffsetBuffer<i64>) -> Result<ArrayRef> {
     Ok(Arc::new(LargeBinaryArray::try_new(offsets, bytes, None).map_err(arrow)?))
 }
 
-/// Native elements as `items` items of fixed dimensions.
+/// Builds `items` items of fixed dimensions from native elements.
 fn fixed(member: &Member, buffer: Buffer, items: usize) -> Result<ArrayRef> {
     let mut array = elements(member.element, buffer);
     for (depth, &size) in member.dimensions.iter().enumerate().rev() {
@@ -143,7 +144,7 @@ fn elements(element: Element, buffer: Buffer) -> ArrayRef {
     fn primitive<T: ArrowPrimitiveType>(buffer: Buffer) -> ArrayRef {
         Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(buffer), None))
     }
-    // Strings are bytes here.
+    // A string is an array of bytes here.
     let number = element.number().unwrap_or(Number::UInt8);
     with_number!(number, T => primitive::<T>(buffer), bool => {
         let length = buffer.len();
@@ -151,7 +152,7 @@ fn elements(element: Element, buffer: Buffer) -> ArrayRef {
     })
 }
 
-/// Eight bools of one byte each (0 or 1) to a byte, the first to its lowest bit.
+/// Packs eight bools of one byte each (0 or 1) into a byte. The first becomes the lowest bit.
 fn pack(bools: &[u8]) -> Vec<u8> {
     // Byte i of the word has its bit at 8 i; times 2^(56 - 7 i) puts that bit at 56 + i.
     const SPREAD: u64 = 0x0102_0408_1020_4080;
@@ -166,7 +167,7 @@ fn pack(bools: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Arrow refused what was built: an inconsistency that earlier checks should have caught.
+/// The error when Arrow rejects an array. Earlier checks should have found the inconsistency.
 fn arrow(error: ArrowError) -> Error {
     Error::unsupported("the elements do not form an Arrow array").with_source(error)
 }

@@ -1,4 +1,4 @@
-//! Arrays of sub-branches to the records of a split branch.
+//! Builds the records of a split branch from the arrays of its sub-branches.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::guard;
 use crate::ttree::model::{Split, SplitMember};
 
-/// The array of a split branch: `of` gives that of a sub-branch. `offsets` are those of the items of a
-/// collection, `rows` is the number of entries.
+/// Builds the array of a split branch. `of` returns the array of a sub-branch. `offsets` divide the items of
+/// a collection into entries. `rows` is the number of entries.
 pub(super) fn build(
     split: &Split,
     offsets: Option<OffsetBuffer<i64>>,

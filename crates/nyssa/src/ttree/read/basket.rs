@@ -16,23 +16,24 @@ use crate::compression;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Added to a key's version when its seeks are 64 bits wide.
+/// Number that ROOT adds to the version of a key with 64-bit offsets.
 const LARGE_KEY: i16 = 1000;
-/// `TBasket::EIOBits::kGenerateOffsetMap`: offsets are left out where the counter gives them, and
-/// stored as sizes where it does not.
+/// `TBasket::EIOBits::kGenerateOffsetMap`: the basket stores no offsets when the counter gives them, and
+/// sizes instead of offsets otherwise.
 const GENERATE_OFFSETS: u8 = 1;
-/// Added to the flag when the offsets have been left out.
+/// Number that ROOT adds to the flag when the basket stores no offsets.
 const FLAG_GENERATED: u8 = 80;
 /// Offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
 
-/// Payloads beyond this size are believed only as far as their compressed chunks bear it out, bytes.
+/// Size in bytes from which memory for a payload is allocated step by step, as its compressed blocks prove
+/// it.
 const LARGE_PAYLOAD: usize = 16 << 20;
 
-/// What a basket must be according to its branch; numbers that the key repeats are compared.
+/// The description of a basket in its branch. The key repeats these numbers, and they are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    /// Size with key, bytes; 0 when the branch does not say.
+    /// Size with key, bytes; 0 when the branch does not store it.
     pub bytes: u64,
     /// Offset of the key in the file; `None` for embedded baskets.
     pub seek: Option<u64>,
@@ -59,24 +60,24 @@ pub(crate) struct Header {
     pub entries: usize,
     /// End of the data, counted from the start of the key, bytes.
     pub last: usize,
-    /// Which arrays follow.
+    /// Flag that says which arrays follow.
     pub flag: u8,
-    /// Optional features.
+    /// Bits of optional features (`TBasket::EIOBits`).
     pub io_bits: u8,
 }
 
 /// The offsets of a basket's entries, as stored.
 #[derive(Clone, Copy, Debug)]
 enum Stored<'a> {
-    /// Every entry has the same size, or the counter tells.
+    /// None: every entry has the same size, or the counter gives it.
     Absent,
     /// Big-endian 32-bit offsets from the start of the key.
     Offsets(&'a [u8]),
-    /// Big-endian 32-bit sizes, the first of them that of entry 0 at index 1.
+    /// Big-endian 32-bit sizes. The size of entry 0 is at index 1.
     Sizes(&'a [u8]),
 }
 
-/// A basket ready to decode.
+/// The contents of a basket, ready to decode.
 #[derive(Debug)]
 pub(crate) struct Contents<'a> {
     /// Elements of all entries, big-endian, one entry after the other.
@@ -88,7 +89,7 @@ pub(crate) struct Contents<'a> {
 }
 
 impl Header {
-    /// Reads a header at the cursor, which is left at the first byte behind the flag.
+    /// Reads a header at the cursor. The cursor is then at the first byte after the flag.
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
         let size = |cursor: &Cursor<'_>, value: i32, what: &str| {
             usize::try_from(value)
@@ -133,12 +134,11 @@ impl Header {
         Ok(Self { nbytes, keylen, objlen, seek, class, version, entries, last, flag, io_bits })
     }
 
-    /// Compares what the key says with what the branch says.
+    /// Compares the numbers in the key with those in the branch.
     fn check(&self, expected: &Expected, at: &Cursor<'_>) -> Result<()> {
         let differs = |what: &str, key: u64, branch: u64| {
-            Err(at.error(format!(
-                "the basket's key says {key} {what}, its branch's table says {branch}"
-            )))
+            Err(at
+                .error(format!("the basket's key says {key} {what}, but its branch says {branch}")))
         };
         if self.entries as u64 != expected.entries {
             return differs("entries", self.entries as u64, expected.entries);
@@ -149,14 +149,14 @@ impl Header {
         }
         if self.seek != seek {
             return Err(at.error(format!(
-                "the basket's key says that it lies at byte {}, its branch's table that it lies at byte {seek}",
+                "the basket's key says that the basket is at byte {}, but its branch says at byte {seek}",
                 self.seek
             )));
         }
         Ok(())
     }
 
-    /// Number of data bytes, `fLast` less the key.
+    /// Returns the number of data bytes: `fLast` minus the length of the key.
     fn border(&self, at: &Cursor<'_>) -> Result<usize> {
         self.last.checked_sub(self.keylen).ok_or_else(|| {
             at.error(format!(
@@ -168,13 +168,14 @@ impl Header {
 }
 
 impl<'a> Contents<'a> {
-    /// Bytes of the key and the basket's header, from which references in the data count.
+    /// Size of the key and the basket's header, bytes. References in the data count from the start of the
+    /// key.
     pub(crate) fn keylen(&self) -> usize {
         self.keylen
     }
 
-    /// Opens a basket read from a file: `raw` are its bytes, `scratch` takes the payload where it is
-    /// compressed.
+    /// Opens a basket that was read from a file. `raw` are its bytes. A compressed payload is decompressed to
+    /// `scratch`.
     ///
     /// # Errors
     /// `OutOfSpecification` with the byte offset where key, table and payload disagree, `Unsupported`
@@ -188,7 +189,7 @@ impl<'a> Contents<'a> {
         Self::of(&header, payload, expected)
     }
 
-    /// The contents of a basket of this header and decompressed payload.
+    /// Makes the contents of a basket from its header and its decompressed payload.
     fn of(header: &Header, payload: &'a [u8], expected: &Expected) -> Result<Self> {
         let start = Cursor::new(payload, expected.seek.unwrap_or(0));
         let border = header.border(&start)?;
@@ -213,10 +214,10 @@ impl<'a> Contents<'a> {
     }
 
     /// Opens a basket that was streamed inside its tree (`TBranch::fBaskets`): `raw` is the streamed
-    /// `TBasket`, never compressed. A key followed by its payload, as on disk, is taken too.
+    /// `TBasket`, which is never compressed. A key followed by its payload, as on disk, is accepted too.
     ///
     /// # Errors
-    /// As [`Contents::open`].
+    /// Those of [`Contents::open`].
     pub(crate) fn open_embedded(
         raw: &'a [u8],
         expected: &Expected,
@@ -250,11 +251,11 @@ impl<'a> Contents<'a> {
         Ok(Self { data, entries: header.entries, keylen: header.keylen, mask, stored })
     }
 
-    /// Byte offsets in `data` of the entries `rows`, one more than there are rows; `None` where none
-    /// are stored.
+    /// Returns the byte offsets in `data` of the entries `rows`, one more than rows. Returns `None` when the
+    /// basket stores no offsets.
     ///
     /// # Errors
-    /// `OutOfSpecification` when they do not rise from 0 to the end of the data.
+    /// `OutOfSpecification` when the offsets do not increase from 0 to the end of the data.
     pub(crate) fn offsets(&self, rows: Range<usize>) -> Result<Option<Vec<usize>>> {
         let (array, sizes) = match self.stored {
             Stored::Absent => return Ok(None),
@@ -263,7 +264,7 @@ impl<'a> Contents<'a> {
         };
         let mut offsets = Vec::with_capacity(rows.len() + 1);
         let mut end = 0;
-        // Sizes add up from the first entry on.
+        // Sizes are summed from the first entry on.
         let first = if sizes { 0 } else { rows.start };
         let stored = array.as_chunks::<4>().0.iter().take(self.entries).enumerate();
         for (entry, value) in stored.take(rows.end.saturating_add(1)).skip(first) {
@@ -302,12 +303,12 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Decompresses a basket read from a file: `raw` are its bytes.
+    /// Decompresses a basket that was read from a file. `raw` are its bytes.
     ///
     /// # Errors
-    /// As [`Contents::open`].
+    /// Those of [`Contents::open`].
     pub(crate) fn new(raw: &[u8], expected: &Expected) -> Result<Self> {
-        // Of the right size, where the size can be believed.
+        // The memory has the right size at once if the size is small enough to be trusted.
         let size = payload_size(raw).filter(|&size| size <= LARGE_PAYLOAD).unwrap_or_default();
         let mut scratch = vec![0; size];
         let (header, payload) = payload(raw, expected, &mut scratch)?;
@@ -317,27 +318,28 @@ impl Opened {
         Ok(Self { header, payload })
     }
 
-    /// Bytes of memory.
+    /// Returns the number of bytes in memory.
     pub(crate) fn len(&self) -> usize {
         self.payload.capacity()
     }
 
-    /// Its contents.
+    /// Returns its contents.
     ///
     /// # Errors
-    /// As [`Contents::open`].
+    /// Those of [`Contents::open`].
     pub(crate) fn contents(&self, expected: &Expected) -> Result<Contents<'_>> {
         Contents::of(&self.header, &self.payload, expected)
     }
 }
 
-/// Bytes of the payload of a basket read from a file, once it is decompressed; `None` where its key
-/// cannot be read.
+/// Returns the size in bytes of the decompressed payload of a basket that was read from a file. Returns
+/// `None` when its key cannot be read.
 pub(crate) fn payload_size(raw: &[u8]) -> Option<usize> {
     Header::read(&mut Cursor::new(raw, 0)).ok().map(|header| header.objlen)
 }
 
-/// Header and payload of a basket read from a file; `scratch` takes the payload where it is compressed.
+/// Returns header and payload of a basket that was read from a file. A compressed payload is decompressed to
+/// `scratch`.
 fn payload<'a>(
     raw: &'a [u8],
     expected: &Expected,
@@ -350,14 +352,14 @@ fn payload<'a>(
     header.check(expected, &start)?;
     if header.keylen < cursor.position() {
         return Err(start.error(format!(
-            "the basket's key is {} bytes long by itself and {} by what it holds",
+            "the basket's key says that it has {} bytes, but it has {}",
             header.keylen,
             cursor.position()
         )));
     }
     let stored = raw.get(header.keylen..header.nbytes).ok_or_else(|| {
         start.error(format!(
-            "the basket's key says {} bytes, {} of them the key, where {} were read",
+            "the basket's key says {} bytes with {} bytes for the key itself, but {} bytes were read",
             header.nbytes,
             header.keylen,
             raw.len()
@@ -371,8 +373,8 @@ fn payload<'a>(
     Ok((header, payload))
 }
 
-/// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count and the numbers,
-/// one for each entry and usually one more.
+/// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count, then the offsets, one
+/// for each entry and usually one more.
 fn offset_array(data: &[u8], entries: usize) -> Result<(&[u8], &[u8])> {
     let short = || Error::out_of_spec("the basket ends inside its entry offsets");
     let (count, data) = data.split_first_chunk::<4>().ok_or_else(short)?;
@@ -395,12 +397,12 @@ fn inflate<'a>(
 ) -> Result<&'a [u8]> {
     let place = |error: Error| error.at(|place| place.offset = Some(at.offset()));
     if objlen > LARGE_PAYLOAD && scratch.len() < objlen {
-        // Only as large as what there really is.
+        // The memory grows only with the data that are really there.
         *scratch = compression::decompress_to_vec(stored, objlen, "a basket").map_err(place)?;
         return Ok(&scratch[..objlen]);
     }
     if scratch.len() < objlen {
-        // Room for the somewhat larger ones that follow; memory that is not used costs nothing.
+        // Later baskets may be a little larger. Memory that is not used costs nothing.
         *scratch = vec![0; objlen.next_power_of_two()];
     }
     compression::decompress(stored, &mut scratch[..objlen]).map_err(place)?;

@@ -1,14 +1,15 @@
-//! Entry ranges of a tree that are cheap to read on their own.
+//! Divides the entries of a tree into clusters: ranges that need little more than their own bytes.
 
 use std::ops::Range;
 
 use crate::ttree::model::{Branch, Tree};
 
-/// Stored bytes of all branches that a cluster should have at least, where the tree does not say where
-/// its clusters start: ROOT's own default for flushing a tree is 30 MB.
+/// Smallest number of stored bytes of a cluster, for trees that do not store where their clusters start.
+/// ROOT's default for flushing a tree is 30 MB too.
 const CLUSTER_BYTES: u64 = 30_000_000;
 
-/// The clusters between auto-flushes; else ranges that start where a basket of the largest branch does.
+/// Returns the clusters that auto-flushes made. Without them, returns ranges that start with a basket of the
+/// largest branch.
 pub(crate) fn of_tree(tree: &Tree) -> Vec<Range<u64>> {
     let mut starts = if tree.cluster_starts.is_empty() {
         basket_starts(tree)
@@ -30,7 +31,8 @@ pub(crate) fn of_tree(tree: &Tree) -> Vec<Range<u64>> {
     clusters
 }
 
-/// Basket starts of the largest branch, thinned out to about [`CLUSTER_BYTES`] of the whole tree.
+/// Selects basket starts of the largest branch so that about [`CLUSTER_BYTES`] of the tree are between two of
+/// them.
 fn basket_starts(tree: &Tree) -> Vec<u64> {
     let mut largest: Option<(&Branch, u64)> = None;
     let mut total = 0_u64;
@@ -42,7 +44,7 @@ fn basket_starts(tree: &Tree) -> Vec<u64> {
         }
     });
     let Some((branch, bytes)) = largest else { return Vec::new() };
-    // Bytes of the largest branch that stand for a cluster of the whole tree.
+    // Number of bytes that the largest branch has in one cluster.
     let share = (CLUSTER_BYTES as f64 * bytes as f64 / (total as f64).max(1.0)) as u64;
     let mut starts = Vec::new();
     let mut since = 0_u64;

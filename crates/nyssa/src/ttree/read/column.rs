@@ -1,4 +1,4 @@
-//! One branch being read: which baskets, and where the elements of each go.
+//! One branch during a read: the baskets that are needed, and the places of their elements in the output.
 
 use std::ops::Range;
 
@@ -15,62 +15,64 @@ use crate::streamer::Values;
 use crate::ttree::model::{Basket, Branch};
 use crate::ttree::model::{Kind, Layout, Member};
 
-/// Room for values to come, of what the first basket lets expect: the others vary a little.
-const ROOM: f64 = 1.1;
-/// Most room for values to come, bytes per stored byte.
-const MOST_ROOM: u64 = 8;
+/// Memory that is reserved for the values of later baskets, relative to the size that the first basket
+/// suggests. It is more than 1 because sizes vary a little.
+const RESERVE_FACTOR: f64 = 1.1;
+/// Largest memory that is reserved for the values of later baskets, in bytes per stored byte.
+const MAX_RESERVED_PER_BYTE: u64 = 8;
 
-/// A branch and what is read of it.
+/// A branch, and the entries that are read from it.
 pub(crate) struct Column<'r> {
     /// The branch.
     pub branch: &'r Branch,
-    /// What its entries look like.
+    /// Layout of its entries.
     pub layout: Layout,
     /// Entries read.
     entries: Range<u64>,
-    /// Offsets of a jagged branch in items, from its counter: one more than entries, from 0.
+    /// Offsets of a jagged branch in items, from its counter: one more than entries, starting at 0.
     counts: Option<OffsetBuffer<i64>>,
-    /// Lengths of what is behind pointers, one for each value.
+    /// Lengths of the arrays that pointers refer to, one for each value.
     lengths: Option<Vec<usize>>,
     /// The baskets that hold these entries.
     baskets: Range<usize>,
-    /// Other branches may ask for entries before these, to know where theirs lie.
+    /// Whether the branch is a counter. Other branches may then need earlier entries of it, to find their own
+    /// elements.
     pub counts_others: bool,
 }
 
-/// What was decoded.
+/// The decoded data of a branch.
 pub(crate) enum Decoded {
     /// One buffer for each member of the layout.
     Placed(Vec<Buffer>),
-    /// Pieces in the order of their baskets.
+    /// Decoded data in the order of the baskets.
     Found(Vec<Found>),
 }
 
 /// The final bytes of one member of the layout.
 pub(crate) struct Output {
-    /// Bytes.
+    /// Size, bytes.
     pub size: usize,
-    /// Bools become bits when all is decoded, so these bytes do not last.
+    /// Whether the bytes are only needed until everything is decoded: bools become bits then.
     pub temporary: bool,
 }
 
-/// What baskets in a row yield whose sizes were not known beforehand.
+/// The data of consecutive baskets whose sizes are known only after they are decoded.
 pub(crate) struct Found {
     /// The baskets.
     pub baskets: Range<usize>,
-    /// Streamed values; else the elements below.
+    /// Streamed values. `None` for elements, which are in `bytes`.
     values: Option<Values>,
     /// Native elements or string bytes.
     bytes: Vec<u8>,
-    /// Where the items or bytes of each entry begin, and the end.
+    /// Offsets at which the items or bytes of each entry begin, and the end.
     offsets: Vec<i64>,
 }
 
-/// Where one basket's elements go.
+/// The place where the elements of one basket are written.
 pub(crate) enum Target<'a> {
-    /// Its slices of the final buffers.
+    /// The basket's slices of the final buffers.
     Placed(Vec<&'a mut [u8]>),
-    /// Behind what the baskets before it yielded.
+    /// The data of earlier baskets, to which the basket's elements are appended.
     Found(&'a mut Found),
 }
 
@@ -80,7 +82,7 @@ struct Part {
     rows: Range<usize>,
     /// Items of these entries.
     items: usize,
-    /// Whether that is the whole basket.
+    /// Whether the part is the whole basket.
     whole: bool,
 }
 
@@ -112,7 +114,7 @@ impl<'r> Column<'r> {
             && let (Kind::Streamed(_), Some(counter)) = (&layout.kind, layout.counter())
         {
             return Err(Error::unsupported(format!(
-                "it has as many values as {} says, which cannot be read",
+                "its number of values is in {}, which cannot be read",
                 counter.leaf
             )));
         }
@@ -123,11 +125,11 @@ impl<'r> Column<'r> {
         (self.entries.end - self.entries.start) as usize
     }
 
-    /// The outputs, one for each member of the layout; `None` where sizes are only known once decoded
-    /// (strings, jagged branches without a counter).
+    /// Returns the outputs, one for each member of the layout. Returns `None` when sizes are known only after
+    /// decoding (strings, jagged branches without a counter).
     ///
     /// # Errors
-    /// `OutOfSpecification` when the baskets cannot hold so much.
+    /// `OutOfSpecification` when the baskets cannot hold so many elements.
     pub(crate) fn outputs(&self, file_bytes: u64) -> Result<Option<Vec<Output>>> {
         let items = match (&self.layout.kind, &self.counts) {
             (Kind::Fixed, _) => self.len(),
@@ -136,10 +138,10 @@ impl<'r> Column<'r> {
         };
         let stride = self.layout.stride;
         let most =
-            self.baskets.clone().map(|index| self.branch.baskets[index].most_bytes(file_bytes));
+            self.baskets.clone().map(|index| self.branch.baskets[index].max_bytes(file_bytes));
         if (items as u64).saturating_mul(stride as u64) > most.fold(0, u64::saturating_add) {
             return Err(Error::out_of_spec(format!(
-                "{items} elements of {stride} bytes cannot be in {} baskets",
+                "{items} elements of {stride} bytes do not fit in {} baskets",
                 self.baskets.len()
             )));
         }
@@ -150,8 +152,8 @@ impl<'r> Column<'r> {
         Ok(Some(self.layout.members.iter().map(output).collect()))
     }
 
-    /// A place for what basket `first` and those behind it yield, where sizes are only known once
-    /// decoded.
+    /// Makes an empty place for the data of basket `first` and of the baskets after it, for branches whose
+    /// sizes are known only after decoding.
     pub(crate) fn found(&self, first: usize) -> Found {
         let values = match &self.layout.kind {
             Kind::Streamed(streamed) => Some(streamed.layout.values()),
@@ -160,7 +162,7 @@ impl<'r> Column<'r> {
         Found { baskets: first..first, values, bytes: Vec::new(), offsets: vec![0] }
     }
 
-    /// Makes room for the baskets behind those of `found`, judged by their stored sizes.
+    /// Reserves memory for the baskets after those of `found`, estimated from their stored sizes.
     pub(crate) fn reserve(&self, found: &mut Found) {
         let bytes = |baskets: Range<usize>| {
             let sizes = self.branch.baskets[baskets].iter().map(|basket| basket.bytes);
@@ -169,26 +171,26 @@ impl<'r> Column<'r> {
         let (known, to_come) =
             (bytes(found.baskets.clone()), bytes(found.baskets.end..self.baskets.end));
         if let (Some(values), 1..) = (&mut found.values, known) {
-            let more = to_come as f64 / known as f64 * ROOM;
-            let limit = to_come.saturating_mul(MOST_ROOM);
+            let more = to_come as f64 / known as f64 * RESERVE_FACTOR;
+            let limit = to_come.saturating_mul(MAX_RESERVED_PER_BYTE);
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             values.reserve(more, limit);
         }
     }
 
-    /// Whether entries behind those that are read are in basket `index`.
+    /// Tells whether basket `index` has entries after those that are read.
     pub(crate) fn reach(&self, index: usize) -> Reach {
         let basket = &self.branch.baskets[index];
         let end = basket.first_entry.saturating_add(basket.entries);
         if end > self.entries.end { Reach::Beyond } else { Reach::Ends }
     }
 
-    /// Whether basket `index` is used again in this read or a later one.
+    /// Tells whether this read or a later one uses basket `index` again.
     pub(crate) fn next_use(&self, index: usize) -> Reach {
         if self.counts_others { Reach::Beyond } else { self.reach(index) }
     }
 
-    /// The part of basket `index` that is read.
+    /// Returns the part of basket `index` that is read.
     fn part(&self, index: usize) -> Part {
         let basket = &self.branch.baskets[index];
         let end = basket.first_entry + basket.entries;
@@ -204,8 +206,8 @@ impl<'r> Column<'r> {
         Part { rows: first..first + (to - from), items, whole }
     }
 
-    /// Every basket, in order, and its slices of the final `buffers`, one for each member of the layout,
-    /// where its place is known beforehand.
+    /// Returns every basket, in order. When its place is known before decoding, it comes with its slices of
+    /// the final `buffers`, one for each member of the layout.
     pub(crate) fn places<'a>(
         &self,
         buffers: Option<Vec<&'a mut [u8]>>,
@@ -225,7 +227,7 @@ impl<'r> Column<'r> {
             .collect()
     }
 
-    /// The Arrow array of what was decoded.
+    /// Builds the Arrow array from the decoded data.
     ///
     /// # Errors
     /// `Unsupported` for dimensions beyond Arrow's, `LimitExceeded` when memory is short.
@@ -247,11 +249,12 @@ impl<'r> Column<'r> {
         array::build(&self.layout, buffers, offsets, items)
     }
 
-    /// Decodes what is read of basket `index`. `skip` gives the number of items in an entry range by
-    /// the counter; it is asked only where a part is read of a basket that cannot tell itself.
+    /// Decodes the part of basket `index` that is read. `skip` returns the number of items in an entry range,
+    /// from the counter. It is called only for a part of a basket that does not store this number.
     ///
     /// # Errors
-    /// `OutOfSpecification` when the basket does not hold the items that branch or counter say.
+    /// `OutOfSpecification` when the basket does not hold the number of items that the branch or the counter
+    /// gives.
     pub(crate) fn decode(
         &self,
         index: usize,
@@ -298,8 +301,8 @@ impl<'r> Column<'r> {
         Ok(())
     }
 
-    /// The bytes of the part's items, which begin at `start` of the basket's data; all of the data
-    /// where the part is the whole basket.
+    /// Returns the bytes of the part's items, which begin at `start` of the basket's data. When the part is
+    /// the whole basket, this is all of the data.
     fn take<'a>(
         &self,
         basket: &Basket,
@@ -321,7 +324,7 @@ impl<'r> Column<'r> {
         }
     }
 
-    /// The values of these entries of a basket of streamed ones.
+    /// Decodes these entries of a basket with streamed values.
     fn decode_streamed(
         &self,
         basket: &Basket,
@@ -334,7 +337,7 @@ impl<'r> Column<'r> {
         else {
             return Ok(());
         };
-        // Of this read: the row of the first entry.
+        // The row of the first entry in this read.
         let first = (basket.first_entry + rows.start as u64).saturating_sub(self.entries.start);
         let first = guard::to_usize(first, "an entry")?;
         let offset = |row: usize| match &self.counts {
@@ -356,7 +359,7 @@ impl<'r> Column<'r> {
         streamed::decode(streamed, contents, &rows, values)
     }
 
-    /// The values of all baskets, in lists for a member of a collection.
+    /// Joins the values of all baskets. For a member of a collection, it puts them in lists.
     fn finish_streamed(&self, found: Vec<Found>) -> Result<ArrayRef> {
         let Kind::Streamed(streamed) = &self.layout.kind else {
             return Err(Error::unsupported("a branch that is not streamed"));
@@ -379,7 +382,7 @@ impl<'r> Column<'r> {
         let said = (start / stride).saturating_add(part.items);
         let least = if part.whole { "" } else { " or more" };
         Error::out_of_spec(format!(
-            "branch {name} says {} elements in the basket, its counter {counter} says {said}{least}",
+            "branch {name} has {} elements in the basket, but its counter {counter} says {said}{least}",
             have / stride
         ))
     }
@@ -420,11 +423,11 @@ impl<'r> Column<'r> {
     }
 }
 
-/// The baskets that hold `entries`, checked to be contiguous.
+/// Finds the baskets that hold `entries` and checks that they are contiguous.
 fn baskets(branch: &Branch, entries: &Range<u64>) -> Result<Range<usize>> {
     if entries.end > branch.entries {
         return Err(Error::out_of_spec(format!(
-            "the branch has {} entries, entry {} was asked for",
+            "the branch has {} entries, but entry {} was requested",
             branch.entries,
             entries.end - 1
         )));
@@ -457,13 +460,14 @@ fn baskets(branch: &Branch, entries: &Range<u64>) -> Result<Range<usize>> {
 }
 
 impl Found {
-    /// One more entry, of so many items or bytes.
+    /// Adds one entry of `length` items or bytes.
     fn push(&mut self, length: usize) {
         let end = self.offsets.last().copied().unwrap_or_default();
         self.offsets.push(end + length as i64);
     }
 
-    /// The elements, if they lie where elements of any type may, and where entries begin. Nothing is copied.
+    /// Takes the elements and the offsets of entries without a copy, if the elements are aligned for every
+    /// type.
     fn whole(&mut self) -> Option<(Buffer, OffsetBuffer<i64>)> {
         self.bytes.shrink_to_fit();
         self.offsets.shrink_to_fit();
@@ -475,7 +479,7 @@ impl Found {
     }
 }
 
-/// All baskets' elements in one buffer, and the offsets of the entries in items.
+/// Joins the elements of all baskets in one buffer, and returns it with the offsets of the entries in items.
 fn concatenate(mut found: Vec<Found>, rows: usize) -> Result<(Buffer, OffsetBuffer<i64>)> {
     if let [only] = &mut found[..]
         && let Some(whole) = only.whole()

@@ -1,4 +1,4 @@
-//! Counters of jagged branches: an integer branch to offsets.
+//! Converts the counters of jagged branches to offsets.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -11,8 +11,9 @@ use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
 
-/// Offsets (one more than entries, from 0) whose differences are the integers of `counter`, or of its
-/// member `leaf` where it is a record. `first` is the entry of the first integer, for messages.
+/// Returns the offsets (one more than entries, starting at 0) whose differences are the integers of
+/// `counter`, or of its member `leaf` if it is a record. Messages count entries from `first`, the entry of
+/// the first integer.
 ///
 /// # Errors
 /// `OutOfSpecification` for a negative count or a sum beyond 63 bits, `Unsupported` when the counter
@@ -33,10 +34,10 @@ pub(crate) fn offsets(counter: &ArrayRef, leaf: &str, first: u64) -> Result<Offs
     }
 }
 
-/// The lengths that a branch holds for each value: its numbers, or the items of its lists.
+/// Returns the lengths that a branch holds, one for each value: its numbers, or the items of its lists.
 ///
 /// # Errors
-/// As [`offsets`].
+/// Those of [`offsets`].
 pub(crate) fn lengths(counter: &ArrayRef) -> Result<Vec<usize>> {
     let items = counter.as_list_opt::<i64>().map_or(counter, |list| list.values());
     let offsets = offsets(items, "", 0)?;

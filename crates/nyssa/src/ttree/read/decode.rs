@@ -1,12 +1,12 @@
-//! Big-endian elements of a basket to native ones. Loops over fixed-size chunks, which compilers turn
-//! into vector instructions; nothing here knows of entries except for strings.
+//! Converts big-endian elements of a basket to native ones. The loops work on chunks of fixed size, so that
+//! compilers use vector instructions. Only strings depend on entries.
 
 use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::ttree::model::Element;
 
-/// Copies big-endian elements of `element` into native ones; both slices hold the same number of
-/// bytes. Bools become 0 or 1.
+/// Converts big-endian elements of type `element` to native ones. Both slices have the same number of bytes.
+/// Bools become 0 or 1.
 pub(crate) fn copy(element: Element, input: &[u8], out: &mut [u8]) {
     match element.size() {
         Some(2) => swap::<2>(input, out),
@@ -30,11 +30,11 @@ fn swap<const N: usize>(input: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The bytes of one C string (`TLeafC`): one length byte, or 255 and a 32-bit length, then the bytes.
-/// An entry of no bytes at all is an empty string, as old ROOT versions wrote it.
+/// Returns the bytes of one C string (`TLeafC`): one length byte, or 255 and a 32-bit length, then the bytes.
+/// An entry without any byte is an empty string, as old ROOT versions wrote it.
 ///
 /// # Errors
-/// `OutOfSpecification` when length and entry disagree.
+/// `OutOfSpecification` when the length does not match the entry.
 pub(crate) fn c_string(entry: &[u8]) -> Result<&[u8]> {
     let (length, rest) = match entry {
         [] => return Ok(entry),

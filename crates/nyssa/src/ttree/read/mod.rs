@@ -1,4 +1,4 @@
-//! Baskets to Arrow arrays.
+//! Reads baskets to Arrow arrays.
 
 mod ahead;
 mod array;

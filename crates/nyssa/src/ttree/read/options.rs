@@ -1,13 +1,14 @@
-//! What a reader may be told.
+//! Options of a reader.
 
-/// Default of [`Options::fetch_bytes`]: large enough that a request costs little next to its bytes.
+/// Default of [`Options::fetch_bytes`]. It is so large that the latency of a request is short compared with
+/// its transfer.
 pub const DEFAULT_FETCH_BYTES: u64 = 4 << 20;
 
-/// How a TTree is read.
+/// Options for reading a TTree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Bytes of baskets that a thread fetches with one vectored request and holds while it decodes
-    /// them. A single larger basket is fetched whole.
+    /// Number of bytes that a thread fetches in one vectored request and holds while it decodes them. One
+    /// larger basket is fetched as a whole.
     pub fetch_bytes: u64,
 }
 

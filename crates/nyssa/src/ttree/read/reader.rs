@@ -1,5 +1,4 @@
-//! Reads branches of a TTree into Arrow arrays: finds branches and their counters, leaves the baskets
-//! to `units`.
+//! The reader of a TTree. It finds branches and their counters; `units` reads the baskets.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -20,21 +19,21 @@ use crate::leftovers::Leftovers;
 use crate::rootfile::RootFile;
 use crate::ttree::model::{Branch, CountSource, Files, Layout, Shape, Streamed, Tree, load_with};
 
-/// A TTree that can be read. Safe to use from many threads.
+/// A TTree that can be read. Many threads can use it at the same time.
 pub struct Reader {
-    /// Tells its baskets from those of other readers.
+    /// Number that distinguishes the baskets of this reader from those of other readers.
     pub(super) id: u64,
     pub(super) source: Arc<dyn Source>,
     pub(super) path: String,
-    /// Where other files begin in `source` that hold baskets, in order.
+    /// Offsets in `source` at which the other files that hold baskets begin, in order.
     starts: Vec<u64>,
-    /// The source, where baskets are fetched ahead.
+    /// The source when baskets are fetched ahead.
     pub(super) ahead: Option<Arc<ReadAhead>>,
     tree: Tree,
     pub(super) options: Options,
     items: Vec<ColumnInfo>,
     below: Vec<ColumnInfo>,
-    /// Where all branches are: indices into nested `branches`.
+    /// Position of each branch: its indices into the nested lists `branches`.
     routes: Vec<Vec<usize>>,
     /// Indices of the routes by path.
     by_path: HashMap<String, usize>,
@@ -50,8 +49,8 @@ impl Reader {
         Self::open_with(file, path, false)
     }
 
-    /// As [`Reader::open`]; with `raw`, branches of objects that are not split give the bytes that the
-    /// streamers of their classes made.
+    /// Opens the tree like [`Reader::open`]. With `raw`, branches of objects that are not split give the
+    /// bytes that the streamers of their classes wrote.
     ///
     /// # Errors
     /// Those of [`Reader::open`].
@@ -64,7 +63,7 @@ impl Reader {
         Ok(Self { starts, ..Self::from_tree(source, path, tree) })
     }
 
-    /// A reader of a tree whose baskets are in `source`; `path` names it in messages.
+    /// Makes a reader of a tree whose baskets are in `source`. Messages name the tree by `path`.
     pub fn from_tree(source: Arc<dyn Source>, path: &str, tree: Tree) -> Self {
         let mut reader = Self {
             id: Leftovers::new_owner(),
@@ -87,7 +86,7 @@ impl Reader {
         reader
     }
 
-    /// The sub-branches with data, or with sub-branches of their own, that are no items.
+    /// Returns the sub-branches that are not columns themselves and that have data or sub-branches.
     fn find_below(&self) -> Vec<ColumnInfo> {
         let known: HashSet<&str> = self.items.iter().map(|item| item.name.as_str()).collect();
         let mut paths: Vec<(&String, &usize)> = self.by_path.iter().collect();
@@ -104,15 +103,15 @@ impl Reader {
         paths.into_iter().filter_map(item).collect()
     }
 
-    /// The same reader with other options.
+    /// Returns the same reader with other options.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
 
-    /// The same reader without some branches: they cannot be read, and the records of split branches lose
-    /// them.
+    /// Returns the same reader without some branches. These branches cannot be read any more, and the records
+    /// of split branches lose them.
     #[must_use]
     pub fn without(&self, left_out: &[LeftOut]) -> Self {
         let mut tree = self.tree.clone();
@@ -127,24 +126,24 @@ impl Reader {
         }
     }
 
-    /// Where a byte of the source lies in the file that it belongs to.
+    /// Converts an offset in the source to an offset in the file that holds the byte.
     pub(super) fn place_in_file(&self, seek: u64) -> u64 {
         let start = self.starts.iter().rev().find(|&&start| start <= seek);
         seek - start.copied().unwrap_or(0)
     }
 
-    /// The bytes of the file; behind them those of the other files that hold baskets.
+    /// Returns the bytes of the file, followed by the bytes of the other files that hold baskets.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
     }
 
-    /// The tree: branches, leaves, baskets.
+    /// Returns the model of the tree: branches, leaves, baskets.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The branch of a path, such as `event/px` for sub-branches. A bare name finds a sub-branch too
-    /// when no other branch has it.
+    /// Returns the branch of a path, such as `event/px` for a sub-branch. The name alone also finds a
+    /// sub-branch when no other branch has this name.
     pub fn branch(&self, name: &str) -> Option<&Branch> {
         self.index(name).and_then(|index| self.branch_at(index))
     }
@@ -169,9 +168,9 @@ impl Reader {
         branches.get(*last)
     }
 
-    /// Reads what the baskets of `branch` hold of `entries`, on this thread. `counts` are the offsets of these entries in
-    /// elements, from [`Reader::offsets`] (one more than entries, starting at 0); a jagged branch
-    /// without them is read by the entry offsets of its baskets.
+    /// Reads `entries` from the baskets of `branch` on this thread. `counts` are the offsets of these entries
+    /// in elements, from [`Reader::offsets`]: one more than entries, starting at 0. Without them a jagged
+    /// branch is read by the entry offsets of its baskets.
     ///
     /// # Errors
     /// `Unsupported` for a branch without a shape, `InvalidArgument` for counts of another range,
@@ -197,7 +196,8 @@ impl Reader {
         arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
     }
 
-    /// Offsets of `entries` in elements by their counter: one more than entries, from 0.
+    /// Returns the offsets of `entries` in elements, computed from their counter: one more than entries,
+    /// starting at 0.
     ///
     /// # Errors
     /// `NotFound` when the counter's branch is missing, otherwise as [`Reader::read_branch`].
@@ -205,7 +205,7 @@ impl Reader {
         self.offsets_with(counter, entries, None)
     }
 
-    /// As [`Reader::offsets`], with the baskets that other reads have opened.
+    /// Does the same as [`Reader::offsets`] and uses the baskets that other reads have opened.
     pub(super) fn offsets_with(
         &self,
         counter: &CountSource,
@@ -228,8 +228,8 @@ impl Reader {
         counts::offsets(&array, &counter.leaf, first).map_err(|error| self.place(error, branch))
     }
 
-    /// The item of a counter if it reads as one number per entry, by itself or in a leaf list; entry
-    /// offsets have to do where it does not.
+    /// Returns the index of a counter's branch if the branch has one number per entry, by itself or in a leaf
+    /// list. For other counters the reader uses the entry offsets of the baskets.
     fn counter(&self, counter: &CountSource) -> Option<usize> {
         let index = self.index(&counter.branch)?;
         let layout = Layout::of(self.branch_at(index)?).ok()?;
@@ -249,7 +249,7 @@ impl Reader {
         })
     }
 
-    /// Reads the branch of a path on this thread, a split one from its sub-branches.
+    /// Reads the branch of a path on this thread. A split branch is read from its sub-branches.
     ///
     /// # Errors
     /// `NotFound`, and those of [`Reader::read_branch`].
@@ -259,7 +259,8 @@ impl Reader {
         arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
     }
 
-    /// The branches with the data of a branch: itself, or for a split one those below.
+    /// Returns the branches that hold the data of a branch: the branch itself, or the branches below a split
+    /// one.
     pub fn leaves(&self, path: &str) -> Vec<&Branch> {
         let (mut leaves, mut counters) = (Vec::new(), Vec::new());
         let found = self.index(path).map(|index| self.expand(index, &mut leaves, &mut counters, 0));
@@ -273,8 +274,8 @@ impl Reader {
         }
     }
 
-    /// The branches with the data of `path` that cannot be read; `path` itself where that makes all of it
-    /// unreadable.
+    /// Returns the branches with data of `path` that cannot be read, or `path` itself when nothing of it can
+    /// be read.
     fn damaged_leaves(
         &self,
         path: &str,
@@ -289,7 +290,7 @@ impl Reader {
         readable::each(&paths, entries, |path, entries| {
             let Some(branch) = leaves.get(path) else { return Ok(()) };
             let counter = branch.shape.as_ref().ok().and_then(Shape::counter);
-            // That of a split collection is looked at by itself.
+            // The counter of a split collection is examined by itself.
             let split = counter.is_some_and(|counter| leaves.contains_key(counter.branch.as_str()));
             let counts = counter
                 .filter(|counter| self.counter(counter).is_some())
@@ -304,8 +305,8 @@ impl Reader {
         })
     }
 
-    /// Reads the branches `indices`, those that are split from their sub-branches; every counter is
-    /// read once and its offsets are shared.
+    /// Reads the branches `indices`. Split branches are read from their sub-branches. Every counter is read
+    /// once, and branches share its offsets.
     fn read_indices(
         &self,
         indices: &[usize],
@@ -350,7 +351,7 @@ impl Reader {
         indices.iter().map(|&index| self.assemble(index, entries, &read)).collect()
     }
 
-    /// The branches with data that make up a branch, and the counters of its collections.
+    /// Finds the branches with data that make up a branch, and the counters of its collections.
     fn expand(
         &self,
         index: usize,
@@ -373,7 +374,7 @@ impl Reader {
         below.into_iter().try_for_each(|&index| self.expand(index, leaves, counters, depth + 1))
     }
 
-    /// The array of a branch, of what was read of it and its sub-branches.
+    /// Builds the array of a branch from the arrays that were read from it and from its sub-branches.
     fn assemble(
         &self,
         index: usize,
@@ -439,7 +440,7 @@ impl Reader {
     }
 }
 
-/// Sub-branches of sub-branches deeper than this are taken for a damaged file.
+/// Largest depth of nested sub-branches. A file with deeper ones is damaged.
 const MAX_DEPTH: usize = 60;
 
 fn unique(indices: &mut Vec<usize>) {
@@ -504,7 +505,7 @@ impl Dataset for Reader {
         };
         if entries.start > entries.end || entries.end > self.tree.entries {
             return Err(here(Error::invalid_argument(format!(
-                "entries {} to {} were asked for, there are {}",
+                "entries {} to {} were requested, but there are {}",
                 entries.start, entries.end, self.tree.entries
             ))));
         }
@@ -540,14 +541,14 @@ impl Dataset for Reader {
     }
 }
 
-/// What is read of a tree: the branches at the top, and in their place sub-branches where the whole
-/// cannot be read.
+/// Returns the columns of a tree: its top branches. The sub-branches replace a top branch that cannot be read
+/// as a whole.
 fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
     let mut found = Vec::new();
     for branch in branches {
         let whole = branch.split.as_ref().is_some_and(|split| split.data_type.is_ok());
         let below = !whole && !branch.branches.is_empty();
-        // A branch that only holds others together has nothing to read.
+        // A branch that only groups other branches has no data.
         if !below || branch.split.is_none() && (branch.shape.is_ok() || !branch.baskets.is_empty())
         {
             let (name, field) = (branch.path.clone(), branch.arrow_field(&branch.path));
@@ -560,7 +561,7 @@ fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
     found
 }
 
-/// All branches by path, with the way to each.
+/// Returns all branches by path, with the indices that lead to each.
 fn routes(branches: &[Branch]) -> Vec<(String, Vec<usize>)> {
     fn list(branches: &[Branch], route: &mut Vec<usize>, found: &mut Vec<(String, Vec<usize>)>) {
         for (index, branch) in branches.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Streamed entries of a basket → values.
+//! Decodes streamed entries of a basket to values.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::streamer::{Counts, Origin, Values};
 use crate::ttree::model::Streamed;
 
-/// What is known of the entries that are read of a basket.
+/// The entries that are read from a basket.
 pub(super) struct Rows<'a> {
     /// Entries, counted from the basket's first.
     pub rows: Range<usize>,
@@ -17,9 +17,9 @@ pub(super) struct Rows<'a> {
     pub entries: usize,
     /// Items of each of these entries, for a member of a collection.
     pub counts: Option<Vec<usize>>,
-    /// Items of the entries of the basket before these.
+    /// Number of items in the basket before these entries.
     pub skip: usize,
-    /// Lengths of what is behind pointers, one for each value.
+    /// Lengths of the arrays that pointers refer to, one for each value.
     pub lengths: Option<&'a [usize]>,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn decode(
     )
 }
 
-/// Where the entries lie: by the basket's own offsets, or by the size that all of them have.
+/// Returns the byte ranges of the entries, from the basket's offsets, or from the size that all entries have.
 fn ranges(
     streamed: &Streamed,
     contents: &Contents<'_>,
@@ -68,7 +68,7 @@ fn ranges(
         Error::unsupported("its entries vary in size and its baskets do not store where they lie")
     };
     let size = match (&rows.counts, streamed.layout.fixed_size()) {
-        // Behind the bits of objects that are referred to stands their process.
+        // The process of a referenced object follows its bits.
         (None, _)
             if streamed.layout.is_bits()
                 && rows.entries > 0
@@ -102,7 +102,7 @@ fn ranges(
     }
 }
 
-/// The rest of an entry behind the name of its class: a length byte, the name, and a zero
+/// Returns the part of an entry after the name of its class, which is a length byte, the name, and a zero
 /// (`TLeafObject::FillBasket`).
 fn behind_name(data: &[u8], entry: Range<usize>) -> Result<Range<usize>> {
     let name = data.get(entry.start).map_or(0, |&length| usize::from(length) + 2);

@@ -1,9 +1,9 @@
 //! The work units of a read.
 //!
-//! The baskets of all branches asked for are sorted by their place in the file and cut into groups. A
-//! group is one unit: its baskets are fetched together, decompressed one by one into the thread's scratch,
-//! decode each straight to its place in the final buffer. Where sizes are only known once
-//! decoded, a thread appends what it finds, and the pieces of all threads are joined at the end.
+//! The baskets of all requested branches are sorted by their place in the file and divided into groups. A
+//! group is one work unit. Its baskets are fetched together. A thread decompresses them one by one into its
+//! scratch memory and decodes each directly to its place in the final buffer. When sizes are known only after
+//! decoding, a thread appends the data of its baskets, and the data of all threads are joined at the end.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,43 +25,44 @@ use crate::fetch::{Needs, in_order, on_all_threads, read_all, read_one};
 use crate::leftovers::{Key, Leftovers};
 use crate::ttree::model::Basket;
 
-/// Bytes read to learn the size of a basket whose branch does not tell it (files of old ROOT versions).
+/// Number of bytes that are read to find the size of a basket when its branch does not store the size (files
+/// of old ROOT versions).
 const SIZE_PREFIX: u64 = 4;
-/// Work units per thread that a read is cut into, so that no thread is left alone at the end.
+/// Number of work units per thread. With several units, all threads finish at about the same time.
 const GROUPS_PER_THREAD: u64 = 8;
-/// Smallest share of a read that is worth a request of its own, bytes.
-const LEAST_FETCH_BYTES: u64 = 128 << 10;
-/// Largest scratch that a thread keeps after a read, bytes.
+/// Smallest number of bytes that is fetched in a separate request.
+const MIN_FETCH_BYTES: u64 = 128 << 10;
+/// Largest scratch memory that a thread keeps after a read, bytes.
 const SCRATCH_KEPT: usize = 64 << 20;
 
 thread_local! {
-    /// Decompressed payload of the basket at hand; grows to the largest one.
+    /// Decompressed payload of the current basket. It grows to the size of the largest one.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One basket to read: part of a plan.
-struct Job<'a> {
+/// One basket to read.
+struct Task<'a> {
     column: usize,
     basket: usize,
     seek: u64,
     bytes: u64,
-    /// Its slices of the final buffers, where the sizes are known beforehand.
+    /// The basket's slices of the final buffers. `None` when its size is known only after decoding.
     place: Option<Vec<&'a mut [u8]>>,
-    /// What an earlier read has opened.
+    /// The decompressed basket, if an earlier read kept it.
     opened: Option<Arc<Opened>>,
 }
 
-/// What one thread finds one job after the other where the sizes are only known then: baskets of a
-/// branch that follow each other yield one piece.
+/// The data that one thread decoded from branches whose sizes are known only after decoding, by branch. The
+/// data of consecutive baskets are together.
 #[derive(Default)]
-struct Lane {
+struct ThreadResult {
     found: HashMap<usize, Vec<Found>>,
-    /// Whether it does all jobs, so that all baskets of a branch are to come.
+    /// Whether this thread does all tasks, and so decodes all baskets of each branch.
     only: bool,
 }
 
-impl Lane {
-    /// Where basket `basket` of column `index` goes.
+impl ThreadResult {
+    /// Returns the place to which basket `basket` of column `index` is appended.
     fn found(&mut self, index: usize, column: &Column<'_>, basket: usize) -> &mut Found {
         let all = self.found.entry(index).or_default();
         let follows = |last: &Found| last.baskets.end == basket;
@@ -78,8 +79,8 @@ impl Lane {
 }
 
 impl Reader {
-    /// Reads all columns; on the context's threads if there is one, else on this thread. Baskets that
-    /// are among `leftovers` are not read again.
+    /// Reads all columns, on the threads of the context, or on this thread without a context. Baskets in
+    /// `leftovers` are not read again.
     pub(super) fn run(
         &self,
         columns: &[Column<'_>],
@@ -100,21 +101,21 @@ impl Reader {
         let mut temporary = Arena::zeroed(&temporary)?;
         let mut bytes = [lasting.bytes_mut().into_iter(), temporary.bytes_mut().into_iter()];
         let sizes = self.unknown_sizes(columns)?;
-        let mut jobs = Vec::new();
+        let mut tasks = Vec::new();
         for (index, (column, outputs)) in columns.iter().zip(&outputs).enumerate() {
             let buffers = outputs.as_ref().map(|outputs| each(outputs, &mut bytes));
             for (basket, slices) in column.places(buffers) {
-                let job = job(column, index, basket, slices, &sizes);
-                let mut job = job.map_err(|error| place(error, column))?;
+                let task = task(column, index, basket, slices, &sizes);
+                let mut task = task.map_err(|error| place(error, column))?;
                 let key = self.key(&column.branch.baskets[basket]);
                 let known = leftovers.zip(key);
-                job.opened = known.and_then(|(all, key)| all.find(&key, column.next_use(basket)));
-                jobs.push(job);
+                task.opened = known.and_then(|(all, key)| all.find(&key, column.next_use(basket)));
+                tasks.push(task);
             }
         }
-        let lanes = self.run_jobs(columns, jobs, context, leftovers)?;
+        let results = self.run_tasks(columns, tasks, context, leftovers)?;
         let mut found: Vec<Vec<Found>> = columns.iter().map(|_| Vec::new()).collect();
-        for (index, pieces) in lanes.into_iter().flat_map(|lane| lane.found) {
+        for (index, pieces) in results.into_iter().flat_map(|result| result.found) {
             found[index].extend(pieces);
         }
         for pieces in &mut found {
@@ -142,51 +143,53 @@ impl Reader {
         }
     }
 
-    fn run_jobs(
+    fn run_tasks(
         &self,
         columns: &[Column<'_>],
-        jobs: Vec<Job<'_>>,
+        tasks: Vec<Task<'_>>,
         context: Option<&Context>,
         leftovers: Option<&Leftovers>,
-    ) -> Result<Vec<Lane>> {
+    ) -> Result<Vec<ThreadResult>> {
         let wanted = self.options.fetch_bytes;
         let most = context.map_or(wanted, |context| context.fetch_bytes(wanted));
-        let one_by_one = |jobs| {
-            let mut lane = Lane { only: true, ..Lane::default() };
-            let units = self.units(columns, group(jobs, most));
-            in_order(&self.source, units, context, |jobs, bytes| {
-                self.run_group(columns, jobs, bytes, &mut lane, leftovers)
+        let one_by_one = |tasks| {
+            let mut result = ThreadResult { only: true, ..ThreadResult::default() };
+            let units = self.units(columns, group(tasks, most));
+            in_order(&self.source, units, context, |tasks, bytes| {
+                self.run_group(columns, tasks, bytes, &mut result, leftovers)
             })?;
-            Ok(vec![lane])
+            Ok(vec![result])
         };
-        let Some(context) = context else { return one_by_one(jobs) };
+        let Some(context) = context else { return one_by_one(tasks) };
         if context.threads() == 1 {
-            return context.pool().install(|| one_by_one(jobs));
+            return context.pool().install(|| one_by_one(tasks));
         }
-        let bytes = jobs.iter().map(|job| job.bytes).fold(0, u64::saturating_add);
+        let bytes = tasks.iter().map(|task| task.bytes).fold(0, u64::saturating_add);
         let share = bytes / (context.threads() as u64 * GROUPS_PER_THREAD);
-        let groups = group(jobs, share.clamp(LEAST_FETCH_BYTES.min(most), most));
+        let groups = group(tasks, share.clamp(MIN_FETCH_BYTES.min(most), most));
         let units = self.units(columns, groups);
-        let work = |(): &mut (), jobs: Vec<Job<'_>>, bytes: Result<&[Bytes]>| {
-            let mut lane = Lane::default();
-            self.run_group(columns, jobs, bytes, &mut lane, leftovers).map(|()| lane)
+        let work = |(): &mut (), tasks: Vec<Task<'_>>, bytes: Result<&[Bytes]>| {
+            let mut result = ThreadResult::default();
+            self.run_group(columns, tasks, bytes, &mut result, leftovers).map(|()| result)
         };
         on_all_threads(&self.source, units, context, || (), work)
     }
 
-    /// Groups of baskets with the bytes that they need.
+    /// Pairs each group of baskets with the byte ranges that it needs.
     fn units<'j>(
         &self,
         columns: &[Column<'_>],
-        groups: Vec<Vec<Job<'j>>>,
-    ) -> Vec<Needs<Vec<Job<'j>>>> {
-        groups.into_iter().map(|jobs| (self.needs(columns, &jobs), jobs)).collect()
+        groups: Vec<Vec<Task<'j>>>,
+    ) -> Vec<Needs<Vec<Task<'j>>>> {
+        groups.into_iter().map(|tasks| (self.needs(columns, &tasks), tasks)).collect()
     }
 
-    /// The bytes of those baskets that have to be fetched; none where one of them is not in the file.
-    fn needs(&self, columns: &[Column<'_>], jobs: &[Job<'_>]) -> Vec<Range<u64>> {
-        let fetched = jobs.iter().filter(|job| is_fetched(columns, job));
-        let ranges: Vec<Range<u64>> = fetched.map(|job| job.seek..job.seek + job.bytes).collect();
+    /// Returns the byte ranges of the baskets that must be fetched. Returns none if one of them is beyond the
+    /// end of the file.
+    fn needs(&self, columns: &[Column<'_>], tasks: &[Task<'_>]) -> Vec<Range<u64>> {
+        let fetched = tasks.iter().filter(|task| is_fetched(columns, task));
+        let ranges: Vec<Range<u64>> =
+            fetched.map(|task| task.seek..task.seek + task.bytes).collect();
         match ranges.iter().try_for_each(|range| self.check_in_file(range)) {
             Ok(()) => ranges,
             Err(_) => Vec::new(),
@@ -204,7 +207,7 @@ impl Reader {
         Err(Error::out_of_spec(message).at(|at| at.offset = Some(place)))
     }
 
-    /// The sizes of the baskets whose table leaves them out, by where they lie.
+    /// Finds the sizes of the baskets that have no size in their branch, by offset of the basket.
     fn unknown_sizes(&self, columns: &[Column<'_>]) -> Result<HashMap<u64, u64>> {
         let mut ranges = Vec::new();
         for column in columns {
@@ -228,7 +231,7 @@ impl Reader {
         ranges.iter().zip(&prefixes).map(size).collect()
     }
 
-    /// Size of the basket at `seek` by its key, for tables that leave it out.
+    /// Reads the size of the basket at `seek` from its key, for branches that do not store it.
     pub(super) fn stored_size(&self, seek: u64) -> Result<u64> {
         let range = seek..seek.saturating_add(SIZE_PREFIX);
         self.check_in_file(&range)?;
@@ -236,33 +239,34 @@ impl Reader {
         Ok(u64::from(Cursor::new(&prefix, seek).be_u32()?))
     }
 
-    /// Decompresses and decodes one group of baskets, of which `bytes` were fetched.
+    /// Decompresses and decodes one group of baskets. `bytes` are the fetched bytes of the group.
     fn run_group(
         &self,
         columns: &[Column<'_>],
-        jobs: Vec<Job<'_>>,
+        tasks: Vec<Task<'_>>,
         bytes: Result<&[Bytes]>,
-        lane: &mut Lane,
+        result: &mut ThreadResult,
         leftovers: Option<&Leftovers>,
     ) -> Result<()> {
-        let in_file = |job: &Job<'_>| self.check_in_file(&(job.seek..job.seek + job.bytes));
-        let mut fetched = jobs.iter().filter(|job| is_fetched(columns, job));
+        let in_file = |task: &Task<'_>| self.check_in_file(&(task.seek..task.seek + task.bytes));
+        let mut fetched = tasks.iter().filter(|task| is_fetched(columns, task));
         let bytes = fetched.try_for_each(in_file).and(bytes);
         let mut blocks = bytes
-            .map_err(|error| match jobs.first() {
-                Some(job) if jobs.len() == 1 => self.place(error, columns[job.column].branch),
+            .map_err(|error| match tasks.first() {
+                Some(task) if tasks.len() == 1 => self.place(error, columns[task.column].branch),
                 _ => error.at(|place| place.object = Some(self.path.clone())),
             })?
             .iter();
-        // Taken, not borrowed: decoding a basket may read another one on this thread.
+        // The scratch is taken and not borrowed, because decoding a basket may read another one on this
+        // thread.
         let mut scratch = SCRATCH.take();
-        let result = jobs.into_iter().try_for_each(|job| {
-            let column = &columns[job.column];
-            let basket = &column.branch.baskets[job.basket];
-            let block = if is_fetched(columns, &job) { blocks.next() } else { None };
+        let result = tasks.into_iter().try_for_each(|task| {
+            let column = &columns[task.column];
+            let basket = &column.branch.baskets[task.basket];
+            let block = if is_fetched(columns, &task) { blocks.next() } else { None };
             let block = block.map(|block| &block[..]);
-            let (index, seek) = (job.basket, job.seek);
-            let done = self.run_job(column, job, block, &mut scratch, lane, leftovers);
+            let (index, seek) = (task.basket, task.seek);
+            let done = self.run_job(column, task, block, &mut scratch, result, leftovers);
             done.map_err(|error| {
                 let error = error.at(|place| {
                     place.basket = Some(index as u64);
@@ -280,22 +284,22 @@ impl Reader {
     fn run_job(
         &self,
         column: &Column<'_>,
-        job: Job<'_>,
+        task: Task<'_>,
         block: Option<&[u8]>,
         scratch: &mut Vec<u8>,
-        lane: &mut Lane,
+        result: &mut ThreadResult,
         leftovers: Option<&Leftovers>,
     ) -> Result<()> {
-        let basket = &column.branch.baskets[job.basket];
+        let basket = &column.branch.baskets[task.basket];
         let seek = Some(self.place_in_file(basket.seek));
         let mut expected = Expected { bytes: basket.bytes, seek, entries: basket.entries };
         let block = block.unwrap_or_default();
         let wants = |leftovers: &&Leftovers| {
             let size = payload_size(block).unwrap_or_default();
-            leftovers.wants(size, column.reach(job.basket))
+            leftovers.wants(size, column.reach(task.basket))
         };
         let opened: Arc<Opened>;
-        let contents = match (&basket.embedded, &job.opened, leftovers.filter(wants)) {
+        let contents = match (&basket.embedded, &task.opened, leftovers.filter(wants)) {
             (Some(embedded), ..) => {
                 expected.seek = None;
                 Contents::open_embedded(embedded, &expected, scratch)?
@@ -310,37 +314,38 @@ impl Reader {
             }
             (None, None, None) => Contents::open(block, &expected, scratch)?,
         };
-        let target = match job.place {
+        let target = match task.place {
             Some(slices) => Target::Placed(slices),
-            None => Target::Found(lane.found(job.column, column, job.basket)),
+            None => Target::Found(result.found(task.column, column, task.basket)),
         };
-        column.decode(job.basket, &contents, target, |before| {
+        column.decode(task.basket, &contents, target, |before| {
             let Some(counter) = column.layout.counter() else { return Ok(0) };
             let counts = self.offsets_with(counter, before, leftovers)?;
             Ok(counts.last() as u64)
         })
     }
 
-    /// What a basket in the file is among [`Leftovers`].
+    /// Returns the key of a basket in [`Leftovers`], if the basket is in the file.
     pub(super) fn key(&self, basket: &Basket) -> Option<Key> {
         let key = Key { owner: self.id, column: 0, place: basket.seek };
         basket.embedded.is_none().then_some(key)
     }
 }
 
-/// Whether the basket of a job is fetched: others are inside the tree, or were opened by an earlier read.
-fn is_fetched(columns: &[Column<'_>], job: &Job<'_>) -> bool {
-    let basket = &columns[job.column].branch.baskets[job.basket];
-    basket.embedded.is_none() && job.opened.is_none()
+/// Tells whether the basket of a task must be fetched. Other baskets are inside the tree, or an earlier read
+/// kept them.
+fn is_fetched(columns: &[Column<'_>], task: &Task<'_>) -> bool {
+    let basket = &columns[task.column].branch.baskets[task.basket];
+    basket.embedded.is_none() && task.opened.is_none()
 }
 
-fn job<'a>(
+fn task<'a>(
     column: &Column<'_>,
     index: usize,
     basket: usize,
     place: Option<Vec<&'a mut [u8]>>,
     sizes: &HashMap<u64, u64>,
-) -> Result<Job<'a>> {
+) -> Result<Task<'a>> {
     let table = &column.branch.baskets[basket];
     let (seek, bytes) = match &table.embedded {
         Some(embedded) => (0, embedded.len() as u64),
@@ -350,27 +355,27 @@ fn job<'a>(
         None => (table.seek, table.bytes),
     };
     seek.checked_add(bytes)
-        .map(|_| Job { column: index, basket, seek, bytes, place, opened: None })
+        .map(|_| Task { column: index, basket, seek, bytes, place, opened: None })
         .ok_or_else(|| Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file")))
 }
 
-/// What belongs to each output, from the lasting ones and the temporary ones.
+/// Takes the next value for each output from one of two iterators: the lasting or the temporary one.
 fn each<T>(outputs: &[Output], from: &mut [impl Iterator<Item = T>; 2]) -> Vec<T> {
     outputs.iter().filter_map(|output| from[usize::from(output.temporary)].next()).collect()
 }
 
-/// Jobs in the order of the file, cut into groups of about `limit` bytes.
-fn group(mut jobs: Vec<Job<'_>>, limit: u64) -> Vec<Vec<Job<'_>>> {
-    jobs.sort_by_key(|job| job.seek);
-    let mut groups: Vec<Vec<Job<'_>>> = Vec::new();
+/// Sorts the tasks by their place in the file, and divides them into groups of about `limit` bytes.
+fn group(mut tasks: Vec<Task<'_>>, limit: u64) -> Vec<Vec<Task<'_>>> {
+    tasks.sort_by_key(|task| task.seek);
+    let mut groups: Vec<Vec<Task<'_>>> = Vec::new();
     let mut bytes = u64::MAX;
-    for job in jobs {
-        bytes = bytes.saturating_add(job.bytes);
+    for task in tasks {
+        bytes = bytes.saturating_add(task.bytes);
         match groups.last_mut() {
-            Some(group) if bytes <= limit => group.push(job),
+            Some(group) if bytes <= limit => group.push(task),
             _ => {
-                bytes = job.bytes;
-                groups.push(vec![job]);
+                bytes = task.bytes;
+                groups.push(vec![task]);
             }
         }
     }

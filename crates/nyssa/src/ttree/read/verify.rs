@@ -1,4 +1,4 @@
-//! A full check of a TTree: every basket is read, all problems are collected.
+//! A full check of a TTree. It reads every basket and collects all problems.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use crate::ttree::model::{Basket, Branch, Shape, is_elsewhere};
 /// branch, its entries against its entry offsets and its counter.
 ///
 /// # Errors
-/// Only `Io` and `Cancelled`: what is wrong with the file is in the report.
+/// Only `Io` and `Cancelled`. The report has the problems of the file.
 pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     let mut report = VerifyReport { entries: reader.num_entries(), ..VerifyReport::default() };
-    let mut jobs = Vec::new();
+    let mut tasks = Vec::new();
     for item in reader.columns().iter().chain(reader.subcolumns()) {
         let Some(branch) = reader.branch(&item.name) else { continue };
         if branch.baskets.is_empty() && branch.split.is_some() {
-            // Its data are in its sub-branches.
+            // The sub-branches hold its data.
             continue;
         }
         if let Err(reason) = &item.field {
@@ -42,16 +42,16 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         }
         check_order(branch, &item.name, &mut report.problems);
         let baskets = branch.baskets.iter().enumerate();
-        jobs.extend(baskets.map(|(index, basket)| (&item.name, branch, index, basket)));
+        tasks.extend(baskets.map(|(index, basket)| (&item.name, branch, index, basket)));
     }
-    report.parts = jobs.len() as u64;
-    report.bytes = jobs.iter().fold(0, |sum, job| sum.saturating_add(job.3.bytes));
+    report.parts = tasks.len() as u64;
+    report.bytes = tasks.iter().fold(0, |sum, task| sum.saturating_add(task.3.bytes));
     let total = report.bytes;
     let (decoded, checksummed) = (AtomicU64::new(0), AtomicU64::new(0));
     let done = AtomicU64::new(0);
-    type Job<'a> = (&'a String, &'a Branch, usize, &'a Basket);
-    let check = |(): &mut (), job: (usize, Job<'_>), bytes: Result<&[Bytes]>| {
-        let (number, (name, branch, index, basket)) = job;
+    type Task<'a> = (&'a String, &'a Branch, usize, &'a Basket);
+    let check = |(): &mut (), task: (usize, Task<'_>), bytes: Result<&[Bytes]>| {
+        let (number, (name, branch, index, basket)) = task;
         let checked = bytes.and_then(|bytes| check_basket(reader, branch, basket, bytes));
         let result = checked.at(|place| {
             place.field = Some(name.clone());
@@ -70,9 +70,9 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
             Err(error) => Ok((number, Some(Problem::from(&error)))),
         }
     };
-    let jobs = jobs.into_iter().enumerate();
-    let ranges = |job: &Job<'_>| needed(reader, job.1, job.3).into_iter().map(range).collect();
-    let units = jobs.map(|(number, job)| (ranges(&job), (number, job))).collect();
+    let tasks = tasks.into_iter().enumerate();
+    let ranges = |task: &Task<'_>| needed(reader, task.1, task.3).into_iter().map(range).collect();
+    let units = tasks.map(|(number, task)| (ranges(&task), (number, task))).collect();
     let mut problems = on_all_threads(reader.source(), units, context, || (), check)?;
     problems.sort_by_key(|(number, _)| *number);
     let problems = problems.into_iter().map(|(_, problem)| problem);
@@ -82,7 +82,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     Ok(report)
 }
 
-/// Baskets follow each other without gap, up to the entries of the branch.
+/// Checks that baskets follow each other without a gap, up to the last entry of the branch.
 fn check_order(branch: &Branch, name: &str, problems: &mut Vec<Problem>) {
     let mut next = 0;
     let mut wrong = |message: String, basket: Option<u64>| {
@@ -105,15 +105,15 @@ fn check_order(branch: &Branch, name: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-/// What could be checked of a basket.
+/// The parts of a basket that could be checked.
 #[derive(Default)]
 struct Checked {
     decoded: bool,
     checksummed: bool,
 }
 
-/// The baskets whose bytes are needed to check one: itself, if its size is known and it is in the file, and
-/// those of its counter.
+/// Returns the baskets whose bytes are needed to check `basket`: the basket itself if it is in the file and
+/// its size is known, and those of its counter.
 fn needed<'r>(reader: &'r Reader, branch: &Branch, basket: &'r Basket) -> Vec<&'r Basket> {
     if is_never_stored(branch, basket) {
         return Vec::new();
@@ -130,7 +130,8 @@ fn basket_entries(basket: &Basket) -> Range<u64> {
     basket.first_entry..basket.first_entry.saturating_add(basket.entries)
 }
 
-/// Branches that only hold others have baskets that were never filled, nor stored.
+/// Tells whether a basket was never filled nor stored. Branches that only group other branches have such
+/// baskets.
 fn is_never_stored(branch: &Branch, basket: &Basket) -> bool {
     branch.shape.is_err() && (basket.embedded.is_some() || basket.bytes == 0)
 }
@@ -146,7 +147,7 @@ fn check_basket(
     if is_never_stored(branch, basket) {
         return Ok(checked);
     }
-    // What is opened here need not be read again to be decoded.
+    // A basket that is opened here is kept, so that decoding does not read it again.
     let opened = Leftovers::new(u64::MAX);
     opened.keep_all(true);
     if let Some(embedded) = &basket.embedded {
@@ -170,7 +171,7 @@ fn check_basket(
     }
     let Ok(shape) = &branch.shape else { return Ok(checked) };
     for (other, block) in needed(reader, branch, basket).into_iter().zip(fetched) {
-        // What is wrong with the basket of a counter is told when the counter is read.
+        // The check of the counter's own branch reports problems of the counter's baskets.
         if let (false, Some(key), Ok(contents)) = (
             std::ptr::eq(other, basket),
             reader.key(other),
@@ -185,7 +186,7 @@ fn check_basket(
         Some(counter) => match reader.offsets_with(counter, entries.clone(), Some(&opened)) {
             Ok(counts) => Some(counts),
             Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Unsupported) => None,
-            // The counter's own problem is told with the counter.
+            // The check of the counter's own branch reports its problems.
             Err(error) if error.place().field.as_deref() != Some(&branch.path) => {
                 return Ok(checked);
             }

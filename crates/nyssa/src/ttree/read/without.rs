@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::ttree::model::data_type;
 use crate::ttree::model::{Branch, Split, SplitMember};
 
-/// Makes branches unreadable, by path with the reason; the records of split branches lose them.
+/// Makes branches unreadable. `reasons` gives the reason for the path of each. The records of split branches
+/// lose them.
 pub(super) fn leave_out(branches: &mut [Branch], reasons: &HashMap<&str, &str>) {
     let mut gone = HashSet::new();
     take(branches, reasons, &mut gone);
@@ -35,7 +36,7 @@ fn take(branches: &mut [Branch], reasons: &HashMap<&str, &str>, gone: &mut HashS
     }
 }
 
-/// Takes away the members in branches that are gone, and objects that have no member left.
+/// Removes the members in branches that are gone, and objects that have no member left.
 fn without(split: &mut Split, gone: &HashSet<String>) {
     split.members.retain_mut(|(_, member)| match member {
         SplitMember::Branch(path) => !gone.contains(path),

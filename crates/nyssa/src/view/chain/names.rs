@@ -1,4 +1,4 @@
-//! The names by which the columns of several files are the same.
+//! The common names of the columns of several files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::rntuple::schema::{Backing, common_names};
 use crate::view::evolve::Aliases;
 use crate::view::with_schema::rename;
 
-/// The collections of a file that are not listed, since projected fields show them.
+/// Returns the collections of a file that are not listed because projected fields show their contents.
 pub(super) fn backing(dataset: &dyn Dataset) -> Backing {
     let Some(schema) = dataset.schema() else { return Backing::new() };
     let top = schema.top_level().filter(|(_, field)| dataset.find_column(&field.name).is_some());
@@ -17,7 +17,7 @@ pub(super) fn backing(dataset: &dyn Dataset) -> Backing {
     backing.into_iter().map(|(id, shown)| (schema.field(id).name.clone(), shown)).collect()
 }
 
-/// Names of these collections, by which they are the same in all files, by their names in each.
+/// Returns, for each file, the common names of these collections by their names in the file.
 pub(super) fn hidden_names(found: &[Found]) -> Vec<HashMap<&str, String>> {
     let backing: Vec<Backing> = found.iter().map(|file| file.backing.clone()).collect();
     let listed = found.iter().flat_map(|file| &file.items[..file.below]);
@@ -30,7 +30,7 @@ pub(super) fn hidden_names(found: &[Found]) -> Vec<HashMap<&str, String>> {
     pairs.collect()
 }
 
-/// The columns of each file under their new names.
+/// Returns the columns of each file with their new names.
 pub(super) fn renamed(
     found: &[Found],
     hidden: &[HashMap<&str, String>],

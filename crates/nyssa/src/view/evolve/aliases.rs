@@ -1,4 +1,4 @@
-//! Fields and members that have other names in some files.
+//! Other names that fields and members have in some files.
 
 use std::sync::Arc;
 
@@ -6,23 +6,23 @@ use arrow_schema::{DataType, Field, FieldRef};
 
 use crate::error::{Error, Result};
 
-/// New names and the old ones that stand for them where a file does not have the new.
+/// New names of fields and members, with the old names that are used if a file does not have the new ones.
 ///
-/// A name is that of a top-level field, or the dotted path of a member, such as `jets.pt`; the levels of
-/// lists do not count. A member keeps its parent, so its old name may be given without the path.
+/// A name is the name of a top-level field or the dotted path of a member, such as `jets.pt`. The levels of
+/// lists are not part of the path. A member keeps its parent, so its old name can be given without the path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aliases(Vec<Alias>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Alias {
-    /// Path of the parent, empty at the top.
+    /// Path of the parent. It is empty for a top-level field.
     parent: Vec<String>,
     new: String,
     old: String,
 }
 
 impl Aliases {
-    /// Aliases of `(new, old)` names.
+    /// Makes aliases from pairs of new and old name.
     ///
     /// # Errors
     /// `InvalidArgument` for an empty name, or an old name whose parent is not that of the new one.
@@ -30,8 +30,8 @@ impl Aliases {
         names.into_iter().map(|(new, old)| Alias::new(new, old)).collect::<Result<_>>().map(Self)
     }
 
-    /// The field under its new names. `has` tells which top-level names the file has: an old name does
-    /// not replace a new one.
+    /// Gives a field and its members their new names. `has` tells which top-level names the file has. An old
+    /// name does not replace a new name that the file has.
     pub(in crate::view) fn rename(&self, field: &Field, has: impl Fn(&str) -> bool) -> Field {
         let top = self.0.iter().filter(|alias| alias.parent.is_empty());
         let alias = top.into_iter().find(|alias| alias.old == *field.name() && !has(&alias.new));

@@ -1,4 +1,4 @@
-//! The type that holds what several files have in one field.
+//! Finds a type that can hold the values that several files have in one field.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use arrow_schema::{DataType, Field};
 
 use crate::arrow::Number;
 
-/// The narrowest field that both become without loss; members of records are those of both, or with
-/// `shared_only` those that both have. `None` when there is none.
+/// Returns the narrowest field to which both can be converted without loss, or `None` if there is none. A
+/// record has the members of both fields, or with `shared_only` only the members that both have.
 pub fn common(a: &Field, b: &Field, shared_only: bool) -> Option<Field> {
     let field = a.clone().with_nullable(a.is_nullable() || b.is_nullable());
     Some(field.with_data_type(common_type(a.data_type(), b.data_type(), shared_only)?))
@@ -48,7 +48,7 @@ fn common_type(a: &DataType, b: &DataType, shared_only: bool) -> Option<DataType
     })
 }
 
-/// The narrowest type of numbers that holds the values of both types.
+/// Returns the narrowest type of numbers that can hold the values of both types.
 fn number(a: Number, b: Number) -> Option<DataType> {
     let holds = |number: &Number| a.fits(*number) && b.fits(*number);
     Number::ALL.into_iter().find(holds).map(Number::data_type)

@@ -1,4 +1,4 @@
-//! A decided conversion, and applying it to arrays.
+//! A conversion of arrays from one type to another.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use arrow_schema::{ArrowError, DataType, Field};
 use super::{default_array, numbers};
 use crate::error::{Error, Result};
 
-/// How arrays of one type become arrays of another; made by [`super::evolve`].
+/// The conversion of arrays of one type to another. [`super::evolve`] makes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversion {
     to: Field,
     step: Step,
-    /// The source may hold nulls, the target not.
+    /// Whether a null is an error: the source can hold nulls, and the target cannot.
     refuses_nulls: bool,
 }
 
@@ -29,11 +29,11 @@ pub(super) enum Step {
     Number,
     List(Box<Conversion>),
     Fixed(Box<Conversion>),
-    /// Fixed arrays of a size as lists.
+    /// Fixed arrays of this size become lists.
     FixedToList(i32, Box<Conversion>),
-    /// Nullable values as lists of 0 or 1 items.
+    /// Nullable values become lists of 0 or 1 items.
     NullableToList(Box<Conversion>),
-    /// For each member of the target: index of its source and how; `None` when it is missing.
+    /// For each member of the target: the index of its source and the conversion. `None` if it is missing.
     Record(Vec<Option<(usize, Conversion)>>),
     Variant(Vec<Conversion>),
 }
@@ -43,15 +43,15 @@ impl Conversion {
         Self { to: to.clone(), step, refuses_nulls }
     }
 
-    /// Whether arrays pass as they are.
+    /// Tells whether arrays stay unchanged.
     pub fn keeps(&self) -> bool {
         self.step == Step::Keep && !self.refuses_nulls
     }
 
-    /// The array in its new type; memory of what does not change is shared.
+    /// Converts an array to its new type. Unchanged parts share the memory of the original.
     ///
     /// # Errors
-    /// `InvalidArgument` for a number that does not fit or a null where the target has none.
+    /// `InvalidArgument` for a number that does not fit, or for a null if the target cannot be null.
     pub fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         if self.refuses_nulls && array.null_count() > 0 {
             let row = (0..array.len()).find(|&row| array.is_null(row)).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Conversion {
         }
         let converted = match &self.step {
             Step::Keep if array.data_type() == self.to.data_type() => return Ok(Arc::clone(array)),
-            // Only names of members differ, those of aliases.
+            // Only the names of members with aliases differ.
             Step::Keep => relabel(array.to_data(), self.to.data_type()).map(make_array),
             Step::Number => return numbers::convert(array, self.to.data_type()),
             Step::List(item) => {
@@ -139,7 +139,7 @@ impl Conversion {
     }
 }
 
-/// The same data under a type that differs in names only.
+/// Gives data a type that differs only in names.
 fn relabel(data: ArrayData, to: &DataType) -> std::result::Result<ArrayData, ArrowError> {
     let types: Vec<&DataType> = match to {
         DataType::LargeList(item) | DataType::FixedSizeList(item, _) => vec![item.data_type()],
@@ -154,7 +154,7 @@ fn relabel(data: ArrayData, to: &DataType) -> std::result::Result<ArrayData, Arr
     data.into_builder().data_type(to.clone()).child_data(children).build()
 }
 
-/// Nullable values as the offsets and items of lists of 0 or 1 items.
+/// Converts nullable values to the offsets and items of lists of 0 or 1 items.
 fn present(array: &ArrayRef) -> Result<(OffsetBuffer<i64>, ArrayRef)> {
     let lengths = (0..array.len()).map(|row| usize::from(!array.is_null(row)));
     let offsets = OffsetBuffer::from_lengths(lengths);

@@ -13,8 +13,8 @@ use arrow_schema::{ArrowError, DataType, Field};
 use crate::error::{Error, Result};
 use crate::guard::try_vec;
 
-/// `len` values of a field that has none: null where it may be, else zero, false, empty; variants hold
-/// nothing.
+/// Makes `len` default values of a field: null if the field can be null, otherwise zero, false or empty. A
+/// variant has no alternative selected.
 ///
 /// # Errors
 /// `LimitExceeded` when memory is short, `Unsupported` for types that have no default.
@@ -72,7 +72,8 @@ pub fn default_array(field: &Field, len: usize) -> Result<ArrayRef> {
     array.map_err(|error| without(field).with_source(error))
 }
 
-/// Fixed arrays of nulls need memory for their items, which a file can make as large as it likes.
+/// Checks that fixed arrays of nulls fit in memory. Their items need memory, and a damaged file can give any
+/// size.
 fn fits(data_type: &DataType, len: usize) -> Result<()> {
     match data_type {
         DataType::FixedSizeList(item, size) => {

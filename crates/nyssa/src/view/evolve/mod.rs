@@ -1,6 +1,6 @@
-//! Schema evolution: data of one type as data of another, where nothing is lost or guessed.
+//! Schema evolution: converts data of one type to another, if nothing is lost or guessed.
 //!
-//! What may become what follows ROOT (its document "Schema Evolution"); everything else is refused:
+//! The allowed conversions are those of ROOT (its document "Schema Evolution"):
 //!
 //! | target | from |
 //! |---|---|
@@ -34,32 +34,33 @@ pub use conversion::Conversion;
 use conversion::Step;
 pub use default::default_array;
 
-/// Deepest nesting of types that is evolved.
+/// Largest depth of nested types that can be converted.
 const MAX_DEPTH: usize = 200;
 
-/// What to do about a field or member of the target that a file does not have.
+/// The action for a field or member of the target that a file does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// Refuse to read that field.
+    /// Do not read the field.
     #[default]
     Error,
-    /// Zero, false, empty; null for what may be null.
+    /// Use null if the type can be null, otherwise zero, false or empty.
     Default,
-    /// Null; the field of the target becomes nullable.
+    /// Use null. The field of the target becomes nullable.
     Null,
 }
 
-/// What [`evolve`] may do.
+/// Options of [`evolve`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// About fields and members that are not there.
+    /// The action for missing fields and members.
     pub missing: Missing,
-    /// Allow conversions that may lose something: integers into narrower ones and into floats (each
-    /// value is checked to fit), double to float (rounds).
+    /// Whether conversions are allowed that can lose range or precision: integers to narrower integers and to
+    /// floats (every value is checked), double to float (values are rounded).
     pub narrowing: bool,
 }
 
-/// How data of `from` become data of `to`. The names of the two do not matter, those of members do.
+/// Finds the conversion of data of `from` to data of `to`. The names of the two fields can differ, but the
+/// names of their members must match.
 ///
 /// # Errors
 /// `Unsupported` naming the field path and both types.
@@ -122,7 +123,7 @@ fn build(from: &Field, to: &Field, options: Options, depth: usize) -> Result<Con
     Ok(Conversion::new(to, step, from.is_nullable() && !to.is_nullable()))
 }
 
-/// Whether a field that is not there can be filled.
+/// Checks that a missing field can be filled.
 fn missing(wanted: &Field, options: Options) -> Result<()> {
     if options.missing == Missing::Error {
         return Err(Error::unsupported(format!(
@@ -141,7 +142,7 @@ fn missing(wanted: &Field, options: Options) -> Result<()> {
     Ok(())
 }
 
-/// Puts the name of a field before the path that an error has below it.
+/// Puts the name of a field before the path of the field in an error.
 fn below(error: Error, name: &str) -> Error {
     let path = match &error.place().field {
         Some(path) if name.is_empty() => path.clone(),

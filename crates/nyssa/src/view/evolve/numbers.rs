@@ -11,8 +11,8 @@ use arrow_schema::{ArrowError, DataType};
 use crate::arrow::{Number, with_integer};
 use crate::error::{Error, Result};
 
-/// Whether [`convert`] can convert `from` to `to`. With `narrowing`, a type may lose range or precision, but
-/// floats do not become integers.
+/// Tells whether [`convert`] can convert `from` to `to`. With `narrowing`, the conversion can lose range or
+/// precision. Floats never become integers.
 pub(super) fn converts(from: &DataType, to: &DataType, narrowing: bool) -> bool {
     let numbers = Number::of_data_type(from).zip(Number::of_data_type(to));
     let Some((from, to)) = numbers else { return false };
@@ -61,7 +61,7 @@ where
     let misfit = |value: i128| {
         ArrowError::CastError(format!("the value {value} is not a {}", to.data_type()))
     };
-    // A float holds an integer if the integer comes back the same.
+    // A float can represent an integer if the conversion back gives the same integer.
     macro_rules! float {
         ($native:ty, $type:ty) => {
             numbers.try_unary::<_, $type, _>(|value| {

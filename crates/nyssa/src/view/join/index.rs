@@ -1,4 +1,4 @@
-//! Where the entry of a key is.
+//! The index that finds the entry of a key.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -14,22 +14,22 @@ use crate::error::{Error, Result, ResultExt};
 use crate::guard::try_vec;
 use crate::view::evolve::{Missing, Options, evolve};
 
-/// Entries by the values of key columns: the first entry of each key.
+/// Finds entries by the values of key columns. It has the first entry of each key.
 ///
-/// Memory: for each entry 8 bytes a key column and 8 to 16 of the table.
+/// Memory for each entry: 8 bytes for every key column, and 8 to 16 bytes for the table.
 pub struct Index {
     keys: Vec<Vec<u64>>,
-    /// Open addressing: entry + 1, or 0 for a free place; the size is a power of two.
+    /// Hash table with open addressing: entry + 1, or 0 for a free place. The size is a power of two.
     table: Vec<u32>,
-    /// Seeded at random: no file can be made to collide.
+    /// Hash function with a random seed, so that no file can be made to cause collisions.
     hasher: RandomState,
 }
 
 impl Index {
-    /// Reads the key columns, of the types `types`, of all entries.
+    /// Reads the key columns of all entries, with the types `types`, and builds the index.
     ///
     /// # Errors
-    /// Those of [`keys`], `LimitExceeded` beyond 2^31 entries.
+    /// Those of [`keys`]; `LimitExceeded` for more than 2^31 entries.
     pub fn build(
         dataset: &dyn Dataset,
         names: &[String],
@@ -49,7 +49,7 @@ impl Index {
         let mut index = Self { keys, table, hasher: RandomState::new() };
         for entry in 0..count {
             let place = index.place(&index.keys, entry);
-            // The first entry of a key stays.
+            // The index keeps the first entry of a key.
             if index.table[place] == 0 {
                 index.table[place] = entry as u32 + 1;
             }
@@ -57,12 +57,12 @@ impl Index {
         Ok(index)
     }
 
-    /// The entry whose key is that of row `row` of the columns `keys`.
+    /// Returns the entry that has the key in row `row` of the columns `keys`.
     pub fn find(&self, keys: &[Vec<u64>], row: usize) -> Option<u64> {
         self.table[self.place(keys, row)].checked_sub(1).map(u64::from)
     }
 
-    /// Where the key is in the table, or the free place where it would be.
+    /// Returns the place of the key in the table, or the free place for it.
     fn place(&self, keys: &[Vec<u64>], row: usize) -> usize {
         let mut hasher = self.hasher.build_hasher();
         keys.iter().for_each(|column| hasher.write_u64(column[row]));
@@ -79,7 +79,7 @@ impl Index {
     }
 }
 
-/// The type in which keys of both types are compared: `UInt64` when both are, else `Int64`.
+/// Returns the type in which keys are compared: `UInt64` if both have this type, otherwise `Int64`.
 ///
 /// # Errors
 /// `Unsupported` unless both are integers or booleans that are never null.
@@ -106,10 +106,10 @@ pub fn key_type(name: &str, left: &dyn Dataset, right: &dyn Dataset) -> Result<D
     Ok(if wide(left)? && wide(right)? { DataType::UInt64 } else { DataType::Int64 })
 }
 
-/// The key columns of some entries, as bits of the types `types`.
+/// Reads the key columns of some entries, converted to `types`, as 64 bits for each value.
 ///
 /// # Errors
-/// Those of [`Dataset::read`]; `InvalidArgument` for a value that is not of its type.
+/// Those of [`Dataset::read`]; `InvalidArgument` for a value that does not fit its type.
 pub fn keys(
     dataset: &dyn Dataset,
     names: &[String],

@@ -1,4 +1,4 @@
-//! Columns of several datasets side by side: by entry number, or by the values of key columns.
+//! Joins the columns of several datasets by entry number, or by the values of key columns.
 //!
 //! ```text
 //! left    run event pt …        right   run event weight …       (in any order)
@@ -24,7 +24,7 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, check_entries};
 use crate::error::{Error, Result, ResultExt};
 
-/// A dataset whose columns join those of another.
+/// A right dataset of a join.
 pub struct Right {
     /// The dataset.
     pub dataset: AnyDataset,
@@ -34,26 +34,26 @@ pub struct Right {
 
 /// A dataset with all entries of a left dataset and the columns of several datasets.
 ///
-/// Joined on keys, each entry has the values of the first entry of the right dataset with the same
-/// key, or nulls. Without keys, entries of the same number belong together.
+/// With keys, each entry has the values of the first entry of the right dataset with the same key, or nulls.
+/// Without keys, entries with the same number belong together.
 pub struct Join {
     left: AnyDataset,
     on: Vec<String>,
     sides: Vec<Side>,
-    /// The columns; parts of columns follow from index `below` on.
+    /// The columns. Parts of columns follow from index `below` on.
     items: Vec<ColumnInfo>,
     below: usize,
-    /// For each column its dataset (0 is the left one) and its name there.
+    /// The dataset of each column (0 is the left one) and its name there.
     origins: Vec<(usize, String)>,
 }
 
 struct Side {
     dataset: AnyDataset,
-    /// Types of the keys and the index; `None` when joined by entry number.
+    /// Types of the keys and the index. `None` if the datasets are joined by entry number.
     index: Option<(Vec<DataType>, Index)>,
 }
 
-/// The columns of all sides while they are put together.
+/// Collects the columns of all sides.
 #[derive(Default)]
 struct Columns {
     items: Vec<ColumnInfo>,
@@ -62,7 +62,8 @@ struct Columns {
 }
 
 impl Columns {
-    /// Adds `item` of a side as `joined`; the column that has its name already, if there is one.
+    /// Adds `item` of a side as `joined`. If a column has this name already, returns that column and adds
+    /// nothing.
     fn add(&mut self, side: usize, item: &ColumnInfo, joined: ColumnInfo) -> Option<usize> {
         let number = self.items.len();
         let known = *self.known.entry(joined.name.clone()).or_insert(number);
@@ -74,8 +75,8 @@ impl Columns {
         None
     }
 
-    /// Adds what is below the columns, of which there are `columns`. What several sides have under one name
-    /// cannot be told apart.
+    /// Adds a part of a column. The first `columns` items are columns. A part becomes unreadable if several
+    /// sides have one with the same name.
     fn add_part(&mut self, columns: usize, side: usize, item: &ColumnInfo, joined: ColumnInfo) {
         let taken = self.add(side, item, joined).filter(|&number| number >= columns);
         if let Some(taken) = taken.and_then(|number| self.items.get_mut(number)) {
@@ -86,7 +87,7 @@ impl Columns {
     }
 }
 
-/// A column of a right dataset in the join.
+/// Describes a column of a right dataset in the join.
 fn joined(item: &ColumnInfo, prefix: &str, on_keys: bool) -> ColumnInfo {
     let name = format!("{prefix}{}", item.name);
     let field = item.field.clone().and_then(|field| match field.data_type() {
@@ -102,12 +103,13 @@ fn joined(item: &ColumnInfo, prefix: &str, on_keys: bool) -> ColumnInfo {
 }
 
 impl Join {
-    /// Joins `rights` to `left` on the columns `on`, integers of these names in all of them; by entry
-    /// number when there are none. Reads the keys of the right datasets.
+    /// Joins `rights` to `left` on the columns `on`, which must be integers in all datasets. If `on` is
+    /// empty, joins by entry number. This reads the keys of the right datasets.
     ///
     /// # Errors
-    /// `NotFound` and `Unsupported` for keys that cannot be, `InvalidArgument` when two columns have the
-    /// same name, or datasets joined by entry number differ in length, and those of reading.
+    /// `NotFound` for a key that is missing; `Unsupported` for a key that is not an integer;
+    /// `InvalidArgument` if two columns have the same name, or if datasets joined by entry number have
+    /// different numbers of entries; those of reading.
     pub fn new(
         left: AnyDataset,
         rights: Vec<Right>,
@@ -120,15 +122,15 @@ impl Join {
         Self::build(left, rights, on, context)
     }
 
-    /// Joins a friend by entry number. It may have more entries than the left dataset: those behind the
-    /// last are not used.
+    /// Joins a friend by entry number. It can have more entries than the left dataset. The additional entries
+    /// are not used.
     ///
     /// # Errors
-    /// `InvalidArgument` when it has fewer, otherwise as [`Join::new`].
+    /// `InvalidArgument` if it has fewer entries; those of [`Join::new`].
     pub(crate) fn with_friend(left: AnyDataset, right: Right, context: &Context) -> Result<Self> {
         let (ours, theirs) = (left.num_entries(), right.dataset.num_entries());
         if theirs < ours {
-            let message = format!("it has {theirs} entries, the tree has {ours}");
+            let message = format!("it has {theirs} entries, but the tree has {ours}");
             return Err(Error::invalid_argument(message));
         }
         Self::build(left, vec![right], Vec::new(), context)
@@ -193,7 +195,7 @@ impl Join {
         Ok(&self.origins[index])
     }
 
-    /// Columns `names` of a side for entries of the left.
+    /// Reads the columns `names` of a side for entries of the left dataset.
     fn read_side(
         &self,
         side: &Side,

@@ -1,8 +1,8 @@
 //! Read rules: members that are computed from others while objects of a class are read.
 //!
-//! They are what ROOT calls I/O customisation rules: for objects of a class, in a range of its versions, a
-//! function makes target members of source members. It sees the objects of all entries that are read at
-//! once: flat arrays in, flat arrays out, wherever in the fields the class appears.
+//! ROOT calls them I/O customisation rules. A rule belongs to a class in a range of versions. Its function
+//! computes target members from source members, wherever the class appears in the fields. One call gets flat
+//! arrays with the objects of all entries that are read together, and returns flat arrays.
 
 mod plan;
 
@@ -20,7 +20,7 @@ use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Schema;
 
-/// Makes the target members, each one value for each object, of the source members.
+/// Computes the target members from the source members. Each array has one value for each object.
 pub type RuleFunction = Arc<dyn Fn(&[(ArrayRef, Field)]) -> Result<Vec<ArrayRef>> + Send + Sync>;
 
 /// A rule that computes members of the objects of a class.
@@ -41,21 +41,23 @@ impl std::fmt::Debug for ReadRule {
     }
 }
 
-/// A member that a rule makes.
+/// A member that a rule computes.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// Its type; `None` takes the type that the function returns for no objects.
+    /// Its type. With `None`, the type is that of the array that the function returns when it gets no
+    /// objects.
     pub field: Option<Field>,
 }
 
 impl ReadRule {
-    /// A rule for classes of a name or glob, in some versions: `function` makes `targets` of `sources`,
-    /// members of the class or of its base classes. A target of the name of a member replaces it.
+    /// Makes a rule for the classes that match a name or glob, in some versions. `function` computes
+    /// `targets` from `sources`, which are members of the class or of its base classes. A target with the
+    /// name of a member replaces this member.
     ///
     /// # Errors
-    /// `InvalidArgument` for a glob that does not parse, and a rule without target.
+    /// `InvalidArgument` for a glob that does not parse, and for a rule without a target.
     pub fn new(
         class: &str,
         versions: RangeInclusive<u32>,
@@ -73,30 +75,30 @@ impl ReadRule {
         Ok(Self { class, glob, versions, sources, targets, target_version: None, function })
     }
 
-    /// States the version that the class has once it has the targets, for when it is written.
+    /// Sets the version that the class has when it is written with the targets.
     #[must_use]
     pub fn with_target_version(mut self, version: Option<u32>) -> Self {
         self.target_version = version;
         self
     }
 
-    /// The version of the class with the targets; `None` for that which it had.
+    /// Returns the version of the class with the targets. `None` means that the version does not change.
     pub fn target_version(&self) -> Option<u32> {
         self.target_version
     }
 
-    /// Whether the rule is for a class of this name and version.
+    /// Tells whether the rule applies to a class with this name and version.
     pub(crate) fn applies(&self, class: &str, version: u32) -> bool {
         let named = self.class == class || self.glob.is_match(class);
         !class.is_empty() && named && self.versions.contains(&version)
     }
 
-    /// Runs the function and checks what it made.
+    /// Calls the function and checks its result.
     fn run(&self, sources: &[(ArrayRef, Field)], objects: usize) -> Result<Vec<ArrayRef>> {
         let made = (self.function)(sources)?;
         if made.len() != self.targets.len() {
             return Err(Error::invalid_argument(format!(
-                "the rule for {} makes {} members instead of {}",
+                "the rule for {} returns {} members instead of {}",
                 self.class,
                 made.len(),
                 self.targets.len()
@@ -105,7 +107,7 @@ impl ReadRule {
         match made.iter().find(|array| array.len() != objects) {
             None => Ok(made),
             Some(array) => Err(Error::invalid_argument(format!(
-                "the rule for {} makes {} values for {objects} objects",
+                "the rule for {} returns {} values for {objects} objects",
                 self.class,
                 array.len()
             ))),
@@ -117,16 +119,16 @@ impl ReadRule {
 pub struct WithRules {
     inner: AnyDataset,
     items: Vec<ColumnInfo>,
-    /// For each column its plan, if a rule changes it.
+    /// The plan of each column that a rule changes.
     plans: Vec<Option<Plan>>,
 }
 
 impl WithRules {
-    /// `inner` with `rules`, which apply to the classes of an RNTuple's fields. A column whose rule needs a
-    /// member that is not there, or whose targets are made by two rules, is unreadable, with the reason.
+    /// Applies `rules` to the classes of the fields of an RNTuple `inner`. A column is unreadable, with the
+    /// reason, if its rule needs a member that is missing, or if two rules compute the same target.
     ///
     /// # Errors
-    /// Those of the functions, which are called without objects where the type of a target is not known.
+    /// Those of the functions. A function is called without objects if the type of a target is not known.
     pub fn new(inner: AnyDataset, rules: &[ReadRule]) -> Result<Self> {
         if inner.schema().is_none() && inner.format() == Format::RNTuple {
             return Err(Error::invalid_argument(
@@ -154,7 +156,7 @@ impl WithRules {
     }
 }
 
-/// A plan and the field that it makes, or why there is none.
+/// A plan and the field that results, or the reason why there is none.
 struct Found {
     plan: Plan,
     field: std::result::Result<Field, String>,
@@ -214,7 +216,7 @@ impl Dataset for WithRules {
         context: &Context,
     ) -> Result<Vec<ArrayRef>> {
         let arrays = self.inner.read(names, entries, context)?;
-        // One after the other: functions of Python run one at a time anyway.
+        // Columns are converted one after the other, because only one Python function can run at a time.
         let apply = |(array, name): (ArrayRef, &&str)| {
             context.check()?;
             let index = self.items.iter().position(|item| item.name == **name);

@@ -1,4 +1,4 @@
-//! Where in a field which rules apply.
+//! Finds the places in a field to which rules apply.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 use crate::view::evolve::{Missing, Options, evolve};
 
-/// Deepest nesting of fields that is searched.
+/// Largest depth of nested fields that is searched.
 const MAX_DEPTH: usize = 200;
 
-/// What becomes of a field.
+/// The changes that rules make to a field.
 pub(super) enum Plan {
     Keep,
     List(FieldRef, Box<Plan>),
@@ -30,13 +30,13 @@ pub(super) enum Plan {
 /// A rule for the objects of one record.
 pub(super) struct Applied {
     rule: ReadRule,
-    /// Members from the outside in, for each source.
+    /// For each source: the indices of the members that lead to it, outermost first, and its field.
     sources: Vec<(Vec<usize>, Field)>,
-    /// Where each target goes, among the members of the result.
+    /// Index of each target among the members of the result.
     targets: Vec<usize>,
 }
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 pub(super) enum Failure {
     /// The rules do not fit this field.
     Reason(String),
@@ -52,7 +52,7 @@ impl From<Error> for Failure {
 
 type Planned<T> = std::result::Result<T, Failure>;
 
-/// How `rules` change the field `id`, which reads as `field`.
+/// Finds how `rules` change the field `id`, whose Arrow field is `field`.
 pub(super) fn plan(
     schema: &Schema,
     id: FieldId,
@@ -69,7 +69,7 @@ pub(super) fn plan(
         None => Ok(Plan::Keep),
     };
     let keeps = |plan: &Plan| matches!(plan, Plan::Keep);
-    // An optional value reads as its item that may be null.
+    // The Arrow field of an optional value is the nullable field of its item.
     if of.structure == Structure::Collection && field.is_nullable() {
         return child(0, &field.clone().with_nullable(false));
     }
@@ -93,7 +93,7 @@ pub(super) fn plan(
             plan => Plan::Fixed(Arc::new(plan.field(item)), *size, Box::new(plan)),
         },
         (Structure::Variant, DataType::Union(members, mode)) => {
-            // The first child of the union stands for no value.
+            // The first child of the union means that there is no value.
             let plans = members.iter().enumerate().map(|(index, (_, member))| {
                 index.checked_sub(1).map_or(Ok(Plan::Keep), |index| child(index, member))
             });
@@ -119,7 +119,7 @@ fn record(members: &Fields, plans: Vec<Plan>, rules: &[&ReadRule]) -> Planned<Pl
         let sources = rule.sources.iter().map(|name| {
             source(&stored, name, 0).ok_or_else(|| {
                 Failure::Reason(format!(
-                    "the rule for {} needs the member {name:?}, which is not there",
+                    "the rule for {} needs the member {name:?}, which is missing",
                     rule.class
                 ))
             })
@@ -129,7 +129,7 @@ fn record(members: &Fields, plans: Vec<Plan>, rules: &[&ReadRule]) -> Planned<Pl
         let mut targets = Vec::with_capacity(types.len());
         for (target, field) in rule.targets.iter().zip(types) {
             if made.contains(&target.name.as_str()) {
-                let message = format!("two rules for {} make {:?}", rule.class, target.name);
+                let message = format!("two rules for {} compute {:?}", rule.class, target.name);
                 return Err(Failure::Reason(message));
             }
             made.push(&target.name);
@@ -150,7 +150,7 @@ fn record(members: &Fields, plans: Vec<Plan>, rules: &[&ReadRule]) -> Planned<Pl
     Ok(Plan::Record { members: fields.into(), plans, rules: applied })
 }
 
-/// A member of a record or of its base classes.
+/// Finds a member of a record or of its base classes.
 fn source(members: &Fields, name: &str, depth: usize) -> Option<(Vec<usize>, Field)> {
     if let Some((index, field)) = members.find(name) {
         return Some((vec![index], field.as_ref().clone()));
@@ -168,7 +168,8 @@ fn source(members: &Fields, name: &str, depth: usize) -> Option<(Vec<usize>, Fie
     None
 }
 
-/// Types of the targets: stated, or those of what the function makes of nothing.
+/// Returns the types of the targets. If a type is not given, the function is called without objects to find
+/// it.
 fn types(rule: &ReadRule, sources: &[(Vec<usize>, Field)]) -> Result<Vec<Field>> {
     let stated = rule.targets.iter().map(|target| target.field.clone()).collect::<Option<Vec<_>>>();
     if let Some(stated) = stated {
@@ -185,7 +186,7 @@ fn types(rule: &ReadRule, sources: &[(Vec<usize>, Field)]) -> Result<Vec<Field>>
 }
 
 impl Plan {
-    /// The field after the rules.
+    /// Returns the field after the rules.
     pub(super) fn field(&self, field: &Field) -> Field {
         let data_type = match self {
             Self::Keep => return field.clone(),
@@ -197,7 +198,7 @@ impl Plan {
         field.clone().with_data_type(data_type)
     }
 
-    /// The array after the rules; what they do not touch is shared.
+    /// Applies the rules to an array. Unchanged parts share the memory of the original.
     pub(super) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         let rebuilt: std::result::Result<ArrayRef, ArrowError> = match self {
             Self::Keep => return Ok(Arc::clone(array)),
@@ -226,7 +227,7 @@ impl Plan {
                 let columns = record.columns().iter().zip(plans);
                 let mut columns =
                     columns.map(|(column, plan)| plan.apply(column)).collect::<Result<Vec<_>>>()?;
-                // Functions see objects only, not the places of those that are null.
+                // Functions get only objects. Null objects are removed first.
                 let objects = Objects::new(record);
                 let stored = objects.pack(&columns)?;
                 for applied in rules {
@@ -249,7 +250,7 @@ impl Plan {
 }
 
 impl Applied {
-    /// The targets, in their types, of the objects whose members are `stored`.
+    /// Computes the targets, in their types, of the objects whose members are `stored`.
     fn run(&self, stored: &[ArrayRef], members: &Fields, objects: usize) -> Result<Vec<ArrayRef>> {
         let source = |(path, field): &(Vec<usize>, Field)| {
             let mut path = path.iter();
@@ -275,7 +276,7 @@ impl Applied {
     }
 }
 
-/// Which places of a record hold objects.
+/// The rows of a record that hold objects, and not null.
 struct Objects {
     count: usize,
     valid: Option<NullBuffer>,
@@ -287,7 +288,7 @@ impl Objects {
         Self { count: record.len() - record.null_count(), valid }
     }
 
-    /// The values of the objects.
+    /// Removes the rows without objects.
     fn pack(&self, columns: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
         let Some(valid) = &self.valid else { return Ok(columns.to_vec()) };
         let mask = BooleanArray::new(valid.inner().clone(), None);
@@ -295,7 +296,7 @@ impl Objects {
         columns.iter().map(pack).collect::<std::result::Result<_, _>>().map_err(unfit)
     }
 
-    /// Values of the objects at the places of the objects.
+    /// Puts the values of the objects back in their rows. The other rows become null.
     fn spread(&self, array: ArrayRef) -> Result<ArrayRef> {
         let Some(valid) = &self.valid else { return Ok(array) };
         let mut next = 0..;

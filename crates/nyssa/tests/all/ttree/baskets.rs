@@ -285,7 +285,7 @@ fn unknown_names_and_ranges() {
     let error = read(&reader, "muon_pt", 0..2).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "entries 0 to 2 were asked for, there are 1 (file test.root, object t)"
+        "entries 0 to 2 were requested, but there are 1 (file test.root, object t)"
     );
     let error = read(&reader, "muon_pz", 0..1).unwrap_err();
     assert_eq!(error.kind(), nyssa::Kind::NotFound);

@@ -27,18 +27,15 @@ fn sound_before_it_is_broken() {
 
 #[test]
 fn key_that_disagrees_with_the_table() {
-    expect(
-        one(|spec| spec.nbytes = 1),
-        "the basket's key says 77 bytes, its branch's table says 76",
-    );
+    expect(one(|spec| spec.nbytes = 1), "the basket's key says 77 bytes, but its branch says 76");
     expect(
         one(|spec| spec.seek = 5),
-        "the basket's key says that it lies at byte 105, its branch's table that it lies at byte 100",
+        "the basket's key says that the basket is at byte 105, but its branch says at byte 100",
     );
     let mut file = one(|_| ());
     file.tree.branches[0].baskets[0].entries = 4;
     file.tree.branches[0].entries = 4;
-    expect(file, "the basket's key says 3 entries, its branch's table says 4");
+    expect(file, "the basket's key says 3 entries, but its branch says 4");
 }
 
 #[test]
@@ -51,7 +48,7 @@ fn another_object_where_a_basket_should_be() {
 fn sizes_that_cannot_be() {
     expect(
         one(|spec| spec.keylen = -59),
-        "the basket's key is 5 bytes long by itself and 64 by what it holds",
+        "the basket's key says that it has 5 bytes, but it has 64",
     );
     expect(
         one(|spec| spec.last = -13),
@@ -142,7 +139,7 @@ fn branch_shorter_than_its_tree() {
     file.tree.entries = 9;
     assert_eq!(
         file.error("x"),
-        "the branch has 3 entries, entry 8 was asked for (file test.root, object t, field x)"
+        "the branch has 3 entries, but entry 8 was requested (file test.root, object t, field x)"
     );
 }
 
@@ -163,17 +160,17 @@ fn counter_that_disagrees() {
     let spec = Spec::new(3, be_f32(&[1.0, 2.0, 3.0, 4.0]));
     assert_eq!(
         counted(&[2, 0, 1], spec).error("x"),
-        format!("branch x says 4 elements in the basket, its counter n says 3{COUNTED}")
+        format!("branch x has 4 elements in the basket, but its counter n says 3{COUNTED}")
     );
     let spec = Spec::new(3, be_f32(&[1.0, 2.0]));
     assert_eq!(
         counted(&[2, 0, 1], spec.clone()).error("x"),
-        format!("branch x says 2 elements in the basket, its counter n says 3{COUNTED}")
+        format!("branch x has 2 elements in the basket, but its counter n says 3{COUNTED}")
     );
     let reader = counted(&[2, 0, 1], spec).reader();
     assert_eq!(
         read(&reader, "x", 1..3).unwrap_err().to_string(),
-        format!("branch x says 2 elements in the basket, its counter n says 3 or more{COUNTED}")
+        format!("branch x has 2 elements in the basket, but its counter n says 3 or more{COUNTED}")
     );
     assert_eq!(
         counted(&[2, 0, 1], Spec::new(3, [0; 13])).error("x"),
@@ -193,11 +190,11 @@ fn counter_that_cannot_be() {
     // More than the bytes of the basket can hold by any compression; a basket could.
     assert_eq!(
         counted(&[100_000_000, 0, 1], spec.clone()).error("x"),
-        "100000001 elements of 4 bytes cannot be in 1 baskets (file test.root, object t, field x)"
+        "100000001 elements of 4 bytes do not fit in 1 baskets (file test.root, object t, field x)"
     );
     assert_eq!(
         counted(&[i32::MAX, 0, 1], spec).error("x"),
-        "2147483648 elements of 4 bytes cannot be in 1 baskets (file test.root, object t, field x)"
+        "2147483648 elements of 4 bytes do not fit in 1 baskets (file test.root, object t, field x)"
     );
 }
 
