@@ -268,3 +268,23 @@ fn same(one: &DataType, other: &DataType) -> bool {
         _ => one == other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `TDataType::GetTypeName` of ROOT says that the codes 1 and 10 (`kLegacyChar`) are both `Char_t`.
+    #[test]
+    fn a_char_of_the_old_code_is_a_char() {
+        for (type_name, code, expected) in [
+            ("char", 10, Leaf::Char),
+            ("Char_t", 10, Leaf::Char),
+            ("char", 1, Leaf::Char),
+            ("signed char", 1, Leaf::Int8),
+        ] {
+            let element = Element::of("TStreamerBasicType", "c", type_name, code);
+            let typed = Classes::default().element(&element, 0).unwrap();
+            assert_eq!(typed.field_type, FieldType::Leaf(expected), "{type_name} {code}");
+        }
+    }
+}
