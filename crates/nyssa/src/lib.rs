@@ -19,7 +19,7 @@
 //! ```text
 //! update | merge | convert | rewrite     jobs: files to files
 //! job                                    what jobs share: their steps, the ordered pipeline
-//! tune                                   where the bytes of files and columns are
+//! tune                                   describes files and datasets: objects, schema, bytes
 //! verify                                 is everything in a file sound?
 //! compare                                do two datasets hold the same values?
 //! open                                   path -> file, dataset: the only module that knows all formats

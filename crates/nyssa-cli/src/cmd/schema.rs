@@ -5,12 +5,11 @@ mod tree;
 
 use clap::Args;
 use nyssa::dataset::Filter;
-use nyssa::open::Opened;
-use serde::Serialize;
+use nyssa::tune::schema::{Content, describe};
 
 use crate::FINE;
 use crate::app::App;
-use crate::data::open_dataset;
+use crate::data::{check_filter, open_dataset};
 use crate::failure::Result;
 
 /// Show fields or branches with their types
@@ -31,23 +30,18 @@ pub struct Schema {
     verbose: bool,
 }
 
-/// The schema of a dataset.
-#[derive(Serialize)]
-struct Document<T> {
-    file: String,
-    name: String,
-    format: &'static str,
-    entries: u64,
-    title: String,
-    #[serde(flatten)]
-    content: T,
-}
-
 pub fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
-    match open_dataset(&args.data)? {
-        Opened::Tree(reader) => tree::show(&reader, &filter, args.verbose, app)?,
-        Opened::NTuple(reader) => ntuple::show(&reader, &filter, args.verbose, app)?,
+    let mut report = describe(&open_dataset(&args.data)?)?;
+    check_filter(&filter, &report.names(), &report.file)?;
+    report.select(&filter);
+    if app.json {
+        app.print_json(&report)?;
+        return Ok(FINE);
+    }
+    match report.content {
+        Content::Branches(content) => tree::print(content, args.verbose, app)?,
+        Content::Fields(content) => ntuple::print(content, args.verbose, app)?,
     }
     Ok(FINE)
 }

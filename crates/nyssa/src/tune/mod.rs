@@ -1,3 +1,5 @@
-//! Shows how many bytes the parts of a dataset have.
+//! Describes files and datasets: the objects of a file, the schema of a dataset, and where its bytes are.
 
 pub mod inspect;
+pub mod listing;
+pub mod schema;

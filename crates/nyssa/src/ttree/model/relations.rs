@@ -1,6 +1,8 @@
 //! The aliases of a tree (`fAliases`), its friends (`fFriends`), and the index that finds its entries when it
 //! is a friend (`fTreeIndex`).
 
+use serde::Serialize;
+
 use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
@@ -21,7 +23,7 @@ pub struct Relations {
 }
 
 /// A name for a formula (`TTree::SetAlias`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Alias {
     /// The name.
     pub name: String,
@@ -30,7 +32,7 @@ pub struct Alias {
 }
 
 /// A friend: another tree (`TFriendElement`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Friend {
     /// The prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend
     /// has the same name.

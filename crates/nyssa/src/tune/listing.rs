@@ -1,0 +1,122 @@
+//! Lists the objects of a file with their sizes.
+
+use serde::Serialize;
+
+use super::inspect::Layout;
+use crate::error::Result;
+use crate::open::{Opened, format_of};
+use crate::rntuple::read;
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::ttree::Branch;
+
+/// The objects of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listing {
+    /// File.
+    pub file: String,
+    /// Bytes of the whole file.
+    pub bytes: u64,
+    /// Keys of all directories, in the order of the file.
+    pub keys: Vec<Entry>,
+    /// Directories that cannot be listed and datasets that cannot be opened, as messages.
+    #[serde(skip)]
+    pub unreadable: Vec<String>,
+}
+
+/// A key of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Path in the file, without the cycle.
+    pub path: String,
+    /// Cycle.
+    pub cycle: u16,
+    /// Class name.
+    pub class: String,
+    /// Title.
+    pub title: String,
+    /// Number of entries of a TTree or RNTuple.
+    pub entries: Option<u64>,
+    /// Bytes on storage. For a TTree or RNTuple, all its data are included.
+    pub bytes: u64,
+    /// Bytes of the object before compression, without the data of a TTree or RNTuple.
+    pub object_bytes: u32,
+    /// Date and time at which the key was written.
+    pub date: String,
+    /// Position of the key in the file.
+    pub position: u64,
+    /// Layout of an RNTuple.
+    #[serde(flatten)]
+    pub layout: Option<Layout>,
+}
+
+/// Lists all objects of a file. With a key, lists only its object and, if this is a directory, the objects in it.
+///
+/// # Errors
+/// Those of [`RootFile::list_all`].
+pub fn list(file: &RootFile, below: Option<&KeyEntry>) -> Result<Listing> {
+    let (mut keys, lost) = file.list_all()?;
+    if let Some(found) = below {
+        let inside = format!("{}/", found.path);
+        keys.retain(|key| key.path == found.path || key.path.starts_with(&inside));
+    }
+    let mut unreadable: Vec<String> = lost.iter().map(ToString::to_string).collect();
+    let keys = keys.iter().map(|key| entry(file, key, &mut unreadable)).collect();
+    Ok(Listing { file: file.name().to_owned(), bytes: file.source().size(), keys, unreadable })
+}
+
+fn entry(file: &RootFile, key: &KeyEntry, unreadable: &mut Vec<String>) -> Entry {
+    let (year, month, day, hour, minute, second) = key.date_time();
+    let mut entry = Entry {
+        path: key.path.clone(),
+        cycle: key.cycle,
+        class: key.class.clone(),
+        title: key.title.clone(),
+        entries: None,
+        bytes: u64::from(key.nbytes),
+        object_bytes: key.objlen,
+        date: format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+        position: key.seek,
+        layout: None,
+    };
+    if format_of(key).is_none() {
+        return entry;
+    }
+    match Opened::of_key(file, key) {
+        Ok(data) => {
+            entry.entries = Some(data.dataset().num_entries());
+            entry.bytes = entry.bytes.saturating_add(stored_bytes(&data));
+            if let Opened::NTuple(reader) = &data {
+                entry.layout = Some(Layout::of(reader));
+            }
+        }
+        Err(error) => unreadable.push(error.statement()),
+    }
+    entry
+}
+
+/// Returns the stored bytes of all data of a dataset.
+fn stored_bytes(data: &Opened) -> u64 {
+    match data {
+        Opened::Tree(reader) => of_baskets(&reader.tree().branches),
+        Opened::NTuple(reader) => of_pages_and_metadata(reader),
+    }
+}
+
+fn of_pages_and_metadata(reader: &read::Reader) -> u64 {
+    let columns = reader.clusters_info().iter().flat_map(|cluster| &cluster.columns);
+    let pages = columns.flat_map(|column| &column.pages).map(|page| page.locator.size);
+    let lists = reader.footer().cluster_groups.iter().map(|group| group.page_list.locator.size);
+    let anchor = reader.anchor();
+    pages.chain(lists).chain([anchor.header.nbytes, anchor.footer.nbytes]).sum()
+}
+
+fn of_baskets(branches: &[Branch]) -> u64 {
+    let own = |branch: &Branch| {
+        let on_disk = branch.baskets.iter().filter(|basket| basket.embedded.is_none());
+        on_disk.map(|basket| basket.bytes).fold(0, u64::saturating_add)
+    };
+    branches
+        .iter()
+        .map(|branch| own(branch).saturating_add(of_baskets(&branch.branches)))
+        .fold(0, u64::saturating_add)
+}

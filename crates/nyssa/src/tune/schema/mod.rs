@@ -1,0 +1,96 @@
+//! Describes the schema of a dataset: fields with their columns, or branches with their leaves.
+
+mod ntuple;
+mod tree;
+
+use serde::Serialize;
+
+use crate::dataset::Filter;
+use crate::error::Result;
+use crate::open::Opened;
+
+pub use crate::ttree::{Alias, Friend};
+pub use ntuple::{AttributeSet, ColumnEntry, FieldEntry, Fields};
+pub use tree::{BranchEntry, Branches};
+
+/// The schema of a dataset.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SchemaReport {
+    /// File.
+    pub file: String,
+    /// Path of the dataset in it.
+    pub name: String,
+    /// `TTree` or `RNTuple`.
+    pub format: &'static str,
+    /// Number of entries.
+    pub entries: u64,
+    /// Title of a TTree, description of an RNTuple.
+    pub title: String,
+    /// Fields or branches.
+    #[serde(flatten)]
+    pub content: Content,
+}
+
+/// What the schema of a dataset consists of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// Those of an RNTuple.
+    Fields(Fields),
+    /// Those of a TTree.
+    Branches(Branches),
+}
+
+/// Returns the schema of a TTree or RNTuple.
+///
+/// # Errors
+/// Those of [`Relations::load`](crate::ttree::Relations::load) for a TTree.
+pub fn describe(data: &Opened) -> Result<SchemaReport> {
+    let (format, title, content) = match data {
+        Opened::Tree(reader) => {
+            ("TTree", reader.tree().title.clone(), Content::Branches(tree::branches(reader)?))
+        }
+        Opened::NTuple(reader) => {
+            let title = reader.header().description.clone();
+            ("RNTuple", title, Content::Fields(ntuple::fields(reader)))
+        }
+    };
+    let dataset = data.dataset();
+    Ok(SchemaReport {
+        file: dataset.file().to_owned(),
+        name: dataset.name().to_owned(),
+        format,
+        entries: dataset.num_entries(),
+        title,
+        content,
+    })
+}
+
+impl SchemaReport {
+    /// Returns the names that a filter selects by: paths of branches, or names of top-level fields.
+    pub fn names(&self) -> Vec<&str> {
+        match &self.content {
+            Content::Branches(tree) => tree.branches.iter().map(|row| row.path.as_str()).collect(),
+            Content::Fields(ntuple) => {
+                let top = ntuple.fields.iter().filter(|row| row.depth == 0);
+                top.map(|row| row.name.as_str()).collect()
+            }
+        }
+    }
+
+    /// Keeps the branches, or the top-level fields with their subfields, that a filter selects.
+    pub fn select(&mut self, filter: &Filter) {
+        match &mut self.content {
+            Content::Branches(tree) => tree.branches.retain(|row| filter.takes(&row.path)),
+            Content::Fields(ntuple) => {
+                let mut selected = false;
+                ntuple.fields.retain(|row| {
+                    if row.depth == 0 {
+                        selected = filter.takes(&row.name);
+                    }
+                    selected
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The branches of a TTree.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::rootfile::RootFile;
+use crate::ttree::{Alias, Branch, Friend, Reader, Relations};
+
+/// The branches, aliases and friends of a TTree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Branches {
+    /// Each branch comes before its sub-branches.
+    pub branches: Vec<BranchEntry>,
+    /// Names of formulas.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<Alias>,
+    /// Trees whose branches belong to the same entries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub friends: Vec<Friend>,
+}
+
+/// A branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BranchEntry {
+    /// Path, which no other branch of the tree has.
+    pub path: String,
+    /// Name as stored. Several branches may have the same name.
+    pub name: String,
+    /// Path from the parent branch on.
+    #[serde(skip)]
+    pub below_parent: String,
+    /// Title.
+    pub title: String,
+    /// Class of the branch.
+    pub class: String,
+    /// C++ type of one entry; `None` for a branch that has only sub-branches.
+    #[serde(rename = "type")]
+    pub type_name: Option<String>,
+    /// Number of branches above this one.
+    #[serde(skip)]
+    pub depth: usize,
+    /// Branch that counts the elements.
+    pub counter: Option<String>,
+    /// Names of the leaves.
+    pub leaves: Vec<String>,
+    /// Number of baskets.
+    pub baskets: usize,
+    /// Why nyssa cannot read it.
+    pub unreadable: Option<String>,
+}
+
+/// Returns the branches, aliases and friends of a TTree.
+///
+/// # Errors
+/// Those of [`Relations::load`].
+pub fn branches(reader: &Reader) -> Result<Branches> {
+    let mut branches = Vec::new();
+    add(reader, &reader.tree().branches, "", 0, &mut branches);
+    let file = RootFile::open(Arc::clone(reader.source()))?;
+    let Relations { aliases, friends, .. } = Relations::load(&file, &file.find(reader.name())?)?;
+    Ok(Branches { branches, aliases, friends })
+}
+
+/// Adds branches and their sub-branches.
+fn add(
+    reader: &Reader,
+    branches: &[Branch],
+    parent: &str,
+    depth: usize,
+    rows: &mut Vec<BranchEntry>,
+) {
+    for branch in branches {
+        let item = reader.find_column(&branch.path);
+        let counter = branch.leaves.iter().find_map(|leaf| leaf.counter.as_ref());
+        rows.push(BranchEntry {
+            path: branch.path.clone(),
+            name: branch.name.clone(),
+            below_parent: branch.path.strip_prefix(parent).unwrap_or(&branch.path).to_owned(),
+            title: branch.title.clone(),
+            class: branch.class.clone(),
+            type_name: item.map(|item| item.type_name.clone()),
+            depth,
+            counter: counter.map(|counter| counter.branch.clone()),
+            leaves: branch.leaves.iter().map(|leaf| leaf.name.clone()).collect(),
+            baskets: branch.baskets.len(),
+            unreadable: item.and_then(|item| item.field.as_ref().err().cloned()),
+        });
+        add(reader, &branch.branches, &format!("{}/", branch.path), depth + 1, rows);
+    }
+}
