@@ -1,10 +1,11 @@
-//! No file of the command line uses another that uses it.
+//! No file of the command line uses another that uses it, and hardly any knows a format.
 
 #![allow(clippy::panic, reason = "helpers of tests, where this is how to fail")]
 
 #[path = "../../nyssa/tests/architecture/imports.rs"]
 mod imports;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use imports::{Module, circles, imports};
@@ -18,4 +19,73 @@ fn no_files_use_each_other_in_a_circle() {
     };
     let found: Vec<_> = circles(&modules).iter().map(show).collect();
     assert!(found.is_empty(), "{} circles:\n{}", found.len(), found.join("\n"));
+}
+
+/// The rooms of the core that know a format, and the crates of arrays. A report of the core needs none of them.
+const FORMATS: [&str; 11] = [
+    "arrow_array",
+    "arrow_schema",
+    "compression",
+    "rntuple::encoding",
+    "rntuple::format",
+    "rntuple::read",
+    "rntuple::schema",
+    "rntuple::write",
+    "rootfile",
+    "streamer",
+    "ttree",
+];
+
+/// The files that use one of them: to open what an argument names, to parse options of writing, and to print values.
+const USES: [(&str, &str); 13] = [
+    ("cmd/cat.rs", "arrow_array"),
+    ("cmd/cat/attributes.rs", "rntuple::read"),
+    ("cmd/cat/object.rs", "rootfile"),
+    ("cmd/cat/object.rs", "streamer"),
+    ("cmd/columns.rs", "rntuple::write"),
+    ("cmd/field_options.rs", "rntuple::write"),
+    ("cmd/ls.rs", "rootfile"),
+    ("cmd/output_options.rs", "rntuple::write"),
+    ("data.rs", "rootfile"),
+    ("json_value.rs", "arrow_array"),
+    ("json_value.rs", "arrow_schema"),
+    ("json_value/notation.rs", "arrow_schema"),
+    ("json_value/notation.rs", "rntuple::schema"),
+];
+
+#[test]
+fn commands_know_no_format() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = BTreeSet::new();
+    for file in rust_files(&source) {
+        let name = file.strip_prefix(&source).unwrap_or(&file).display().to_string();
+        if name.ends_with("tests.rs") {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(&file) else { panic!("{name} is not read") };
+        let code = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+        for line in code.filter(|line| !line.trim_start().starts_with("//")) {
+            let used = FORMATS.iter().filter(|format| names(line, format));
+            found.extend(used.map(|format| (name.clone(), (*format).to_owned())));
+        }
+    }
+    let expected = USES.map(|(file, format)| (file.to_owned(), format.to_owned()));
+    assert_eq!(found, BTreeSet::from(expected));
+}
+
+/// Whether a line has a path with this module: `rootfile::` is no part of `my_rootfile::`.
+fn names(line: &str, module: &str) -> bool {
+    let path = format!("{module}::");
+    let goes_on = |at: usize| line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    line.match_indices(&path).any(|(at, _)| !goes_on(at))
+}
+
+fn rust_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let found = paths.flat_map(|path| match path.is_dir() {
+        true => rust_files(&path),
+        false => vec![path],
+    });
+    found.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }

@@ -6,15 +6,12 @@ mod object;
 use std::io::Write;
 use std::ops::Range;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::ArrayRef;
 use clap::Args;
 use nyssa::cut::Cut;
-use nyssa::dataset::{AnyDataset, ColumnInfo, Dataset, Filter, ReadableColumns};
-use nyssa::error::ResultExt;
+use nyssa::dataset::{AnyDataset, Dataset, Filter, Window, Windows, select_columns};
 use nyssa::open::{self, Opened};
-use nyssa::ttree::Relations;
-use nyssa::view;
-use nyssa::view::{ChainOptions, Selected};
+use nyssa::view::{self, ChainOptions, Selected};
 use nyssa::{Context, Error};
 
 use crate::FINE;
@@ -28,11 +25,6 @@ use crate::units::Entries;
 const DEFAULT_ENTRIES: u64 = 10;
 /// Number of columns that are left out whose reasons are printed.
 const REASONS: usize = 3;
-/// Number of entries that are read first, to measure their size.
-const FIRST_STEP: u64 = 256;
-/// Approximate size in bytes of the arrays that are in memory at the same time.
-const STEP_BYTES: u64 = 64 << 20;
-
 /// Print entries as JSON lines
 ///
 /// Prints one JSON object for each entry. The entries of several files come one after the other, with the columns
@@ -157,14 +149,7 @@ fn select<'a>(
     entries: Option<Entries>,
     context: &Context,
 ) -> Result<Selected<'a>> {
-    let formulas = match first {
-        Opened::Tree(tree) => {
-            let (file, _) = data::open_file(tree.file())?;
-            Relations::load(&file, &file.find(tree.name())?)?.formulas()
-        }
-        Opened::NTuple(_) => Vec::new(),
-    };
-    let cut = cut.clone().with_aliases(dataset.columns(), &formulas)?;
+    let cut = cut.clone().with_aliases(dataset.columns(), &first.aliases()?)?;
     let total = dataset.num_entries();
     let entries = entries.map_or(0..total, |entries| entries.within(total));
     if entries.end > total {
@@ -201,27 +186,19 @@ fn columns(
     patterns: &[String],
     app: &mut App<'_>,
 ) -> Result<Vec<Column>> {
-    let filter = Filter::new(patterns, &[])?;
-    let mut taken: Vec<_> =
-        dataset.columns().iter().filter(|item| filter.takes(&item.name)).collect();
-    taken.extend(below(dataset, patterns)?);
+    let taken = select_columns(dataset, patterns)?;
     if taken.is_empty() {
+        let filter = Filter::new(patterns, &[])?;
         data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     }
+    let schema = first.dataset().schema();
     let mut columns = Vec::new();
     let mut left_out = Vec::new();
     for item in &taken {
         match &item.field {
-            Ok(field) => columns.push(Column {
+            Ok(_) => columns.push(Column {
                 name: item.name.clone(),
-                notation: match first {
-                    Opened::Tree(_) => Notation::of_arrow(field),
-                    Opened::NTuple(reader) => reader
-                        .schema()
-                        .find(&item.name)
-                        .map(|id| Notation::of_field(reader.schema(), id, field))
-                        .unwrap_or_default(),
-                },
+                notation: Notation::of_column(schema, item),
             }),
             Err(reason) => left_out.push((item.name.as_str(), reason.as_str())),
         }
@@ -232,25 +209,6 @@ fn columns(
         return Err(error.at(|place| place.object = Some(dataset.name().to_owned())).into());
     }
     Ok(columns)
-}
-
-/// The columns below others that patterns mean which match none of the others.
-fn below<'d>(dataset: &'d dyn Dataset, patterns: &[String]) -> Result<Vec<&'d ColumnInfo>> {
-    let mut found: Vec<&ColumnInfo> = Vec::new();
-    for pattern in patterns {
-        let filter = Filter::new(std::slice::from_ref(pattern), &[])?;
-        if dataset.columns().iter().any(|item| filter.takes(&item.name)) {
-            continue;
-        }
-        let named = dataset.find_column(pattern).filter(|_| !dataset.subcolumns().is_empty());
-        let below = dataset.subcolumns().iter().filter(|item| filter.takes(&item.name));
-        for item in named.into_iter().chain(below) {
-            if !found.iter().any(|other| other.name == item.name) {
-                found.push(item);
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// Names the columns that are left out. If they are few, each has its reason.
@@ -267,8 +225,7 @@ fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
     app.message("hint: `nyssa schema` tells why");
 }
 
-/// Reads and prints in steps that fit into memory. With `skip_unreadable`, columns that cannot be read are left out
-/// from then on.
+/// Prints entries. With `skip_unreadable`, columns that cannot be read are left out from then on.
 fn print(
     dataset: &dyn Dataset,
     entries: Range<u64>,
@@ -277,34 +234,16 @@ fn print(
     printer: &mut Printer<'_>,
     app: &mut App<'_>,
 ) -> Result<()> {
-    let names: Vec<_> = printer.columns.iter().map(|column| column.name.clone()).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let mut readable =
-        if skip_unreadable { Some(ReadableColumns::new(dataset, &names, context)?) } else { None };
-    let mut start = entries.start;
-    let mut step = FIRST_STEP;
-    while start < entries.end {
-        let end = entries.end.min(start.saturating_add(step));
-        let arrays = match &mut readable {
-            None => dataset.read(&names, start..end, context).in_file(dataset.file())?,
-            Some(readable) => {
-                let arrays = readable.read(start..end, context).in_file(dataset.file())?;
-                let names = readable.names();
-                printer.columns.retain(|column| names.contains(&column.name.as_str()));
-                let left_out = readable.take_left_out();
-                let told = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
-                warn(&told.collect::<Vec<_>>(), app);
-                arrays
-            }
-        };
-        let bytes: usize = arrays.iter().map(|array| array.get_array_memory_size()).sum();
-        for row in 0..usize::try_from(end - start).unwrap_or_default() {
+    let names: Vec<_> = printer.columns.iter().map(|column| column.name.as_str()).collect();
+    let mut windows = Windows::new(dataset, &names, entries, skip_unreadable, context)?;
+    while let Some(Window { names, arrays, rows, left_out }) = windows.next(context)? {
+        printer.columns.retain(|column| names.contains(&column.name));
+        let told = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
+        warn(&told.collect::<Vec<_>>(), app);
+        for row in 0..rows {
             context.check()?;
             printer.entry(app.out, &arrays, row)?;
         }
-        let per_entry = (bytes as u64 / (end - start)).max(1);
-        step = (STEP_BYTES / per_entry).max(1);
-        start = end;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use nyssa::convert::{self, Layout, Options, Report, Streamer, StreamerFieldReport};
 use nyssa::dataset::Format;
+use nyssa::open::open_dataset;
 use nyssa::{Error, Kind};
 use nyssa_io::Sink;
 
@@ -104,7 +105,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
         };
         let tree = path_of(&file, &key);
         if let Some(entries) = args.entries {
-            let total = nyssa::ttree::Reader::open(&file, &tree)?.tree().entries;
+            let total = open_dataset(&file, Some(&tree))?.num_entries();
             options.entries = Some(entries.within(total));
         }
         convert::convert(&file, &tree, &args.output, &options, &context).map(|report| vec![report])

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use nyssa::Kind;
 use nyssa::cut::Cut;
-use nyssa::dataset::{Dataset, Format};
+use nyssa::dataset::Format;
+use nyssa::open::open_dataset;
 use nyssa::rewrite::{self, EntryCut, Options, Report};
-use nyssa::rntuple::read::Reader;
 
 use crate::FINE;
 use crate::app::App;
@@ -81,7 +81,8 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     let reports = match path {
         Some(path) => {
             if let Some(entries) = args.entries {
-                options.entries = Some(entries.within(Reader::open(&file, &path)?.num_entries()));
+                let total = open_dataset(&file, Some(&path))?.num_entries();
+                options.entries = Some(entries.within(total));
             }
             rewrite::rewrite(&file, &path, &args.output, &options, &context)
                 .map(|report| vec![report])

@@ -2,6 +2,7 @@
 
 use arrow_schema::{DataType, Field};
 use nyssa::arrow::{Date, STREAMER};
+use nyssa::dataset::ColumnInfo;
 use nyssa::rntuple::schema::{FieldId, Schema, Structure};
 
 /// How a list or struct is written.
@@ -44,8 +45,16 @@ const OPTIONALS: [&str; 2] = ["std::optional<", "std::unique_ptr<"];
 static PLAIN: Notation = Notation { kind: Kind::Plain, parts: Vec::new() };
 
 impl Notation {
+    /// Returns the notation of a column of a dataset, which is a field of `schema` if this has its name.
+    pub fn of_column(schema: Option<&Schema>, column: &ColumnInfo) -> Self {
+        let Ok(arrow) = &column.field else { return Self::default() };
+        let Some(schema) = schema else { return Self::of_arrow(arrow) };
+        let field = schema.find(&column.name);
+        field.map(|id| Self::of_field(schema, id, arrow)).unwrap_or_default()
+    }
+
     /// The notation of a field that reads as `arrow`, from its C++ types.
-    pub fn of_field(schema: &Schema, id: FieldId, arrow: &Field) -> Self {
+    fn of_field(schema: &Schema, id: FieldId, arrow: &Field) -> Self {
         Self::build(schema, id, arrow, 0)
     }
 

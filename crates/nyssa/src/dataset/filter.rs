@@ -2,6 +2,7 @@
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use super::{ColumnInfo, Dataset};
 use crate::error::{Error, Result};
 
 /// Selects branches or fields by globs such as `Jet_*`.
@@ -24,6 +25,35 @@ impl Filter {
     pub fn takes(&self, name: &str) -> bool {
         (self.include.is_empty() || self.include.is_match(name)) && !self.exclude.is_match(name)
     }
+}
+
+/// Returns the columns whose names match one of the globs `patterns`, or all columns if there are no patterns.
+///
+/// A pattern that matches no column selects the subcolumn of this name, and the subcolumns that it matches.
+///
+/// # Errors
+/// Those of [`Filter::new`].
+pub fn select_columns<'d>(
+    dataset: &'d dyn Dataset,
+    patterns: &[String],
+) -> Result<Vec<&'d ColumnInfo>> {
+    let filter = Filter::new(patterns, &[])?;
+    let columns = || dataset.columns().iter();
+    let mut found: Vec<_> = columns().filter(|item| filter.takes(&item.name)).collect();
+    for pattern in patterns {
+        let filter = Filter::new(std::slice::from_ref(pattern), &[])?;
+        if columns().any(|item| filter.takes(&item.name)) {
+            continue;
+        }
+        let named = dataset.find_column(pattern).filter(|_| !dataset.subcolumns().is_empty());
+        let below = dataset.subcolumns().iter().filter(|item| filter.takes(&item.name));
+        for item in named.into_iter().chain(below) {
+            if !found.iter().any(|other| other.name == item.name) {
+                found.push(item);
+            }
+        }
+    }
+    Ok(found)
 }
 
 fn globs(patterns: &[String]) -> Result<GlobSet> {

@@ -5,6 +5,7 @@ mod filter;
 pub(crate) mod readable;
 pub mod steps;
 mod take;
+mod windows;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -17,8 +18,9 @@ use crate::Context;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
-pub use filter::Filter;
+pub use filter::{Filter, select_columns};
 pub use readable::{LeftOut, ReadableColumns};
+pub use windows::{Window, Windows};
 
 /// Which container a dataset is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! An open dataset of a format that is known.
 
+use std::sync::Arc;
+
 use super::format_of;
 use crate::dataset::{Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
@@ -65,5 +67,15 @@ impl Opened {
             Self::Tree(reader) => reader.as_ref(),
             Self::NTuple(reader) => reader.as_ref(),
         }
+    }
+
+    /// Returns name and formula of each alias of a TTree; an RNTuple has none.
+    ///
+    /// # Errors
+    /// Those of [`ttree::Relations::load`].
+    pub fn aliases(&self) -> Result<Vec<(String, String)>> {
+        let Self::Tree(tree) = self else { return Ok(Vec::new()) };
+        let file = RootFile::open(Arc::clone(tree.source()))?;
+        Ok(ttree::Relations::load(&file, &file.find(tree.name())?)?.formulas())
     }
 }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 
@@ -89,4 +90,35 @@ impl Reader {
         };
         starts.values().iter().zip(lengths.values()).map(range).collect()
     }
+
+    /// Reads the attributes of a set that concern some of `entries`, in order of the file. If these are all entries,
+    /// reads all attributes.
+    ///
+    /// # Errors
+    /// Those of [`Reader::open_attribute_set`], [`Reader::attribute_ranges`] and [`Dataset::read`].
+    pub fn attributes_of(
+        &self,
+        name: &str,
+        entries: &Range<u64>,
+        context: &Context,
+    ) -> Result<Attributes> {
+        let all = *entries == (0..self.num_entries());
+        let set = self.open_attribute_set(name)?;
+        let mut ranges: Vec<_> = set.attribute_ranges(context)?.into_iter().enumerate().collect();
+        ranges.retain(|(_, range)| all || range.end > entries.start && range.start < entries.end);
+        let [_, _, values] = ATTRIBUTE_FIELDS;
+        let mut values = set.read(&[values], 0..set.num_entries(), context)?;
+        let values = values.pop().ok_or_else(|| Error::out_of_spec("attributes without values"))?;
+        Ok(Attributes { set, ranges, values })
+    }
+}
+
+/// Attributes of one set.
+pub struct Attributes {
+    /// The attribute set.
+    pub set: Reader,
+    /// Row in `values`, and range of entries, of each attribute.
+    pub ranges: Vec<(usize, Range<u64>)>,
+    /// Values of all attributes of the set.
+    pub values: ArrayRef,
 }

@@ -32,7 +32,7 @@ mod switches;
 mod verify;
 mod without;
 
-pub use attributes::ATTRIBUTE_FIELDS;
+pub use attributes::{ATTRIBUTE_FIELDS, Attributes};
 pub use element::Element;
 pub use options::{Options, StreamerForm};
 pub use plan::Plan;
