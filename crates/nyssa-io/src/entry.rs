@@ -1,21 +1,21 @@
-//! What lies at a location, by what can be told without opening it.
+//! The entries of folders, and what a location names. Both are found without opening files.
 
 use std::ffi::OsString;
 
-/// What a location names.
+/// The kinds of things that a location can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A file, or another thing that is no folder.
+    /// A file, or another thing that is not a folder.
     File,
     /// A folder, which can be listed.
     Folder,
 }
 
-/// One thing in a folder.
+/// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its name, without the folder.
     pub name: OsString,
-    /// What it is. A link is what it leads to.
+    /// Its kind. The kind of a link is the kind of its target.
     pub kind: EntryKind,
 }

@@ -1,4 +1,4 @@
-//! The error of this crate: which resource, what was asked, and the system's own error.
+//! The error of this crate, with the resource, the action and the error of the system.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use std::fmt;
 pub struct Error {
     /// Path or URL of the resource.
     pub resource: String,
-    /// What was being done, in plain words.
+    /// The action that failed, in plain words.
     pub action: String,
     /// The system's error.
     pub source: std::io::Error,
 }
 
-/// Result of this crate.
+/// Result of the functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error for `resource` while doing `action`.
+    /// Makes an error for `resource` and the failed `action`.
     pub fn new(
         resource: impl Into<String>,
         action: impl Into<String>,

@@ -1,21 +1,22 @@
-//! What one request to a source may ask, and what it costs.
+//! The limits and the cost of one request to a source.
 
 use std::time::Duration;
 
-/// Latencies below this are those of a disk in this machine: the thread that needs bytes reads them itself.
+/// Sources with a latency below this are near, such as a disk in this machine. The thread that needs bytes
+/// reads them itself.
 const NEAR: Duration = Duration::from_micros(100);
-/// Smallest and largest number of bytes that one request to a far source should bring.
+/// Smallest and largest number of bytes that one request to a far source should fetch.
 const REQUEST_BYTES: (u64, u64) = (1 << 20, 16 << 20);
-/// Largest range that a near source reads at once: ranges that are read together share a buffer, which
-/// lives as long as any of them.
+/// Largest range that is read at once from a near source. Ranges that are read together share a buffer, which
+/// stays in memory as long as any of them.
 const NEAR_MERGED_BYTES: u64 = 8 << 20;
 
-/// What a source can do in one request, and what a request costs.
+/// The limits of one request to a source, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most ranges in one vectored request.
+    /// Largest number of ranges in one vectored request.
     pub max_ranges: usize,
-    /// Most bytes in one range.
+    /// Largest number of bytes in one range.
     pub max_range_bytes: u64,
     /// Number of requests that the source answers at the same time.
     pub concurrency: usize,
@@ -27,22 +28,22 @@ pub struct Limits {
 /// `bandwidth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Time until the first byte of an answer comes.
+    /// Time until the first byte of an answer arrives.
     pub latency: Duration,
     /// Time that each range of a request takes, whatever its size.
     pub range: Duration,
-    /// Bytes in a second, of one request.
+    /// Bytes per second of one request.
     pub bandwidth: u64,
 }
 
 impl Cost {
-    /// Reading costs nothing: the bytes are in memory.
+    /// The cost of bytes in memory, which is zero.
     pub const NOTHING: Self =
         Self { latency: Duration::ZERO, range: Duration::ZERO, bandwidth: u64::MAX };
 }
 
 impl Limits {
-    /// No limits and no cost: the bytes are in memory.
+    /// The limits of bytes in memory: no limits and no cost.
     pub const NONE: Self = Self {
         max_ranges: usize::MAX,
         max_range_bytes: u64::MAX,
@@ -50,32 +51,33 @@ impl Limits {
         cost: Cost::NOTHING,
     };
 
-    /// Whether waiting for an answer costs so little that nothing has to be fetched ahead.
+    /// Tells whether the latency is so short that nothing has to be fetched ahead.
     pub fn is_near(&self) -> bool {
         self.cost.latency < NEAR
     }
 
-    /// A gap between two ranges of up to this many bytes is cheaper to read over than to skip. To skip
-    /// it takes one more range, and its share of a request.
+    /// Returns the largest gap between two ranges, in bytes, that is cheaper to read than to skip. Skipping
+    /// it costs one more range and its share of a request.
     pub fn coalesce_gap(&self) -> u64 {
         let shared = self.max_ranges.max(1).saturating_mul(self.concurrency.max(1)) as u128;
         let nanos = self.cost.range.as_nanos() + self.cost.latency.as_nanos() / shared;
         self.bytes_in(nanos)
     }
 
-    /// Bytes that one request should bring: as many as come in the time that it waits.
+    /// Returns the number of bytes that one request should fetch: as many as the source sends during its
+    /// latency.
     pub(crate) fn request_bytes(&self) -> u64 {
         let (least, most) = REQUEST_BYTES;
         self.bytes_in(self.cost.latency.as_nanos()).clamp(least, most)
     }
 
-    /// Largest range that several ranges are merged into.
+    /// Returns the size of the largest range into which several ranges are merged.
     pub(crate) fn merged_bytes(&self) -> u64 {
         let most = if self.is_near() { NEAR_MERGED_BYTES } else { self.request_bytes() };
         most.min(self.max_range_bytes)
     }
 
-    /// The limits of two sources that are read as one.
+    /// Returns the limits of two sources that are read as one.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         Self {
@@ -110,7 +112,7 @@ mod tests {
         };
         let far =
             |max_ranges, concurrency| Limits { max_ranges, concurrency, cost, ..Limits::NONE };
-        // In 20 ms come 2 MB.
+        // 2 MB arrive in 20 ms.
         assert_eq!(far(1, 1).coalesce_gap(), 2_000_000);
         assert_eq!(far(1, 8).coalesce_gap(), 250_000);
         assert_eq!(far(1000, 8).coalesce_gap(), 250);

@@ -1,19 +1,19 @@
-//! Locations: paths and URLs as texts.
+//! Locations: paths and URLs as text.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// Whether a location is a URL and not a path. `file:name`, ROOT's short form, is a path.
+/// Tells whether a location is a URL and not a path. `file:name`, ROOT's short form, is a path.
 pub fn is_url(location: impl AsRef<Path>) -> bool {
     location.as_ref().to_str().and_then(scheme).is_some()
 }
 
-/// The same location for a process that runs in another folder: an absolute path, or the URL as it is.
+/// Returns the location for a process that runs in another folder: an absolute path, or the unchanged URL.
 ///
 /// # Errors
-/// Those of the system, where the folder of this process cannot be told.
+/// Those of the system, if the folder of this process cannot be found.
 pub fn absolute(location: impl AsRef<Path>) -> Result<PathBuf> {
     let location = location.as_ref();
     if is_url(location) {
@@ -24,7 +24,7 @@ pub fn absolute(location: impl AsRef<Path>) -> Result<PathBuf> {
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
 }
 
-/// What `name` means that is written in the file at `location`: names that are not absolute count from the
+/// Returns the path of a `name` that is stored in the file at `location`. A relative name starts from the
 /// folder of that file.
 pub fn beside(location: &str, name: &str) -> PathBuf {
     if scheme(name).is_some() {
@@ -34,7 +34,7 @@ pub fn beside(location: &str, name: &str) -> PathBuf {
     Path::new(location).parent().unwrap_or(Path::new("")).join(name)
 }
 
-/// The local path that a location names.
+/// Returns the local path that a location names.
 pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
     let Some((scheme, rest)) = location.to_str().and_then(scheme) else {
         // ROOT's short form.
@@ -56,14 +56,14 @@ pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
         return refused(io::ErrorKind::Unsupported, why);
     }
     let path = &rest[host.len()..];
-    // ROOT writes names into URLs as they are, others with %20 for a space.
+    // ROOT writes names into URLs unchanged. Other programs write %20 for a space.
     match decoded(path).filter(|_| !Path::new(path).exists()) {
         Some(decoded) => Ok(decoded.into()),
         None => Ok(path.into()),
     }
 }
 
-/// The scheme of a URL, and what is behind `://`.
+/// Returns the scheme of a URL and the rest after `://`.
 pub(crate) fn scheme(location: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = location.split_once("://")?;
     let mut chars = scheme.chars();
@@ -72,7 +72,7 @@ pub(crate) fn scheme(location: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
-/// The path of a URL without percent signs; `None` where it is no text then.
+/// Decodes the percent signs in the path of a URL. Returns `None` if the result is not UTF-8.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

@@ -1,4 +1,4 @@
-//! Bytes in memory, for tests and for data that never touches a disk.
+//! Sources and sinks in memory, for tests and for data that are never on a disk.
 
 use std::io;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::source::check_range;
 use crate::{Error, Limits, Result, Sink, Source};
 
-/// Bytes to read; ranges are shared, not copied.
+/// A source in memory. Ranges are shared and not copied.
 #[derive(Clone, Debug)]
 pub struct MemorySource {
     name: String,
@@ -17,7 +17,7 @@ pub struct MemorySource {
 }
 
 impl MemorySource {
-    /// A source of `data`, called `name` in messages.
+    /// Makes a source of `data`. Messages call it `name`.
     pub fn new(name: impl Into<String>, data: impl Into<Bytes>) -> Self {
         Self { name: name.into(), data: data.into() }
     }
@@ -45,7 +45,7 @@ impl Source for MemorySource {
     }
 }
 
-/// Bytes to write; they can be taken from the [`MemoryHandle`] after the commit.
+/// A sink in memory. The bytes can be taken from the [`MemoryHandle`] after the commit.
 #[derive(Debug)]
 pub struct MemorySink {
     name: String,
@@ -53,12 +53,12 @@ pub struct MemorySink {
     committed: MemoryHandle,
 }
 
-/// Where a [`MemorySink`] leaves its bytes.
+/// Gives access to the bytes of a [`MemorySink`] after the commit.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryHandle(Arc<Mutex<Option<Vec<u8>>>>);
 
 impl MemorySink {
-    /// An empty sink, called `name` in messages, and the handle to its bytes.
+    /// Makes an empty sink, and the handle to its bytes. Messages call it `name`.
     pub fn new(name: impl Into<String>) -> (Self, MemoryHandle) {
         let committed = MemoryHandle::default();
         let sink = Self { name: name.into(), data: Vec::new(), committed: committed.clone() };
@@ -67,12 +67,12 @@ impl MemorySink {
 }
 
 impl MemoryHandle {
-    /// True once the sink has been committed and the bytes were not taken yet.
+    /// Tells whether the sink has been committed and the bytes were not taken yet.
     pub fn is_ready(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// The committed bytes; empty before the commit and when taken already.
+    /// Takes the committed bytes. They are empty before the commit, and if they were taken already.
     pub fn take(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! A wrapper that records requests, so that tests can assert I/O traces and reports can count.
+//! A wrapper that records requests, for tests of I/O traces and for reports.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,30 +7,30 @@ use bytes::Bytes;
 
 use crate::{Limits, Result, Source};
 
-/// Any source, with a record of what was asked of it.
+/// A source that records the requests to an inner source.
 pub struct RecordingSource {
     inner: Arc<dyn Source>,
     requests: Mutex<Vec<Vec<Range<u64>>>>,
 }
 
-/// What was asked of a source.
+/// Counts of requests to a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Vectored reads.
+    /// Number of vectored reads.
     pub requests: u64,
-    /// Ranges in them.
+    /// Number of ranges in them.
     pub ranges: u64,
-    /// Bytes in those.
+    /// Number of bytes in these ranges.
     pub bytes: u64,
 }
 
 impl RecordingSource {
-    /// Records what is asked of `inner`.
+    /// Records the requests to `inner`.
     pub fn new(inner: Arc<dyn Source>) -> Self {
         Self { inner, requests: Mutex::default() }
     }
 
-    /// Counts since the start or the last [`RecordingSource::reset`].
+    /// Returns the counts since the start or the last [`RecordingSource::reset`].
     pub fn counters(&self) -> Counters {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let ranges = || requests.iter().flatten();
@@ -41,12 +41,12 @@ impl RecordingSource {
         }
     }
 
-    /// The requests in the order they were made, each with its ranges as asked.
+    /// Returns the requests in order, each with its ranges.
     pub fn trace(&self) -> Vec<Vec<Range<u64>>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Forgets the requests.
+    /// Deletes the recorded requests.
     pub fn reset(&self) {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

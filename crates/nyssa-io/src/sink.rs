@@ -1,19 +1,19 @@
-//! The writing side: bytes at offsets, and one moment at which the result becomes visible.
+//! The trait of sinks. They take bytes at offsets, and the commit makes the result visible.
 
 use crate::Result;
 
-/// A writable resource. Nothing is visible under its final name before [`Sink::commit`];
-/// dropping it without a commit leaves no trace. Sinks that change a resource in place
-/// ([`crate::LocalUpdate`]) say what they promise instead.
+/// A writable resource. Nothing is visible under its final name before [`Sink::commit`]. Dropping it without
+/// a commit removes everything. Sinks that change a resource in place ([`crate::LocalUpdate`]) document
+/// different rules.
 pub trait Sink: Send {
     /// Path or URL, for messages.
     fn name(&self) -> &str;
 
-    /// Writes all of `data` at byte `offset`; gaps read as zeros.
+    /// Writes all of `data` at byte `offset`. Gaps are filled with zeros.
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()>;
 
-    /// Makes what was written so far durable before anything that is written later. Nothing to do where
-    /// only the commit makes the result visible.
+    /// Makes the written bytes durable before later ones are written. This does nothing if only the commit
+    /// makes the result visible.
     fn sync(&mut self) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The reading side: a vectored read is the required method, single reads derive from it.
+//! The trait of sources. Vectored reads are required, and single reads use them.
 
 use std::io;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{Error, Limits, Result};
 
-/// A readable resource of known size. Implementations are safe to call from many threads.
+/// A readable resource of known size. Many threads can use it at the same time.
 pub trait Source: Send + Sync {
     /// Path or URL, for messages.
     fn name(&self) -> &str;
@@ -15,19 +15,19 @@ pub trait Source: Send + Sync {
     /// Size of the resource in bytes.
     fn size(&self) -> u64;
 
-    /// What one request may ask, and what it costs. The cost may change while the source is read.
+    /// Returns the limits and the cost of one request. The cost can change while the source is read.
     fn limits(&self) -> Limits;
 
-    /// Reads every range, in the order given, by one request. A range beyond the end is an error
-    /// (`UnexpectedEof`), never a short buffer. Who asks keeps to the limits: the
+    /// Reads every range, in the given order, with one request. A range beyond the end is an error
+    /// (`UnexpectedEof`), never a short buffer. The caller must keep to the limits, as the
     /// [fetcher](crate::fetch) does.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
-    /// Lets go of what it holds of the system, such as an open file; nothing can be read any more. For
-    /// sources that hold nothing this does nothing.
+    /// Releases system resources such as an open file. After that, nothing can be read any more. A source
+    /// without system resources does nothing and stays readable.
     fn close(&self) {}
 
-    /// Refuses what was closed.
+    /// Returns an error if the source was closed.
     fn check_open(&self) -> Result<()> {
         Ok(())
     }
@@ -38,7 +38,7 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Refuses a range that is turned around or ends beyond the resource.
+/// Returns an error for a range that ends before it starts or beyond the resource.
 pub(crate) fn check_range(name: &str, size: u64, range: &Range<u64>) -> Result<()> {
     let (kind, reason) = if range.start > range.end {
         (io::ErrorKind::InvalidInput, "the end comes before the start".to_owned())

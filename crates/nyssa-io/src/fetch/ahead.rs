@@ -1,6 +1,6 @@
-//! Units of a source with latency: a few threads keep requests in flight ahead of who decodes.
+//! Fetches units of a source with latency. A few threads keep requests in flight while other threads decode.
 //!
-//! The threads end with the plan. They hold the source by themselves, so that nobody has to wait for a
+//! The threads end with the plan. They own a reference to the source, so that nothing has to wait for a
 //! request that is no longer needed.
 
 use std::collections::{BTreeSet, HashMap};
@@ -15,21 +15,22 @@ use super::requests::Requests;
 use super::{Failed, Fetched, check_unit, request, too_few};
 use crate::{Error, Limits, Result, Source};
 
-/// Part of the bytes that may be fetched ahead whose ranges are merged, whatever their order.
+/// Divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which
+/// ranges are merged in any order.
 const WINDOWS: u64 = 2;
-/// How long a thread waits before it asks whether it is still wanted.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// Time between two checks if a waiting thread must stop.
+const POLL: Duration = Duration::from_millis(50);
 
-/// What the threads that fetch and those that decode share.
+/// The state that the threads that fetch share with the threads that decode.
 pub(super) struct Ahead {
     source: Arc<dyn Source>,
     plan: Requests,
     ahead_bytes: u64,
     state: Mutex<State>,
-    /// Something has come for those that decode.
+    /// Wakes the threads that decode: an answer has arrived.
     arrived: Condvar,
-    /// Those that fetch may go on: there is room, or somebody waits.
-    room: Condvar,
+    /// Wakes the threads that fetch: memory was released, or a thread waits for bytes.
+    released: Condvar,
 }
 
 #[derive(Default)]
@@ -37,32 +38,32 @@ struct State {
     /// Requests that have begun.
     begun: usize,
     in_flight: usize,
-    /// Bytes that are in flight, or have come and are not decoded.
+    /// Number of bytes that are in flight, or have arrived and are not decoded.
     bytes: u64,
     /// Answers by request, as long as a unit needs them.
     answers: HashMap<usize, Answer>,
-    /// For each unit, how many of its requests have not come.
+    /// Number of missing answers of each unit.
     missing: Vec<usize>,
-    /// Complete units that nobody has taken.
+    /// Complete units that have not been taken.
     ready: BTreeSet<usize>,
     /// Units that were not taken.
     left: usize,
     failed: HashMap<usize, Error>,
-    /// What threads wait for: any unit, or the one that is named.
+    /// The unit that each waiting thread needs, or `None` for any unit.
     waiting: Vec<Option<usize>>,
-    /// Threads that fetch.
+    /// Number of threads that fetch.
     threads: usize,
     stopped: bool,
 }
 
 struct Answer {
     bytes: Vec<Bytes>,
-    /// Units that have not been decoded.
+    /// Number of units that have not been decoded.
     users: usize,
 }
 
 impl State {
-    /// Whether somebody waits for what has not come.
+    /// Tells whether a thread waits for bytes that have not arrived.
     fn starves(&self) -> bool {
         self.waiting.iter().any(|unit| match unit {
             Some(unit) => !self.ready.contains(unit),
@@ -77,7 +78,7 @@ impl State {
     }
 }
 
-/// The room that the bytes of a unit take.
+/// The memory that the bytes of a unit take.
 pub(super) struct Held {
     ahead: Arc<Ahead>,
     unit: usize,
@@ -120,14 +121,14 @@ impl Ahead {
             ahead_bytes,
             state: Mutex::new(state),
             arrived: Condvar::new(),
-            room: Condvar::new(),
+            released: Condvar::new(),
         });
         for number in 0..threads {
             ahead.lock().threads += 1;
             let shared = Arc::clone(&ahead);
             let thread = std::thread::Builder::new().name(format!("nyssa-fetch-{number}"));
             if thread.spawn(move || shared.run()).is_err() {
-                // Who waits for a unit fetches it where there is no thread.
+                // Without threads, the thread that waits for a unit fetches it.
                 ahead.lock().threads -= 1;
                 break;
             }
@@ -135,7 +136,7 @@ impl Ahead {
         ahead
     }
 
-    /// Takes a unit: the first that is ready, or the one that is named.
+    /// Takes the first unit that is ready, or the unit `wanted`.
     pub fn take(
         self: &Arc<Self>,
         unit: Option<usize>,
@@ -170,9 +171,9 @@ impl Ahead {
                 state = self.lock();
                 continue;
             }
-            // Those that fetch may do so now even where there is no room.
-            self.room.notify_one();
-            let waited = self.arrived.wait_timeout(state, PATIENCE);
+            // Threads can now fetch even if there is no memory.
+            self.released.notify_one();
+            let waited = self.arrived.wait_timeout(state, POLL);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             state.no_longer_waits(unit);
         }
@@ -184,7 +185,7 @@ impl Ahead {
         state.stopped = true;
         state.answers.clear();
         self.arrived.notify_all();
-        self.room.notify_all();
+        self.released.notify_all();
     }
 
     fn hand_over(
@@ -207,7 +208,7 @@ impl Ahead {
         bytes.map(|bytes| Fetched { unit, bytes, _held: Some(held) }).ok_or_else(error)
     }
 
-    /// The unit whose request has failed, which is not ready for ever.
+    /// Returns the unit whose request has failed. It will never be ready.
     fn broken(&self, state: &State, wanted: Option<usize>) -> Option<usize> {
         let broken = || state.failed.keys().copied().filter(|&unit| state.missing[unit] > 0).min();
         wanted.filter(|unit| state.failed.contains_key(unit)).or_else(broken)
@@ -225,7 +226,7 @@ impl Ahead {
                 match self.begin(&mut state) {
                     Some(request) => break request,
                     None => {
-                        let waited = self.room.wait(state);
+                        let waited = self.released.wait(state);
                         state = waited.unwrap_or_else(PoisonError::into_inner);
                     }
                 }
@@ -235,7 +236,7 @@ impl Ahead {
         }
     }
 
-    /// The next request, if there is room for it; without room, if somebody waits and nothing is under way.
+    /// Begins the next request, if there is memory for it, or if a thread waits and no request is in flight.
     fn begin(&self, state: &mut State) -> Option<usize> {
         let bytes = self.plan.requests.get(state.begun)?.bytes;
         let fits = state.bytes.saturating_add(bytes) <= self.ahead_bytes;
@@ -248,7 +249,7 @@ impl Ahead {
         Some(state.begun - 1)
     }
 
-    /// Makes a request and notes what has come.
+    /// Makes a request and stores the answer.
     fn answer(&self, number: usize) {
         let Some(asked) = self.plan.requests.get(number) else { return };
         let answer =
@@ -268,7 +269,7 @@ impl Ahead {
                 }
             }
             Err(error) => {
-                // The others that need it end with the first.
+                // The error ends the other units that need the request too.
                 if let Some(&unit) = asked.units.first() {
                     state.failed.entry(unit).or_insert(error);
                 }
@@ -276,8 +277,8 @@ impl Ahead {
             }
         }
         self.arrived.notify_all();
-        // Now nothing may be under way while somebody waits; or those that fetch end.
-        self.room.notify_all();
+        // Perhaps a thread waits and no request is in flight any more, or the threads that fetch can end.
+        self.released.notify_all();
     }
 
     fn died(&self) -> Error {
@@ -288,7 +289,7 @@ impl Ahead {
         )
     }
 
-    /// A unit is decoded.
+    /// Releases the memory of a decoded unit.
     fn release(&self, unit: usize) {
         let mut state = self.lock();
         for &request in &self.plan.units[unit].requests {
@@ -299,7 +300,7 @@ impl Ahead {
                 state.bytes = state.bytes.saturating_sub(self.plan.requests[request].bytes);
             }
         }
-        self.room.notify_all();
+        self.released.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

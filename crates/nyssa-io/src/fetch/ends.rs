@@ -1,4 +1,4 @@
-//! The first and the last bytes of a file, where its metadata are, in one request.
+//! Fetches the first and the last bytes of a file, which hold its metadata, in one request.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,11 +11,13 @@ use crate::{Limits, Result, Source};
 
 /// Smallest and largest number of bytes that are read ahead at each end.
 const END_BYTES: (u64, u64) = (16 << 10, 256 << 10);
-/// Part of the bytes that come while one waits for an answer that are read ahead at each end.
+/// Divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at
+/// each end.
 const PARTS: u64 = 4;
 
-/// A source whose first and last bytes are read with one request at once, and again never: whoever opens a
-/// file that is far away looks for its metadata step by step. A near source stays as it is.
+/// Reads the first and the last bytes of a source with one request, and returns a source that keeps them.
+/// Opening a remote file would otherwise need a request for each step of reading its metadata. A near source
+/// stays unchanged.
 ///
 /// # Errors
 /// Those of the source.
@@ -49,7 +51,7 @@ impl WithEnds {
         };
         let (known, bytes) = self.known.iter().find(within)?;
         let (start, end) = (range.start - known.start, range.end - known.start);
-        // Within `bytes`, whose length is a `usize`.
+        // Both numbers are at most the length of `bytes`, which is a `usize`.
         Some(bytes.slice(start as usize..end as usize))
     }
 }

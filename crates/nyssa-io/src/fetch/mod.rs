@@ -1,10 +1,10 @@
-//! The fetcher: between the plan of a read and a source.
+//! The fetcher, which makes the requests for the plan of a read.
 //!
-//! A plan is a list of units of work in the order of their use, each a list of byte ranges. The fetcher
-//! makes requests of them within the [`Limits`](crate::Limits) of the source: near ranges are merged, long
-//! ones split, and as many as may be travel in one request. From a source with latency, several requests
-//! are in flight while units that have come are decoded, up to a number of bytes. From a near source, the
-//! thread that asks for a unit reads it.
+//! A plan is a list of work units in the order of their use. Each unit is a list of byte ranges. The fetcher
+//! makes requests within the [`Limits`](crate::Limits) of the source: it merges neighbouring ranges, splits
+//! long ones, and puts as many ranges as possible in one request. For a source with latency, several requests
+//! are in flight while units are decoded. The number of bytes in memory is limited. For a near source, the
+//! thread that requests a unit reads it.
 
 mod ahead;
 mod coalesce;
@@ -26,10 +26,10 @@ pub use ends::with_ends;
 use near::Near;
 pub use read_ahead::{Announced, Held, ReadAhead};
 
-/// Most bytes that are fetched and not yet decoded, unless something else is said.
+/// Default of the largest number of bytes that are fetched and not yet decoded.
 pub const AHEAD_BYTES: u64 = 64 << 20;
 
-/// Fetches the units of one plan. Shared between threads by reference.
+/// Fetches the units of one plan. Threads share it by reference.
 pub struct Fetcher(Mode);
 
 enum Mode {
@@ -43,7 +43,7 @@ pub struct Fetched {
     pub unit: usize,
     /// Bytes of each of its ranges.
     pub bytes: Vec<Bytes>,
-    /// Gives the room back that the bytes take.
+    /// Releases the memory of the bytes when it is dropped.
     _held: Option<ahead::Held>,
 }
 
@@ -52,13 +52,13 @@ pub struct Fetched {
 pub struct Failed {
     /// Index of the unit in the plan.
     pub unit: usize,
-    /// The error, with the bytes that were asked for.
+    /// The error, with the requested bytes.
     pub error: Error,
 }
 
 impl Fetcher {
-    /// Begins to fetch `units`, of which at most `ahead_bytes` are fetched and not yet decoded. A unit that
-    /// is larger is fetched alone.
+    /// Begins to fetch `units`. At most `ahead_bytes` are fetched and not yet decoded. A larger unit is
+    /// fetched alone.
     pub fn new(source: &Arc<dyn Source>, units: Vec<Vec<Range<u64>>>, ahead_bytes: u64) -> Self {
         let limits = source.limits();
         if limits.is_near() {
@@ -67,11 +67,12 @@ impl Fetcher {
         Self(Mode::Ahead(Ahead::start(Arc::clone(source), limits, &units, ahead_bytes)))
     }
 
-    /// The next unit that nobody has taken, mostly in the order of the plan; waits for it. `None` after the
-    /// last unit, after [`Fetcher::stop`], and when `stopped` says so, which is asked while this waits.
+    /// Waits for the next unit that has not been taken, and returns it. Units come mostly in the order of the
+    /// plan. Returns `None` after the last unit, after [`Fetcher::stop`], and if `stopped`, which is called
+    /// while this waits, returns true.
     ///
     /// # Errors
-    /// Those of the source; no more units come after one.
+    /// Those of the source. After an error, no more units come.
     pub fn next(&self, stopped: &dyn Fn() -> bool) -> Option<std::result::Result<Fetched, Failed>> {
         match &self.0 {
             Mode::Near(near) => near.next(),
@@ -79,11 +80,12 @@ impl Fetcher {
         }
     }
 
-    /// The unit number `unit`; waits for it. Units are to be taken about in the order of the plan. `None`
-    /// where it was taken before, after [`Fetcher::stop`], and when `stopped` says so.
+    /// Waits for the unit number `unit`, and returns it. Units must be taken roughly in the order of the
+    /// plan. Returns `None` if the unit was taken before, after [`Fetcher::stop`], and if `stopped` returns
+    /// true.
     ///
     /// # Errors
-    /// As [`Fetcher::next`].
+    /// Those of [`Fetcher::next`].
     pub fn take(
         &self,
         unit: usize,
@@ -95,7 +97,7 @@ impl Fetcher {
         }
     }
 
-    /// Ends all fetching: what was not taken is dropped, and who waits gets nothing.
+    /// Ends all fetching. Units that were not taken are dropped, and waiting threads get `None`.
     pub fn stop(&self) {
         match &self.0 {
             Mode::Near(near) => near.stop(),
@@ -110,7 +112,7 @@ impl Drop for Fetcher {
     }
 }
 
-/// Reads all of `ranges`, in few requests that are in flight together.
+/// Reads all of `ranges`, with few requests that are in flight together.
 ///
 /// # Errors
 /// Those of the source; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
@@ -129,12 +131,12 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
     }
 }
 
-/// The first range of a unit that the source cannot have.
+/// Checks that the ranges of a unit are inside the source.
 fn check_unit(source: &dyn Source, unit: &[Range<u64>]) -> Result<()> {
     unit.iter().try_for_each(|range| check_range(source.name(), source.size(), range))
 }
 
-/// The answers to a request, which must be what was asked for.
+/// Makes a request, and checks that the answers have the requested lengths.
 fn request(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     let answers = source.read_ranges(ranges)?;
     let fits =

@@ -1,4 +1,4 @@
-//! Units of a near source: the thread that asks for one reads it.
+//! Fetches units of a near source. The thread that requests a unit reads it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::requests::Requests;
 use super::{Failed, Fetched, check_unit, request, too_few};
 use crate::{Limits, Result, Source};
 
-/// Reads units when they are asked for.
+/// Reads units when they are requested.
 pub(super) struct Near {
     source: Arc<dyn Source>,
     limits: Limits,

@@ -1,8 +1,8 @@
-//! A source whose reader says beforehand what it will read, unit after unit.
+//! A source that fetches announced units before they are read.
 //!
-//! Work that is planned piece by piece, as a conversion is, cannot give all its units to one
-//! [`Fetcher`]. It announces the ranges of several units at a time, and holds the bytes of a unit while it
-//! reads them, through the source as always.
+//! Work that is planned in pieces, such as a conversion, cannot give all its units to one [`Fetcher`]. It
+//! announces the ranges of several units at a time. It holds the bytes of a unit while it reads them from
+//! this source.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use super::{Fetched, Fetcher, read_all};
 use crate::source::check_range;
 use crate::{Limits, Result, Source};
 
-/// Any source, with the bytes that were fetched ahead. Bytes that were not are read from the source.
+/// A source with bytes that were fetched ahead. Other bytes are read from the inner source.
 pub struct ReadAhead {
     source: Arc<dyn Source>,
-    /// By where they begin, and a number that tells equal ranges apart.
+    /// Held bytes by their offset, with a number that distinguishes equal ranges.
     held: Mutex<BTreeMap<(u64, u64), Bytes>>,
     next: AtomicU64,
 }
@@ -30,7 +30,7 @@ pub struct Announced {
     fetcher: Fetcher,
 }
 
-/// The bytes of a unit, which are read without a request until this is dropped.
+/// The bytes of a unit. They are read without a request until this is dropped.
 pub struct Held {
     source: Arc<ReadAhead>,
     pieces: Vec<(u64, u64)>,
@@ -43,7 +43,7 @@ impl ReadAhead {
         Arc::new(Self { source, held: Mutex::default(), next: AtomicU64::new(0) })
     }
 
-    /// Begins to fetch `units`, in their order, of which at most `ahead_bytes` are fetched and not held or
+    /// Begins to fetch `units`, in their order. At most `ahead_bytes` are fetched and neither held nor
     /// dropped.
     pub fn announce(self: &Arc<Self>, units: Vec<Vec<Range<u64>>>, ahead_bytes: u64) -> Announced {
         let fetcher = Fetcher::new(&self.source, units.clone(), ahead_bytes);
@@ -54,7 +54,7 @@ impl ReadAhead {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bytes of a range, if all of them are held.
+    /// Returns the bytes of a range, if all of them are held.
     fn find(&self, range: &Range<u64>) -> Option<Bytes> {
         let pieces = self.pieces();
         let mut joined = BytesMut::new();
@@ -65,7 +65,7 @@ impl ReadAhead {
             let ((start, _), bytes) =
                 covering.find(|((start, _), bytes)| start + bytes.len() as u64 > place)?;
             let end = range.end.min(start + bytes.len() as u64);
-            // Within `bytes`, whose length is a `usize`.
+            // Both numbers are at most the length of `bytes`, which is a `usize`.
             let part = (place - start) as usize..(end - start) as usize;
             if place == range.start && end == range.end {
                 return Some(bytes.slice(part));
@@ -78,8 +78,8 @@ impl ReadAhead {
 }
 
 impl Announced {
-    /// Waits for the bytes of a unit and holds them. `None` where they cannot be fetched, were held before,
-    /// or when `stopped` says so: then they are read from the source, which tells why.
+    /// Waits for the bytes of a unit and holds them. Returns `None` if they cannot be fetched, if they were
+    /// held before, or if `stopped` returns true. Reading then uses the source, which reports any error.
     pub fn hold(&self, unit: usize, stopped: &dyn Fn() -> bool) -> Option<Held> {
         let fetched = self.fetcher.take(unit, stopped)?.ok()?;
         let ranges = self.units.get(unit)?;
@@ -113,7 +113,7 @@ impl Source for ReadAhead {
         self.source.size()
     }
 
-    /// None: most reads find their bytes here.
+    /// Returns no limits, because most reads find their bytes here.
     fn limits(&self) -> Limits {
         Limits::NONE
     }

@@ -1,4 +1,4 @@
-//! From the ranges of units to requests within the limits of a source. No I/O.
+//! Plans requests within the limits of a source from the ranges of units. This module does no I/O.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(super) struct Request {
     pub units: Vec<usize>,
 }
 
-/// The requests that bring the bytes of units, and where in them these are.
+/// The requests that fetch the bytes of units, and the places of the bytes in their answers.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pub requests: Vec<Request>,
@@ -25,12 +25,12 @@ pub(super) struct Requests {
     parts: Vec<Part>,
 }
 
-/// What a unit needs.
+/// The requests and places of one unit.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     /// The requests, in order.
     pub requests: Vec<usize>,
-    /// Where the bytes of each of its ranges are.
+    /// The place of the bytes of each of its ranges.
     places: Vec<Place>,
 }
 
@@ -42,7 +42,7 @@ struct Part {
     range: Range<u64>,
 }
 
-/// Where the bytes of one range are: in some parts that follow each other.
+/// The place of the bytes of one range, in consecutive parts.
 #[derive(Clone, Debug, Default)]
 struct Place {
     parts: Range<usize>,
@@ -50,8 +50,8 @@ struct Place {
 }
 
 impl Requests {
-    /// Plans the requests for units that are used in this order. Near ranges of units that together have
-    /// `window` bytes are merged, whatever their order.
+    /// Plans the requests for units that are used in this order. Neighbouring ranges are merged if their
+    /// units are in one window of `window` bytes, in any order.
     pub fn of(units: &[Vec<Range<u64>>], limits: &Limits, request: u64, window: u64) -> Self {
         let mut plan = Self::default();
         let mut rest = units;
@@ -98,7 +98,7 @@ impl Requests {
         }
     }
 
-    /// Adds a range in as many parts as the source wants.
+    /// Adds a range, divided into parts within the limits of the source.
     fn split(&mut self, range: Range<u64>, limits: &Limits, request_bytes: u64, first: usize) {
         let mut start = range.start;
         while start < range.end {
@@ -120,8 +120,8 @@ impl Requests {
         }
     }
 
-    /// The bytes of the ranges of a unit, out of the answers to requests. Bytes inside one part are not
-    /// copied. `None` where an answer is missing.
+    /// Returns the bytes of the ranges of a unit from the answers to requests. Bytes inside one part are not
+    /// copied. Returns `None` if an answer is missing.
     pub fn bytes<'a>(
         &self,
         unit: usize,
@@ -168,7 +168,7 @@ mod tests {
         let units = [vec![0..10, 20..25], vec![10..20, 100..130], vec![200..205]];
         let limits = Limits { max_ranges: 2, max_range_bytes: 20, ..Limits::NONE };
         let plan = Requests::of(&units, &limits, 1000, 1000);
-        // Ranges of several units become one; one that is too long becomes two.
+        // Ranges of several units are merged. A range that is too long is divided into two.
         assert_eq!(
             ranges(&plan),
             [[0..20, 20..25], [100..120, 120..130], [200..205, 0..0]]

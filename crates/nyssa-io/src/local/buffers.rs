@@ -1,40 +1,40 @@
-//! Buffers of reads that are used again: the system takes about as long to hand out fresh memory as to
-//! fill it from its cache of the file.
+//! Reuses the buffers of reads. The system needs about as long to give new memory as to fill it from its
+//! cache of the file.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Smaller buffers are left to the allocator, which has such memory at hand.
-const LEAST_BYTES: usize = 128 << 10;
-/// Sizes are rounded up to a multiple of this, so that reads of about one size share buffers.
+/// Smallest buffer that is reused. The allocator itself reuses the memory of smaller ones.
+const MIN_BYTES: usize = 128 << 10;
+/// Unit to which sizes are rounded up, so that reads of similar sizes can reuse buffers.
 const STEP_BYTES: usize = 1 << 20;
-/// Most bytes that wait for another read, in the whole process.
+/// Largest number of bytes in buffers that wait for another read, in the whole process.
 const IDLE_BYTES: usize = 32 << 20;
 
 /// Buffers that wait for another read.
 static IDLE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// A buffer of a read; the memory is used again when it is dropped.
+/// A buffer of a read. Its memory is reused after it is dropped.
 pub struct Buffer {
     memory: Vec<u8>,
     len: usize,
 }
 
 impl Buffer {
-    /// A buffer of `len` bytes, of any contents.
+    /// Returns a buffer of `len` bytes with any contents.
     pub fn new(len: usize) -> Self {
-        if len < LEAST_BYTES {
+        if len < MIN_BYTES {
             return Self { memory: vec![0; len], len };
         }
         let size = len.next_multiple_of(STEP_BYTES);
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        // Not one of any size: what is read may be kept for long.
+        // A much larger buffer is not used, because the data can stay in memory for long.
         let fits = |memory: &Vec<u8>| memory.len() >= len && memory.len() <= 2 * size;
         let memory = idle.iter().position(fits).map(|index| idle.swap_remove(index));
         drop(idle);
         Self { memory: memory.unwrap_or_else(|| vec![0; size]), len }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory[..self.len]
     }
@@ -49,7 +49,7 @@ impl AsRef<[u8]> for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let memory = std::mem::take(&mut self.memory);
-        if memory.len() < LEAST_BYTES {
+        if memory.len() < MIN_BYTES {
             return;
         }
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn memory_is_used_again() {
-        // Of a size that no other test of the process asks for.
+        // No other test of the process uses this size.
         let len = 7 * STEP_BYTES + 1;
         let mut first = Buffer::new(len);
         first.bytes_mut()[len - 1] = 9;
@@ -74,14 +74,14 @@ mod tests {
         drop(first);
         let again = Buffer::new(len - 5);
         assert_eq!((again.as_ref().as_ptr(), again.as_ref().len()), (place, len - 5));
-        // The first is taken, and a far larger one is not given for a small read.
+        // The first is in use, and a small read does not get a much larger buffer.
         let other = Buffer::new(len);
         assert_ne!(other.as_ref().as_ptr(), place);
         drop(again);
-        assert_ne!(Buffer::new(LEAST_BYTES).as_ref().as_ptr(), place);
+        assert_ne!(Buffer::new(MIN_BYTES).as_ref().as_ptr(), place);
         assert_eq!(Buffer::new(3).as_ref(), [0; 3]);
 
-        // No more than the limit waits.
+        // Waiting buffers do not exceed the limit.
         let all: Vec<Buffer> = (0..60).map(|_| Buffer::new(STEP_BYTES)).collect();
         drop(all);
         let idle = IDLE.lock().unwrap();

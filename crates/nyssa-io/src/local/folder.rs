@@ -1,4 +1,4 @@
-//! What lies in folders of a local disk.
+//! Lists folders of a local disk.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::{Entry, EntryKind};
 
-/// What `path` names; `None` where nothing is there.
+/// Returns the kind of what `path` names. Returns `None` if nothing is there.
 pub fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(Some(EntryKind::Folder)),
@@ -18,14 +18,14 @@ pub fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
     }
 }
 
-/// All that lies in the folder `path`, in no order.
+/// Returns all entries of the folder `path`, in no order.
 pub fn list(path: &Path) -> io::Result<Vec<Entry>> {
     fs::read_dir(path)?.map(|entry| one(&entry?)).collect()
 }
 
 fn one(entry: &fs::DirEntry) -> io::Result<Entry> {
     let found = entry.file_type()?;
-    // A link that leads nowhere is no folder.
+    // A broken link is not a folder.
     let is_folder = found.is_dir() || found.is_symlink() && entry.path().is_dir();
     let kind = if is_folder { EntryKind::Folder } else { EntryKind::File };
     Ok(Entry { name: entry.file_name(), kind })

@@ -1,14 +1,14 @@
-//! Locks on whole files, which end with the process that holds them.
+//! Locks on whole files. They end with the process that holds them.
 
 use std::fs::File;
 use std::io;
 
-/// What became of a lock.
+/// The result of locking a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// It is held now, until the file is closed.
+    /// This process holds the lock until the file is closed.
     Ours,
-    /// Another process holds it.
+    /// Another process holds the lock.
     Taken,
     /// The file system has no locks.
     Unknown,
@@ -37,7 +37,7 @@ pub fn lock(_: &File) -> io::Result<Lock> {
     Ok(Lock::Unknown)
 }
 
-/// File systems of this machine alone, by the numbers that Linux gives them (`statfs(2)`): ext, xfs,
+/// File systems that only this machine can use, by their numbers in Linux (`statfs(2)`): ext, xfs,
 /// btrfs, tmpfs, overlay, zfs, f2fs, ramfs.
 #[cfg(target_os = "linux")]
 const LOCAL: [i64; 8] = [
@@ -51,8 +51,8 @@ const LOCAL: [i64; 8] = [
     0x8584_58F6,
 ];
 
-/// Whether a lock that somebody holds on this file is seen here for sure: on a network file system that
-/// depends on how it is mounted.
+/// Tells whether locks of all other processes on this file are visible here. On a network file system this
+/// depends on its mount options.
 #[cfg(target_os = "linux")]
 pub fn sees_all_locks(file: &File) -> bool {
     use std::os::fd::AsRawFd;

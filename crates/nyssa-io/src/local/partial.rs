@@ -1,10 +1,12 @@
-//! Partial files: where an output grows until it gets its name.
+//! Partial files: temporary files of outputs that are being written.
 //!
-//! The partial file of `out.root` is `.out.root.nyssa-0.part` beside it, or another number where several
-//! jobs write the same output at once. Whoever writes it holds a lock on it, which ends with the process,
-//! however it ends. So whoever comes next knows the files that nobody holds, and removes them.
+//! The partial file of `out.root` is `.out.root.nyssa-0.part` in the same folder. If several jobs write the
+//! same output at once, they use other numbers. The process that writes the file holds a lock on it. The lock
+//! ends with the process, even if the process is killed. The next job removes the files that no process has
+//! locked.
 //!
-//! Where locks may not be seen by other machines, only files are removed that have not changed for long.
+//! If locks of other machines are perhaps not visible, only files are removed that have not changed for a
+//! long time.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -17,28 +19,30 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::lock::{Lock, lock, sees_all_locks};
 
-/// Partial files of one output that are looked at, even where one before them is not there.
-const LOOKED_AT: u32 = 8;
-/// Partial files of one output at most.
-const MOST: u32 = 1000;
-/// Longest name of an output that is a part of the names of its partial files; names of files are limited.
-const LONGEST_NAME: usize = 200;
-/// A partial file that others may hold without our knowledge is left alone until it has not changed for
-/// this long.
+/// Number of partial files of one output that are always checked, even if one with a lower number is missing.
+const CHECKED: u32 = 8;
+/// Largest number of partial files of one output.
+const MAX_FILES: u32 = 1000;
+/// Longest name of an output that is part of the names of its partial files. The length of file names is
+/// limited.
+const MAX_NAME: usize = 200;
+/// Time without changes after which a partial file is removed, if locks of other machines are perhaps not
+/// visible.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Makes the partial file of `name` in `folder`, empty and locked, and removes those that nobody holds.
+/// Makes the partial file of `name` in `folder`, empty and locked, and removes files that no process has
+/// locked.
 ///
 /// # Errors
 /// The system's.
 pub fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     let path = |number| folder.join(file_name(name, number));
-    for number in 0..LOOKED_AT {
+    for number in 0..CHECKED {
         clear(&path(number));
     }
-    for number in 0..MOST {
+    for number in 0..MAX_FILES {
         let path = path(number);
-        if number >= LOOKED_AT {
+        if number >= CHECKED {
             clear(&path);
         }
         match make(&path) {
@@ -50,12 +54,12 @@ pub fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other(format!("{MOST} partial files of it are in use")))
+    Err(io::Error::other(format!("{MAX_FILES} partial files of it are in use")))
 }
 
 fn file_name(name: &OsStr, number: u32) -> OsString {
     let mut file = OsString::from(".");
-    if name.len() <= LONGEST_NAME {
+    if name.len() <= MAX_NAME {
         file.push(name);
     } else {
         let mut hasher = DefaultHasher::new();
@@ -66,9 +70,10 @@ fn file_name(name: &OsStr, number: u32) -> OsString {
     file
 }
 
-/// A new file with a lock; `None` when another process took it for one that nobody holds.
+/// Makes a new file with a lock. Returns `None` if another process has locked it in the meantime, to remove
+/// it.
 fn make(path: &Path) -> io::Result<Option<File>> {
-    // As any new file: the umask decides who may read it.
+    // The umask decides who can read the file, as for any new file.
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
     match lock(&file)? {
         Lock::Taken => Ok(None),
@@ -76,9 +81,9 @@ fn make(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes a partial file that nobody holds. What cannot be removed stays.
+/// Removes a partial file that no process has locked. A file that cannot be removed stays.
 fn clear(path: &Path) {
-    // Not what a link points to.
+    // The target of a link is not removed.
     if !fs::symlink_metadata(path).is_ok_and(|it| it.is_file()) {
         return;
     }
@@ -90,13 +95,13 @@ fn clear(path: &Path) {
         let changed = file.metadata().and_then(|it| it.modified()).ok();
         changed.and_then(|it| it.elapsed().ok()).is_some_and(|age| age > ABANDONED)
     };
-    // While it is locked: nobody makes another of that name before this one is gone.
+    // The file is removed while it is locked, so that no process makes another file with this name before.
     if (sees_all_locks(&file) || old()) && is_at(&file, path) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// Whether an open file is still the one of that name.
+/// Tells whether an open file still has this name.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -111,17 +116,17 @@ fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 
-/// The file that is written when `path` is: a link stays a link, what it points to is replaced, or made.
+/// Returns the file that is written for `path`. A link stays a link, and its target is replaced or made.
 ///
 /// # Errors
-/// The system's, such as for links that go round in a circle.
+/// Those of the system, such as for links that form a circle.
 pub fn target(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         found => return found,
     }
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
             Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
             Err(_) => return Ok(path),
@@ -130,8 +135,8 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links lead on from it"))
 }
 
-/// Links that are followed, as the system does.
-const MOST_LINKS: usize = 40;
+/// Largest number of links that are followed, as in Linux.
+const MAX_LINKS: usize = 40;
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
@@ -193,7 +198,7 @@ mod tests {
         assert!(file.persist(folder.path().join(&name)).is_ok());
     }
 
-    /// Many jobs on one output at once: each has a file of its own until it drops it.
+    /// Each of many jobs that write one output at once has its own file until it drops it.
     #[test]
     fn live_jobs_do_not_harm_each_other() {
         let folder = tempfile::tempdir().unwrap();

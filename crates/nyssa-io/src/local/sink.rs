@@ -1,4 +1,4 @@
-//! A local file to write.
+//! Writes a local file.
 
 use std::fs;
 use std::io;
@@ -11,12 +11,12 @@ use super::position::write_all_at;
 use super::staging::{Finished, Staging, directory, exists};
 use crate::{Error, Result, Sink};
 
-/// Writes up to this many bytes are gathered, so that thousands of small keys are not thousands of
+/// Size of the buffer that collects small writes, so that thousands of small keys do not need thousands of
 /// system calls.
 const BUFFER_SIZE: usize = 1 << 20;
 
-/// A local file in the making: a temporary file beside it, which takes its name on commit and is
-/// removed otherwise.
+/// A local file that is being written. It is a temporary file in the same folder. The commit gives it its
+/// final name. Without a commit it is removed.
 #[derive(Debug)]
 pub struct LocalSink {
     name: String,
@@ -24,17 +24,17 @@ pub struct LocalSink {
     force: bool,
     temporary: NamedTempFile,
     buffer: Vec<u8>,
-    /// Where `buffer` belongs.
+    /// Offset of `buffer` in the file.
     buffer_offset: u64,
-    /// A write failed: the bytes are not all there, and must not be committed.
+    /// Whether a write has failed. The file is then incomplete and must not be committed.
     failed: bool,
-    /// Where the finished file waits to be published, if anywhere.
+    /// Handle to the complete file, if it is published after the commit.
     staging: Option<Staging>,
 }
 
 impl LocalSink {
-    /// Starts writing what will be `path`; an existing file there is replaced on commit with `force`
-    /// and refused without.
+    /// Starts to write the file `path`. An existing file is replaced on commit with `force`, and is an error
+    /// without.
     ///
     /// # Errors
     /// `AlreadyExists` without `force`, `IsADirectory`, `InvalidInput` for another path that is not a
@@ -69,11 +69,11 @@ impl LocalSink {
         Ok(Self { name, target, force, temporary, buffer, buffer_offset, failed, staging: None })
     }
 
-    /// As [`LocalSink::create`], but a commit leaves the complete file with the [`Staging`], where it
-    /// can be read and checked before it is published under its name.
+    /// Does the same as [`LocalSink::create`], but a commit gives the complete file to the [`Staging`]. It
+    /// can be read and checked there before it is published under its name.
     ///
     /// # Errors
-    /// As [`LocalSink::create`].
+    /// Those of [`LocalSink::create`].
     pub fn staged(path: impl AsRef<Path>, force: bool) -> Result<(Self, Staging)> {
         let staging = Staging::default();
         let sink = Self { staging: Some(staging.clone()), ..Self::create(path, force)? };
@@ -96,7 +96,8 @@ impl LocalSink {
         result
     }
 
-    /// Position of `offset` in the buffer when bytes there can go into it: inside, or right behind.
+    /// Returns the position of `offset` in the buffer, if bytes can be stored there: inside the buffer or
+    /// directly after its end.
     fn buffered(&self, offset: u64, len: usize) -> Option<usize> {
         let start = usize::try_from(offset.checked_sub(self.buffer_offset)?).ok()?;
         let fits = start <= self.buffer.len() && len <= BUFFER_SIZE.checked_sub(start)?;
@@ -104,7 +105,7 @@ impl LocalSink {
     }
 }
 
-/// Whether a path names a folder by its last character.
+/// Tells whether a path ends with a separator and so names a folder.
 fn ends_with_separator(path: &Path) -> bool {
     path.as_os_str()
         .as_encoded_bytes()
@@ -112,7 +113,7 @@ fn ends_with_separator(path: &Path) -> bool {
         .is_some_and(|&last| std::path::is_separator(last.into()))
 }
 
-/// The system's error with the folder that is its cause.
+/// Adds the folder that is the cause to an error of the system.
 fn explained(error: io::Error, folder: &Path) -> io::Error {
     let exists = folder.is_dir();
     let folder = folder.display();

@@ -1,4 +1,4 @@
-//! A local file to read.
+//! Reads a local file.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,12 +14,12 @@ use super::position::read_exact_at;
 use crate::source::check_range;
 use crate::{Cost, Error, Limits, Result, Source};
 
-/// A disk whose bytes are mostly in the system's cache: a read costs a system call, in whose time about
-/// 16 KiB are copied.
+/// Cost of a disk whose bytes are mostly in the cache of the system. A read costs one system call, which
+/// takes as long as copying about 16 KiB.
 const COST: Cost =
     Cost { latency: Duration::ZERO, range: Duration::from_micros(4), bandwidth: 4_096_000_000 };
 
-/// A local file, opened once and read at offsets from any thread. Its size is that at opening.
+/// A local file, opened once and read at offsets from any thread. Its size is the size when it was opened.
 #[derive(Debug)]
 pub struct LocalSource {
     name: String,
@@ -28,7 +28,7 @@ pub struct LocalSource {
     size: u64,
 }
 
-/// What is known of a file that is not there.
+/// Adds an explanation to the error of a missing file.
 fn missing(path: &Path, error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
         return error;
@@ -43,7 +43,7 @@ fn missing(path: &Path, error: io::Error) -> io::Error {
     error
 }
 
-/// Refuses what is no regular file.
+/// Returns an error if the path is not a regular file.
 pub(super) fn check_file(path: &Path) -> io::Result<()> {
     let found = fs::metadata(path)?;
     if found.is_dir() {
@@ -59,23 +59,23 @@ impl LocalSource {
     /// Opens `path`.
     ///
     /// # Errors
-    /// The system's, `IsADirectory`, and `InvalidInput` for another thing that is no regular file.
+    /// Those of the system; `IsADirectory`; `InvalidInput` for another thing that is not a regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let name = path.as_ref().display().to_string();
         Self::open_as(name, path)
     }
 
-    /// Opens `path`, which messages call `name`.
+    /// Opens `path`. Messages call it `name`.
     pub(crate) fn open_as(name: String, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let failed = |error| Error::new(&name, "open", error);
-        // Before opening: that would wait forever on a pipe without a writer.
+        // This is checked before opening, because opening a pipe without a writer would wait forever.
         check_file(path).map_err(|error| failed(missing(path, error)))?;
         let file = File::open(path).map_err(failed)?;
         Self::of(name.clone(), file).map_err(failed)
     }
 
-    /// A source of an open file.
+    /// Makes a source of an open file.
     pub(super) fn of(name: String, file: File) -> io::Result<Self> {
         let size = file.metadata()?.len();
         Ok(Self { name, file: RwLock::new(Some(Arc::new(file))), size })
@@ -123,7 +123,7 @@ impl Source for LocalSource {
     }
 
     fn close(&self) {
-        // Reads that go on hold the file until they end.
+        // Reads in other threads keep the file open until they end.
         self.file.write().unwrap_or_else(PoisonError::into_inner).take();
     }
 

@@ -1,12 +1,12 @@
-//! Bytes that wait on disk because memory is short.
+//! Bytes that are kept on disk because memory is short.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use crate::{Error, Result};
 
-/// A file without a name in the system's directory for temporary files, made when it is first needed;
-/// it goes with its last use.
+/// A file without a name in the system's directory for temporary files. It is made when it is first needed,
+/// and removed after its last use.
 #[derive(Debug, Default)]
 pub struct Spill {
     file: Option<File>,
@@ -14,10 +14,10 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// Appends bytes; where they lie.
+    /// Appends bytes and returns their offset.
     ///
     /// # Errors
-    /// What the system says, such as a full disk.
+    /// Those of the system, such as a full disk.
     pub fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         let offset = self.end;
         let file = match &mut self.file {
@@ -34,7 +34,7 @@ impl Spill {
     /// Fills `out` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// What the system says, and for bytes that were never written.
+    /// Those of the system, and an error for bytes that were never written.
     pub fn read(&mut self, offset: u64, out: &mut [u8]) -> Result<()> {
         let missing = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
         let file = self.file.as_mut().ok_or_else(missing).map_err(|error| failed("read", error))?;

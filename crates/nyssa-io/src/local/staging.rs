@@ -1,4 +1,4 @@
-//! Complete files that do not have their names yet.
+//! Complete files that do not have their final names yet.
 
 use std::fs::File;
 use std::io;
@@ -10,8 +10,9 @@ use tempfile::NamedTempFile;
 use super::source::LocalSource;
 use crate::{Error, Result, Source};
 
-/// Where a staged [`super::LocalSink`] leaves its file on commit: readable, not visible under its
-/// name before [`Staging::publish`]. Removed when the last handle goes without that.
+/// Handle to the complete file of a staged [`super::LocalSink`] after the commit. The file can be read, but
+/// it gets its final name only by [`Staging::publish`]. If all handles are dropped before that, the file is
+/// removed.
 #[derive(Clone, Debug, Default)]
 pub struct Staging(Arc<Mutex<Option<Finished>>>);
 
@@ -42,10 +43,10 @@ impl Staging {
         Ok(Arc::new(LocalSource::open(finished.temporary.path())?))
     }
 
-    /// Makes the file durable and visible under its name; nothing when there is none.
+    /// Makes the file durable and visible under its name. Does nothing if there is no file.
     ///
     /// # Errors
-    /// `AlreadyExists` when a file of that name has appeared and is not to be replaced; the system's.
+    /// `AlreadyExists` if a file with that name has appeared and must not be replaced; those of the system.
     pub fn publish(&self) -> Result<()> {
         let finished = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         finished.map_or(Ok(()), Finished::publish)
@@ -70,12 +71,12 @@ impl Finished {
     }
 }
 
-/// The error for a name that is taken.
+/// Makes the error for a name that is already used.
 pub(super) fn exists() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "it exists already and is not to be replaced")
 }
 
-/// The directory a file lies in.
+/// Returns the directory of a file.
 pub(super) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -83,13 +84,13 @@ pub(super) fn directory(path: &Path) -> &Path {
     }
 }
 
-/// Makes the new name durable, where the system can.
+/// Makes the new name durable, if the system can do this.
 fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
     match File::open(directory).and_then(|directory| directory.sync_all()) {
-        // Some network file systems have no such thing for directories.
+        // Some network file systems cannot do this for directories.
         Err(error)
             if matches!(
                 error.kind(),

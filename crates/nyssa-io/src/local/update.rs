@@ -1,4 +1,4 @@
-//! A local file that is changed in place.
+//! Changes a local file in place.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,15 +9,15 @@ use super::position::{read_exact_at, write_all_at};
 use super::source::{LocalSource, check_file};
 use crate::{Error, Result, Sink};
 
-/// First bytes of a file that tell whether somebody else has changed it.
+/// Number of first bytes that are compared to find changes by another program.
 const HEAD: u64 = 1 << 10;
 
-/// An existing local file to which is added. What lies behind its old content may be written freely:
-/// dropping the sink without a commit cuts it off again. The first write into the old content ends
-/// that: whoever writes there does so in an order, with [`Sink::sync`] between the steps, in which
-/// every step leaves a sound file.
+/// An existing local file to which data are added. Bytes after the old content can be written freely:
+/// dropping the sink without a commit removes them again. After the first write into the old content they are
+/// not removed any more. These writes must be in an order, with [`Sink::sync`] between the steps, in which
+/// every step leaves a valid file.
 ///
-/// Where the system can, the file is locked against others that lock it, for as long as this lives.
+/// If the system supports it, the file is locked until this is dropped.
 #[derive(Debug)]
 pub struct LocalUpdate {
     name: String,
@@ -30,7 +30,7 @@ pub struct LocalUpdate {
     end: u64,
     /// The first bytes when the file was opened.
     head: Vec<u8>,
-    /// The old content was written to.
+    /// Whether the old content was written to.
     changed: bool,
 }
 
@@ -38,8 +38,8 @@ impl LocalUpdate {
     /// Opens `path` for reading and writing.
     ///
     /// # Errors
-    /// `IsADirectory`, `InvalidInput` for another thing that is no regular file, `WouldBlock` when another program has locked
-    /// it, and the system's.
+    /// `IsADirectory`; `InvalidInput` for another thing that is not a regular file; `WouldBlock` if another
+    /// program has locked it; those of the system.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -55,7 +55,7 @@ impl LocalUpdate {
         Ok(Self { name, file, size, keep: size, end: size, head, changed: false })
     }
 
-    /// The file for reading, as it is now.
+    /// Opens the current file for reading.
     ///
     /// # Errors
     /// The system's.
@@ -65,7 +65,7 @@ impl LocalUpdate {
             .map_err(|error| Error::new(&self.name, "open", error))
     }
 
-    /// Says where the old content ends, when that is before the end of the file: what lies behind may be
+    /// Sets the end of the old content, if it is before the end of the file. Bytes after it can be
     /// overwritten.
     #[must_use]
     pub fn keep(mut self, end: u64) -> Self {
@@ -73,7 +73,7 @@ impl LocalUpdate {
         self
     }
 
-    /// Refuses to go on when somebody else has changed the file: its first bytes or its end.
+    /// Returns an error if another program has changed the first bytes or the end of the file.
     fn check_unchanged(&self) -> io::Result<()> {
         let is_ours = self.file.metadata()?.len() <= self.end;
         if is_ours && head(&self.file, self.size)? == self.head {
@@ -94,7 +94,7 @@ impl Sink for LocalUpdate {
             Error::new(&self.name, action, error)
         };
         if !self.changed {
-            // Also before something is added: it could lie where the other program has written.
+            // This is also checked before bytes are added, because another program could have written there.
             self.check_unchanged().map_err(failed)?;
         }
         self.changed |= offset < self.keep;
@@ -108,7 +108,7 @@ impl Sink for LocalUpdate {
 
     fn commit(mut self: Box<Self>) -> Result<()> {
         let done = self.file.sync_all();
-        // Whatever was written, it is not to be cut off.
+        // From now on, added bytes must not be removed.
         self.changed = true;
         done.map_err(|error| Error::new(&self.name, "finish writing", error))
     }
@@ -116,8 +116,8 @@ impl Sink for LocalUpdate {
 
 impl Drop for LocalUpdate {
     fn drop(&mut self) {
-        // What was added is unused; that it cannot be cut off harms nobody. What another program has
-        // added is not ours to cut off.
+        // The added bytes are unused. If they cannot be removed, they do no harm. Bytes that another program
+        // has added are not removed.
         if !self.changed && self.check_unchanged().is_ok() {
             let _ = self.file.set_len(self.size);
         }

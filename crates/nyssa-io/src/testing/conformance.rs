@@ -1,4 +1,4 @@
-//! What every source must do.
+//! Tests that every source must pass.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -11,20 +11,20 @@ use super::SlowSource;
 use crate::fetch::{AHEAD_BYTES, Fetcher, read_all};
 use crate::{Cost, Limits, Result, Source};
 
-/// Bytes of the [`content`].
+/// Size of the [`content`], bytes.
 const SIZE: u64 = 1_200_000;
-/// Ranges that are read at once to see whether many are served.
+/// Number of ranges that are read at once to test large requests.
 const MANY: u64 = 3_000;
 
-/// Bytes for a source to be checked with: no two places look alike.
+/// Returns bytes to check a source with. No two places have the same bytes.
 pub fn content() -> Vec<u8> {
     (0..SIZE as u32 / 4).flat_map(|i| (i.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()).collect()
 }
 
-/// Checks a source of [`content`], of which nothing was read before.
+/// Checks a source of [`content`] that has not been read before.
 ///
 /// # Panics
-/// Where the source does not do what every source must do.
+/// If the source fails a test.
 pub fn check_source(source: &Arc<dyn Source>) {
     let content = content();
     assert_eq!(source.size(), SIZE, "the size");
@@ -41,7 +41,7 @@ fn slice<'c>(content: &'c [u8], range: &Range<u64>) -> &'c [u8] {
     &content[range.start as usize..range.end as usize]
 }
 
-/// Ranges as they come, within what one request may ask.
+/// Reads ranges in the given order, with requests within the limits.
 fn ask(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     let limits = source.limits();
     let short = |range: &Range<u64>| {
@@ -120,7 +120,7 @@ fn check_threads(source: &Arc<dyn Source>, content: &[u8]) {
     });
 }
 
-/// The fetcher keeps to the limits of the source, and brings what was asked for.
+/// Checks that the fetcher keeps to the limits of the source and returns the requested bytes.
 fn check_fetched(source: &Arc<dyn Source>, content: &[u8]) {
     let many: Vec<Range<u64>> = (0..MANY).rev().map(|i| i * 400..i * 400 + i % 300).collect();
     let units: Vec<Vec<Range<u64>>> = many.chunks(7).map(<[_]>::to_vec).collect();
@@ -135,7 +135,7 @@ fn check_fetched(source: &Arc<dyn Source>, content: &[u8]) {
             max_range_bytes: limits.max_range_bytes.min(source.limits().max_range_bytes),
             ..limits
         };
-        // It panics beyond its limits.
+        // It panics for a request beyond its limits.
         sources.push(Arc::new(SlowSource::new(Arc::clone(source), limits)));
     }
     for source in &sources {
@@ -160,10 +160,10 @@ fn check_fetched(source: &Arc<dyn Source>, content: &[u8]) {
     }
 }
 
-/// Closes a source: those that hold something of the system refuse to read then, and say so.
+/// Closes a source and checks that it then refuses to read if it has system resources (`holds`).
 ///
 /// # Panics
-/// Where the source reads what it says is closed, or does not say what it does.
+/// If a closed source can still be read, or if `check_open` does not report that it is closed.
 pub fn check_closed(source: &Arc<dyn Source>, holds: bool) {
     assert!(source.check_open().is_ok(), "it is open");
     source.close();

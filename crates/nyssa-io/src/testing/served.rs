@@ -1,4 +1,4 @@
-//! Sources under URLs of their own, so that tests can hand them to whatever takes a path or URL.
+//! Serves sources under test URLs, so that tests can give them to all functions that take a path or URL.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,19 +17,19 @@ fn all() -> MutexGuard<'static, Served> {
     SERVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets [`open`](crate::open) find `source` under its name, which is `test://` and a word that no other test
-/// of the process uses. Slashes in it make folders, which can be listed.
+/// Lets [`open`](crate::open) find `source` by its name, which is `test://` and a word that no other test of
+/// the process uses. Slashes in the name make folders, which can be listed.
 pub fn serve(source: Arc<dyn Source>) {
     all().insert(source.name().to_owned(), source);
 }
 
-/// The source of a URL.
+/// Returns the source of a URL.
 pub(crate) fn served(url: &str) -> Result<Arc<dyn Source>> {
     let missing = || Error::new(url, "open", io::ErrorKind::NotFound.into());
     all().get(url).cloned().ok_or_else(missing)
 }
 
-/// What a URL names.
+/// Returns the kind of what a URL names.
 pub(crate) fn kind(url: &str) -> Option<EntryKind> {
     if all().contains_key(url) {
         return Some(EntryKind::File);
@@ -37,7 +37,7 @@ pub(crate) fn kind(url: &str) -> Option<EntryKind> {
     list(url).is_ok().then_some(EntryKind::Folder)
 }
 
-/// What lies in the folder of a URL.
+/// Lists the folder of a URL.
 pub(crate) fn list(url: &str) -> Result<Vec<Entry>> {
     let folder = format!("{}/", url.trim_end_matches('/'));
     let mut found = BTreeMap::new();

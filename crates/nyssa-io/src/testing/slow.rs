@@ -1,4 +1,4 @@
-//! A source that is far away.
+//! A source with latency, like a remote one.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,8 +7,8 @@ use bytes::Bytes;
 
 use crate::{Limits, Result, Source};
 
-/// Any source, with the limits and the latency of another one: each request sleeps. It refuses requests
-/// beyond its limits by a panic, and counts.
+/// A source with the given limits and latency: each request sleeps. It counts requests, and panics for a
+/// request beyond its limits.
 pub struct SlowSource {
     inner: Arc<dyn Source>,
     limits: Limits,
@@ -19,36 +19,36 @@ pub struct SlowSource {
 struct Seen {
     observed: Observed,
     in_flight: usize,
-    /// Longest chain among requests that have ended.
+    /// Length of the longest chain of requests that have ended.
     ended: usize,
 }
 
-/// What was asked of a [`SlowSource`].
+/// Counts of the requests to a [`SlowSource`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
-    /// Requests.
+    /// Number of requests.
     pub requests: usize,
-    /// Bytes that were asked for.
+    /// Number of requested bytes.
     pub bytes: u64,
-    /// Most requests in flight at the same time.
+    /// Largest number of requests that were in flight at the same time.
     pub in_flight: usize,
-    /// Length of the longest chain of requests of which each began after the one before had ended: the
-    /// round trips that one has to wait for.
+    /// Length of the longest chain of requests in which each began after the previous one had ended. This is
+    /// the number of round trips that a reader has to wait for.
     pub round_trips: usize,
 }
 
 impl SlowSource {
-    /// `inner` with other limits: a request takes their latency.
+    /// Gives `inner` other limits. A request takes their latency.
     pub fn new(inner: Arc<dyn Source>, limits: Limits) -> Self {
         Self { inner, limits, seen: Mutex::default() }
     }
 
-    /// What was asked since the start, or since the last [`SlowSource::reset`].
+    /// Returns the counts since the start, or since the last [`SlowSource::reset`].
     pub fn observed(&self) -> Observed {
         self.seen().observed
     }
 
-    /// Forgets what was asked.
+    /// Resets the counts.
     pub fn reset(&self) {
         *self.seen() = Seen::default();
     }

@@ -23,7 +23,7 @@ const OFFSET_BYTES: f64 = 16.0;
 /// The sample that is sealed to estimate sizes has the bytes of a cluster divided by this,
 const SAMPLE_DIVISOR: u64 = 32;
 /// and at least this many bytes, unless the cluster is smaller.
-const LEAST_SAMPLE: u64 = 1 << 20;
+const MIN_SAMPLE_BYTES: u64 = 1 << 20;
 /// The sizes of the tree are summed in this many spans of equal length, in addition to its own clusters.
 const PIECES: u64 = 256;
 
@@ -68,7 +68,7 @@ impl Sizes {
             return Ok(sizes);
         }
         let length = first.end - first.start;
-        let bytes = (cluster_size / SAMPLE_DIVISOR).max(LEAST_SAMPLE).min(cluster_size);
+        let bytes = (cluster_size / SAMPLE_DIVISOR).max(MIN_SAMPLE_BYTES).min(cluster_size);
         let count = u128::from(length) * u128::from(bytes) / u128::from(cluster_size.max(1));
         let count = u64::try_from(count).unwrap_or(length).clamp(1, length.max(1));
         let start = first.start + (length.max(1) - count) / 2;

@@ -8,22 +8,21 @@ use crate::error::Result;
 /// Largest number of expressions in a cut, with those of all aliases.
 const MAX_PARTS: usize = 2000;
 
-/// Replaces names by what they stand for.
+/// Replaces the names of aliases by their expressions.
 struct Aliases<'a> {
     columns: &'a [ColumnInfo],
     formulas: &'a [(String, String)],
-    /// The aliases that are being replaced, one within the other.
+    /// The nested aliases that are being replaced.
     open: Vec<String>,
     parts: usize,
 }
 
 impl Cut {
-    /// The cut with each alias that it names replaced by its formula. A column goes before an alias of
-    /// the same name. Names with points, such as `friend.branch`, are taken together where they are
-    /// those of a column.
+    /// Returns the cut with each alias replaced by its formula. A name that is a column and an alias means
+    /// the column. A name with points, such as `friend.branch`, is one name if a column has it.
     ///
     /// # Errors
-    /// `InvalidArgument` naming the alias whose formula is no expression of cuts, or that needs itself.
+    /// `InvalidArgument` with the name of an alias whose formula does not parse, or that needs itself.
     pub fn with_aliases(
         self,
         columns: &[ColumnInfo],
@@ -40,7 +39,7 @@ impl Cut {
 }
 
 impl Aliases<'_> {
-    /// Replaces the aliases in an expression, which is at this depth of the tree.
+    /// Replaces the aliases in an expression at depth `depth` of the tree.
     fn replace(&mut self, expression: &mut Expression, depth: usize) -> Checked<()> {
         let at = expression.at;
         if let Kind::Field(path) = &mut expression.kind {
@@ -65,7 +64,7 @@ impl Aliases<'_> {
         self.columns.iter().any(|item| item.name == name)
     }
 
-    /// What a path stands for: itself, where its beginning is no alias.
+    /// Returns the expression of a path. If the path does not begin with an alias, this is the path itself.
     fn formula(&mut self, at: usize, path: Vec<String>, depth: usize) -> Checked<Kind> {
         let found = path.split_first().and_then(|(name, members)| {
             let (_, formula) = self.formulas.iter().find(|(alias, _)| alias == name)?;

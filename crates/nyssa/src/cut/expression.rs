@@ -1,4 +1,4 @@
-//! The tree of a cut and its evaluation, one whole array after the other.
+//! The expression tree of a cut and its evaluation. Each step works on whole arrays.
 
 use arrow_array::ArrayRef;
 
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Bool(bool),
     /// A field and members below it.
     Field(Vec<String>),
-    /// An item of a list; several indices take an item of an item.
+    /// An item of a list. Several indices take an item of an item.
     Item(Box<Expression>, Vec<Expression>),
     Negate(Box<Expression>),
     Not(Box<Expression>),
@@ -29,7 +29,7 @@ pub(super) enum Kind {
     /// operators is flat, so that its depth does not grow with its length.
     Chain(Box<Expression>, Vec<Link>),
     Call(Function, Box<Expression>),
-    /// What an alias stands for; places in it are those of its formula.
+    /// The expression of an alias. Places in it count in the formula of the alias.
     Alias(String, Box<Expression>),
 }
 
@@ -71,17 +71,17 @@ impl Expression {
         }
     }
 
-    /// Number of expressions in it, itself included.
+    /// Returns the number of expressions in the tree.
     pub fn parts(&self) -> usize {
         self.children().into_iter().map(Self::parts).sum::<usize>() + 1
     }
 
-    /// Number of expressions within each other, itself included.
+    /// Returns the depth of the tree.
     pub fn depth(&self) -> usize {
         self.children().into_iter().map(Self::depth).max().unwrap_or(0) + 1
     }
 
-    /// Adds the top-level fields, each once.
+    /// Adds the names of the top-level fields, each once.
     pub fn fields(&self, names: &mut Vec<String>) {
         if let Kind::Field(path) = &self.kind
             && let Some(name) = path.first()
@@ -92,7 +92,7 @@ impl Expression {
         self.children().into_iter().for_each(|child| child.fields(names));
     }
 
-    /// Where a field is first named.
+    /// Returns the byte at which a field is first named.
     pub fn position(&self, name: &str) -> Option<usize> {
         match &self.kind {
             Kind::Field(path) if path.first().is_some_and(|first| first == name) => Some(self.at),
@@ -101,7 +101,7 @@ impl Expression {
         }
     }
 
-    /// The value, from the arrays of the fields `names`.
+    /// Computes the value from the arrays of the fields `names`.
     pub fn evaluate(&self, names: &[String], arrays: &[ArrayRef]) -> Checked<Value> {
         let of = |inner: &Self| inner.evaluate(names, arrays);
         let fault = |message: String| Fault::new(self.at, message);
@@ -127,7 +127,7 @@ impl Expression {
         }
     }
 
-    /// The value of a field, or of a member below it.
+    /// Returns the value of a field, or of a member below it.
     fn field(&self, path: &[String], names: &[String], arrays: &[ArrayRef]) -> Checked<Value> {
         let field = path.split_first().and_then(|(name, members)| {
             let index = names.iter().position(|other| other == name)?;

@@ -30,12 +30,12 @@ impl Function {
         ("len", Self::Len),
     ];
 
-    /// The function of a name.
+    /// Returns the function with this name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(other, _)| *other == name).map(|(_, function)| *function)
     }
 
-    /// Applies it to each value, or to each innermost list.
+    /// Applies the function to each value, or to each innermost list.
     pub fn apply(self, value: Value) -> Outcome<Value> {
         match self {
             Self::Abs => abs(value),

@@ -1,4 +1,4 @@
-//! Arrays of fields → values.
+//! Converts arrays of fields to values.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -12,10 +12,10 @@ use arrow_schema::DataType;
 use super::value::{Data, Value};
 use crate::error::{Error, Result};
 
-/// The name of the items of a collection, which may be left out.
+/// The name of the items of a collection. A cut can omit it.
 const ITEM: &str = "_0";
 
-/// The values of a field or of members below it.
+/// Returns the values of a field or of members below it.
 pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Result<Value> {
     let mut array = ArrayRef::clone(array);
     let mut levels = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Result<Value> {
                 let last = list.value_offsets().last().copied().unwrap_or(0);
                 let offsets = list.value_offsets().iter().map(|offset| offset - first);
                 levels.push(OffsetBuffer::new(ScalarBuffer::from_iter(offsets)));
-                // Lists that are missing are empty.
+                // A missing list is empty.
                 valid = None;
                 list.values().slice(first as usize, (last - first) as usize)
             }
@@ -73,7 +73,7 @@ pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Result<Value> {
     Ok(Value { levels, data: data(&array)?, valid, constant: false })
 }
 
-/// The path without the name of a collection's items, unless that is a member of theirs.
+/// Removes the name of a collection's items from the path, unless the items have a member with this name.
 fn past_item<'a>(path: &'a [String], items: &DataType) -> &'a [String] {
     let member = matches!(items, DataType::Struct(members) if members.find(ITEM).is_some());
     match path {
@@ -116,7 +116,7 @@ fn data(array: &ArrayRef) -> Result<Data> {
         DataType::Float32 => reals::<Float32Type>(array),
         DataType::Float64 => reals::<Float64Type>(array),
         DataType::LargeBinary | DataType::Binary | DataType::Utf8 | DataType::LargeUtf8 => {
-            return Err(Error::invalid_argument("text has no number: cuts cannot use it"));
+            return Err(Error::invalid_argument("cuts cannot use text"));
         }
         other => {
             let message = format!("cuts cannot use values of type {other}");

@@ -1,4 +1,4 @@
-//! Cuts: expressions over fields that say which entries are taken.
+//! Cuts: expressions of fields that select entries.
 //!
 //! ```text
 //! nMuon >= 2 && Muon_pt[0] > 20 && any(abs(Muon_eta) < 2.4)
@@ -6,19 +6,19 @@
 //!
 //! | | |
 //! |---|---|
-//! | numbers | `2`, `0.5`, `1e3`; integers have 64 bits, all else is double precision |
-//! | fields | `run`, `jets.pt`, `jets._0.pt`; in back quotes where a name is no plain word |
+//! | numbers | `2`, `0.5`, `1e3`; integers have 64 bits, other numbers have double precision |
+//! | fields | `run`, `jets.pt`, `jets._0.pt`; in back quotes if the name is not a plain word |
 //! | arithmetic | `+ - * / %`, `-x`; `/` is never rounded, `%` has the sign of the left side |
 //! | comparison | `< <= > >= == !=` |
 //! | logic | `&& \|\| !`, or `and or not`; only between true and false |
-//! | of each item | `abs(x)`, `sqrt(x)` |
-//! | of a list | `min max sum` of numbers, `any all count` of true and false, `len` |
-//! | an item | `x[0]`, `x[-1]` from the end, `x[best]` |
+//! | functions of items | `abs(x)`, `sqrt(x)` |
+//! | functions of lists | `min max sum` of numbers, `any all count` of true and false, `len` |
+//! | items | `x[0]`, `x[-1]` from the end, `x[best]` |
 //!
-//! What is done with a list is done with each of its items; a number goes with every item of a list.
-//! Functions of lists take the innermost one. An item that is not there, an optional value without a
-//! value, and the `min` or `max` of an empty list are missing: whatever is computed from them is
-//! missing too, and comparisons with them are false.
+//! An operation on a list is applied to each of its items. A number is combined with every item of a list.
+//! Functions of lists apply to the innermost lists. An item beyond the end of a list, an optional value
+//! without a value, and the `min` or `max` of an empty list are missing. A result that is computed from a
+//! missing value is missing too, and comparisons with it are false.
 
 mod alias;
 mod expression;
@@ -50,7 +50,7 @@ pub struct Cut {
     fields: Vec<String>,
 }
 
-/// What is wrong with a cut, and at which byte of it.
+/// An error in a cut, and the byte of the cut at which it is.
 #[derive(Debug)]
 struct Fault {
     at: usize,
@@ -64,10 +64,10 @@ impl Fault {
         Self { at, error: Error::invalid_argument(message) }
     }
 
-    /// The error, with the cut and a mark under the place.
+    /// Returns the error with an excerpt: the cut, and a mark under the place.
     fn show(self, text: &str) -> Error {
         let before = text.get(..self.at).unwrap_or(text).chars().count();
-        // One line, so that the mark is where it should be.
+        // The cut is shown on one line, so that the mark is under the right place.
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.error.with_excerpt(format!("  {line}\n  {:before$}^", ""))
     }
@@ -77,7 +77,7 @@ impl Cut {
     /// Parses a cut.
     ///
     /// # Errors
-    /// `InvalidArgument` with the place of what is wrong.
+    /// `InvalidArgument` with the place of the error.
     pub fn parse(text: &str) -> Result<Self> {
         let expression = parse::parse(text).map_err(|fault| fault.show(text))?;
         let mut fields = Vec::new();
@@ -85,16 +85,16 @@ impl Cut {
         Ok(Self { text: text.to_owned(), expression, fields })
     }
 
-    /// Names of the top-level fields that it needs, each once.
+    /// Returns the names of the top-level fields that the cut needs, each once.
     pub fn fields(&self) -> &[String] {
         &self.fields
     }
 
-    /// Checks that the fields are there and that the cut is true or false for each entry.
+    /// Checks that the fields exist and that the cut is true or false for each entry.
     ///
     /// # Errors
-    /// `NotFound` with the nearest names, `Unsupported` for fields that cannot be read,
-    /// `InvalidArgument` for what does not go together; all with their place in the cut.
+    /// `NotFound` with the nearest names; `Unsupported` for fields that cannot be read; `InvalidArgument` for
+    /// values that cannot be combined. All have their place in the cut.
     pub fn check(&self, items: &[ColumnInfo]) -> Result<()> {
         let mut arrays = Vec::with_capacity(self.fields.len());
         for name in &self.fields {
@@ -114,10 +114,11 @@ impl Cut {
         self.mask(&arrays, 0).map(|_| ())
     }
 
-    /// Which entries are taken. `arrays` are those of [`Cut::fields`], each `length` long.
+    /// Returns the mask of the selected entries. `arrays` are the arrays of [`Cut::fields`], each of `length`
+    /// entries.
     ///
     /// # Errors
-    /// `InvalidArgument` for what does not go together, with its place in the cut.
+    /// `InvalidArgument` for values that cannot be combined, with their place in the cut.
     pub fn mask(&self, arrays: &[ArrayRef], length: usize) -> Result<BooleanBuffer> {
         self.evaluate(arrays, length).map_err(|fault| fault.show(&self.text))
     }

@@ -1,8 +1,8 @@
-//! What goes between two values, or before one.
+//! The operators of cuts.
 
 use super::value::{Data, Outcome, Value};
 
-/// An operator with two sides.
+/// An operator between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Or,
@@ -21,7 +21,7 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// The operator of a sign; the parser knows no others.
+    /// Returns the operator of a sign. The parser gives only signs of operators.
     pub fn of(sign: &str) -> Self {
         match sign {
             "<" => Self::Less,
@@ -47,7 +47,7 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
     let there = |index: usize| left.has(index) && right.has(index);
     if matches!(operator, Operator::Or | Operator::And) {
         let (Data::Bool(a), Data::Bool(b)) = (&left.data, &right.data) else {
-            return Err("&& and || go between true and false: compare the numbers first".to_owned());
+            return Err("&& and || combine true and false: compare the numbers first".to_owned());
         };
         let pairs = a.iter().zip(b).enumerate();
         let bits = pairs.map(|(index, (&a, &b))| {
@@ -86,7 +86,7 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
     Ok(Value { levels, data, valid, constant })
 }
 
-/// Both with the same lists.
+/// Gives both values the same lists.
 fn aligned(left: Value, right: Value) -> Outcome<(Value, Value)> {
     match (left.constant, right.constant) {
         (true, true) => Ok((left, right)),
@@ -104,7 +104,7 @@ fn aligned(left: Value, right: Value) -> Outcome<(Value, Value)> {
     }
 }
 
-/// A constant for each value of `other`.
+/// Repeats a constant for each value of `other`.
 fn like(constant: Value, other: &Value) -> Outcome<Value> {
     match other.levels.is_empty() {
         true => Ok(constant.take(&vec![Some(0); other.data.len()])),
@@ -158,7 +158,7 @@ fn real(operator: Operator, a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(result).collect()
 }
 
-/// `-x`.
+/// Computes `-x`.
 pub(super) fn negate(value: Value) -> Outcome<Value> {
     let data = match value.data.integers() {
         Some(integers) => {
@@ -172,10 +172,10 @@ pub(super) fn negate(value: Value) -> Outcome<Value> {
     Ok(value.with(data))
 }
 
-/// `!x`; what is missing is false, and its opposite true.
+/// Computes `!x`. A missing value counts as false, so its opposite is true.
 pub(super) fn not(value: Value) -> Outcome<Value> {
     let Data::Bool(bits) = &value.data else {
-        return Err("! goes before true and false: compare the number first".to_owned());
+        return Err("! needs true or false: compare the number first".to_owned());
     };
     let bits = bits.iter().enumerate().map(|(index, bit)| !(*bit && value.has(index)));
     let data = Data::Bool(bits.collect());

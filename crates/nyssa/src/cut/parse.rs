@@ -1,5 +1,5 @@
-//! Tokens → tree, by recursive descent; weakest first: `||`, `&&`, `not`, comparison, `+ -`, `* / %`,
-//! `- !`, items and members.
+//! Parses tokens to an expression tree by recursive descent. The operators, from the weakest to the
+//! strongest: `||`, `&&`, `not`, comparison, `+ -`, `* / %`, `- !`, items and members.
 
 use super::expression::{Expression, Kind, Link};
 use super::functions::Function;
@@ -8,10 +8,10 @@ use super::token::{self, Kind as Word, Token};
 use super::{Checked, Fault};
 use crate::error::Error;
 
-/// Largest number of brackets and signs within each other.
+/// Largest depth of nested brackets and signs.
 const MAX_NESTING: usize = 100;
-/// Largest number of expressions within each other. Functions that follow a tree call themselves for each
-/// level: this many calls fit on the stack of any thread, in a build without optimisation too.
+/// Largest depth of an expression tree. Functions that visit a tree call themselves for each level. This
+/// number of calls fits on the stack of any thread, even in a build without optimisation.
 pub(super) const MAX_DEPTH: usize = 200;
 /// Largest number of tokens.
 const MAX_TOKENS: usize = 2000;
@@ -44,7 +44,7 @@ struct Parser {
 
 impl Parser {
     fn peek(&self) -> &Token {
-        // The last token is the end, which is never taken.
+        // The last token marks the end and is never taken.
         &self.tokens[self.next.min(self.tokens.len() - 1)]
     }
 
@@ -150,8 +150,7 @@ impl Parser {
         }
     }
 
-    /// Items and members. A member of an item is an item of the member: `jets[0].pt` is
-    /// `jets.pt[0]`.
+    /// Parses items and members. A member of an item is an item of the member: `jets[0].pt` is `jets.pt[0]`.
     fn postfix(&mut self) -> Checked<Expression> {
         let mut inner = self.primary()?;
         while let Some((at, sign)) = self.sign(&["[", "."]) {
@@ -251,7 +250,7 @@ impl Parser {
     }
 }
 
-/// The field that items are taken of.
+/// Returns the path of the field whose items are taken.
 pub(super) fn path(expression: &mut Expression) -> Option<&mut Vec<String>> {
     match &mut expression.kind {
         Kind::Field(path) => Some(path),
@@ -260,7 +259,7 @@ pub(super) fn path(expression: &mut Expression) -> Option<&mut Vec<String>> {
     }
 }
 
-/// Applies an operator to what is left of it, which is complete, and what is right of it.
+/// Joins the complete expression on the left of an operator with the one on its right.
 fn joined(at: usize, operator: Operator, left: Expression, right: Expression) -> Expression {
     let link = Link { at, operator, right };
     let kind = match left.kind {

@@ -139,7 +139,7 @@ fn faults_have_a_place() {
         ("n > 2)", ") was not expected here", 5),
         ("0 < n < 2", "comparisons cannot be chained: join them by &&", 6),
         ("flag n", "n was not expected here", 5),
-        ("2x > 1", "a number must not run into a name", 1),
+        ("2x > 1", "a number and a name must be separated", 1),
         ("cosine(n) > 0", "there is no function cosine", 0),
         ("mim(pt) > 0", "there is no function mim; did you mean \"min\"?", 0),
         ("max(n, 2) > 0", "max takes one argument", 5),
@@ -148,18 +148,18 @@ fn faults_have_a_place() {
         ("flag && ptt[0] > 1", "there is no field \"ptt\"; did you mean \"pt\"?", 8),
         ("flag && broken > 1", "a cut needs field broken: type T is not known", 8),
         ("n", "a cut is true or false for each entry, this is a number: compare it", 0),
-        ("flag && n", "&& and || go between true and false: compare the numbers first", 5),
+        ("flag && n", "&& and || combine true and false: compare the numbers first", 5),
         ("any(n > 2)", "any takes a list, this is one value for each entry", 0),
         ("any(pt)", "any takes a list of true and false: compare the numbers", 0),
         ("count(pt) > 1", "count takes a list of true and false: len is the number of items", 0),
         ("n[0] > 2", "only lists have items", 2),
         ("pt[0.5] > 2", "an index is an integer", 3),
         ("pt[charge] > 2", "an index is one number for each entry, not a list", 3),
-        ("text == 1", "text has no number: cuts cannot use it", 0),
+        ("text == 1", "cuts cannot use text", 0),
         ("record > 1", "a record has no value of its own: name a member, met, pt", 0),
         ("record.mett > 1", "there is no member \"mett\"; did you mean \"met\"?", 0),
         ("n.x > 1", "there is no member \"x\": the field has none", 0),
-        ("!n", "! goes before true and false: compare the number first", 0),
+        ("!n", "! needs true or false: compare the number first", 0),
         ("n % 0 == 1", "2 % 0 is not a number", 2),
         ("9223372036854775807 + n > 0", "9223372036854775807 and 2 give more than 64 bits", 20),
     ] {
@@ -239,7 +239,7 @@ fn aliases_stand_for_expressions() {
         ("large", "twice > 2"),
         ("first", "pt[0]"),
         ("rec", "record"),
-        // A column goes before an alias.
+        // A name that is a column and an alias means the column.
         ("n", "event"),
     ];
     for (text, wanted) in [

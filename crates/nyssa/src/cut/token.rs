@@ -1,4 +1,4 @@
-//! Text → tokens.
+//! Splits the text of a cut into tokens.
 
 use super::{Checked, Fault};
 
@@ -23,13 +23,13 @@ pub(super) enum Kind {
     End,
 }
 
-/// Longer ones first.
+/// All signs, longer ones first.
 const SIGNS: [&str; 20] = [
     "&&", "||", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]",
     ",", ".",
 ];
 
-/// The tokens of `text`; the last one is [`Kind::End`].
+/// Splits `text` into tokens. The last one is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -79,7 +79,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// A number at the start of `rest`, and its length.
+/// Reads a number at the start of `rest`. Returns it with its length.
 fn number(at: usize, rest: &str) -> Checked<(Kind, usize)> {
     let bytes = rest.as_bytes();
     let digits = |from: usize| {
@@ -103,7 +103,7 @@ fn number(at: usize, rest: &str) -> Checked<(Kind, usize)> {
     let text = &rest[..end];
     let wrong = || Fault::new(at, format!("{text} is not a number that fits 64 bits"));
     if rest[end..].starts_with(is_name) {
-        return Err(Fault::new(at + end, "a number must not run into a name"));
+        return Err(Fault::new(at + end, "a number and a name must be separated"));
     }
     let kind = match real {
         true => Kind::Real(text.parse().map_err(|_| wrong())?),

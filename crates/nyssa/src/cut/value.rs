@@ -1,8 +1,9 @@
-//! What the parts of a cut are: numbers or truths, one for each entry or for each item of its lists.
+//! The values of the parts of a cut: numbers or truth values, one for each entry or for each item of its
+//! lists.
 
 use arrow_buffer::OffsetBuffer;
 
-/// Result of an operation; the message of an error knows no place.
+/// Result of an operation. The message of an error has no place in the cut.
 pub(super) type Outcome<T> = std::result::Result<T, String>;
 
 /// The values themselves.
@@ -16,12 +17,12 @@ pub(super) enum Data {
 /// One value for each entry, or for each innermost item.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
-    /// Offsets of lists, outermost first; none for one value an entry.
+    /// Offsets of lists, outermost first. It is empty for one value per entry.
     pub levels: Vec<OffsetBuffer<i64>>,
     pub data: Data,
-    /// Which values are there; `None` for all.
+    /// Whether each value is present. `None` if all are.
     pub valid: Option<Vec<bool>>,
-    /// One value for all entries.
+    /// Whether it is one value for all entries.
     pub constant: bool,
 }
 
@@ -34,7 +35,7 @@ impl Data {
         }
     }
 
-    /// The values at some places; false or zero where there is no place.
+    /// Returns the values at some places. For `None` in `places`, the value is false or zero.
     fn take(&self, places: &[Option<usize>]) -> Self {
         fn at<T: Copy + Default>(values: &[T], places: &[Option<usize>]) -> Vec<T> {
             let value = |place: &Option<usize>| place.and_then(|place| values.get(place)).copied();
@@ -47,7 +48,7 @@ impl Data {
         }
     }
 
-    /// As integers, when it is no real number; true is 1.
+    /// Converts to integers. True becomes 1. Returns `None` for real numbers.
     pub fn integers(&self) -> Option<Vec<i64>> {
         match self {
             Self::Bool(values) => Some(values.iter().map(|&value| i64::from(value)).collect()),
@@ -56,7 +57,7 @@ impl Data {
         }
     }
 
-    /// As real numbers; true is 1.
+    /// Converts to real numbers. True becomes 1.
     pub fn reals(self) -> Vec<f64> {
         match self {
             Self::Bool(values) => values.into_iter().map(f64::from).collect(),
@@ -67,23 +68,23 @@ impl Data {
 }
 
 impl Value {
-    /// The same for all entries.
+    /// Makes a value that is the same for all entries.
     pub fn constant(data: Data) -> Self {
         Self { levels: Vec::new(), data, valid: None, constant: true }
     }
 
-    /// Other values in the same lists.
+    /// Makes other values in the same lists.
     pub fn with(self, data: Data) -> Self {
         Self { data, ..self }
     }
 
-    /// Is the value there?
+    /// Tells whether the value is present.
     pub fn has(&self, index: usize) -> bool {
         self.valid.as_ref().is_none_or(|valid| valid.get(index).copied().unwrap_or(false))
     }
 
-    /// Entries at some places, with all that is in them; where there is no place, the value is missing
-    /// or the list is empty.
+    /// Returns the entries at some places, with their lists. For `None` in `places`, the value is missing or
+    /// the list is empty.
     pub fn take(&self, places: &[Option<usize>]) -> Self {
         let mut places = places.to_vec();
         let mut levels = Vec::with_capacity(self.levels.len());
@@ -104,7 +105,7 @@ impl Value {
         Self { levels, data: self.data.take(&places), valid, constant: false }
     }
 
-    /// One item of the outermost list of each entry.
+    /// Takes one item of the outermost list of each entry.
     pub fn item(&self, index: &Self) -> Outcome<Self> {
         let Some((outer, inner)) = self.levels.split_first() else {
             return Err("only lists have items".to_owned());
@@ -134,7 +135,7 @@ impl Value {
         Ok(items.take(&places))
     }
 
-    /// The same values for each item of the lists that `levels` has beyond these.
+    /// Repeats the values for each item of the additional lists in `levels`.
     pub fn spread(self, levels: &[OffsetBuffer<i64>]) -> Outcome<Self> {
         if self.constant {
             let length = levels.last().map_or(1, |level| level.last());
@@ -160,7 +161,7 @@ impl Value {
     }
 }
 
-/// The items of a list.
+/// Returns the range of items of a list.
 pub(super) fn range(level: &OffsetBuffer<i64>, index: usize) -> std::ops::Range<usize> {
     let at = |index: usize| level.get(index).and_then(|&at| usize::try_from(at).ok()).unwrap_or(0);
     at(index)..at(index + 1)

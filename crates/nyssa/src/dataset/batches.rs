@@ -1,4 +1,4 @@
-//! All entries of many columns, in batches that fit a budget of memory.
+//! Reads all entries of many columns in batches that fit a memory limit.
 
 use std::ops::Range;
 
@@ -6,17 +6,18 @@ use super::Dataset;
 use crate::Context;
 use crate::error::Result;
 
-/// Entries read first, to learn how large they are.
+/// Number of entries that are read first, to measure their size.
 const PROBE_ENTRIES: u64 = 1000;
 
 /// A column that is read in batches.
 pub(crate) trait Measured {
-    /// Bytes of memory that an entry takes, as far as is known from the batches before.
+    /// Returns the bytes of memory that an entry takes, estimated from earlier batches.
     fn bytes_per_entry(&self) -> f64;
 }
 
-/// Calls `read` with columns and entries until all have been read: a few first entries of all columns, then
-/// cluster by cluster, each in batches of columns that take about `budget` bytes.
+/// Calls `read` with columns and entries until all have been read. The first call has a few entries of all
+/// columns. Then `read` gets one cluster after the other, each in batches of columns that take about `budget`
+/// bytes.
 ///
 /// # Errors
 /// Those of `read`, and `Cancelled`.
@@ -56,7 +57,7 @@ pub(crate) fn each<T: Measured>(
     Ok(())
 }
 
-/// How many columns, and entries at a time, fit the budget.
+/// Returns the number of columns, and of entries at a time, that fit the budget.
 fn batch<T: Measured>(columns: &[T], entries: u64, budget: u64) -> (usize, u64) {
     let mut bytes = 0.0;
     let fits = columns.iter().take_while(|column| {

@@ -1,4 +1,4 @@
-//! The trait [`Dataset`]: what can be done with any dataset, TTree or RNTuple.
+//! The trait [`Dataset`]: the operations that TTrees and RNTuples share.
 
 pub(crate) mod batches;
 mod filter;
@@ -22,7 +22,7 @@ pub use filter::{Filter, select_columns};
 pub use readable::{LeftOut, ReadableColumns};
 pub use windows::{Window, Windows};
 
-/// Which container a dataset is.
+/// The format of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// TTree, the container of ROOT until version 6.
@@ -38,7 +38,7 @@ pub struct ColumnInfo {
     pub name: String,
     /// C++ type name, such as `std::vector<float>` or `float[3]`.
     pub type_name: String,
-    /// Arrow field it reads as, or why nyssa cannot read it.
+    /// Arrow field of the column, or the reason why nyssa cannot read it.
     pub field: std::result::Result<Field, String>,
 }
 
@@ -90,7 +90,8 @@ pub trait Dataset: Send + Sync {
         None
     }
 
-    /// Ranges of entries, in order, that cover all entries. Each is cheap to read on its own.
+    /// Returns ranges of entries, in order, that cover all entries. Reading one range needs little more than
+    /// its own bytes.
     fn clusters(&self) -> Vec<Range<u64>>;
 
     /// Reads the columns `names` of a range of entries. The arrays come in the order of `names`. Each is as
@@ -102,8 +103,9 @@ pub trait Dataset: Send + Sync {
     fn read(&self, names: &[&str], entries: Range<u64>, context: &Context)
     -> Result<Vec<ArrayRef>>;
 
-    /// Reads `names` for entries in any order, also repeated: arrays of the same types as
-    /// [`Dataset::read`], one value for each index. Only what holds these entries is read.
+    /// Reads the columns `names` for entries in any order, which can be repeated. The arrays have the types
+    /// of [`Dataset::read`] and one value for each index. Only the pages or baskets that hold these entries
+    /// are read.
     ///
     /// # Errors
     /// Those of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
@@ -111,7 +113,7 @@ pub trait Dataset: Send + Sync {
         take::take(self, names, indices, context)
     }
 
-    /// Which of the columns, or which parts of them, cannot be read of these entries, and why.
+    /// Finds the columns, or the parts of columns, that cannot be read for these entries, with the reasons.
     ///
     /// # Errors
     /// `Io`, `Cancelled`, and wrong arguments.
@@ -124,8 +126,8 @@ pub trait Dataset: Send + Sync {
         readable::damaged(self, names, entries, context)
     }
 
-    /// The same dataset without some parts of its columns, which [`Dataset::damaged`] names: records do
-    /// not have them. `None` where columns are read as a whole or not at all.
+    /// Returns the same dataset without some parts of its columns, as [`Dataset::damaged`] names them.
+    /// Records do not have these parts. Returns `None` if the dataset cannot read columns in parts.
     ///
     /// # Errors
     /// Those of opening the dataset.
@@ -133,8 +135,8 @@ pub trait Dataset: Send + Sync {
         Ok(None)
     }
 
-    /// Closes the files of the dataset. After that nothing can be read, also not by other datasets of the
-    /// same open file. A dataset without files stays readable.
+    /// Closes the files of the dataset. After that, nothing can be read any more, not even by other datasets
+    /// of the same open file. A dataset without files stays readable.
     fn close(&self) {}
 
     /// Checks that the files of these entries are open.
@@ -168,7 +170,7 @@ impl std::fmt::Debug for dyn Dataset {
 /// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
 
-/// Checks that a dataset of `total` entries has these.
+/// Checks that a dataset of `total` entries has the entries `entries`.
 ///
 /// # Errors
 /// `InvalidArgument` with both numbers.
@@ -177,11 +179,11 @@ pub(crate) fn check_entries(entries: &Range<u64>, total: u64) -> Result<()> {
         return Ok(());
     }
     let Range { start, end } = entries;
-    let message = format!("entries {start}..{end} are asked for, there are {total}");
+    let message = format!("entries {start}..{end} are requested, but there are {total}");
     Err(Error::invalid_argument(message))
 }
 
-/// The Arrow fields of columns, with the names that were asked for.
+/// Returns the Arrow fields of columns, with the requested names.
 ///
 /// # Errors
 /// `NotFound`, `Unsupported`.
@@ -197,7 +199,7 @@ pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<F
         let name = name.as_ref();
         let item = items.get(name).copied().or_else(|| dataset.find_column(name));
         let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
-        // The column may have another name than the one that was asked for.
+        // The column can have another name than the requested one.
         let field = item.field.clone().map_err(Error::unsupported)?;
         Ok(Arc::new(field.with_name(name)))
     };

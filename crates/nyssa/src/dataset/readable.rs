@@ -38,7 +38,7 @@ pub struct ReadableColumns<'a> {
 }
 
 impl<'a> ReadableColumns<'a> {
-    /// Starts with the columns `names` of `dataset`, without those that are known to be unreadable.
+    /// Starts with the columns `names` of `dataset`. Columns that are known to be unreadable are left out.
     ///
     /// # Errors
     /// Those of [`Dataset::without`].
@@ -65,27 +65,27 @@ impl<'a> ReadableColumns<'a> {
         Ok(this)
     }
 
-    /// The dataset that is read. Its columns may lack unreadable parts.
+    /// Returns the dataset that is read. Its columns can lack unreadable parts.
     pub fn dataset(&self) -> &dyn Dataset {
         self.without.as_deref().unwrap_or(self.dataset)
     }
 
-    /// The dataset without unreadable parts, shared; `None` if all columns are whole.
+    /// Returns the dataset without unreadable parts. Returns `None` if all columns are whole.
     pub fn without(&self) -> Option<AnyDataset> {
         self.without.clone()
     }
 
-    /// Names of the columns that are still read.
+    /// Returns the names of the columns that are still read.
     pub fn names(&self) -> Vec<&str> {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// Returns what was left out since the last call.
+    /// Returns the columns, and parts of columns, that were left out since the last call.
     pub fn take_left_out(&mut self) -> Vec<LeftOut> {
         std::mem::take(&mut self.left_out)
     }
 
-    /// Reads entries of [`ReadableColumns::names`], which get fewer where some cannot be read.
+    /// Reads entries of [`ReadableColumns::names`]. A column that cannot be read is removed from them.
     ///
     /// # Errors
     /// `Io`, `Cancelled`, and wrong arguments.
@@ -96,7 +96,7 @@ impl<'a> ReadableColumns<'a> {
         })
     }
 
-    /// As [`ReadableColumns::read`], for entries in any order.
+    /// Does the same as [`ReadableColumns::read`] for entries in any order.
     ///
     /// # Errors
     /// Those of [`ReadableColumns::read`].
@@ -177,7 +177,7 @@ pub(crate) fn leaves_others_readable(error: &Error) -> bool {
     !matches!(error.kind(), Kind::Cancelled | Kind::Io | Kind::NotFound | Kind::InvalidArgument)
 }
 
-/// The columns of `names` that cannot be read for these entries.
+/// Finds the columns of `names` that cannot be read for these entries.
 pub(super) fn damaged<D: Dataset + ?Sized>(
     dataset: &D,
     names: &[&str],
@@ -187,7 +187,7 @@ pub(super) fn damaged<D: Dataset + ?Sized>(
     each(names, entries, |name, range| dataset.read(&[name], range, context).map(drop))
 }
 
-/// Those of `names` for which `read` fails in one of these ranges of entries.
+/// Finds the columns of `names` for which `read` fails in one of these ranges of entries.
 pub(crate) fn each(
     names: &[&str],
     entries: &[Range<u64>],

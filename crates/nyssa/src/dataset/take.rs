@@ -1,4 +1,4 @@
-//! Entries in any order.
+//! Reads entries in any order.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::guard::to_usize;
 /// decompress the same pages or baskets twice.
 const GAP: u64 = 4096;
 
-/// Reads `indices` range by range, in the order of the file, and puts them in the order asked.
+/// Reads `indices` range by range, in the order of the file, and returns them in the requested order.
 pub fn take<D: Dataset + ?Sized>(
     dataset: &D,
     names: &[&str],
@@ -25,7 +25,7 @@ pub fn take<D: Dataset + ?Sized>(
     let total = dataset.num_entries();
     if let Some(index) = indices.iter().find(|&&index| index >= total) {
         return Err(Error::invalid_argument(format!(
-            "entry {index} is asked for, {} has {total}",
+            "entry {index} is requested, but {} has {total}",
             dataset.name()
         )));
     }
@@ -44,7 +44,7 @@ pub fn take<D: Dataset + ?Sized>(
         let arrays = dataset.read(names, range, context)?;
         let rows = wanted.iter().map(|index| to_usize(index - start, "entry"));
         let rows = rows.map(|row| Ok((0, row?))).collect::<Result<Vec<_>>>()?;
-        // Keeps only the entries that were asked for in memory.
+        // Only the requested entries stay in memory.
         parts.push(arrays.iter().map(|array| gather(&[array], &rows)).collect::<Result<Vec<_>>>()?);
     }
     if parts.is_empty() {
@@ -75,7 +75,7 @@ fn ranges<'i>(sorted: &'i [u64], clusters: &[Range<u64>]) -> Vec<&'i [u64]> {
     ranges
 }
 
-/// Where each index lies: part and row.
+/// Finds the part and the row of each index.
 fn places(sorted: &[u64], parts: &[Vec<ArrayRef>]) -> HashMap<u64, (usize, usize)> {
     let lengths = parts.iter().map(|part| part.first().map_or(0, |array| array.len()));
     let rows =
@@ -83,7 +83,7 @@ fn places(sorted: &[u64], parts: &[Vec<ArrayRef>]) -> HashMap<u64, (usize, usize
     sorted.iter().copied().zip(rows).collect()
 }
 
-/// The values at (source, row), runs of neighbours at once.
+/// Collects the values at pairs of source and row. Neighbouring rows are copied together.
 fn gather(sources: &[&ArrayRef], rows: &[(usize, usize)]) -> Result<ArrayRef> {
     let data = sources.iter().map(|array| array.to_data()).collect::<Vec<_>>();
     let nullable = data.iter().any(|data| data.nulls().is_some());

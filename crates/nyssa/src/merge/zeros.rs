@@ -10,7 +10,7 @@ use crate::rntuple::schema::{ColumnId, PageInfo};
 use crate::rntuple::write::{Options, Writer};
 
 /// Elements of a page of zeros at most.
-const MOST_ELEMENTS: u64 = 1 << 16;
+const MAX_ELEMENTS: u64 = 1 << 16;
 /// Pages remembered; then the memory starts afresh.
 const REMEMBERED: usize = 1 << 16;
 
@@ -42,7 +42,7 @@ impl Zeros {
         let mut pages = Vec::new();
         let mut rest = elements;
         while rest > 0 {
-            let count = rest.min(MOST_ELEMENTS);
+            let count = rest.min(MAX_ELEMENTS);
             pages.push(self.page(writer, column, count)?);
             rest -= count;
         }

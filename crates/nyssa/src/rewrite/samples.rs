@@ -16,7 +16,7 @@ use crate::rntuple::write::{Scratch, SealSettings, seal_field};
 /// To estimate the stored size of a field, at most this many of its decoded bytes are sealed,
 const RATIO_SAMPLE_BYTES: u64 = 512 << 10;
 /// and at least this many.
-const LEAST_SAMPLE_BYTES: u64 = 4 << 10;
+const MIN_SAMPLE_BYTES: u64 = 4 << 10;
 
 /// Values of a field, and their decoded size in bytes.
 struct Sample<'a> {
@@ -72,7 +72,7 @@ impl Samples<'_> {
         }
         // A sample is not larger than a cluster.
         let most = cluster_size.saturating_mul(2) / (self.fields.len() as u64).max(1);
-        let bytes = RATIO_SAMPLE_BYTES.min(most.max(LEAST_SAMPLE_BYTES));
+        let bytes = RATIO_SAMPLE_BYTES.min(most.max(MIN_SAMPLE_BYTES));
         self.each(bytes, |field, sample, scratch| {
             let columns = seal_field(schema, field, sample.array, settings, scratch)?;
             let pages = columns.iter().flat_map(|column| &column.pages);

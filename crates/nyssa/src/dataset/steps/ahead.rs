@@ -11,7 +11,7 @@ use super::{Position, Step, Worker};
 use crate::Context;
 use crate::error::{Error, Result};
 
-/// Time between two checks whether the user wants to stop.
+/// Time between two checks if the user wants to stop.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The worker and the window that it has read.
@@ -50,7 +50,7 @@ impl<T: Send + 'static> Ahead<T> {
         self.process == std::process::id()
     }
 
-    /// What was read, once it is; the thread is stopped when the user wants to.
+    /// Waits for the window and returns it. If the user wants to stop, the thread is stopped.
     pub fn wait(self, context: &Context, cancel: &Arc<AtomicBool>) -> Result<Read<T>> {
         let read = loop {
             match self.receiver.recv_timeout(POLL) {

@@ -20,7 +20,7 @@ use arrow_schema::FieldRef;
 use self::ahead::Ahead;
 pub use self::partition::partitions;
 pub use self::size::StepSize;
-use self::size::{Room, Taken};
+use self::size::{MemoryPlan, Taken};
 use self::source::{Columns, Open};
 use super::{AnyDataset, LeftOut};
 use crate::Context;
@@ -32,11 +32,11 @@ use crate::leftovers::Leftovers;
 
 /// Size of a window, in bytes of arrays.
 const WINDOW_BYTES: f64 = 32e6;
-/// A window has at most so many times more steps than the window before it.
+/// Largest factor between the numbers of steps of a window and of the window before it.
 const GROWTH: u64 = 8;
-/// Each sample of the first entries is so many times larger than the sample before it.
+/// Factor between the sizes of a sample of the first entries and of the sample before it.
 const SAMPLE_GROWTH: u64 = 16;
-/// A sample of so many bytes is large enough to estimate the size of the other entries.
+/// Size of a sample that is large enough to estimate the size of the other entries, in bytes.
 const SAMPLE_BYTES: u64 = 256 << 10;
 /// A window is small if it takes less than this fraction of the stated memory.
 const SMALL: f64 = 0.1;
@@ -59,8 +59,8 @@ pub struct Part {
     pub file: Arc<str>,
 }
 
-/// Opens part number n without some parts of its columns ([`Dataset::without`](super::Dataset::without));
-/// `None` behind the last one. May be called on any thread, each part again after a fork.
+/// Opens part number n without some parts of its columns ([`Dataset::without`](super::Dataset::without)).
+/// Returns `None` after the last part. It can be called on any thread, and again for a part after a fork.
 pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<Part>> + Send + Sync>;
 
 /// Turns the arrays of a step into what the caller wants, on the thread that reads. Also returns how many
@@ -76,16 +76,16 @@ pub struct Step<T> {
     pub entries: Range<u64>,
     /// Number of its first entry, counted over all parts.
     pub first: u64,
-    /// The result for its arrays.
+    /// The result of [`Finish`] for its arrays.
     pub data: T,
     /// Columns that are left out from this step on.
     pub left_out: Vec<LeftOut>,
-    /// The dataset it was read from, and its entries there.
+    /// The dataset from which the step was read, and its entries there.
     origin: (AnyDataset, Range<u64>),
 }
 
 /// The input of an iteration and its options.
-struct Job<T> {
+struct Input<T> {
     parts: Parts,
     size: StepSize,
     finish: Finish<T>,
@@ -109,7 +109,7 @@ struct Position {
 
 /// Reads window after window.
 struct Worker<T> {
-    job: Arc<Job<T>>,
+    input: Arc<Input<T>>,
     at: Position,
     open: Option<Open>,
     leftovers: Arc<Leftovers>,
@@ -117,7 +117,7 @@ struct Worker<T> {
 
 /// The steps of a dataset, or of several files.
 pub struct Steps<T: Send + 'static> {
-    job: Arc<Job<T>>,
+    input: Arc<Input<T>>,
     ready: VecDeque<Step<T>>,
     state: State<T>,
     cancel: Arc<AtomicBool>,
@@ -133,8 +133,9 @@ enum State<T> {
 }
 
 impl<T: Send + 'static> Steps<T> {
-    /// The steps of `names` in `parts`. Nothing is read yet. With `skip_unreadable` what cannot be read is left out
-    /// from the step on in which that shows. Once `cancel` is set, reading ahead ends.
+    /// Makes the steps of the columns `names` of `parts`. Nothing is read yet. With `skip_unreadable`, a
+    /// column is left out from the first step in which it cannot be read. When `cancel` is set, reading ahead
+    /// ends.
     pub fn new(
         parts: Parts,
         names: Vec<String>,
@@ -143,17 +144,17 @@ impl<T: Send + 'static> Steps<T> {
         finish: Finish<T>,
         cancel: Arc<AtomicBool>,
     ) -> Self {
-        let job = Arc::new(Job { parts, size, finish });
+        let input = Arc::new(Input { parts, size, finish });
         let at = Position { columns: Columns::new(names, skip_unreadable), ..Position::default() };
-        let state = State::Idle(Box::new(Worker::new(&job, at)));
-        Self { job, ready: VecDeque::new(), state, cancel }
+        let state = State::Idle(Box::new(Worker::new(&input, at)));
+        Self { input, ready: VecDeque::new(), state, cancel }
     }
 
-    /// The next step; `None` behind the last one and after an error.
+    /// Returns the next step. Returns `None` after the last step and after an error.
     ///
     /// # Errors
     /// Those of opening files, of [`Dataset::read`](super::Dataset::read), and `Cancelled`. A step of a
-    /// file that was closed is refused, also where it is read already.
+    /// closed file is an error, even if it has been read already.
     pub fn next(&mut self, context: &Context) -> Result<Option<Step<T>>> {
         loop {
             if let Some(step) = self.ready.pop_front() {
@@ -171,9 +172,9 @@ impl<T: Send + 'static> Steps<T> {
                     (worker, window)
                 }
                 State::Ahead(ahead) if ahead.is_here() => ahead.wait(context, &self.cancel)?,
-                // A fork has none of its parent's threads.
+                // A forked process does not have the threads of its parent.
                 State::Ahead(ahead) => {
-                    let mut worker = Box::new(Worker::new(&self.job, ahead.leave()));
+                    let mut worker = Box::new(Worker::new(&self.input, ahead.leave()));
                     let window = worker.window(context);
                     (worker, window)
                 }
@@ -188,7 +189,7 @@ impl<T: Send + 'static> Steps<T> {
         }
     }
 
-    /// Begins to read what follows, on a thread of its own.
+    /// Begins to read the next window in a new thread.
     ///
     /// # Errors
     /// `LimitExceeded` when no thread can be started.
@@ -196,7 +197,7 @@ impl<T: Send + 'static> Steps<T> {
         self.start(context, HANDOVER)
     }
 
-    /// Begins to read what follows after some time.
+    /// Begins to read the next window after the time `wait`.
     fn start(&mut self, context: &Context, wait: Duration) -> Result<()> {
         self.state = match std::mem::replace(&mut self.state, State::Done) {
             State::Idle(worker) => {
@@ -227,28 +228,29 @@ impl<T: Send + 'static> Drop for Steps<T> {
 }
 
 impl<T> Worker<T> {
-    fn new(job: &Arc<Job<T>>, at: Position) -> Self {
+    fn new(input: &Arc<Input<T>>, at: Position) -> Self {
         let leftovers = Arc::new(Leftovers::new(OPENED_BYTES));
-        Self { job: Arc::clone(job), at, open: None, leftovers }
+        Self { input: Arc::clone(input), at, open: None, leftovers }
     }
 
-    /// The steps of the next window; `None` behind the last one.
+    /// Reads the steps of the next window. Returns `None` after the last one.
     fn window(&mut self, context: &Context) -> Result<Option<Vec<Step<T>>>> {
         let mut context = context.clone().with_leftovers(Arc::clone(&self.leftovers));
-        if let StepSize::Memory(memory) = self.job.size {
-            context = context.with_fetch_bytes(Room::fetched(memory));
+        if let StepSize::Memory(memory) = self.input.size {
+            context = context.with_fetch_bytes(MemoryPlan::fetched(memory));
         }
         let Some(mut open) = self.open(&context)? else { return Ok(None) };
         let from = self.at.entry.unwrap_or(open.part.entries.start);
         let mut ends = self.ends(&mut open, from, &context)?;
-        if matches!(self.job.size, StepSize::Memory(_)) && !self.at.small {
-            // What was freed since the step before was read counts as memory, too.
+        if matches!(self.input.size, StepSize::Memory(_)) && !self.at.small {
+            // Memory that was freed since the previous step still counts until it is given back to the
+            // system.
             give_back();
         }
         let end = ends.last().copied().unwrap_or(open.part.entries.end);
         let mut entries = from..end;
         let arrays = match self.at.columns.read(&mut open, &entries, ends.len() == 1, &context) {
-            // Steps before the one with the error are good.
+            // The steps before the one with the error are correct.
             Err(error) if ends.len() > 1 && error.kind() != Kind::Cancelled => {
                 ends.truncate(1);
                 entries.end = ends[0];
@@ -267,7 +269,7 @@ impl<T> Worker<T> {
             let length = to_usize(rows, "entry")?;
             let cut = |array| cutter.cut(array, row, length);
             let piece = arrays.iter().map(cut).collect::<Result<Vec<_>>>()?;
-            let (data, more) = match (self.job.finish)(&open.fields, piece, rows, &context) {
+            let (data, more) = match (self.input.finish)(&open.fields, piece, rows, &context) {
                 Err(error) if start > from && error.kind() != Kind::Cancelled => break,
                 finished => finished?,
             };
@@ -283,7 +285,7 @@ impl<T> Worker<T> {
             });
             start = end;
         }
-        // Where the steps behind could not be finished, the first of them is tried again on its own.
+        // If the later steps could not be read together, the first of them is tried again alone.
         let steps_end = start;
         let end = entries.end;
         let between = end == open.part.entries.end || open.clusters.iter().any(|c| c.end == end);
@@ -292,7 +294,7 @@ impl<T> Worker<T> {
         let most = if between { &mut taken.between } else { &mut taken.inside };
         *most = opened.max(*most);
         self.at.taken = Some(taken);
-        let small = match self.job.size {
+        let small = match self.input.size {
             StepSize::Memory(memory) => WINDOW_BYTES.min(memory as f64 * SMALL),
             _ => WINDOW_BYTES,
         };
@@ -303,12 +305,12 @@ impl<T> Worker<T> {
         Ok(Some(steps))
     }
 
-    /// The part with the next entry.
+    /// Returns the part with the next entry.
     fn open(&mut self, context: &Context) -> Result<Option<Open>> {
         loop {
             let open = match self.open.take() {
                 Some(open) => Some(open),
-                None => self.at.columns.open(&self.job.parts, self.at.part, context)?,
+                None => self.at.columns.open(&self.input.parts, self.at.part, context)?,
             };
             let Some(open) = open else { return Ok(None) };
             if self.at.entry.unwrap_or(open.part.entries.start) < open.part.entries.end {
@@ -320,10 +322,10 @@ impl<T> Worker<T> {
         }
     }
 
-    /// The ends of the steps of the next window, which begins at entry `from`.
+    /// Finds the ends of the steps of the next window, which begins at entry `from`.
     fn ends(&mut self, open: &mut Open, from: u64, context: &Context) -> Result<Vec<u64>> {
         let stop = open.part.entries.end;
-        match self.job.size {
+        match self.input.size {
             StepSize::Cluster => {
                 let next = open.clusters.partition_point(|cluster| cluster.end <= from);
                 Ok(vec![open.clusters.get(next).map_or(stop, |cluster| cluster.end.min(stop))])
@@ -345,36 +347,36 @@ impl<T> Worker<T> {
                 Ok(ends)
             }
             StepSize::Memory(memory) => {
-                let room = Room::new(memory, self.at.columns.len());
+                let plan = MemoryPlan::new(memory, self.at.columns.len());
                 let taken = match self.at.taken {
                     Some(taken) => taken,
-                    None => self.sample(open, from, room, context)?,
+                    None => self.sample(open, from, plan, context)?,
                 };
-                let room = room.while_open(context.threads(), self.leftovers.largest());
-                let step = room.step(from, stop, &open.clusters, &taken);
+                let plan = plan.while_open(context.threads(), self.leftovers.largest());
+                let step = plan.step(from, stop, &open.clusters, &taken);
                 self.leftovers.set_most(step.opened);
                 Ok(vec![step.end])
             }
         }
     }
 
-    /// Reads a few entries to see what they take. All that this opens is kept for the first step.
+    /// Reads a few entries to measure their size. The first step uses the pages and baskets that this opens.
     fn sample(
         &mut self,
         open: &mut Open,
         from: u64,
-        room: Room,
+        plan: MemoryPlan,
         context: &Context,
     ) -> Result<Taken> {
         let rest = open.part.entries.end - from;
-        let enough = room.sample().min(SAMPLE_BYTES);
-        self.leftovers.set_most(room.opened());
+        let enough = plan.sample().min(SAMPLE_BYTES);
+        self.leftovers.set_most(plan.opened());
         self.leftovers.keep_all(true);
         let mut entries = 1;
         let bytes = loop {
             let arrays = self.at.columns.read(open, &(from..from + entries), true, context)?;
             let bytes = memory(&arrays);
-            let (_, more) = (self.job.finish)(&open.fields, arrays, entries, context)?;
+            let (_, more) = (self.input.finish)(&open.fields, arrays, entries, context)?;
             let bytes = bytes.saturating_add(more);
             if entries == rest || bytes >= enough {
                 break bytes;

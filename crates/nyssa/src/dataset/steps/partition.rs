@@ -1,4 +1,4 @@
-//! Ranges of entries that are read one by one, each perhaps by another process.
+//! Divides entries into ranges that are read one by one, possibly by several processes.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 
-/// Clusters of which some entries are read, to see how large entries are.
+/// Number of clusters from which some entries are read, to estimate the size of an entry.
 const SAMPLES: usize = 5;
 
-/// Ranges that cover `entries` in order. They end with clusters where clusters fit `size`; a larger
+/// Divides `entries` into ranges, in order. If clusters fit `size`, ranges end with clusters. A larger
 /// cluster is divided into equal parts.
 ///
-/// [`StepSize::Memory`] is what the arrays of one range take, as `measure` counts their bytes. It is
-/// estimated from a few entries of `names`, and only these are read.
+/// [`StepSize::Memory`] limits the size of the arrays of one range. `measure` counts their bytes. The size of
+/// an entry is estimated from a few entries of the columns `names`, and only these are read.
 ///
 /// # Errors
 /// `InvalidArgument` for a range beyond the entries; for memory, those of [`Dataset::read`].
@@ -49,7 +49,7 @@ pub fn partitions(
     Ok(grouped(&clusters, most.max(1)))
 }
 
-/// Clusters put together up to `most` entries; larger ones are divided.
+/// Joins clusters up to `most` entries, and divides larger clusters.
 fn grouped(clusters: &[Range<u64>], most: u64) -> Vec<Range<u64>> {
     let mut found: Vec<Range<u64>> = Vec::new();
     for cluster in clusters {
@@ -59,7 +59,7 @@ fn grouped(clusters: &[Range<u64>], most: u64) -> Vec<Range<u64>> {
             None => {
                 let parts = length.div_ceil(most);
                 let bound = |part: u64| {
-                    // 128 bits: the product of two numbers of entries may be large.
+                    // The product of two numbers of entries can need 128 bits.
                     let entry = u128::from(length) * u128::from(part) / u128::from(parts);
                     cluster.start + entry as u64
                 };
@@ -70,7 +70,7 @@ fn grouped(clusters: &[Range<u64>], most: u64) -> Vec<Range<u64>> {
     found
 }
 
-/// Mean size of an entry, of the first entries of some clusters.
+/// Returns the mean size of an entry, measured with the first entries of some clusters.
 fn bytes_per_entry(
     dataset: &dyn Dataset,
     names: &[&str],

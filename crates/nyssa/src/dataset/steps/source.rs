@@ -1,4 +1,4 @@
-//! Where steps are read from: the part that is open, and the columns of it that are read.
+//! The source of steps: the part that is open, and the columns that are read from it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::dataset::readable::leaves_others_readable;
 use crate::dataset::{AnyDataset, LeftOut, ReadableColumns, fields};
 use crate::error::Result;
 
-/// The columns that are read from the parts, fewer where some cannot be read.
+/// The columns that are read from the parts. Columns that cannot be read are removed.
 #[derive(Clone, Default)]
 pub(super) struct Columns {
     names: Arc<[String]>,
     /// Parts of columns that are left out.
     without: Arc<[LeftOut]>,
-    /// Whether what cannot be read is left out.
+    /// Whether columns that cannot be read are left out.
     skip_unreadable: bool,
 }
 
@@ -26,14 +26,15 @@ pub(super) struct Columns {
 pub(super) struct Open {
     pub part: Part,
     pub clusters: Vec<Range<u64>>,
-    /// Types of the columns, once something was read.
+    /// Types of the columns. They are known after the first read.
     pub fields: Vec<FieldRef>,
-    /// What was left out and nobody was told of yet.
+    /// Columns that were left out and not reported yet.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Columns {
-    /// The columns `names`; with `skip_unreadable` what cannot be read of them is left out from then on.
+    /// Starts with the columns `names`. With `skip_unreadable`, a column is left out from the time at which
+    /// it cannot be read.
     pub fn new(names: Vec<String>, skip_unreadable: bool) -> Self {
         Self { names: names.into(), without: Arc::default(), skip_unreadable }
     }
@@ -54,13 +55,14 @@ impl Columns {
         let clusters = part.dataset.clusters();
         let mut open = Open { part, clusters, fields: Vec::new(), left_out: Vec::new() };
         if self.skip_unreadable {
-            // What is known to be unreadable.
+            // Columns that are known to be unreadable are left out.
             self.leave_out(&mut open, context, |_| Ok(()))?;
         }
         Ok(Some(open))
     }
 
-    /// Reads entries of the open part. With `leave_out` what cannot be read is left out, if it may be.
+    /// Reads entries of the open part. With `leave_out`, columns that cannot be read are left out, if the
+    /// options allow it.
     pub fn read(
         &mut self,
         open: &mut Open,
@@ -81,7 +83,7 @@ impl Columns {
         Ok(arrays)
     }
 
-    /// Leaves out what shows to be unreadable while `read` reads.
+    /// Leaves out the columns that `read` cannot read.
     fn leave_out<R>(
         &mut self,
         open: &mut Open,

@@ -10,7 +10,7 @@ use crate::compression::{Codec, Compression};
 use crate::error::Result;
 
 /// For [`Goal::Size`], another form must save at least this part of the sample.
-const LEAST_GAIN: f64 = 0.01;
+const MIN_GAIN: f64 = 0.01;
 
 /// What is more important: time or size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl Chooser {
             let now = stored(other, first)?.compressed;
             let better = match self.goal {
                 Goal::Time => price(other, first, now) < price(form, first, bytes),
-                Goal::Size => (now as f64) < bytes as f64 * (1.0 - LEAST_GAIN),
+                Goal::Size => (now as f64) < bytes as f64 * (1.0 - MIN_GAIN),
             };
             if better {
                 (form, bytes) = (other, now);

@@ -27,7 +27,7 @@ pub(crate) fn of_column(goal: Goal, count: usize, width: usize) -> Range<usize> 
 /// The sample of a branch has the bytes of the branch divided by this, within limits that depend on the goal.
 const DECODED_DIVISOR: u64 = 128;
 /// A branch with fewer decoded bytes than this has no sample, since it cannot save enough.
-const LEAST_BRANCH_BYTES: u64 = 64 << 10;
+const MIN_BRANCH_BYTES: u64 = 64 << 10;
 
 /// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small.
 pub(crate) fn of_branch(goal: Goal, bytes: u64) -> Option<u64> {
@@ -36,7 +36,7 @@ pub(crate) fn of_branch(goal: Goal, bytes: u64) -> Option<u64> {
         Goal::Time => (8 << 10, 128 << 10),
         Goal::Size => (256 << 10, 512 << 10),
     };
-    (bytes >= LEAST_BRANCH_BYTES).then(|| (bytes / DECODED_DIVISOR).clamp(least, most))
+    (bytes >= MIN_BRANCH_BYTES).then(|| (bytes / DECODED_DIVISOR).clamp(least, most))
 }
 
 /// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.

@@ -104,7 +104,7 @@ fn ranges_beyond_the_entries_are_the_callers_fault() {
     let reader = Reader::open(&open_testdata("several"), "n0").unwrap();
     let error = reader.read(&["x"], 5..11, &context()).unwrap_err();
     assert_eq!(error.kind(), Kind::InvalidArgument);
-    assert_eq!(error.message(), "entries 5..11 are asked for, there are 10");
+    assert_eq!(error.message(), "entries 5..11 are requested, but there are 10");
     let reader = Reader::open(&open_testdata("codec-zstd"), "ntpl").unwrap();
     let error = reader.read(&["texts"], 0..1, &context()).unwrap_err();
     assert_eq!(error.kind(), Kind::NotFound);
