@@ -9,14 +9,17 @@ use crate::support::baskets::{File, Spec, be_f32, flat};
 use arrow_array::{ArrayRef, Float32Array};
 use arrow_schema::{DataType, Schema};
 use nyssa::arrow::{Number, field};
+use nyssa::compression::Compression;
 use nyssa::convert::{Options as ConvertOptions, convert};
 use nyssa::merge::{Options as MergeOptions, merge};
-use nyssa::open::open_dataset;
+use nyssa::open::{link, open_dataset};
+use nyssa::rewrite::{Options as RewriteOptions, rewrite};
 use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::ttree::Reader;
 use nyssa::verify::verify;
+use nyssa::view::{Chain, ChainOptions};
 use nyssa::{Context, Dataset};
 use nyssa_io::testing::{Observed, SlowSource, serve};
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource, Source};
@@ -53,8 +56,20 @@ fn name(column: usize) -> String {
 
 /// The bytes of a file with an RNTuple of so many clusters.
 fn ntuple() -> Vec<u8> {
+    ntuple_behind(0)
+}
+
+/// Size of an object beside the RNTuple, in bytes.
+const OBJECT_BYTES: usize = 10_000;
+
+/// The bytes of a file with so many objects before the RNTuple.
+fn ntuple_behind(objects: usize) -> Vec<u8> {
     let (sink, handle) = MemorySink::new("memory.root");
-    let file = RootFileWriter::create(Box::new(sink), FileOptions::default()).unwrap();
+    let mut file = RootFileWriter::create(Box::new(sink), FileOptions::default()).unwrap();
+    for object in 0..objects {
+        let (name, payload) = (format!("o{object}"), [(object % 256) as u8; OBJECT_BYTES]);
+        file.write_object("", "C", &name, "", &payload, Compression::NONE).unwrap();
+    }
     let file = SharedFile::new(file);
     let fields = (0..COLUMNS).map(|column| field(&name(column), DataType::Float32));
     let schema = Schema::new(fields.collect::<Vec<_>>());
@@ -171,6 +186,58 @@ fn a_merge_takes_few_round_trips() {
         let expected: ArrayRef = Arc::new(Float32Array::from(values(7, 0)));
         assert!(first[0] == expected);
     }
+}
+
+#[test]
+fn a_chain_takes_few_round_trips() {
+    let bytes = ntuple();
+    let urls: Vec<String> = (0..3).map(|file| format!("test://chain-{file}.root")).collect();
+    let sources: Vec<_> = urls.iter().map(|url| slow(url, bytes.clone(), far(1024))).collect();
+    sources.iter().for_each(|source| serve(source.clone()));
+    let links = urls.iter().map(link).collect();
+    let chain = Chain::new(links, &ChainOptions::default(), &context()).unwrap();
+    assert_eq!(chain.num_entries(), (3 * CLUSTERS * VALUES) as u64);
+    for source in &sources {
+        let seen = source.observed();
+        assert!(seen.requests <= 2, "opening a file: {seen:?}");
+        assert!(seen.bytes < bytes.len() as u64 / 4, "opening a file: {seen:?}");
+        source.reset();
+    }
+    let names = ["c3", "c50"];
+    let arrays = chain.read(&names, 0..chain.num_entries(), &context()).unwrap();
+    for (column, array) in [3, 50].into_iter().zip(arrays) {
+        let one = (0..CLUSTERS).flat_map(|cluster| values(column, cluster));
+        let expected: Vec<f32> = std::iter::repeat_n(one, 3).flatten().collect();
+        let expected: ArrayRef = Arc::new(Float32Array::from(expected));
+        assert!(array == expected, "column {column}");
+    }
+    for source in &sources {
+        let seen = source.observed();
+        // Two columns of all clusters, and nothing is opened again.
+        assert!(seen.requests <= 2 && seen.round_trips <= 2, "{seen:?}");
+        assert!(seen.bytes < bytes.len() as u64 / 4, "{seen:?}");
+    }
+}
+
+#[test]
+fn copied_objects_take_few_round_trips() {
+    const OBJECTS: usize = 300;
+    let bytes = ntuple_behind(OBJECTS);
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.root");
+    let source = slow("far.root", bytes.clone(), far(1024));
+    let file = RootFile::open(source.clone()).unwrap();
+    let options = RewriteOptions { include: vec!["c7".to_owned()], ..RewriteOptions::default() };
+    let report = rewrite(&file, "Events", &output, &options, &context()).unwrap();
+    assert_eq!(report.reencoded.carried.len(), OBJECTS, "{:?}", report.reencoded.left_out);
+    let seen = source.observed();
+    // Opened, looked at, one column and its samples, and all objects together.
+    assert!(seen.requests <= 8 && seen.round_trips <= 6, "{seen:?}");
+    assert!(seen.bytes > (OBJECTS * OBJECT_BYTES) as u64, "{seen:?}");
+    assert!(seen.bytes < bytes.len() as u64 / 2, "{seen:?}");
+    let written = RootFile::open(nyssa_io::open(&output).unwrap()).unwrap();
+    let last = written.payload(&written.find("o299").unwrap()).unwrap();
+    assert!(last == [(299 % 256) as u8; OBJECT_BYTES]);
 }
 
 /// A file of the test data, far away.
