@@ -1,5 +1,5 @@
-//! Numbers as streamed: big-endian, `long` always 8 bytes, `Float16_t` and `Double32_t`
-//! packed as their member's comment says (`TStreamerElement`, "GetRange").
+//! How ROOT's streamers write numbers. All numbers are big-endian, and a `long` always has 8 bytes. The comment of a
+//! member says how `Float16_t` and `Double32_t` are packed (`TStreamerElement`, "GetRange").
 
 use crate::arrow::Number;
 use crate::type_name;
@@ -7,33 +7,33 @@ use crate::type_name;
 /// How a number is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Basic {
-    /// As it is in memory, big-endian.
+    /// A number with the same type as in memory, big-endian.
     Plain(Number),
     /// `Double32_t`, stored as a float.
     Double32,
-    /// `UInt_t` bits of `TObject`: followed by a process id when the object is referenced.
+    /// The bits of a `TObject`, a `UInt_t`. The number of a process follows if the object is referenced.
     Bits,
-    /// `TDatime` in 32 bits.
+    /// A `TDatime`, which has 32 bits.
     Date,
-    /// `Float16_t` or `Double32_t` as an integer in a range: value = min + stored / factor.
+    /// A `Float16_t` or `Double32_t` that is stored as an integer. The value is min + stored / factor.
     Ranged {
-        /// The lowest value.
+        /// Lowest value of the range.
         min: f64,
-        /// Steps per unit.
+        /// Number of steps in an interval of length 1.
         factor: f64,
-        /// What it is in memory.
+        /// Type of the number in memory.
         number: Number,
     },
-    /// The same as a float whose mantissa has this many bits: exponent byte, 16-bit mantissa.
+    /// A `Float16_t` or `Double32_t` that is stored as a byte with the exponent and 16 bits with sign and mantissa.
     Truncated {
-        /// Bits of the mantissa.
+        /// Number of bits of the mantissa.
         bits: u32,
-        /// What it is in memory.
+        /// Type of the number in memory.
         number: Number,
     },
 }
 
-/// Type code (`TVirtualStreamerInfo::EReadWrite`), C++ type, and what it is in memory.
+/// The type code (`TVirtualStreamerInfo::EReadWrite`), the C++ type and the type in memory of each number.
 const TYPES: [(i32, &str, Number); 13] = [
     (1, "char", Number::Int8),
     (2, "short", Number::Int16),
@@ -50,20 +50,22 @@ const TYPES: [(i32, &str, Number); 13] = [
     (18, "bool", Number::Bool),
 ];
 
-/// Type codes of an `int` that counts an array, of the bits of a `TObject`, and of a `char` in the files
-/// of old.
+/// The type code of an `int` that holds the length of an array (`kCounter`).
 const COUNTER: i32 = 6;
+/// The type code of the bits of a `TObject` (`kBits`).
 pub(super) const BITS: i32 = 15;
+/// The type code of a `char` in old files (`kLegacyChar`).
 const LEGACY_CHAR: i32 = 10;
-/// Type codes of `Double32_t` and `Float16_t`, which may be packed.
+/// The type code of a `Double32_t`.
 pub(super) const DOUBLE32: i32 = 9;
+/// The type code of a `Float16_t`.
 pub(super) const FLOAT16: i32 = 19;
-/// Bits of the mantissa of a `Float16_t` whose comment says nothing.
+/// Number of bits of the mantissa of a `Float16_t` if its comment does not say it.
 const FLOAT16_BITS: u32 = 12;
 
 impl Basic {
-    /// The type of a streamer element code (`TVirtualStreamerInfo::EReadWrite`, 1 to 19); `title`
-    /// is the member's comment, which may start with `[min,max,bits]`.
+    /// Returns how a member with the type code `code` is streamed (`TVirtualStreamerInfo::EReadWrite`, 1 to 19).
+    /// `title` is the comment of the member, which may start with `[min,max,bits]`.
     pub fn from_code(code: i32, title: &str) -> Option<Self> {
         let plain = |code| TYPES.iter().find(|(known, ..)| *known == code);
         match code {
@@ -79,23 +81,23 @@ impl Basic {
         }
     }
 
-    /// The type code of a C++ type, as [`TYPES`] and streamer infos spell it.
+    /// Returns the type code of a C++ type, whose name is spelt as in streamer infos.
     pub fn code_of(name: &str) -> Option<i32> {
         match name {
             "Double32_t" => Some(DOUBLE32),
             "Float16_t" => Some(FLOAT16),
-            // ROOT's name of it.
+            // ROOT has this name for `long long`.
             "Long64_t" => Self::code_of("long long"),
             _ => TYPES.iter().find(|(_, known, _)| *known == name).map(|(code, ..)| *code),
         }
     }
 
-    /// Type code and C++ type of a number in memory: the first of several.
+    /// Returns the type code and the C++ type of a number in memory. If there are several, they are the first ones.
     pub fn described(number: Number) -> Option<(i32, &'static str)> {
         TYPES.iter().find(|(.., known)| *known == number).map(|&(code, name, _)| (code, name))
     }
 
-    /// What it is in memory.
+    /// Returns the type of the number in memory.
     pub fn number(self) -> Number {
         match self {
             Self::Plain(number) | Self::Ranged { number, .. } | Self::Truncated { number, .. } => {
@@ -106,7 +108,7 @@ impl Basic {
         }
     }
 
-    /// The type of a C++ or ROOT name.
+    /// Returns how a number is streamed whose type has this name in C++ or ROOT.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "Double32_t" => Some(Self::Double32),
@@ -120,7 +122,7 @@ impl Basic {
         }
     }
 
-    /// Size of one streamed value, bytes (a referenced `Bits` has 2 more).
+    /// Returns the size of one streamed value in bytes. The `Bits` of a referenced object have 2 bytes more.
     pub fn size(self) -> usize {
         match self {
             Self::Plain(number) => number.size(),
@@ -129,7 +131,7 @@ impl Basic {
         }
     }
 
-    /// One packed floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
+    /// Unpacks one floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
     pub fn unpack(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
             (Self::Ranged { min, factor, .. }, &[a, b, c, d]) => {
@@ -147,7 +149,7 @@ impl Basic {
         }
     }
 
-    /// Appends one packed floating-point number: the nearest that can be stored
+    /// Appends the packed form of the floating-point number that is nearest to `value`
     /// (`TBufferFile::WriteDouble32`, `WriteFloat16`).
     pub fn pack(self, value: f64, out: &mut Vec<u8>) {
         match self {
@@ -161,7 +163,7 @@ impl Basic {
                 let stored = value.to_bits();
                 let exponent = (stored << 1 >> 24) as u8;
                 let one_more = stored.checked_shr(22 - bits).unwrap_or(0) & ((2 << bits) - 1);
-                // Where rounding up would need the next exponent, it is left out.
+                // The mantissa is not rounded up if this would need the next exponent.
                 let mantissa = ((one_more + 1) >> 1).min((1 << bits) - 1);
                 let sign = if value < 0.0 { 2 << bits } else { 0 };
                 out.push(exponent);
@@ -172,7 +174,8 @@ impl Basic {
     }
 }
 
-/// The packing that a member's comment asks for: `[min,max]`, `[min,max,bits]`, or `default` bits.
+/// Returns the packing that the comment of a member asks for by `[min,max]` or `[min,max,bits]`. Without these, the
+/// mantissa has `default` bits.
 fn packed(title: &str, default: Option<u32>, number: Number) -> Option<Basic> {
     let truncated = |bits: u32| Basic::Truncated { bits, number };
     let Some(range) = range_in(title) else { return default.map(truncated) };
@@ -193,7 +196,7 @@ fn packed(title: &str, default: Option<u32>, number: Number) -> Option<Basic> {
     }
 }
 
-/// The text in the last leading brackets of a comment that holds a comma: `[fN][0,1,8] text`.
+/// Returns the text of the first brackets with a comma at the start of a comment, as in `[fN][0,1,8] text`.
 fn range_in(title: &str) -> Option<&str> {
     let mut rest = title.trim_start();
     while let Some(inner) = rest.strip_prefix('[') {
@@ -206,7 +209,7 @@ fn range_in(title: &str) -> Option<&str> {
     None
 }
 
-/// A bound of a range: a number, or a multiple or part of pi (`2pi`, `pi/2`, `-pi`).
+/// Parses a bound of a range. It is a number, or a multiple or a fraction of pi (`2pi`, `pi/2`, `-pi`).
 fn bound(text: &str) -> Option<f64> {
     if let Ok(value) = text.parse() {
         return Some(value);
@@ -234,20 +237,20 @@ mod tests {
         Basic::from_code(code, title).unwrap().unpack(bytes)
     }
 
-    /// By hand from `TBufferFile::ReadWithFactor` and `ReadWithNbits`.
+    /// The values were calculated by hand from `TBufferFile::ReadWithFactor` and `ReadWithNbits`.
     #[test]
     fn packed_numbers() {
         let (float16, double32) = (19, 9);
         assert_eq!(unpack(double32, "[0,1,8] fraction", &[0, 0, 0, 128]), 0.5);
         assert_eq!(unpack(double32, "[n][-1,1,2]", &[0, 0, 0, 1]), -0.5);
         assert_eq!(unpack(double32, "[0, 2pi, 4]", &[0, 0, 0, 8]), PI);
-        // 1.5: exponent 127, highest of 12 mantissa bits set; the sign lies above them.
+        // 1.5 has exponent 127 and the highest of 12 mantissa bits; the sign is the bit above them.
         assert_eq!(unpack(float16, "", &[127, 0x08, 0x00]), 1.5);
         assert_eq!(unpack(float16, "", &[127, 0x28, 0x00]), -1.5);
         assert_eq!(unpack(double32, "[0,0,10]", &[127, 0x02, 0x00]), 1.5);
     }
 
-    /// By hand from `TBufferFile::WriteDouble32` and `WriteFloat16`.
+    /// The bytes were calculated by hand from `TBufferFile::WriteDouble32` and `WriteFloat16`.
     #[test]
     fn numbers_are_packed() {
         let pack = |code: i32, title: &str, value: f64| {
@@ -262,7 +265,7 @@ mod tests {
         assert_eq!(pack(float16, "", 1.5), [127, 0x08, 0x00]);
         assert_eq!(pack(float16, "", -1.5), [127, 0x28, 0x00]);
         assert_eq!(pack(double32, "[0,0,10]", 1.5), [127, 0x02, 0x00]);
-        // 1.9999: all bits of the mantissa, for the next would be 2.
+        // 1.9999 sets all bits of the mantissa, since the next number is 2.
         assert_eq!(pack(double32, "[0,0,2]", 1.9999), [127, 0x00, 0x03]);
     }
 }

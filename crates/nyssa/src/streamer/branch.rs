@@ -1,8 +1,9 @@
-//! Branches of a TTree: whole objects, or one member of the objects of a class.
+//! Decodes the entries of a branch of a TTree. They are whole objects, or one member of the objects of a class.
 //!
-//! A split branch has the bytes that the member has in the object, entry by entry; in a split
-//! collection an entry has the member of all items in turn, as in containers that are streamed member
-//! by member. Source: `TBranchElement::ReadLeavesMember`, `ReadLeavesCollectionMember`.
+//! Each entry of a split branch has the bytes that the member has in the object. Each entry of a branch of a split
+//! collection has this member of all items in turn, as containers that are streamed member by member have it.
+//!
+//! Source: `TBranchElement::ReadLeavesMember`, `ReadLeavesCollectionMember`.
 
 use std::ops::Range;
 
@@ -17,43 +18,43 @@ use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
 
-/// How many values each entry has, where its bytes do not say.
+/// The number of values in each entry, which the bytes of an entry do not say.
 #[derive(Clone, Copy, Debug)]
 pub enum Counts<'a> {
-    /// One.
+    /// Each entry has one value.
     One,
-    /// As many as the collection has items: one number for each entry.
+    /// Each entry has as many values as the collection has items. There is one number for each entry.
     Items(&'a [usize]),
 }
 
-/// Values of the entries of a branch, as they are decoded.
+/// The decoded values of the entries of a branch.
 pub struct Values(Column);
 
 impl Values {
-    /// Makes room for `more` times as many values as there are, but for no more than `limit` bytes in
-    /// any buffer. Where memory is short nothing happens: the values will ask for it as they come.
+    /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer. If
+    /// there is not enough memory, nothing happens, since the values ask for it again when they are appended.
     pub fn reserve(&mut self, more: f64, limit: usize) {
         self.0.reserve(more, limit);
     }
 }
 
 impl ObjectLayout {
-    /// The layout of a branch of one leaf, or of one of the items that another branch counts.
+    /// Makes the layout of a branch with one leaf.
     pub fn of_leaf(leaf: &LeafNumbers) -> Self {
         Self::new(Compiler::leaf(leaf))
     }
 
-    /// The layout of a branch whose entries are bytes.
+    /// Makes the layout of a branch whose entries are bytes.
     pub fn of_bytes() -> Self {
         Self::new(Node::Bytes)
     }
 
-    /// The layout of a branch of several leaves, some of them counted by others.
+    /// Makes the layout of a branch with several leaves. A leaf may hold the length of another.
     pub fn of_leaves(leaves: &[LeafNumbers]) -> Self {
         Self::new(Compiler::leaves(leaves))
     }
 
-    /// Type and fixed dimensions of what is nothing but numbers, dates apart.
+    /// Returns the type and the fixed dimensions if the values are numbers or arrays of numbers, but not dates.
     pub(crate) fn numbers(&self) -> Option<(Basic, &[usize])> {
         let date = |node: &Node| matches!(node, Node::Number(Basic::Date));
         match &self.node {
@@ -68,12 +69,12 @@ impl ObjectLayout {
         }
     }
 
-    /// Whether it is `TObject::fBits`, which some objects have more bytes behind.
+    /// Says whether the member is `TObject::fBits`. In some objects more bytes follow it.
     pub(crate) fn is_bits(&self) -> bool {
         matches!(self.node, Node::Number(Basic::Bits))
     }
 
-    /// The member of the class that holds the lengths of the arrays of this one.
+    /// Returns the name of the member that holds the lengths of the arrays, if there is one.
     pub fn counter(&self) -> Option<&str> {
         match &self.node {
             Node::Counted(counted) => Some(&counted.name),
@@ -81,22 +82,22 @@ impl ObjectLayout {
         }
     }
 
-    /// Bytes of a value, where all have the same number of them.
+    /// Returns the size of a value in bytes if all values have the same size.
     pub fn fixed_size(&self) -> Option<usize> {
         self.node.fixed_size()
     }
 
-    /// Room for the values of entries.
+    /// Makes an empty container for the values of entries.
     pub fn values(&self) -> Values {
         Values(Column::new(&self.shape))
     }
 
-    /// Decodes the entries of a branch, which lie at `ranges` of `bytes`, and appends their values;
-    /// `lengths` are those of the arrays of a counted member, one for each value.
+    /// Decodes the entries of a branch, which are at `ranges` of `bytes`, and appends their values. If another member
+    /// holds the lengths of the arrays, `lengths` has them, one for each value.
     ///
     /// # Errors
-    /// As [`ObjectLayout::decode_from`], with the entry counted from `first`. The values are of no use
-    /// then.
+    /// The errors are those of [`ObjectLayout::decode_from`], with entries counted from `first`. The values must not
+    /// be used after an error.
     #[allow(clippy::too_many_arguments)]
     pub fn decode_entries(
         &self,
@@ -128,17 +129,17 @@ impl ObjectLayout {
         Ok(())
     }
 
-    /// The array of all values, one after the other.
+    /// Returns the array of all values.
     ///
     /// # Errors
-    /// `LimitExceeded` where there are more of them than Arrow counts.
+    /// `LimitExceeded` if there are more values than Arrow can count.
     pub fn finish(&self, values: Values) -> Result<ArrayRef> {
         values.0.finish(&self.shape)
     }
 }
 
 impl Node {
-    /// Bytes of a value, where all have the same number of them.
+    /// Returns the size of a value in bytes if all values have the same size.
     fn fixed_size(&self) -> Option<usize> {
         match self {
             Self::Number(basic) => Some(basic.size()),

@@ -1,8 +1,8 @@
-//! Classes whose streaming is fixed in ROOT's own code and not described by streamer info: the one list.
+//! The list of the classes that ROOT streams by code of its own. Streamer info does not describe them.
 
 use crate::arrow::Number;
 
-/// A class whose streaming is fixed in ROOT's own code.
+/// A class that ROOT streams by code of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "they are ROOT's class names")]
 pub(crate) enum Builtin {
@@ -10,7 +10,7 @@ pub(crate) enum Builtin {
     TObject,
     /// `TString` and `std::string` as an object.
     TString,
-    /// `TDatime`: 32 bits.
+    /// `TDatime`, which has 32 bits.
     TDatime,
     /// `TArrayC` ... `TArrayD`.
     TArray(Number),
@@ -24,11 +24,11 @@ pub(crate) enum Builtin {
     TMatrixTSym(Number),
     /// `TBasket`.
     TBasket,
-    /// `TTreeIndex`: only its formulas.
+    /// `TTreeIndex`, of which only the formulas are read.
     TTreeIndex,
     /// `TBranchClones`.
     TBranchClones,
-    /// `TQObject`: no bytes at all.
+    /// `TQObject`, which has no bytes.
     TQObject,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Collection {
 /// Name of the member that holds the items of a collection.
 pub(super) const ITEMS: &str = "items";
 
-/// Builtin classes and the members that their objects show as values.
+/// The name and the members of each builtin class. Objects that are read as values have these members.
 pub(super) const BUILTINS: &[(&str, Builtin, &[&str])] = &[
     ("TObject", Builtin::TObject, &["fUniqueID", "fBits"]),
     ("TString", Builtin::TString, &[]),
@@ -124,23 +124,23 @@ pub(super) const BUILTINS: &[(&str, Builtin, &[&str])] = &[
 ];
 
 impl Builtin {
-    /// The builtin class of a name.
+    /// Returns the builtin class with this name.
     pub fn of(name: &str) -> Option<Self> {
         BUILTINS.iter().find(|(known, ..)| *known == name).map(|&(_, builtin, _)| builtin)
     }
 
-    /// Whether its objects are part of a tree's own metadata, and never in arrays: what else there is of
-    /// them is taken as streamer info describes it.
+    /// Says whether the class belongs to the metadata of trees, so that its objects are never in arrays. Arrays read
+    /// other objects of the class by their streamer info.
     pub fn is_metadata(self) -> bool {
         matches!(self, Self::TTreeIndex | Self::TBranchClones | Self::TQObject)
     }
 
-    /// The classes of ROOT's collections.
+    /// Returns the names of ROOT's collection classes.
     pub fn collections() -> impl Iterator<Item = &'static str> {
         names(|builtin| matches!(builtin, Self::Collection(_)))
     }
 
-    /// The classes `TArrayC` to `TArrayD`.
+    /// Returns the names `TArrayC` to `TArrayD`.
     pub fn arrays() -> impl Iterator<Item = &'static str> {
         names(|builtin| matches!(builtin, Self::TArray(_)))
     }

@@ -1,9 +1,8 @@
-//! Objects as the bytes that they are, moved to another place.
+//! Moves the bytes of an object to another place without decoding it.
 //!
-//! What refers to something that was streamed before counts from the start of a buffer. Where references
-//! are is known of what can be taken apart. In other bytes class references are found by what stands
-//! before them, a byte count; whatever else there could be a reference keeps the object from being
-//! moved, so that none is overlooked.
+//! References to objects and classes that were streamed before are positions, counted from the start of a buffer. If
+//! the layout of the bytes is known, so are the places of the references. In other bytes, a class reference is found
+//! by the byte count before it. If such bytes may hold a reference of another kind, the object is not moved.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,11 +12,11 @@ use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
-/// The bytes of an object that lies `origin` bytes behind the start of its buffer, as if it was alone in
-/// it; `version` is that of the header to give it, `marks` what is known of it.
+/// Returns the bytes of an object as if it were alone in its buffer. It is `origin` bytes after the start of its buffer
+/// now. If it has no header, it gets one with `version`. `marks` says where its references are.
 ///
 /// # Errors
-/// `Unsupported` for an object with bytes that may be a reference, `LimitExceeded` for one of 1 GiB.
+/// `Unsupported` for an object with bytes that may be a reference; `LimitExceeded` for an object of more than 1 GiB.
 pub(super) fn alone(
     bytes: &[u8],
     origin: usize,
@@ -45,13 +44,13 @@ pub(super) fn alone(
     Ok(object)
 }
 
-/// An object on its way.
+/// An object that is being moved.
 struct Mover<'a> {
     bytes: &'a [u8],
     origin: usize,
     header: usize,
     object: &'a mut [u8],
-    /// Tags of what are, or look like, classes and objects.
+    /// Tags of bytes that are, or look like, classes and objects.
     classes: HashSet<u32>,
     objects: HashSet<u32>,
 }
@@ -60,12 +59,12 @@ impl<'a> Mover<'a> {
     fn new(bytes: &'a [u8], origin: usize, header: usize, object: &'a mut [u8]) -> Self {
         let names = || (4..bytes.len()).filter(|&at| word(bytes, at) == Some(NEW_CLASS));
         let classes = names().filter_map(|at| Some(tag(at, origin)? | CLASS)).collect();
-        // Objects begin with a byte count, before their class.
+        // An object begins with a byte count; its class follows.
         let objects = names().filter_map(|at| tag(at - 4, origin)).collect();
         Self { bytes, origin, header, object, classes, objects }
     }
 
-    /// Moves a reference.
+    /// Changes a reference.
     fn reference(&mut self, at: usize) -> Result<()> {
         let found = word(self.bytes, at).ok_or_else(|| doubtful(at))?;
         let place = ((found & !CLASS) as usize).checked_sub(self.origin);
@@ -76,7 +75,7 @@ impl<'a> Mover<'a> {
         Ok(())
     }
 
-    /// Moves the references to classes in bytes of which nothing is known.
+    /// Changes the references to classes in bytes whose layout is not known.
     fn scan(&mut self, range: Range<usize>) -> Result<()> {
         for at in range.start..range.end.saturating_sub(3) {
             let Some(found) = word(self.bytes, at) else { continue };
@@ -92,7 +91,7 @@ impl<'a> Mover<'a> {
         Ok(())
     }
 
-    /// Whether there may be a byte count.
+    /// Says whether the bytes at `at` may be a byte count.
     fn is_count(&self, at: usize) -> bool {
         word(self.bytes, at).is_some_and(|count| {
             count & BYTE_COUNT != 0 && (count & !BYTE_COUNT) as usize <= self.bytes.len() - at - 4
@@ -100,7 +99,7 @@ impl<'a> Mover<'a> {
     }
 }
 
-/// The tag of what is at a place.
+/// Returns the tag of an object or class at a place.
 fn tag(place: usize, origin: usize) -> Option<u32> {
     u32::try_from(place + TAG_OFFSET as usize + origin).ok().filter(|tag| tag & CLASS == 0)
 }
@@ -112,7 +111,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn doubtful(at: usize) -> Error {
     Error::unsupported(format!(
-        "what is at byte {at} of the object may refer to another object within it, which nyssa cannot \
+        "the bytes at byte {at} of the object may refer to another object within it, which nyssa cannot \
          write"
     ))
 }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// Values of one shape.
 pub(super) enum Column {
     Number(Numbers),
-    /// Strings and raw bytes; raw ones may be null.
+    /// Strings or raw bytes. Raw bytes may be null.
     Bytes {
         data: Vec<u8>,
         offsets: Vec<i64>,
@@ -26,7 +26,7 @@ pub(super) enum Column {
         offsets: Vec<i64>,
         item: Box<Column>,
     },
-    /// The length counts lists, not items.
+    /// Lists of one length. The length of this column is the number of lists, not of items.
     Fixed {
         len: usize,
         size: usize,
@@ -68,7 +68,7 @@ impl Numbers {
             bits => bits.append(false));
     }
 
-    /// The number at `row` as a count.
+    /// Returns the number at `row` as a count.
     fn count(&self, row: usize) -> Option<i64> {
         each_number!(Self, self, values => values.get(row)?.to_i64(), _bits => None)
     }
@@ -80,7 +80,7 @@ impl Numbers {
 }
 
 impl Column {
-    /// An empty column.
+    /// Makes an empty column.
     pub fn new(shape: &Shape) -> Self {
         match shape {
             Shape::Number(number) => Self::Number(Numbers::new(*number)),
@@ -122,7 +122,7 @@ impl Column {
         }
     }
 
-    /// Number of values, and of lists and the like, that [`Self::push_default`] appends in all.
+    /// Returns the number of values, including lists and records, that [`Self::push_default`] appends.
     pub fn default_size(&self) -> usize {
         match self {
             Self::Number(_) | Self::Bytes { .. } | Self::List { .. } | Self::Union { .. } => 1,
@@ -165,7 +165,7 @@ impl Column {
         }
     }
 
-    /// Appends a string or raw bytes; nothing on other columns.
+    /// Appends a string or raw bytes. Other columns do not change.
     pub fn push_bytes(&mut self, bytes: &[u8]) {
         if let Self::Bytes { data, offsets, valid } = self {
             data.extend_from_slice(bytes);
@@ -174,8 +174,8 @@ impl Column {
         }
     }
 
-    /// Makes room for `more` times as many values as there are, but for no more than `limit` bytes in
-    /// any buffer, and for nothing where memory is short.
+    /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer. If
+    /// there is not enough memory, nothing happens.
     pub fn reserve(&mut self, more: f64, limit: usize) {
         match self {
             Self::Number(numbers) => {
@@ -203,7 +203,7 @@ impl Column {
         }
     }
 
-    /// The count in the record at `row`, found by the path of a member.
+    /// Returns the number in the record at `row` as a count. `path` leads to the member.
     pub fn count(&self, path: &[usize], row: usize) -> Option<i64> {
         match (self, path) {
             (Self::Number(numbers), []) => numbers.count(row),
@@ -214,10 +214,10 @@ impl Column {
         }
     }
 
-    /// The array.
+    /// Returns the array of the values.
     ///
     /// # Errors
-    /// `LimitExceeded` where a union has more values than Arrow counts.
+    /// `LimitExceeded` if a union has more values than Arrow can count.
     pub fn finish(self, shape: &Shape) -> Result<ArrayRef> {
         Ok(match (self, shape) {
             (Self::Number(numbers), _) => numbers.finish(),
@@ -271,16 +271,16 @@ fn record(
     Ok(Arc::new(StructArray::try_new(shape.record_fields(), arrays, None).map_err(arrow)?))
 }
 
-/// Room for `more` times as many values, of no more than `limit` bytes.
+/// Reserves memory for `more` times as many values, but at most `limit` bytes.
 #[allow(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "an estimate")]
 fn room<T>(values: &mut Vec<T>, more: f64, limit: usize) {
     let wanted = (values.len() as f64 * more) as usize;
-    // Short of memory: the error comes with the values, if they come.
+    // If memory is short, appending the values gives the error.
     let _ = values.try_reserve_exact(wanted.min(limit / size_of::<T>()));
     huge_pages(values.spare_capacity_mut());
 }
 
-/// Offsets start at 0 and never descend: they are lengths of growing vectors.
+/// Makes an offsets buffer. The offsets start at 0 and never descend, since they are lengths of growing vectors.
 fn buffer(offsets: Vec<i64>) -> OffsetBuffer<i64> {
     OffsetBuffer::new(ScalarBuffer::from(offsets))
 }

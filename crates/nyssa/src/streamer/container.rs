@@ -1,8 +1,8 @@
-//! Standard containers by their C++ type name.
+//! Parses the C++ type names of standard containers.
 
 use crate::streamer::basic::Basic;
 
-/// What a container holds, or is, with the names of classes.
+/// The type of a container, or of the items of one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     /// Numbers.
@@ -13,7 +13,7 @@ pub(crate) enum Item {
     RootText,
     /// Objects with their own version headers.
     Object(String),
-    /// A tagged pointer to an object of this class or one derived from it.
+    /// A tagged pointer to an object of this class or of a class that is derived from it.
     Pointer(String),
     /// A sequence or set.
     Sequence(Box<Self>),
@@ -21,11 +21,11 @@ pub(crate) enum Item {
     Map(Box<Self>, Box<Self>),
     /// `std::pair`, an object with a version header of its own.
     Pair(Box<Self>, Box<Self>),
-    /// `std::bitset` of so many bits: a count, then a byte for each.
+    /// A `std::bitset` with this number of bits. It is stored as a count and one byte for each bit.
     Bitset(usize),
 }
 
-/// Deepest nesting of templates that is looked into.
+/// Largest depth of nested templates that is parsed.
 const MAX_DEPTH: usize = 16;
 
 impl Item {
@@ -47,7 +47,7 @@ impl Item {
         if name == "TString" {
             return Some(Self::RootText);
         }
-        // Behind a pointer a string is streamed no otherwise; one for null is empty.
+        // A string behind a pointer is streamed like any other. It is empty for a null pointer.
         if matches!(name, "string" | "string*") || name.starts_with("basic_string<char") {
             return Some(Self::Text);
         }
@@ -74,7 +74,7 @@ impl Item {
     }
 }
 
-/// `a<b,c<d,e> >` as `a` and [`b`, `c<d,e>`].
+/// Splits `a<b,c<d,e> >` into `a` and [`b`, `c<d,e>`].
 fn split_template(name: &str) -> (&str, Vec<&str>) {
     let Some((template, rest)) = name.split_once('<') else { return (name, Vec::new()) };
     let Some(inside) = rest.trim_end().strip_suffix('>') else { return (name, Vec::new()) };

@@ -1,10 +1,10 @@
-//! Carrying objects of one file over into another: their bytes as stored, with names, titles, cycles
-//! and dates, and the streamer infos that describe them.
+//! Copies objects from one file into another. The copy has the same bytes, name, title, cycle and dates, and the output
+//! gets the streamer infos that describe the objects.
 //!
-//! Nothing is opened but what has to be looked into. References inside an object count from the start
-//! of its key, so the key keeps its size, or the references are moved with it.
+//! An object is decoded only if it may hold a TTree. References inside an object are positions, counted from the start
+//! of its key. If the size of the key changes, the references are changed as well.
 //!
-//! Refused by name: what holds positions in its file (TTrees with their baskets, RNTuples).
+//! Objects that hold positions in their file (TTrees with their baskets, RNTuples) are not copied, but reported.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use crate::rootfile::{KeyEntry, Record, RootFile};
 use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::relocate;
 
-/// Class names of RNTuples, now and before the format was final.
+/// Class names of RNTuples: the final one and that of the versions before.
 const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
-/// Classes that hold baskets, by name.
+/// Names of classes that hold baskets.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
-/// Starts a branch inside another object: the mark of a new class and its name. There is no tree
-/// with baskets without it.
+/// The bytes at the start of the first branch in an object: the mark of a new class and its name. Every tree with
+/// baskets has them.
 const NEW_BRANCH: &[u8] = b"\xFF\xFF\xFF\xFFTBranch";
-/// Processes that other objects refer to by number.
+/// The class of the processes (`TProcessID`) that other objects refer to by number.
 const PROCESS_ID: &str = "TProcessID";
 
-/// Why objects are not carried over that lead to data beside them.
+/// The reason why an object that refers to data in its file is not copied.
 const HOLDS_POSITIONS: &str =
     "it holds positions in its file, so that its data would have to be moved with it";
 
-/// What is to be carried over from one file.
+/// The objects of one file that are to be copied.
 pub struct ObjectCopy {
     file: RootFile,
     infos: Arc<StreamerInfos>,
@@ -40,23 +40,23 @@ pub struct ObjectCopy {
     refused: Vec<Refused>,
 }
 
-/// An object that is not carried over.
+/// An object that is not copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Path and cycle: `dir/name;cycle`.
+    /// Path and cycle as `dir/name;cycle`.
     pub path: String,
-    /// Its class.
+    /// Class name.
     pub class: String,
-    /// Why.
+    /// Reason why it is not copied.
     pub reason: String,
 }
 
 impl ObjectCopy {
-    /// All objects of `file` but those at the paths `exclude` (all cycles, and for a directory all
-    /// that is in it).
+    /// Plans to copy all objects of `file` except those at the paths `exclude`. A path stands for all cycles of an
+    /// object, or for a directory with all objects in it.
     ///
     /// # Errors
-    /// As [`RootFile::list_all`]; `Io`.
+    /// Those of [`RootFile::list_all`]; `Io`.
     pub fn plan(file: &RootFile, exclude: &[&str]) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let mut carry =
@@ -91,17 +91,17 @@ impl ObjectCopy {
         Ok(carry)
     }
 
-    /// The keys that will be carried over, directories before what is in them.
+    /// Returns the keys that will be copied. A directory comes before the objects in it.
     pub fn objects(&self) -> &[KeyEntry] {
         &self.objects
     }
 
-    /// What cannot be carried over, and why.
+    /// Returns the objects that cannot be copied, with the reasons.
     pub fn refused(&self) -> &[Refused] {
         &self.refused
     }
 
-    /// Whether an object has to be looked into: branches may be in it.
+    /// Says whether an object has to be decoded, because there may be branches in it.
     fn may_hold_positions(&self, entry: &KeyEntry) -> bool {
         let described = self.infos.classes();
         let no_branches =
@@ -109,11 +109,11 @@ impl ObjectCopy {
         !no_branches && !entry.is_directory() && !holds_positions(entry)
     }
 
-    /// Makes the directories in `out`, with their titles and dates; those that are there stay as they
-    /// are. Who writes into them before [`ObjectCopy::write`] calls this first.
+    /// Makes the directories in `out`, with their titles and dates. Directories that exist in `out` do not change.
+    /// Call this before other objects are written into the directories.
     ///
     /// # Errors
-    /// `InvalidArgument` where `out` has an object of that name; `Io`.
+    /// `InvalidArgument` if `out` has another object with the name of a directory; `Io`.
     pub fn write_directories(&self, out: &mut RootFileWriter) -> Result<()> {
         let mut directories = self.objects.iter().filter(|entry| entry.is_directory());
         directories.try_for_each(|entry| {
@@ -121,9 +121,9 @@ impl ObjectCopy {
         })
     }
 
-    /// Writes the objects into `out`, and the streamer infos of this file into its list. Returns
-    /// what could not be carried over after all, because `out` has something of that name or the
-    /// references in an object cannot be followed, or because it is damaged.
+    /// Writes the objects into `out`, and adds the streamer infos of this file to those of `out`. Returns the objects
+    /// that could not be copied because `out` has an object with the same name, because their references cannot be
+    /// found, or because they are damaged.
     ///
     /// # Errors
     /// `Io`.
@@ -190,7 +190,7 @@ impl ObjectCopy {
         Ok(None)
     }
 
-    /// The object for a key of another size.
+    /// Returns the bytes of the object with its references changed for the size of the new key.
     fn moved(
         &self,
         out: &RootFileWriter,
@@ -211,7 +211,7 @@ impl ObjectCopy {
     }
 }
 
-/// Path, cycle, class and reason.
+/// Shows path, cycle, class and reason.
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}): {}", self.path, self.class, self.reason)
@@ -228,12 +228,12 @@ impl Refused {
     }
 }
 
-/// Whether the objects of a class hold positions in their file.
+/// Says whether the object of a key holds positions in its file.
 fn holds_positions(entry: &KeyEntry) -> bool {
     RNTUPLES.contains(&&*entry.class) || TREES.contains(&&*entry.class)
 }
 
-/// Why an object that may hold branches is not carried over.
+/// Returns the reason why an object that may hold branches is not copied, if there is one.
 fn reason_against(record: Result<Record>) -> Result<Option<String>> {
     let payload = match record.and_then(|record| record.payload()) {
         Err(error) if is_damage(&error) => return Ok(Some(error.message().to_owned())),
@@ -243,17 +243,17 @@ fn reason_against(record: Result<Record>) -> Result<Option<String>> {
     Ok(branch.then(|| HOLDS_POSITIONS.to_owned()))
 }
 
-/// Whether the fault is that of the object. Others need not suffer from it.
+/// Says whether an error concerns one object only, so that the others can be copied.
 fn is_damage(error: &Error) -> bool {
     matches!(error.kind(), Kind::OutOfSpecification | Kind::Unsupported | Kind::LimitExceeded)
 }
 
-/// Whether `out` has an object of that name; directories are joined.
+/// Says whether `out` has an object with this name. Two directories with one name become one.
 fn is_taken(out: &RootFileWriter, entry: &KeyEntry) -> bool {
     !entry.is_directory() && out.has(directory(entry), &entry.name)
 }
 
-/// The path of the directory that lists a key. Names may hold slashes.
+/// Returns the path of the directory that lists a key. The name of the key may contain slashes.
 fn directory(entry: &KeyEntry) -> &str {
     let directory = entry.path.strip_suffix(&*entry.name).unwrap_or("");
     directory.strip_suffix('/').unwrap_or(directory)

@@ -1,4 +1,4 @@
-//! What streamer info makes of a ROOT file: its classes, and the objects of its keys.
+//! Reads the streamer infos of a ROOT file, and the objects of its keys by them.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::info::{StreamerInfos, StreamerList};
 use crate::streamer::values::Object;
 
-/// Name of the record of streamer infos, for messages.
+/// Name of the record with the streamer infos, for error messages.
 const RECORD: &str = "StreamerInfo";
 
 impl RootFile {
-    /// What the classes of this file look like; parsed once.
+    /// Returns the streamer infos of this file. They are parsed once.
     ///
     /// # Errors
     /// `OutOfSpecification` when the list is damaged.
@@ -26,7 +26,7 @@ impl RootFile {
         .in_object(RECORD)
     }
 
-    /// The list of streamer infos as stored; empty when the file has none.
+    /// Returns the list of streamer infos as it is stored. It is empty if the file has none.
     ///
     /// # Errors
     /// `OutOfSpecification` when the list is damaged, `Unsupported` when it is too old.
@@ -40,11 +40,11 @@ impl RootFile {
             .in_object(RECORD)
     }
 
-    /// The object of a key, with all it points to.
+    /// Reads the object of a key, with all objects that it points to.
     ///
     /// # Errors
-    /// As [`RootFile::payload`]; `Unsupported` when the file does not describe its class;
-    /// `OutOfSpecification` naming class, member and byte when the two disagree.
+    /// Those of [`RootFile::payload`]; `Unsupported` if the file does not describe the class;
+    /// `OutOfSpecification` with class, member and byte if the bytes do not match the streamer info.
     pub fn object(&self, entry: &KeyEntry) -> Result<Object> {
         let infos = self.streamer_infos()?;
         let payload = self.payload(entry)?;
@@ -56,11 +56,11 @@ impl RootFile {
 }
 
 impl RootFileWriter {
-    /// Adds to the file's list of streamer infos those that it does not have yet.
+    /// Adds to the list of streamer infos of the file those that it does not have yet.
     ///
     /// # Errors
-    /// When the list of a file that is changed in place is damaged or too old; `LimitExceeded` beyond
-    /// 1 GiB.
+    /// An error if the file is changed in place and its list is damaged or too old; `LimitExceeded` for a list of
+    /// more than 1 GiB.
     pub fn add_streamer_infos(&mut self, infos: &StreamerList) -> Result<()> {
         let known =
             self.streamer_info().map(|(payload, keylen)| StreamerList::parse(payload, keylen));

@@ -1,21 +1,21 @@
-//! What a branch says of the member or the leaf that it holds.
+//! Describes the member of a class, or the leaf, that a branch holds.
 
 use super::basic::{Basic, DOUBLE32, FLOAT16};
 
-/// A member of a class, by what a branch says of it.
+/// A member of a class, as a branch names it.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// Class that has the member.
+    /// Name of the class that has the member.
     pub class: &'a str,
-    /// Its version.
+    /// Version of the class.
     pub version: i32,
-    /// Its checksum, 0 where it is not known.
+    /// Checksum of the class, or 0 if it is not known.
     pub checksum: u32,
     /// Index of the member in the streamer info.
     pub index: usize,
 }
 
-/// One leaf of a branch: numbers, or a string.
+/// One leaf of a branch. It holds numbers or a string.
 #[derive(Clone, Debug)]
 pub struct LeafNumbers {
     /// Name.
@@ -24,12 +24,12 @@ pub struct LeafNumbers {
     pub(crate) basic: Option<Basic>,
     /// Fixed dimensions, outermost first.
     pub dimensions: Vec<usize>,
-    /// The leaf of the same branch that says how many items there are.
+    /// Name of the leaf of the same branch that holds the number of items.
     pub counter: Option<String>,
 }
 
 impl LeafNumbers {
-    /// Numbers packed as the title of a `TLeafD32` (`double`) or `TLeafF16` asks for.
+    /// Returns the packing of numbers that the title of a `TLeafD32` (`double`) or `TLeafF16` asks for.
     pub(crate) fn packed(title: &str, double: bool) -> Option<Basic> {
         let range = title.rfind('[').map_or("", |at| &title[at..]);
         Basic::from_code(if double { DOUBLE32 } else { FLOAT16 }, range)

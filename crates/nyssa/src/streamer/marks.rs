@@ -1,22 +1,22 @@
-//! What is known of the bytes of an object that is kept as bytes.
+//! Describes where references are in an object that is kept as bytes.
 
 use std::ops::Range;
 
-/// Where things are in the bytes of an object.
+/// The places of references and of objects in the bytes of an object.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// References to objects and classes.
+    /// Places of references to objects and classes.
     pub references: Vec<usize>,
-    /// The beginnings of objects behind pointers.
+    /// Places where objects behind pointers begin.
     pub objects: Vec<usize>,
-    /// Bytes that were not looked into.
+    /// Ranges of bytes that were not decoded.
     pub unknown: Vec<Range<usize>>,
-    /// Objects that are still to be looked into: class, and where they are.
+    /// Class and bytes of objects that are still to be decoded.
     pub pending: Vec<(String, Range<usize>)>,
 }
 
 impl Marks {
-    /// Takes note of an object that is not taken apart where it is.
+    /// Notes an object that will be decoded later.
     pub fn later(&mut self, class: String, bytes: Range<usize>) {
         self.pending.push((class, bytes));
     }

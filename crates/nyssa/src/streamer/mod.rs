@@ -1,15 +1,15 @@
-//! Objects serialised with ROOT's streamers → Arrow arrays, by the streamer info of their file.
+//! Converts between objects that ROOT's streamers wrote and Arrow arrays, by the streamer info of the file.
 //!
 //! ```text
-//! streamer infos + class ──► node      how each member is streamed, a tree; no bytes seen yet
-//! node                   ──► shape     what it reads as, the Arrow type
-//! bytes, by entry        ──► columns   members pushed one after the other, no object in between
+//! streamer infos + class ──► node      a tree that says how each member is streamed
+//! node                   ──► shape     the form of the values, from which the Arrow type follows
+//! bytes of entries       ──► columns   each value is appended to its column
 //! columns                ──► array
 //! ```
 //!
-//! and back: array and node ──► bytes.
+//! An array and a node are encoded to bytes in the other direction.
 //!
-//! A class reads as the record that RNTuple would make of it were it not streamed:
+//! A class is read as the record that RNTuple makes of a class that is not streamed:
 //!
 //! | C++ | Arrow |
 //! |---|---|
@@ -21,7 +21,7 @@
 //! | pointers with a counter, `TArrayF`, ..., standard containers | `LargeList` |
 //! | containers of the class that has them as a member | their streamed bytes |
 //! | classes that are containers (`DataVector<T>`) | `LargeList` of the items that their streamer info names |
-//! | containers of what the file does not describe | `LargeList`: of `Int32` where it may be an enum, else only empty |
+//! | containers of a type that the file does not describe | `LargeList` of `Int32` if the type may be an enum; else the lists must be empty |
 //! | pairs, items of maps | `Struct` of `_0` and `_1` |
 //! | `std::bitset` | `FixedSizeList` of `Boolean`, bit 0 first |
 //! | pointers to objects, `std::unique_ptr` | the object, nullable |
@@ -32,11 +32,11 @@
 //! | `TMatrixTSym` | `Struct` of `:_0` (`TMatrixTBase`) and `fElements`, all of them |
 //! | `TDatime` | `UInt32` marked as dates ([`crate::arrow::Date`]) |
 //!
-//! `other` holds the streamed bytes of objects whose class has no child: a class inside itself, and
-//! unions within unions of any `TObject`. A reference to the object that holds it is four bytes there,
-//! the number 1. What ROOT marks as not persistent is not there.
+//! `other` holds the streamed bytes of objects whose class has no child. These are classes that contain themselves, and
+//! objects in a union of any `TObject` inside another such union. In these bytes, the number 1 in four bytes is a
+//! reference to the object that contains them. Members that ROOT marks as not persistent are not there.
 //!
-//! Objects that several pointers of one entry refer to are repeated in each place.
+//! If several pointers of one entry refer to an object, it is repeated for each pointer.
 
 mod basic;
 mod branch;
@@ -86,17 +86,17 @@ pub use leaf::{LeafNumbers, Member};
 pub use object::ObjectReader;
 pub use values::{Object, View};
 
-/// Where the places count from by which an object refers to what was streamed before.
+/// The start from which the positions in references to objects and classes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// So many bytes before each object: 0 in streamer fields, the size of the key for an object with
-    /// a key of its own.
+    /// Positions are counted from this number of bytes before each object. It is 0 in streamer fields, and the size of
+    /// the key for an object with its own key.
     Object(u32),
-    /// So many bytes before the bytes of all objects: the size of the key for a basket.
+    /// Positions are counted from this number of bytes before the first object. It is the size of the key in a basket.
     Buffer(u32),
 }
 
-/// How the objects of a class are read: made once, used for any number of entries.
+/// Says how the objects of a class are read and written. A layout is made once and used for any number of entries.
 #[derive(Debug)]
 pub struct ObjectLayout {
     node: Node,
@@ -104,23 +104,22 @@ pub struct ObjectLayout {
 }
 
 impl ObjectLayout {
-    /// The layout of the class whose name is the first of `names` that `infos` know, as RNTuple or
-    /// as ROOT writes it.
+    /// Makes the layout of the first class of `names` that `infos` describe. The names are spelt as in RNTuple or as in
+    /// ROOT.
     ///
     /// # Errors
-    /// `Unsupported` naming class and member when a member cannot be read, or when a class has no
-    /// streamer info.
+    /// `Unsupported` with class and member if a member cannot be read or a class has no streamer info.
     pub fn compile(infos: &StreamerInfos, names: &[&str]) -> Result<Self> {
         Self::of(Compiler::new(infos.classes()), names)
     }
 
-    /// Whether a C++ type is a standard container.
+    /// Says whether a C++ type is a standard container.
     pub fn is_container(type_name: &str) -> bool {
         compile::is_container(type_name)
     }
 
-    /// As [`ObjectLayout::compile`] for objects in which pointers lead to no classes but `met`; `more` are
-    /// classes that the file does not describe.
+    /// Does the same as [`ObjectLayout::compile`] for objects whose pointers lead only to the classes `met`. `more`
+    /// describes classes that the file does not describe.
     fn compile_met(
         infos: &StreamerInfos,
         more: &[ClassInfo],
@@ -139,31 +138,31 @@ impl ObjectLayout {
         Self { node, shape }
     }
 
-    /// The Arrow type of an object.
+    /// Returns the Arrow type of an object.
     pub fn data_type(&self) -> DataType {
         self.shape.data_type()
     }
 
-    /// The Arrow field of an object.
+    /// Returns the Arrow field of an object.
     pub fn arrow_field(&self, name: &str) -> Field {
         self.shape.field(name)
     }
 
-    /// Decodes the objects in `bytes`; object `i` lies between `offsets[i]` and `offsets[i + 1]`, and
-    /// what refers to something in it counts from its start.
+    /// Decodes the objects in `bytes`. Object `i` is between `offsets[i]` and `offsets[i + 1]`, and its references are
+    /// counted from its start.
     ///
     /// # Errors
-    /// As [`ObjectLayout::decode_from`].
+    /// Those of [`ObjectLayout::decode_from`].
     pub fn decode(&self, bytes: &[u8], offsets: &[i64]) -> Result<ArrayRef> {
         self.decode_from(bytes, offsets, Origin::Object(0))
     }
 
-    /// As [`ObjectLayout::decode`] for objects whose references count from elsewhere.
+    /// Decodes objects as [`ObjectLayout::decode`] does, with references counted from `origin`.
     ///
     /// # Errors
-    /// `OutOfSpecification` naming class, member, entry (counted from 0 here) and byte of the object
-    /// when bytes and streamer info disagree; `Unsupported` for class versions without streamer
-    /// info; `LimitExceeded` where references make far more of an object than its bytes.
+    /// `OutOfSpecification` with class, member, entry (counted from 0) and byte of the object if the bytes do not match
+    /// the streamer info; `Unsupported` for class versions without streamer info; `LimitExceeded` if references repeat
+    /// far more bytes than the objects have.
     pub fn decode_from(&self, bytes: &[u8], offsets: &[i64], origin: Origin) -> Result<ArrayRef> {
         let mut column = Column::new(&self.shape);
         let mut decoder = Decoder::new(bytes.len());
@@ -175,24 +174,24 @@ impl ObjectLayout {
         column.finish(&self.shape)
     }
 
-    /// Streams the objects in `array`, which is of the type that [`ObjectLayout::decode`] gives; their
-    /// bytes and, one more than objects, offsets. References count from the start of each object.
+    /// Streams the objects in `array`, whose type is that of arrays from [`ObjectLayout::decode`]. Returns their bytes
+    /// and their offsets, of which there is one more than objects. References are counted from the start of each
+    /// object.
     ///
-    /// Each class is written in the version that the type follows, the newest of those that the
-    /// layout was made of. An object that several pointers shared is written for each; the identity of
-    /// referenced objects (`TRef`) counts from the first process id, and options of list items are empty.
+    /// Each class is written in the newest version that the layout knows, from which the Arrow type follows. An object
+    /// that several pointers shared is written once for each pointer. Referenced objects (`TRef`) belong to the first
+    /// process of the file, and the options of list items are empty.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays of other types and for values that no object has, such as an array
-    /// of another length than its counter; `Unsupported` naming class, member and entry (counted from
-    /// 0 here) for objects that are kept as bytes in which there may be references; `LimitExceeded`
-    /// for objects of more than 1 GiB.
+    /// `InvalidArgument` for arrays of other types and for values that no object has, such as an array whose length
+    /// differs from its counter; `Unsupported` with class, member and entry (counted from 0) for objects that are kept
+    /// as bytes and may hold references; `LimitExceeded` for objects of more than 1 GiB.
     pub fn encode(&self, array: &ArrayRef) -> Result<(Vec<u8>, Vec<i64>)> {
         encode::encode(&self.node, &self.shape, array)
     }
 
-    /// The layout of the same objects of a class that reads as their bytes, with a header, in which
-    /// references count from the start of each; `None` for other values.
+    /// Makes the layout that reads the same objects of a class as bytes. The bytes have a header, and references are
+    /// counted from the start of each object. Returns `None` for other values.
     pub fn carried(self: &Arc<Self>) -> Option<Self> {
         let version = match &self.node {
             Node::Object(_) => None,
@@ -205,8 +204,8 @@ impl ObjectLayout {
         Some(Self::new(Node::Carried(Box::new(carried))))
     }
 
-    /// What readers of the bytes that [`ObjectLayout::encode`] makes have to know: of `infos` the classes in
-    /// `layouts`, each in the version that is written, in the order of `infos`.
+    /// Returns the streamer infos that describe the bytes that [`ObjectLayout::encode`] makes. They are those of `infos`
+    /// for the classes in `layouts`, each in the version that is written, in the order of `infos`.
     pub fn describe<'l>(
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,
@@ -214,7 +213,7 @@ impl ObjectLayout {
         encode::describe(layouts.into_iter().map(|layout| &layout.node), infos, false)
     }
 
-    /// As [`ObjectLayout::describe`] in all versions: for bytes that are taken as they are.
+    /// Returns the same as [`ObjectLayout::describe`], but all versions of the classes, for bytes that are copied.
     pub fn describe_all<'l>(
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,

@@ -1,4 +1,4 @@
-//! Streamed numbers → columns of numbers.
+//! Decodes streamed numbers into columns.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::streamer::basic::Basic;
 use crate::streamer::wire::IS_REFERENCED;
 
-/// Of the first byte of a version: a container that is streamed member by member.
+/// The bit in the first byte of a version that marks containers that are streamed member by member.
 const MEMBER_WISE: u8 = 1 << 6;
 
 /// Appends `count` numbers.
@@ -28,7 +28,7 @@ pub(super) fn read(
     append(basic, numbers, std::iter::once(cursor.bytes(size)?))
 }
 
-/// Appends `count` lists of numbers, each behind its 32-bit length.
+/// Appends `count` lists of numbers. A 32-bit length comes before each list.
 pub(super) fn read_lists(
     basic: Basic,
     cursor: &mut Cursor<'_>,
@@ -51,8 +51,8 @@ pub(super) fn read_lists(
     failed.map_or(Ok(()), Err)
 }
 
-/// Appends lists of numbers, each alone in one of `ranges` of `bytes` behind the header of its
-/// container and its length; `false`, with nothing appended, where one is of another form or wrong.
+/// Appends lists of numbers. Each of `ranges` of `bytes` has one list, with the header of its container and its length
+/// before the numbers. If one has another form or is damaged, nothing is appended and the result is `false`.
 pub(super) fn read_containers(
     basic: Basic,
     bytes: &[u8],
@@ -77,10 +77,10 @@ pub(super) fn read_containers(
     Ok(true)
 }
 
-/// Bytes of a container's header and length.
+/// Size of the header and the length of a container, in bytes.
 const CONTAINER: usize = 10;
 
-/// How many numbers of `size` bytes there are in a container that is all of an entry.
+/// Returns how many numbers of `size` bytes are in a container that takes all bytes of an entry.
 fn alone(entry: &[u8], size: usize) -> Option<usize> {
     let (head, numbers) = entry.split_first_chunk::<CONTAINER>()?;
     let [a, b, c, d, version, _, length @ ..] = *head;
@@ -94,7 +94,7 @@ fn extend<T: Native>(values: &mut Vec<T>, run: &[u8]) {
     values.extend(T::read_be(run));
 }
 
-/// Appends the numbers of each of `runs`, big-endian.
+/// Appends the big-endian numbers of each of `runs`.
 fn append<'a>(
     basic: Basic,
     numbers: &mut Numbers,
@@ -125,7 +125,7 @@ fn append<'a>(
     Ok(())
 }
 
-/// `TObject`'s bits as a member: a process id follows where they say so.
+/// Appends the bits of `TObject`s. The number of a process follows the bits if they say so.
 fn bits(cursor: &mut Cursor<'_>, count: usize, numbers: &mut Numbers) -> Result<()> {
     let Numbers::UInt32(values) = numbers else { return Err(mismatch()) };
     for _ in 0..count {

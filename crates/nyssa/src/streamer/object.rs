@@ -1,4 +1,4 @@
-//! Objects with keys of their own: histograms, graphs, parameters, and all else that a file holds.
+//! Reads objects with their own keys, such as histograms, graphs and parameters, as arrays.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,44 +13,44 @@ use crate::error::{Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::info::{ClassInfo, StreamerInfos, known};
 
-/// What stands before the name of a class that was not named before (`kNewClassTag`).
+/// The mark before the name of a class that was not named before (`kNewClassTag`).
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
-/// Layouts kept.
+/// Largest number of layouts that are kept.
 const MAX_LAYOUTS: usize = 256;
 
-/// A class, and the classes of the objects in one of its own.
+/// The name of a class, and the classes of the objects inside an object of the class.
 type Kind = (String, BTreeSet<String>);
 
-/// Reads the objects of a file; the layout of a class is made when it is first met.
+/// Reads the objects of a file. The layout of a class is made when its first object is read.
 pub struct ObjectReader {
     file: RootFile,
     layouts: Mutex<HashMap<Kind, Arc<ObjectLayout>>>,
 }
 
 impl ObjectReader {
-    /// For the objects of `file`. Reads nothing.
+    /// Makes a reader of the objects of `file`. Nothing is read yet.
     pub fn new(file: RootFile) -> Self {
         Self { file, layouts: Mutex::default() }
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn file(&self) -> &RootFile {
         &self.file
     }
 
-    /// The object of a key as an array of one row, in the form that [`ObjectLayout`] gives its class,
-    /// and the field of that array, named as the key.
+    /// Reads the object of a key as an array with one row, whose type is that of [`ObjectLayout`]. Returns the array
+    /// and its field, which has the name of the key.
     ///
     /// # Errors
-    /// `Unsupported` naming the class, and the member where it is one's, when the file lacks its streamer
-    /// info or the class is streamed in a way of its own; `OutOfSpecification` naming class, member
-    /// and byte of the object when bytes and streamer info disagree; those of
-    /// [`RootFile::payload`].
+    /// `Unsupported` with the class, and with the member if there is one, if the file has no streamer info of the class
+    /// or the class has its own streamer; `OutOfSpecification` with class, member and byte of the object if the bytes
+    /// do not match the streamer info; those of [`RootFile::payload`].
     pub fn read(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
         self.decode(key).in_file(self.file.name()).in_object(&key.path)
     }
 
-    /// As [`ObjectReader::read`], with the bytes that the streamer of the class made: of any class.
+    /// Reads the object of a key as [`ObjectReader::read`] does, but as the bytes that the streamer of the class wrote.
+    /// The class may be any.
     ///
     /// # Errors
     /// Those of [`RootFile::payload`].
@@ -65,14 +65,14 @@ impl ObjectReader {
         let layout = self.layout(&key.class, &payload, key.keylen)?;
         let size = i64::try_from(payload.len()).unwrap_or(i64::MAX);
         let origin = Origin::Object(key.keylen.into());
-        // There is one object, which is no entry of anything.
+        // The only object is not an entry of a tree.
         let array = layout
             .decode_from(&payload, &[0, size], origin)
             .map_err(|error| error.move_entry(|_| None))?;
         Ok((layout.arrow_field(&key.name), array))
     }
 
-    /// The newest version of each class that the file describes.
+    /// Returns the newest version of each class that the file describes.
     ///
     /// # Errors
     /// Those of [`RootFile::streamer_infos`].
@@ -88,12 +88,12 @@ impl ObjectReader {
         Ok(newest.into_values().cloned().collect())
     }
 
-    /// The newest version of a class of ROOT that nyssa knows by heart, for files that leave it out.
+    /// Returns the newest version of a class of ROOT from nyssa's own tables, for files that do not describe it.
     pub fn by_heart(class: &str) -> Option<ClassInfo> {
         known::by_heart(class).last().cloned()
     }
 
-    /// The layout of the class for an object.
+    /// Returns the layout of the class for an object.
     fn layout(&self, class: &str, payload: &[u8], keylen: u16) -> Result<Arc<ObjectLayout>> {
         let infos = self.file.streamer_infos()?;
         let layouts = || self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,7 +101,7 @@ impl ObjectReader {
         if let Some(layout) = layouts().get(&of) {
             return Ok(Arc::clone(layout));
         }
-        // Which versions of the classes that the file leaves out are needed, only the object tells.
+        // Only the object says which versions are needed of classes that the file does not describe.
         if infos.leaves_out(of.1.iter().map(String::as_str).chain([class])) {
             let names = of.1.iter().map(String::as_str);
             let more = infos.left_out((class, payload, keylen), names);
@@ -116,8 +116,8 @@ impl ObjectReader {
     }
 }
 
-/// The classes of the objects that pointers in an object lead to, and perhaps some more: names behind
-/// the mark of a new class, and those with a version in a `TClonesArray`.
+/// Returns the classes of the objects that pointers in an object lead to, and perhaps some more. They are the names
+/// after the mark of a new class, and the names with a version in a `TClonesArray`.
 fn classes(payload: &[u8], infos: &StreamerInfos) -> BTreeSet<String> {
     let described = infos.classes().iter().map(|info| &*info.name);
     let known: HashSet<&str> = described
@@ -141,7 +141,7 @@ fn classes(payload: &[u8], infos: &StreamerInfos) -> BTreeSet<String> {
             let before = &before[at - at.min(longest)..];
             let is_name = |byte: &&u8| byte.is_ascii_graphic() || **byte == b' ';
             let len = before.iter().rev().take_while(is_name).count();
-            // The byte before the name, its length, may look like one of it.
+            // The byte before the name is its length, which may look like a character of the name.
             (before.len() - len..before.len()).for_each(|start| add(&before[start..]));
         }
     }

@@ -1,4 +1,4 @@
-//! What streamed members read as.
+//! Describes the form of the values that streamed members are read as.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use crate::arrow::{self, NONE, Number};
 pub(super) enum Shape {
     /// A number.
     Number(Number),
-    /// A `TDatime`, as a number of 32 bits.
+    /// A `TDatime` as a number of 32 bits.
     Date,
     /// A string.
     Text,
-    /// Bytes that are not taken apart; null for a null pointer.
+    /// Bytes that are not decoded, or null for a null pointer.
     Raw,
     /// A list of any length.
     List(Box<Shape>),
-    /// A list of one length.
+    /// A list of this length.
     Fixed(usize, Box<Shape>),
-    /// Named members.
+    /// A record with named members.
     Record(Vec<(String, Shape)>),
     /// A value or null.
     Optional(Box<Shape>),
-    /// One of several forms; the first, null, is not listed.
+    /// A value of one of several forms, or null. Null is the first one and is not in this list.
     Union(Vec<(String, Shape)>),
 }
 
 impl Shape {
-    /// The Arrow type.
+    /// Returns the Arrow type.
     pub fn data_type(&self) -> DataType {
         match self {
             Self::Number(number) => number.data_type(),
@@ -46,7 +46,7 @@ impl Shape {
         }
     }
 
-    /// The Arrow field of a name.
+    /// Returns the Arrow field with this name.
     pub fn field(&self, name: &str) -> Field {
         match self {
             Self::Text => arrow::field(name, DataType::LargeBinary),
@@ -57,12 +57,12 @@ impl Shape {
         }
     }
 
-    /// The Arrow field of list items.
+    /// Returns the Arrow field of list items.
     pub fn item(&self) -> Arc<Field> {
         Arc::new(self.field("item"))
     }
 
-    /// The fields of a record.
+    /// Returns the fields of a record.
     pub fn record_fields(&self) -> Fields {
         match self {
             Self::Record(members) => {
@@ -72,7 +72,7 @@ impl Shape {
         }
     }
 
-    /// The children of a union with their type ids, which count from 0.
+    /// Returns the children of a union with their type ids, which count from 0.
     pub fn union_fields(&self) -> UnionFields {
         let Self::Union(alternatives) = self else { return UnionFields::empty() };
         let none = Field::new(NONE, DataType::Null, true);
@@ -81,7 +81,7 @@ impl Shape {
     }
 }
 
-/// Arrow's size of a fixed-size list; the compiler lets no larger one through.
+/// Converts the size of a fixed-size list for Arrow. The compiler of layouts refuses sizes that are too large.
 pub(super) fn fixed_size(size: usize) -> i32 {
     i32::try_from(size).unwrap_or(i32::MAX)
 }

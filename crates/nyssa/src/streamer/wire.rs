@@ -1,24 +1,24 @@
-//! What ROOT's streamers write around objects (`TObject`, `TBufferFile`, `TClonesArray`).
+//! The marks and headers that ROOT's streamers write around objects (`TObject`, `TBufferFile`, `TClonesArray`).
 
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 
-/// `TObject::kIsReferenced`: a process id follows the bits.
+/// The bit of an object with the number of its process after the bits (`TObject::kIsReferenced`).
 pub(super) const IS_REFERENCED: u32 = 1 << 4;
-/// `TObject::kHasUUID`: a `TRef` is followed by a string instead of a process id.
+/// The bit of a `TRef` with a string after it instead of the number of a process (`TObject::kHasUUID`).
 pub(super) const HAS_UUID: u32 = 1 << 5;
-/// `TClonesArray::kBypassStreamer`: objects are streamed member by member.
+/// The bit of a `TClonesArray` that streams its objects member by member (`TClonesArray::kBypassStreamer`).
 pub(super) const BYPASS_STREAMER: u32 = 1 << 12;
-/// Version bit of containers that are streamed member by member (`kStreamedMemberWise`).
+/// The bit in the version of a container that is streamed member by member (`kStreamedMemberWise`).
 pub(super) const MEMBER_WISE: u16 = 1 << 14;
-/// Tag of a class that was not named before: its name follows (`kNewClassTag`).
+/// The tag of a class that was not named before, which its name follows (`kNewClassTag`).
 pub(super) const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Mark of a class tag (`kClassMask`).
+/// The bit of a class tag (`kClassMask`).
 pub(super) const CLASS: u32 = 0x8000_0000;
-/// Added to positions so that tags 0 and 1 are free (`kMapOffset`).
+/// The number that is added to a position to make a tag, so that tags 0 and 1 are free (`kMapOffset`).
 pub(super) const TAG_OFFSET: u32 = 2;
 
-/// Appends a byte count and what `fill` appends.
+/// Appends a byte count and the bytes that `fill` appends.
 pub(super) fn counted(
     out: &mut Vec<u8>,
     fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,
@@ -34,7 +34,7 @@ pub(super) fn counted(
     Ok(())
 }
 
-/// Appends a byte count, a class version and what `fill` appends.
+/// Appends a byte count, a class version and the bytes that `fill` appends.
 pub(super) fn versioned(
     out: &mut Vec<u8>,
     version: u16,

@@ -10,7 +10,7 @@ use crate::streamer::node::{Node, Pointer, Symmetric, find};
 use crate::streamer::shape::Shape;
 
 impl Compiler<'_> {
-    /// Classes whose streaming is fixed in ROOT's own code.
+    /// Returns the node of a class that ROOT streams by code of its own; `None` for other classes.
     pub(super) fn builtin(&mut self, name: &str) -> Result<Option<Node>> {
         let builtin = Builtin::of(name).filter(|builtin| !builtin.is_metadata());
         let Some(builtin) = builtin else { return Ok(None) };
@@ -33,7 +33,7 @@ impl Compiler<'_> {
         }))
     }
 
-    /// A `TClonesArray` of objects of a class.
+    /// Makes the node of a `TClonesArray` of objects of a class.
     pub fn clones(&mut self, item: &str) -> Result<Node> {
         let classes = vec![(item.to_owned(), self.class(item)?)];
         let declared = "TClonesArray".to_owned();
@@ -41,7 +41,7 @@ impl Compiler<'_> {
         Ok(Node::Collection(Collection::Clones, Box::new(items)))
     }
 
-    /// A matrix whose class has a base class with streamer info, and elements streamed by hand.
+    /// Makes the node of a symmetric matrix. Its base class has streamer info; its elements have not.
     fn symmetric(&mut self, number: Number) -> Result<Node> {
         let basic = Basic::Plain(number);
         let base = format!("TMatrixTBase<{}>", number.type_name());

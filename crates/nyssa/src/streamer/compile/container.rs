@@ -1,4 +1,4 @@
-//! Containers → nodes: what their items are, by the name of their type.
+//! Makes the nodes of containers from the names of their types.
 
 use super::{Compiler, MAX_ARRAY, refused};
 use crate::arrow::Number;
@@ -13,7 +13,7 @@ use crate::type_name;
 pub(super) const THIS: &str = "This";
 
 impl Compiler<'_> {
-    /// A standard container or string, or a pointer to one, as a member.
+    /// Makes the node of a member that is a standard container or string, or a pointer to one.
     pub(super) fn container(
         &mut self,
         element: &Element,
@@ -46,7 +46,7 @@ impl Compiler<'_> {
         Ok(Node::Container(Box::new(content), dimensions))
     }
 
-    /// Whether a container has items of a class that is being compiled, which have no end as a type.
+    /// Says whether a container has items of a class that is being compiled. The type of such items has no end.
     fn holds_itself(&self, item: &Item) -> bool {
         match item {
             Item::Object(class) => {
@@ -60,11 +60,11 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a member holds that is a container.
+    /// Makes the node of the content of a container that is a member.
     fn content(&mut self, item: Option<&Item>) -> Result<Node> {
         let Some(Item::Sequence(inner)) = item else { return self.item(item) };
         match self.enum_number(inner) {
-            // Whatever their type, enums in a member's own container take 32 bits.
+            // Enums in the container of a member take 32 bits, whatever their type is.
             Some(number) => {
                 let signed = number.is_float() || *number.integers().start() < 0;
                 let number = if signed { Number::Int32 } else { Number::UInt32 };
@@ -74,14 +74,14 @@ impl Compiler<'_> {
         }
     }
 
-    /// The type of the numbers of an enum; `None` for a type that is no enum.
+    /// Returns the type of the numbers of an enum; `None` for a type that is not an enum.
     fn enum_number(&self, item: &Item) -> Option<Number> {
         let Item::Object(class) = item else { return None };
         let name = Some(class).filter(|name| !self.by_name && !self.knows(name))?;
         self.enums.get(&type_name::normalize(name)).copied()
     }
 
-    /// Something in a container.
+    /// Makes the node of an item of a container.
     pub(super) fn item(&mut self, item: Option<&Item>) -> Result<Node> {
         self.nodes += 1;
         Ok(match item {
@@ -91,7 +91,7 @@ impl Compiler<'_> {
             Some(item @ Item::Object(class)) if !self.by_name && !self.knows(class) => {
                 match self.enum_number(item) {
                     Some(number) => Node::Number(Basic::Plain(number)),
-                    // What is always empty has no streamer info.
+                    // A class whose containers are always empty has no streamer info.
                     None => Node::Unknown(class.clone()),
                 }
             }
@@ -113,7 +113,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The checksum of a pair, 0 where no streamer info says it.
+    /// Returns the checksum of a pair, or 0 if there is no streamer info of it.
     fn pair_checksum(&self, first: &Item, second: &Item) -> u32 {
         let pairs = self.order.iter().filter(|name| name.starts_with("pair<"));
         let found = pairs.filter_map(|name| self.classes.get(name)?.first()).find(|info| {
@@ -123,7 +123,7 @@ impl Compiler<'_> {
         found.map_or(0, |info| info.checksum)
     }
 
-    /// A pair as a class.
+    /// Makes the class of a pair.
     pub(super) fn pair(&mut self, class: &str, first: &Item, second: &Item) -> Result<Class> {
         let mut steps = Vec::new();
         for (name, member, item) in [("_0", "first", first), ("_1", "second", second)] {
@@ -149,7 +149,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether two types are the same, however their classes are spelt.
+/// Says whether two types are the same, even if their classes are spelt in different ways.
 fn same(one: &Item, other: &Item) -> bool {
     match (one, other) {
         (Item::Object(one), Item::Object(other)) | (Item::Pointer(one), Item::Pointer(other)) => {
@@ -162,14 +162,14 @@ fn same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// The container that a class of its own is: its streamer info names the class itself, the items stand
-/// in the title (`TStreamerInfo::Build`).
+/// Returns the container type of a class that is a collection. Its streamer info names the class itself, and the title
+/// names the items (`TStreamerInfo::Build`).
 fn items_of_collection(this: &Element) -> Option<String> {
     let end = this.title.starts_with('<').then(|| this.title.rfind('>'))??;
     Some(format!("vector{}", this.title.get(..=end)?))
 }
 
-/// The enum that a member is or has as items, and the type of its numbers. The streamer info of an enum has
+/// Returns the name and the number type of the enum that a member is or has as items. The streamer info of an enum has
 /// the name of the enum and the code of a number.
 pub(super) fn enumerated(element: &Element) -> Option<(String, Number)> {
     let item = Item::parse(&element.type_name)?;
@@ -184,7 +184,7 @@ pub(super) fn enumerated(element: &Element) -> Option<(String, Number)> {
     Some((type_name::normalize(&class), number))
 }
 
-/// The class of which alone there are objects in a container.
+/// Returns the class of the objects in a container if there is only one.
 fn only_class(item: &Item) -> Option<String> {
     match item {
         Item::Object(class) => Some(class.clone()),
@@ -196,7 +196,7 @@ fn only_class(item: &Item) -> Option<String> {
     }
 }
 
-/// Whether a type name is that of a standard container.
+/// Says whether a type is a standard container.
 pub(in crate::streamer) fn is_container(type_name: &str) -> bool {
     matches!(Item::parse(type_name), Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
 }

@@ -1,11 +1,11 @@
-//! Leaves → nodes, where they are no plain elements.
+//! Makes the nodes of branches whose leaves are not simple numbers or arrays of one type.
 
 use super::Compiler;
 use crate::streamer::leaf::LeafNumbers;
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
 impl Compiler<'_> {
-    /// One leaf: a number, or a fixed array of them.
+    /// Makes the node of one leaf.
     pub fn leaf(leaf: &LeafNumbers) -> Node {
         let node = match leaf.basic {
             None => Node::Text,
@@ -17,7 +17,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// All leaves of a branch, one after the other.
+    /// Makes the node of all leaves of a branch.
     pub fn leaves(leaves: &[LeafNumbers]) -> Node {
         let step = |leaf: &LeafNumbers| {
             let item = Self::leaf(leaf);

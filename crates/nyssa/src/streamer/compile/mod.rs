@@ -1,4 +1,4 @@
-//! Streamer info → nodes.
+//! Compiles streamer info to nodes, which say how values are streamed.
 
 mod builtin;
 mod container;
@@ -19,15 +19,15 @@ use crate::streamer::container::Item;
 use crate::streamer::info::{ClassInfo, Element, Form, known};
 use crate::type_name;
 
-/// Members that a class may have in all, with those of the classes in it.
+/// Largest number of members of a class, including the members of the classes in it.
 const MAX_NODES: usize = 20_000;
-/// Classes inside classes deeper than this are refused.
+/// Largest depth of classes inside classes.
 const MAX_DEPTH: usize = 60;
-/// Elements of a fixed array beyond which it is taken for a damaged file.
+/// Largest number of elements of a fixed array. A file with a larger one is damaged.
 const MAX_ARRAY: usize = 1 << 24;
 /// A base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";
-/// Classes known by heart to which pointers may lead in the trees of a file that describes none.
+/// Classes of nyssa's own tables to which pointers may lead in the trees of a file without streamer infos.
 const OBJECTS: [&str; 22] = [
     "TNamed",
     "TObjString",
@@ -52,34 +52,34 @@ const OBJECTS: [&str; 22] = [
     "TProfile",
     "TVectorT<double>",
 ];
-/// The class that every object of ROOT's own collections has as a base.
+/// The base class of all objects in ROOT's own collections.
 const T_OBJECT: &str = "TObject";
 
-/// Makes nodes of the classes of one file.
+/// Compiles the classes of one file to nodes.
 #[derive(Default)]
 pub(super) struct Compiler<'a> {
     classes: HashMap<&'a str, Vec<&'a ClassInfo>>,
-    /// Class names in normal form, to the name that the file uses.
+    /// The names that the file uses, by class name in normal form.
     normal: HashMap<String, &'a str>,
     order: Vec<&'a str>,
     /// The types of the numbers of enums that are members or items, by the enum's name in normal form.
     enums: HashMap<String, Number>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
-    /// The classes that pointers lead to, where that is known.
+    /// The classes that pointers lead to, if they are known.
     met: Option<&'a BTreeSet<String>>,
-    /// Unions of all classes that the one being compiled is in.
+    /// Number of unions of all classes around the class being compiled.
     anys: usize,
     nodes: usize,
-    /// As `nodes`, with those of classes that were given up.
+    /// Number of nodes, including those of classes that were given up.
     effort: usize,
     /// Whether a node refers to other classes by their names, which are looked up when an object is read. Then
-    /// classes may hold themselves, and a member that cannot be read does not spoil its class.
+    /// a class may contain itself, and a class may have a member that cannot be read.
     by_name: bool,
 }
 
 impl<'a> Compiler<'a> {
-    /// A compiler for the classes that `infos` describe.
+    /// Makes a compiler of the classes that `infos` describe.
     pub fn new(infos: &'a [ClassInfo]) -> Self {
         let elements = infos.iter().flat_map(|info| &info.elements);
         let mut enums = HashMap::new();
@@ -91,12 +91,12 @@ impl<'a> Compiler<'a> {
         Self { enums, ..Self::default() }.with(infos)
     }
 
-    /// A compiler whose nodes refer to classes by their names.
+    /// Makes a compiler whose nodes refer to classes by their names.
     pub fn by_name() -> Self {
         Self { by_name: true, ..Self::default() }
     }
 
-    /// Where the file describes no class at all, with those known by heart that are often in trees.
+    /// Adds the classes of nyssa's own tables that are often in trees, if the file describes no class.
     pub fn or_known(self) -> Self {
         if !self.classes.is_empty() {
             return self;
@@ -104,7 +104,7 @@ impl<'a> Compiler<'a> {
         OBJECTS.into_iter().fold(self, |compiler, name| compiler.with(known::by_heart(name)))
     }
 
-    /// With more classes that there may be.
+    /// Adds more classes.
     pub fn with(mut self, infos: &'a [ClassInfo]) -> Self {
         for info in infos {
             let known = self.classes.entry(&info.name).or_default();
@@ -117,21 +117,21 @@ impl<'a> Compiler<'a> {
         self
     }
 
-    /// For another class, with nothing counted yet.
+    /// Resets the compiler for another class.
     pub fn fresh(&mut self) -> &mut Self {
         self.stack.clear();
         (self.anys, self.nodes, self.effort) = (0, 0, 0);
         self
     }
 
-    /// For objects in which pointers lead to no classes but these.
+    /// Sets the classes that pointers lead to.
     pub fn met(mut self, classes: &'a BTreeSet<String>) -> Self {
         self.met = Some(classes);
         self
     }
 
-    /// The node of the first class of `names` that is known. Containers that are no members have no
-    /// header, whatever the file says of them.
+    /// Returns the node of the first class of `names` that is known. A container that is not a member has no header,
+    /// even if the file says so.
     pub fn root(&mut self, names: &[&str]) -> Result<Node> {
         let known = names.iter().find(|name| self.find(name).is_some());
         let name = known.or(names.first()).copied().unwrap_or_default();
@@ -142,8 +142,8 @@ impl<'a> Compiler<'a> {
         self.class(name)
     }
 
-    /// What a branch holds as a whole: a class, in a given version without a header, a container or a
-    /// string.
+    /// Returns the node of a branch with whole values. They are objects of a class, containers or strings. With
+    /// `version`, objects are of this version and have no header.
     pub fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<Node> {
         let item = Item::parse(type_name);
         match &item {
@@ -158,7 +158,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// One member of a class.
+    /// Returns the node of one member of a class.
     pub fn element(&mut self, member: Member<'_>) -> Result<Node> {
         let Member { class, version, checksum, index } = member;
         let (name, infos) = match self.find(class) {
@@ -195,13 +195,13 @@ impl<'a> Compiler<'a> {
         node.in_field(&format!("{class}::{}", element.name))
     }
 
-    /// The file's name of a class it describes.
+    /// Returns the name that the file uses for a class, if it describes the class.
     fn find(&self, name: &str) -> Option<&'a str> {
         let exact = self.classes.get_key_value(name).map(|(name, _)| *name);
         exact.or_else(|| self.normal.get(&type_name::normalize(name)).copied())
     }
 
-    /// Whether there is anything to say about a class.
+    /// Says whether the layout of a class is known.
     fn knows(&self, name: &str) -> bool {
         Builtin::of(name).is_some_and(|builtin| !builtin.is_metadata())
             || name.starts_with("TArray")
@@ -210,7 +210,7 @@ impl<'a> Compiler<'a> {
             || is_container(name)
     }
 
-    /// An object of a class, embedded or behind a tag.
+    /// Returns the node of an object of a class.
     fn class(&mut self, name: &str) -> Result<Node> {
         let name = name.trim();
         let name = name.strip_prefix("const ").unwrap_or(name);
@@ -234,7 +234,7 @@ impl<'a> Compiler<'a> {
             return Ok(Node::Object(Box::new(self.pair(name, &first, &second)?)));
         }
         let Some(name) = self.find(name) else {
-            // A container that is no member, or one of old, has no header.
+            // A container that is not a member, or is from an old file, has no header.
             if is_container(name) {
                 let item = Item::parse(name);
                 return self.item(item.as_ref());
@@ -251,14 +251,14 @@ impl<'a> Compiler<'a> {
         self.described(name, infos)
     }
 
-    /// A class by its streamer infos.
+    /// Returns the node of a class from its streamer infos.
     fn described(&mut self, name: &str, infos: Vec<&ClassInfo>) -> Result<Node> {
         if self.stack.iter().any(|outer| outer == name) {
             return Err(Error::unsupported(format!("class {name} holds itself")));
         }
         self.stack.push(name.to_owned());
         let node = match infos.first().map(|info| info.elements.as_slice()) {
-            // Of a class that is a collection nothing else is told.
+            // The streamer info of a collection class has no other member.
             Some([this]) if this.name == THIS => self.member(this),
             _ => self.versions(name, infos).map(|class| Node::Object(Box::new(class))),
         };
@@ -273,7 +273,7 @@ impl<'a> Compiler<'a> {
         for info in infos {
             match self.version(info) {
                 Ok(version) => versions.push(version),
-                // An old version that cannot be read matters only where it is met.
+                // An old version that cannot be read is an error only for objects of this version.
                 Err(error) if !versions.is_empty() && error.kind() == Kind::Unsupported => versions
                     .push(Version {
                         version: info.version,
@@ -290,7 +290,7 @@ impl<'a> Compiler<'a> {
         Ok(class)
     }
 
-    /// One version of a class.
+    /// Returns one version of a class.
     pub fn version(&mut self, info: &ClassInfo) -> Result<Version> {
         let mut steps: Vec<Step> = Vec::new();
         let mut bases = 0;
@@ -323,7 +323,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// A member that is no base class.
+    /// Returns the node of a member that is not a base class.
     fn member(&mut self, element: &Element) -> Result<Node> {
         self.nodes += 1;
         self.effort += 1;
@@ -362,7 +362,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The members of one version of a class, which others do not matter for.
+/// Returns the node of the members of one version of a class, whatever the other versions have.
 fn members(mut class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Node> {
     let versions = &mut class.versions;
     let index = versions
@@ -378,7 +378,7 @@ fn members(mut class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Nod
     })?;
     if versions.len() > 1 {
         let mut only = versions.swap_remove(index);
-        // It has the shape of its own; what could not be compiled has no steps.
+        // It has its own shape. A version that could not be compiled has no steps.
         only.conflict = only.conflict.filter(|_| only.steps.is_empty());
         *versions = vec![only];
         class.align();
@@ -386,7 +386,7 @@ fn members(mut class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Nod
     Ok(Node::Members(class, 0))
 }
 
-/// Sizes of an array, outermost first; `None` for what is no array.
+/// Returns the dimensions of an array, outermost first; `None` for a member that is not an array.
 fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
     if element.array_length == 0 {
         return Ok(None);
@@ -405,7 +405,8 @@ fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
     }
 }
 
-/// An array with a counter, which is one of the `steps` before it or else a member of a base class.
+/// Returns the node of an array with a counter. The counter is one of the `steps` before it, or a member of a base
+/// class.
 fn named_counter(info: &ClassInfo, element: &Element, steps: &[Step], counted: Counted) -> Node {
     let own = steps.iter().position(|step| step.name == counted.name);
     let counted = Counted { counter: own.into_iter().collect(), ..counted };

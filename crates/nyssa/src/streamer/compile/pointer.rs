@@ -1,4 +1,4 @@
-//! Where pointers may lead: to a class and those derived from it.
+//! Finds the classes that pointers may lead to: the class of the pointer and the classes derived from it.
 
 use std::collections::HashSet;
 
@@ -7,28 +7,29 @@ use crate::error::Result;
 use crate::streamer::builtin::Builtin;
 use crate::streamer::node::{Node, Pointer};
 
-/// Classes that a union may have: its type ids have 8 bits, and more help nobody.
+/// Largest number of classes in a union. Its type ids have 8 bits.
 const MAX_CLASSES: usize = 64;
-/// Unions of all classes in one another, where it is not known which classes there are (of many, of few),
-/// and where it is.
+/// Largest depth of unions of all classes in each other, if the file has many classes.
 const MAX_ANYS: usize = 1;
+/// Largest depth of unions of all classes in each other, if the file has few classes.
 const MAX_ANYS_FEW: usize = 2;
+/// Largest depth of unions of all classes in each other, if the classes that pointers lead to are known.
 const MAX_ANYS_MET: usize = 4;
-/// What classes of trees begin with.
+/// The first letters of the names of the classes of trees.
 const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
-/// So many classes are few.
+/// Largest number of classes that counts as few.
 const FEW_CLASSES: usize = 12;
-/// Members that a class may have in all beyond which objects behind pointers stay bytes, so that there is
-/// room for its own.
+/// Number of members of a class above which objects behind pointers are kept as bytes. The class then has room for its
+/// own members.
 const MAX_BEHIND: usize = MAX_NODES / 2;
-/// Members and classes looked at after which objects behind pointers stay bytes.
+/// Number of compiled nodes above which objects behind pointers are kept as bytes.
 const MAX_EFFORT: usize = 200_000;
 
-/// A class of which streamer infos say nothing, and those derived from it.
+/// A class that streamer infos do not describe. Its name is also the start of the names of its derived classes.
 const T_ARRAY: &str = "TArray";
 
 impl Compiler<'_> {
-    /// A pointer to an object of a class or of one derived from it.
+    /// Makes the node of a pointer to an object of a class or of a class derived from it.
     pub(super) fn pointer(&mut self, declared: &str) -> Result<Node> {
         let declared = declared.strip_prefix("const ").unwrap_or(declared).trim();
         if self.by_name {
@@ -57,7 +58,7 @@ impl Compiler<'_> {
         let mut classes = Vec::new();
         if names.len() <= MAX_CLASSES {
             for name in names {
-                // A pointer that is always null leads to nothing that has streamer info.
+                // The class of a pointer that is always null has no streamer info.
                 if name == own && self.knows(name) {
                     classes.push((name.to_owned(), self.class(name)?));
                 } else if name != own {
@@ -70,7 +71,7 @@ impl Compiler<'_> {
         Ok(Node::Pointer(Box::new(Pointer { declared, classes, open, bare: false })))
     }
 
-    /// A pointer to an object in a counted array of them.
+    /// Makes the node of a pointer in an array of pointers with a counter.
     pub(super) fn item_pointer(&mut self, declared: &str) -> Result<Node> {
         let mut node = self.pointer(declared)?;
         if let Node::Pointer(pointer) = &mut node {
@@ -79,7 +80,7 @@ impl Compiler<'_> {
         Ok(node)
     }
 
-    /// A pointer to any object.
+    /// Makes a pointer to an object of any class.
     pub(super) fn any(&mut self) -> Pointer {
         let mut classes = Vec::new();
         let known = Builtin::collections()
@@ -109,7 +110,7 @@ impl Compiler<'_> {
         Pointer { declared: T_OBJECT.to_owned(), classes, open: true, bare: false }
     }
 
-    /// A class that a pointer may lead to, none where its objects are kept as bytes.
+    /// Returns the node of a class that a pointer may lead to; `None` if its objects are kept as bytes.
     fn behind(&mut self, name: &str) -> Option<(String, Node)> {
         if self.effort >= MAX_EFFORT {
             return None;
@@ -122,8 +123,7 @@ impl Compiler<'_> {
         Some((name.to_owned(), node?))
     }
 
-    /// Whether pointers may lead to objects of a class. The classes of a tree are in all files with trees,
-    /// but not in its entries.
+    /// Says whether pointers may lead to objects of a class. The classes of a tree itself are never in its entries.
     fn may_be(&self, class: &str) -> bool {
         match self.met {
             Some(met) => met.contains(class),
@@ -131,7 +131,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether class `name` has `base` as a base class.
+    /// Says whether the class `name` has `base` as a base class.
     fn is_derived(&self, name: &str, base: &str) -> bool {
         let mut seen = HashSet::new();
         let mut next = vec![name];

@@ -1,4 +1,4 @@
-//! Objects that are kept as bytes: where in them are references.
+//! Finds the references in objects that are kept as bytes.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::streamer::marks::Marks;
 use crate::streamer::node::Carried;
 
 impl Decoder<'_> {
-    /// All of an entry, moved to where it is alone.
+    /// Appends the bytes of an entry as if it were alone in its buffer.
     pub(super) fn carried(&mut self, carried: &Carried, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
         let bytes = start.remaining();
@@ -24,7 +24,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Finds what `marks` are to tell.
+    /// Finds the places that `marks` holds.
     fn walk(&mut self, carried: &Carried) -> Result<()> {
         self.node(&carried.layout.node, &mut Column::new(&carried.layout.shape))?;
         if !self.cursor.remaining().is_empty() {
@@ -48,7 +48,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// An object of a class that is somewhere in the node.
+    /// Finds the places in an object whose class is somewhere in the node.
     fn walk_inner(&mut self, carried: &Carried, class: &str, range: &Range<usize>) -> Result<()> {
         let class =
             carried.layout.node.class(class).ok_or_else(|| Error::unsupported("another class"))?;

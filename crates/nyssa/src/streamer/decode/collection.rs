@@ -1,4 +1,4 @@
-//! ROOT's own collections.
+//! Decodes ROOT's own collections.
 
 use super::Decoder;
 use super::header::unknown_version;
@@ -12,7 +12,7 @@ use crate::streamer::number;
 use crate::streamer::wire::BYPASS_STREAMER;
 
 impl Decoder<'_> {
-    /// A collection, with its items.
+    /// Decodes a collection with its items.
     pub(super) fn collection(
         &mut self,
         kind: Collection,
@@ -75,7 +75,7 @@ impl Decoder<'_> {
         self.finish(&items.declared, &header, &start)
     }
 
-    /// The option with which an item was added to a list.
+    /// Skips the option with which an item was added to a list.
     fn list_option(&mut self, version: u16) -> Result<()> {
         if version > 3 {
             let short = self.cursor.u8()?;
@@ -89,7 +89,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A `TClonesArray` behind its name.
+    /// Decodes a `TClonesArray` after its name.
     fn clones(
         &mut self,
         items: &Pointer,
@@ -104,7 +104,7 @@ impl Decoder<'_> {
         let (class, version) = class_version.split_once(';').unwrap_or((&class_version, ""));
         if count == 0 {
             self.push_list(list, |_, _| Ok(()))?;
-            // The headers of the containers that items would have are there all the same.
+            // Without items, the headers of their containers are still there.
             return end.map_or(Ok(()), |end| self.cursor.seek(end));
         }
         let known = items.classes.iter().position(|(name, _)| name == class);

@@ -1,4 +1,4 @@
-//! Standard containers as members.
+//! Decodes standard containers that are members.
 
 use super::{Decoder, innermost};
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::streamer::node::Node;
 use crate::streamer::wire::MEMBER_WISE;
 
 impl Decoder<'_> {
-    /// The containers of `count` objects behind one version header.
+    /// Decodes the containers of `count` objects, which have one version header.
     pub(super) fn container(
         &mut self,
         content: &Node,
@@ -59,7 +59,7 @@ impl Decoder<'_> {
         self.finish("container", &header, &start)
     }
 
-    /// A container that is not taken apart, with its header, as bytes.
+    /// Appends the bytes of a container that is not decoded, with its header.
     pub(super) fn opaque(&mut self, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
         let end = self.cursor.version_header()?.end;
@@ -73,7 +73,7 @@ impl Decoder<'_> {
     }
 }
 
-/// What makes up the items of a container: a class, or for a map itself.
+/// Returns the node of the items of a container, which for a map is the map itself.
 fn items(content: &Node) -> Option<&Node> {
     match content {
         Node::Sequence(item) => Some(item),

@@ -1,4 +1,4 @@
-//! What version headers say.
+//! Decodes version headers.
 
 use super::Decoder;
 use crate::cursor::{Cursor, VersionHeader};
@@ -6,13 +6,13 @@ use crate::error::{Error, Kind, Result};
 use crate::streamer::info::known;
 use crate::streamer::node::{Class, Node, Version};
 
-/// Of all objects of ROOT (`TObject::Streamer`).
+/// The class version of all `TObject`s (`TObject::Streamer`).
 const T_OBJECT_VERSION: u16 = 1;
-/// Mark of the upper half of a byte count.
+/// The bit that marks the upper half of a byte count.
 const BYTE_COUNT: u16 = 1 << 14;
 
 impl Decoder<'_> {
-    /// The version that a header names, by number or by the checksum that follows.
+    /// Returns the version that a header names by its number or by the checksum that follows.
     pub(super) fn class_version<'c>(
         &mut self,
         class: &'c Class,
@@ -39,7 +39,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The version of an object behind its header.
+    /// Returns the version of an object after its header.
     pub(super) fn object_version<'c>(
         &mut self,
         class: &'c Class,
@@ -47,16 +47,16 @@ impl Decoder<'_> {
     ) -> Result<&'c Version> {
         let empty = header.end == Some(self.cursor.position());
         match class.versions.first() {
-            // Without room for a checksum there are no members either.
+            // If there is no room for a checksum, there are no members.
             Some(newest) if empty && header.version == 0 => Ok(newest),
             _ => self.class_version(class, header.version),
         }
     }
 
-    /// Whether an object that has no byte count has no version either, where the cursor is behind what
-    /// would be that: so it is where some versions of ROOT wrote classes without dictionary, and for
-    /// classes without members (`TBufferFile::ReadClassEmulated`). Where an object begins with its
-    /// `TObject`, that one's version comes instead.
+    /// Says whether an object without a byte count has no version either. The cursor is after the bytes that would be
+    /// the version. Some versions of ROOT write classes without a dictionary in this way, and classes without members
+    /// (`TBufferFile::ReadClassEmulated`). If the object begins with its `TObject`, the version of this one comes
+    /// first.
     pub(super) fn headless(&self, class: &Class) -> bool {
         let Some(newest) = class.versions.first() else { return false };
         match newest.steps.first().map(|step| &step.node) {
@@ -69,7 +69,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Checks that an object ends where its header says.
+    /// Checks that an object ends at the byte that its header says.
     pub(super) fn finish(
         &self,
         class: &str,
@@ -86,8 +86,7 @@ impl Decoder<'_> {
     }
 }
 
-/// What else may be the case where the bytes of an object are not those of its class; nothing for
-/// classes of ROOT.
+/// Returns another possible reason why the bytes of an object do not match its class. It is empty for classes of ROOT.
 fn own_streamer(class: &str, who: &str) -> String {
     if known::is_known(class) || class.starts_with("TStreamer") {
         return String::new();
@@ -98,7 +97,7 @@ fn own_streamer(class: &str, who: &str) -> String {
     )
 }
 
-/// An error of the bytes of a value, with what else may be the case.
+/// Adds another possible reason to an error in the bytes of a value.
 pub(super) fn of_value(node: &Node, error: Error) -> Error {
     let (Node::Object(class) | Node::Members(class, _), Kind::OutOfSpecification) =
         (node, error.kind())
@@ -111,7 +110,7 @@ pub(super) fn of_value(node: &Node, error: Error) -> Error {
     Error::new(error.kind(), message).at(|fill| *fill = place)
 }
 
-/// Of a version that the streamer infos do not describe.
+/// Returns the error for a version that the streamer infos do not describe.
 pub(super) fn unknown_version(class: &Class, version: &str) -> Error {
     let known: Vec<String> =
         class.versions.iter().map(|version| version.version.to_string()).collect();

@@ -1,20 +1,20 @@
-//! Objects of a class: one, or the members of many in turn.
+//! Decodes the members of one object, or each member of many objects in turn.
 
 use super::{Decoder, innermost};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::column::{Column, mismatch};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
-/// Most items without any members, which take no bytes, in a container: the bytes of the file say
-/// nothing against more.
+/// Largest number of items in a container if the items have no members. Such items take no bytes, so that the size of
+/// the file gives no limit.
 const MAX_EMPTY: usize = 1 << 20;
 
-/// How many objects have their members read together.
+/// The objects whose members are read together.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
-    /// One, with all its members in turn.
+    /// One object with all its members in turn.
     One,
-    /// So many, member by member.
+    /// This number of objects, member by member.
     Many(usize),
 }
 
@@ -28,7 +28,7 @@ impl Rows {
 }
 
 impl Decoder<'_> {
-    /// An object with its version header.
+    /// Decodes an object with its version header.
     pub(super) fn object(&mut self, class: &Class, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
@@ -42,7 +42,7 @@ impl Decoder<'_> {
         self.finish(&class.name, &header, &start)
     }
 
-    /// The members of one object, or of many: the first of all, then the second, ...
+    /// Decodes the members of one object, or of many objects: the first member of all, then the second, ...
     pub(super) fn members(
         &mut self,
         class: &Class,
@@ -68,7 +68,7 @@ impl Decoder<'_> {
                     Some(member) => self.member(step, member, rows),
                     None => Err(mismatch()),
                 },
-                // Not in the version that gives the shape: read to get past it.
+                // The shape lacks this member. It is read only to find the next one.
                 (_, None) => self.member(step, &mut Column::new(&step.node.shape()), rows),
             };
             read.in_field(&step.place)?;
@@ -82,7 +82,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// One member of one object or of many.
+    /// Decodes one member of one object or of many objects.
     fn member(&mut self, step: &Step, column: &mut Column, rows: Rows) -> Result<()> {
         match (rows, &step.node) {
             // `TNamed` streams itself, as `TObject` does.
@@ -99,7 +99,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// A member that is no base class: of one object, or of many in turn.
+    /// Decodes a member that is not a base class, of one object or of many objects in turn.
     pub(super) fn value(&mut self, node: &Node, column: &mut Column, rows: Rows) -> Result<()> {
         match (rows, node) {
             (Rows::One, node) => self.node(node, column),
@@ -110,8 +110,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Counted arrays that are all of an entry: the length of numbers follows from the bytes, others
-    /// from another branch.
+    /// Decodes arrays with a counter that take all bytes of an entry. The number of bytes gives the length of an array
+    /// of numbers. For other arrays another branch gives it.
     pub(super) fn counted_entry(
         &mut self,
         counted: &Counted,
@@ -147,7 +147,7 @@ impl Decoder<'_> {
         header.map_or(Ok(()), |header| self.finish("array", &header, &start))
     }
 
-    /// What is behind pointers with a counter, for the objects in `rows`.
+    /// Decodes the arrays behind pointers with a counter, for the objects in `rows`.
     fn counted(
         &mut self,
         counted: &Counted,
@@ -164,7 +164,7 @@ impl Decoder<'_> {
                 .and_then(|(first, rest)| members.get(*first)?.count(rest, row))
                 .and_then(|count| usize::try_from(count).ok())
                 .ok_or_else(|| self.cursor.error("the counter of an array is negative"))?;
-            // Numbers have a byte that is zero for a null pointer, whatever the counter says.
+            // A byte before the numbers is zero for a null pointer, whatever the counter says.
             let null = !counted.objects && !counted.bare && self.cursor.u8()? == 0;
             let count = if null { 0 } else { count };
             let column = members.get_mut(target).ok_or_else(mismatch)?;
@@ -176,7 +176,7 @@ impl Decoder<'_> {
         header.map_or(Ok(()), |header| self.finish("array", &header, &start))
     }
 
-    /// Items streamed member by member.
+    /// Decodes items that are streamed member by member.
     pub(super) fn many_by_member(
         &mut self,
         class: &Class,
@@ -188,7 +188,7 @@ impl Decoder<'_> {
         if count > left && !(version.is_empty() && count <= MAX_EMPTY) {
             return Err(self.cursor.error(format!("{count} items in {left} bytes")));
         }
-        // Without items not even the headers of their containers are there.
+        // Without items, the headers of their containers are not there either.
         if count == 0 {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Bytes of streamed objects → columns.
+//! Decodes the bytes of streamed objects into columns.
 //!
 //! ```text
 //! object          version header, base classes and members in order
@@ -32,31 +32,30 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Place, Result};
 use crate::streamer::basic::Basic;
 
-/// References may repeat so many bytes of objects per byte of input, and some.
+/// Number of bytes of objects that references may repeat for each byte of input.
 const REPEATED_PER_BYTE: usize = 16;
 const REPEATED_SPARE: usize = 1 << 20;
-/// Null pointers, and members that an old version lacks, may take so many values per byte of input,
-/// and some.
+/// Number of values that null pointers, and members that an old version lacks, may take for each byte of input.
 const DEFAULTS_PER_BYTE: usize = 64;
 const DEFAULTS_SPARE: usize = 1 << 24;
 
 /// Decodes object by object.
 pub(super) struct Decoder<'a> {
     cursor: Cursor<'a>,
-    /// Bytes before the object at the cursor, in those that references count in.
+    /// Position of the object at the cursor, as references count it.
     origin: usize,
-    /// Bytes that references may still repeat.
+    /// Number of bytes that references may still repeat.
     repeats: usize,
-    /// Values that may still stand for what is not there.
+    /// Number of values that null pointers and missing members may still take.
     defaults: usize,
-    /// References being followed.
+    /// Number of references that are being followed.
     depth: usize,
-    /// Where references are, for objects that are kept as bytes: they are then not followed.
+    /// The places of references in objects that are kept as bytes. Such references are not followed.
     marks: Option<Marks>,
 }
 
 impl<'a> Decoder<'a> {
-    /// For `size` bytes of objects in all.
+    /// Makes a decoder for `size` bytes of objects.
     pub fn new(size: usize) -> Self {
         let room = |per_byte, spare| size.saturating_mul(per_byte).saturating_add(spare);
         Self {
@@ -69,7 +68,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The object between two offsets.
+    /// Decodes the object between two offsets.
     pub fn object_at(
         &mut self,
         node: &Node,
@@ -89,8 +88,8 @@ impl<'a> Decoder<'a> {
             .map_err(|error| header::of_value(node, error))
     }
 
-    /// The entry of a branch between two offsets: one value, or those of so many items. `lengths`
-    /// are those of the counted arrays to come.
+    /// Decodes the entry of a branch between two offsets, which is one value or the values of `many` items. `lengths`
+    /// are the lengths of the arrays that follow.
     #[allow(clippy::too_many_arguments)]
     pub fn entry_at(
         &mut self,
@@ -104,10 +103,10 @@ impl<'a> Decoder<'a> {
     ) -> Result<()> {
         let rows = items.map_or(Rows::One, Rows::Many);
         self.within(bytes, Some(range), origin, |decoder| match node {
-            // Some versions of ROOT write the header of containers all the same.
+            // Some versions of ROOT write the header of containers here, too.
             _ if items == Some(0) && decoder.cursor.remaining().is_empty() => Ok(()),
-            // The bits of objects that are referred to, as old versions of ROOT split them: without the
-            // process that would follow.
+            // Old versions of ROOT write the bits of referenced objects in split branches without the number of
+            // the process.
             Node::Number(Basic::Bits)
                 if decoder.cursor.remaining().len() == 4 * items.unwrap_or(1) =>
             {
@@ -132,7 +131,7 @@ impl<'a> Decoder<'a> {
         .map_err(|error| header::of_value(node, error))
     }
 
-    /// Runs `read` on the bytes between two offsets, all of which it has to take.
+    /// Runs `read` on the bytes between two offsets. It has to read all of them.
     fn within(
         &mut self,
         bytes: &'a [u8],
@@ -157,7 +156,7 @@ impl<'a> Decoder<'a> {
             .map_err(in_object)
     }
 
-    /// One value.
+    /// Decodes one value.
     fn node(&mut self, node: &Node, column: &mut Column) -> Result<()> {
         match node {
             Node::Number(basic) => number::read(*basic, &mut self.cursor, 1, column),
@@ -208,7 +207,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// `count` values one after the other.
+    /// Decodes `count` values.
     fn many(&mut self, node: &Node, column: &mut Column, count: usize) -> Result<()> {
         if let Node::Number(basic) = node {
             return number::read(*basic, &mut self.cursor, count, column);
@@ -238,7 +237,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Appends `count` times zero, nothing, or null.
+    /// Appends `count` zeros, empty lists or nulls.
     fn push_defaults(&mut self, column: &mut Column, count: usize) -> Result<()> {
         let values = column.default_size().saturating_mul(count);
         self.defaults = self.defaults.checked_sub(values).ok_or_else(|| {
@@ -281,7 +280,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The column of the innermost items of one array, and their number.
+/// Returns the column of the innermost items of an array, and their number.
 fn innermost<'c>(
     mut column: &'c mut Column,
     dimensions: &[usize],
@@ -296,7 +295,7 @@ fn innermost<'c>(
     Ok((column, count))
 }
 
-/// The column of child `index` of a union, after `count` values of it are announced.
+/// Adds `count` rows of child `index` to a union, and returns the column of this child for their values.
 fn alternative(column: &mut Column, index: usize, count: usize) -> Result<&mut Column> {
     let Column::Union { ids, offsets, children, .. } = column else { return Err(mismatch()) };
     let child = children.get_mut(index).ok_or_else(mismatch)?;
@@ -308,7 +307,7 @@ fn alternative(column: &mut Column, index: usize, count: usize) -> Result<&mut C
     Ok(child)
 }
 
-/// Puts the member and the byte of the object into the message: the place is that of the object.
+/// Puts the member and the byte of the object into the message, since the place of the error is the object.
 fn in_object(error: Error) -> Error {
     let Place { field, offset, .. } = error.place().clone();
     let mut message = error.message().to_owned();

@@ -1,8 +1,7 @@
-//! Pointers to objects, by tags.
+//! Decodes pointers to objects by their tags.
 //!
-//! A tag is 0 for null, a byte count before a new object, or the place of one that was seen before:
-//! 2 more than its offset in the bytes that the origin tells. Classes are referred to alike, with a
-//! mark.
+//! A tag is 0 for null, a byte count before a new object, or the place of an object that was seen before. The place is
+//! 2 more than the offset from the origin of references. References to classes are the same with a mark.
 
 use super::{Decoder, alternative};
 use crate::cursor::{BYTE_COUNT, Cursor};
@@ -17,7 +16,7 @@ const WHOLE: u32 = 1;
 const MAX_DEPTH: usize = 100;
 
 impl Decoder<'_> {
-    /// A pointer: null, a new object, or one seen before.
+    /// Decodes a pointer, which is null, a new object, or an object that was seen before.
     pub(super) fn pointer(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
@@ -75,7 +74,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// An object of the pointer's own class, without a tag.
+    /// Decodes an object without a tag, which is of the class of the pointer.
     fn bare(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
         let own = pointer.classes.iter().position(|(name, _)| *name == pointer.declared);
         let own = own.ok_or_else(|| {
@@ -87,13 +86,13 @@ impl Decoder<'_> {
         self.object_of(pointer, own, column)
     }
 
-    /// An object of one of the pointer's classes.
+    /// Decodes an object of one of the classes of the pointer.
     fn object_of(&mut self, pointer: &Pointer, index: usize, column: &mut Column) -> Result<()> {
         let (_, node) = pointer.classes.get(index).ok_or_else(mismatch)?;
         self.node(node, objects(pointer, column, index, 1)?)
     }
 
-    /// Bytes of an object that is not taken apart.
+    /// Appends the bytes of an object that is not decoded.
     fn push_raw(&self, pointer: &Pointer, column: &mut Column, bytes: &[u8]) -> Result<()> {
         match pointer.form() {
             Form::Union => alternative(column, pointer.classes.len(), 1)?.push_bytes(bytes),
@@ -102,13 +101,13 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// What a tag before `start` refers to, as a position in the object.
+    /// Returns the position in the object that a tag before `start` refers to.
     fn place(&self, tag: u32, start: &Cursor<'_>) -> Option<usize> {
         let place = (tag.checked_sub(TAG_OFFSET)? as usize).checked_sub(self.origin)?;
         (place < start.position()).then_some(place)
     }
 
-    /// A pointer to an object that an earlier pointer brought.
+    /// Decodes a pointer to an object that an earlier pointer led to.
     fn reference(
         &mut self,
         pointer: &Pointer,
@@ -117,7 +116,7 @@ impl Decoder<'_> {
         start: &Cursor<'_>,
     ) -> Result<()> {
         if tag == WHOLE && pointer.open {
-            // It cannot be within itself: the tag stands for it.
+            // An object cannot contain itself.
             self.push_raw(pointer, column, &tag.to_be_bytes())?;
             return Ok(());
         }
@@ -141,7 +140,7 @@ impl Decoder<'_> {
         read
     }
 
-    /// The class that the next tag names or refers to.
+    /// Returns the class that the next tag names or refers to.
     fn class_name(&mut self) -> Result<String> {
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
@@ -177,7 +176,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The column of objects of one of the classes, after `count` of them are announced.
+/// Adds `count` objects of one of the classes, and returns the column for them.
 pub(super) fn objects<'c>(
     items: &Pointer,
     column: &'c mut Column,

@@ -1,4 +1,4 @@
-//! Classes that ROOT streams by code of their own.
+//! Decodes classes that ROOT streams by code of their own.
 
 use super::Decoder;
 use crate::arrow::Number;
@@ -10,7 +10,7 @@ use crate::streamer::number;
 use crate::streamer::wire::{HAS_UUID, IS_REFERENCED};
 
 impl Decoder<'_> {
-    /// Reads a `TObject`; its bits.
+    /// Reads a `TObject` and returns its bits.
     pub(super) fn t_object(&mut self, column: &mut Column) -> Result<u32> {
         self.cursor.version_header()?;
         let identifier = self.cursor.be_u32()?;
@@ -58,7 +58,7 @@ impl Decoder<'_> {
         self.finish("TRefArray", &header, &start)
     }
 
-    /// Reads a `TMatrixTSym`: its base class, then row by row what is on and right of the diagonal.
+    /// Reads a `TMatrixTSym`: its base class, then the elements on and right of the diagonal row by row.
     pub(super) fn symmetric(&mut self, matrix: &Symmetric, column: &mut Column) -> Result<()> {
         let Column::Record { len, members } = column else { return Err(mismatch()) };
         let [base, elements] = members.as_mut_slice() else { return Err(mismatch()) };
@@ -66,7 +66,7 @@ impl Decoder<'_> {
         self.object(&matrix.base, base)?;
         let rows = base.count(&matrix.rows, row).and_then(|rows| usize::try_from(rows).ok());
         let rows = rows.ok_or_else(|| self.cursor.error("a matrix of a negative size"))?;
-        // Half of them, twice as long at least.
+        // At least half of the elements are stored.
         let left = self.cursor.remaining().len();
         if rows.checked_mul(rows).is_none_or(|count| count / 2 > left) {
             return Err(self.cursor.error(format!("{rows} rows of a matrix in {left} bytes")));
@@ -77,7 +77,7 @@ impl Decoder<'_> {
             for row in 0..rows {
                 for column in 0..rows {
                     let (low, high) = (row.min(column), row.max(column));
-                    // The rows before have `rows`, `rows - 1`, ... elements.
+                    // The rows before this one have `rows`, `rows - 1`, ... elements.
                     let index = low * rows - low * (low + 1) / 2 + high;
                     decoder.cursor.seek(at + index * size)?;
                     number::read(matrix.basic, &mut decoder.cursor, 1, items)?;

@@ -1,4 +1,4 @@
-//! What writing wants to know of classes.
+//! Properties of classes that the encoder needs.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ impl Class {
         self.versions.first().map_or(&[], |version| &version.steps)
     }
 
-    /// Whether it is derived from `TObject`, so that it has a version of its own.
+    /// Says whether the class is derived from `TObject`. Such a class has a version of its own.
     pub(super) fn is_t_object(&self) -> bool {
         self.steps().iter().any(|step| match &step.node {
             Node::TObject => step.name.starts_with(":_"),
@@ -19,7 +19,7 @@ impl Class {
         })
     }
 
-    /// Whether its objects have pointers, or anything that may have.
+    /// Says whether its objects have, or may have, pointers.
     pub(super) fn has_pointers(&self) -> bool {
         self.points(&self.name)
     }
@@ -28,8 +28,8 @@ impl Class {
         self.steps().iter().any(|step| points(&step.node, class))
     }
 
-    /// Whether containers of it are written member by member, which ROOT does with all classes that it
-    /// streams by their streamer info. Of its own classes some have streamers by hand.
+    /// Says whether containers of the class are written member by member. ROOT does so with all classes that it streams
+    /// by their streamer info, but some of its own classes have other streamers.
     pub(super) fn splits(&self) -> bool {
         let own = matches!(self.name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
         !own && !self.steps().iter().any(|step| match &step.node {
@@ -40,7 +40,7 @@ impl Class {
     }
 }
 
-/// Whether an object of `class` has pointers in this part of it.
+/// Says whether an object of `class` has pointers in this node.
 fn points(node: &Node, class: &str) -> bool {
     match node {
         Node::Number(..)
@@ -57,7 +57,7 @@ fn points(node: &Node, class: &str) -> bool {
         }
         Node::Counted(counted) => points(&counted.item, class),
         Node::Map(pair) => points(&pair.key, class) || points(&pair.value, class),
-        // What else the class has decides for the objects of it in this.
+        // The other members of the class decide.
         Node::Opaque(inner) => inner.as_deref() != Some(class),
         Node::Unknown(_)
         | Node::Pointer(_)
@@ -111,7 +111,7 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
             }
             for (name, node) in &pointer.classes {
                 collect(node, names);
-                // Also those that no streamer info says how to write.
+                // These include classes that no streamer info describes.
                 names.insert(name);
             }
         }

@@ -1,4 +1,4 @@
-//! ROOT's own collections.
+//! Encodes ROOT's own collections.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::streamer::basic::Basic;
 use crate::streamer::node::{Class, Collection, Node, Pointer};
 use crate::streamer::wire::BYPASS_STREAMER;
 
-/// The class that ROOT is told of an array without items when no name says it.
+/// The class that is written for an array without items if its name does not contain the class.
 const ANY: &str = "TObject;1";
 
 impl Collection {
@@ -26,7 +26,7 @@ impl Collection {
 }
 
 impl<'n> Encoder<'n> {
-    /// A collection, with its items.
+    /// Writes a collection with its items.
     pub(super) fn collection(
         &mut self,
         kind: Collection,
@@ -89,7 +89,7 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// A `TClonesArray` of which nothing but the items is known: the rest as in a new one.
+    /// Writes a `TClonesArray` of which only the items are known. The rest is that of a new array.
     fn split_clones(
         &mut self,
         items: &'n Pointer,
@@ -117,7 +117,7 @@ impl<'n> Encoder<'n> {
         self.text(format!("{name};{version}").as_bytes())
     }
 
-    /// Writes the class of a `TClonesArray`'s items; it and its number, if there are any.
+    /// Writes the class of the items of a `TClonesArray`. If there are items, returns the class and its number.
     fn clones_class(
         &mut self,
         items: &'n Pointer,
@@ -152,7 +152,7 @@ impl<'n> Encoder<'n> {
         }
     }
 
-    /// The items of a `TClonesArray`.
+    /// Writes the items of a `TClonesArray`.
     fn clones(
         &mut self,
         class: &'n Class,
@@ -180,7 +180,7 @@ impl<'n> Encoder<'n> {
             }
             return Ok(());
         }
-        // Without items too: of their containers there are headers.
+        // Without items, the headers of their containers are written.
         let first = offsets.first().copied().unwrap_or(0);
         // Items of one class lie one after the other.
         let follows = (first..).zip(offsets).all(|(place, &offset)| place == offset);

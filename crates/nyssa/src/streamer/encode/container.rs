@@ -1,4 +1,4 @@
-//! Standard containers as members.
+//! Encodes standard containers that are members.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::streamer::node::{Class, Node};
 use crate::streamer::wire::MEMBER_WISE;
 
-/// Bytes of a container without items: a version header and a count.
+/// Size of a container without items in bytes: a version header and a count.
 const EMPTY: usize = 4 + 2 + 4;
 
 impl<'n> Encoder<'n> {
-    /// The containers of the objects in `rows` behind one version header.
+    /// Writes the containers of the objects in `rows` after one version header.
     pub(super) fn container(
         &mut self,
         content: &'n Node,
@@ -38,7 +38,7 @@ impl<'n> Encoder<'n> {
                     (Some(class), Source::List { offsets, item }) => {
                         let items = span(offsets, array)?;
                         self.count(items.len())?;
-                        // Without items not even the headers of their containers are there.
+                        // Without items, the headers of their containers are not written either.
                         if !items.is_empty() {
                             self.members(class, item, Rows::Many(items))?;
                         }
@@ -50,7 +50,7 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// A container that is kept as bytes, with its header: of a class that contains itself.
+    /// Writes a container that is kept as bytes with its header, since its class contains itself.
     pub(super) fn opaque(
         &mut self,
         class: Option<&str>,
@@ -59,9 +59,9 @@ impl<'n> Encoder<'n> {
     ) -> Result<()> {
         let bytes = text(source, row)?;
         let around = self.stack.iter().find(|around| Some(&*around.name) == class);
-        // Without the mark of a new class there is nothing in it that it could refer to.
+        // Bytes without the mark of a new class have no references.
         let alone = self.stack.is_empty() && !bytes.windows(4).any(|four| four == [0xFF; 4]);
-        // References count from the start of the object, which here is another.
+        // References are counted from the start of the object, which differs here.
         if !alone && bytes.len() > EMPTY && around.is_none_or(|around| around.has_pointers()) {
             return Err(Error::unsupported(format!(
                 "objects of class {} within one another may refer to each other, which nyssa cannot \
@@ -77,7 +77,7 @@ impl<'n> Encoder<'n> {
     }
 }
 
-/// The class of a container's items if they are written member by member; of a map, its pairs.
+/// Returns the class of the items of a container, or of the pairs of a map, if they are written member by member.
 fn by_member(content: &Node) -> Option<&Class> {
     let class = match content {
         Node::Sequence(item) => match &**item {

@@ -1,4 +1,4 @@
-//! Objects of a class: one, or the members of many in turn.
+//! Encodes the members of one object, or each member of many objects in turn.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use super::{Encoder, innermost, misfit, span};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
-/// The version of ROOT's `TStreamerInfo`, with which it marks containers and arrays of objects.
+/// The class version of `TStreamerInfo`, which ROOT writes in the headers of containers and arrays of objects.
 pub(super) const STREAMER_INFO: u16 = 10;
 
 /// The objects whose members are written together.
 #[derive(Clone)]
 pub(super) enum Rows {
-    /// One, with all its members in turn.
+    /// One object with all its members in turn.
     One(usize),
-    /// Many, member by member.
+    /// Several objects, member by member.
     Many(Range<usize>),
 }
 
@@ -29,7 +29,7 @@ impl Rows {
 }
 
 impl<'n> Encoder<'n> {
-    /// An object with its version header.
+    /// Writes an object with its version header.
     pub(super) fn object(
         &mut self,
         class: &'n Class,
@@ -42,14 +42,14 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// The version of a class, or its checksum where the number may not tell the version: ROOT counts
-    /// none of classes without `ClassDef`, all of which have version 1.
+    /// Writes the version of a class, or its checksum if the number does not identify the version. In ROOT, all classes
+    /// without `ClassDef` have version 1.
     pub(super) fn class_version(&mut self, class: &Class) -> Result<()> {
         self.out.extend(version_bytes(class, newest(class)?)?);
         Ok(())
     }
 
-    /// The members of one object, or of many: the first of all, then the second, ...
+    /// Writes the members of one object, or of many objects: the first member of all, then the second, ...
     pub(super) fn members(
         &mut self,
         class: &'n Class,
@@ -74,7 +74,7 @@ impl<'n> Encoder<'n> {
         Ok(())
     }
 
-    /// One member of one object or of many.
+    /// Writes one member of one object or of many objects.
     fn member(&mut self, step: &'n Step, source: &Source<'_>, rows: Rows) -> Result<()> {
         let rows = match rows {
             Rows::One(row) => return self.node(&step.node, source, row),
@@ -92,7 +92,7 @@ impl<'n> Encoder<'n> {
         }
     }
 
-    /// What is behind pointers with a counter.
+    /// Writes the arrays behind pointers with a counter.
     fn counted(
         &mut self,
         counted: &'n Counted,
@@ -122,7 +122,7 @@ impl<'n> Encoder<'n> {
                     counted.name
                 )));
             }
-            // Numbers have a byte that is zero for a null pointer, whatever the counter says.
+            // A byte before the numbers is zero for a null pointer, whatever the counter says.
             if !counted.objects {
                 self.out.push(u8::from(!null));
             }
@@ -134,10 +134,10 @@ impl<'n> Encoder<'n> {
     }
 }
 
-/// A version of a class as headers have it.
+/// Returns the bytes of a class version in a header.
 pub(in crate::streamer) fn version_bytes(class: &Class, version: &Version) -> Result<Vec<u8>> {
     let Version { version, checksum, .. } = version;
-    // Classes that ROOT's macro gives no version: nothing follows it.
+    // No checksum follows the version of classes that `ClassDef` gives version 0.
     if *version == 0 && !class.fixed {
         return Ok(vec![0; 2]);
     }
@@ -149,7 +149,7 @@ pub(in crate::streamer) fn version_bytes(class: &Class, version: &Version) -> Re
     Ok(version.to_be_bytes().to_vec())
 }
 
-/// The version of a class that is written.
+/// Returns the version of a class that is written.
 fn newest(class: &Class) -> Result<&Version> {
     class.versions.first().ok_or_else(misfit)
 }

@@ -1,11 +1,10 @@
-//! Arrow arrays → bytes of streamed objects: the mirror of `decode`.
+//! Encodes Arrow arrays as bytes of streamed objects, the opposite of `decode`.
 //!
-//! Objects are written in the version that gives the shape, one after the other, containers of
-//! objects member by member where ROOT does so too. Every pointer brings its object: what
-//! several pointers shared is written for each.
+//! Objects are written in the version that gives the shape. Containers of objects are written member by member if ROOT
+//! does so too. If several pointers share an object, it is written once for each pointer.
 //!
-//! What arrays do not hold is written as ROOT writes it for new objects: process ids are the
-//! first of the file, items of lists have no option.
+//! Values that arrays do not hold are those that ROOT writes for new objects: the process is the first of the file, and
+//! items of lists have no option.
 
 mod class;
 mod collection;
@@ -30,18 +29,18 @@ use crate::error::{Error, Place, Result};
 use crate::streamer::info::StreamerList;
 use source::Source;
 
-/// Puts objects together, one after the other.
+/// Encodes objects one after the other.
 struct Encoder<'n> {
     out: Vec<u8>,
-    /// Where the object begins, from which class references count.
+    /// Start of the object, from which class references are counted.
     origin: usize,
-    /// Classes that pointers of this object led to, and where their names are.
+    /// Classes that pointers of this object led to, with the places of their names.
     classes: Vec<(&'n str, usize)>,
-    /// Classes around what is written, outermost first.
+    /// Classes around the value that is written, outermost first.
     stack: Vec<&'n Class>,
 }
 
-/// The bytes of the objects in `array`, and their offsets.
+/// Returns the bytes of the objects in `array` and their offsets.
 pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(Vec<u8>, Vec<i64>)> {
     let source = Source::new(shape, array)?;
     let mut encoder =
@@ -58,7 +57,7 @@ pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(V
     Ok((encoder.out, offsets))
 }
 
-/// The newest streamer infos of the classes in nodes, or all.
+/// Returns the newest streamer infos of the classes in nodes, or all versions.
 pub(super) fn describe<'n>(
     nodes: impl Iterator<Item = &'n Node>,
     infos: &StreamerList,
@@ -73,7 +72,7 @@ pub(super) fn describe<'n>(
 }
 
 impl<'n> Encoder<'n> {
-    /// One value.
+    /// Writes one value.
     fn node(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
         match (node, source) {
             (Node::Number(basic), Source::Number(numbers)) => {
@@ -126,7 +125,7 @@ impl<'n> Encoder<'n> {
         }
     }
 
-    /// Values one after the other.
+    /// Writes several values.
     fn many(&mut self, node: &'n Node, source: &Source<'_>, rows: Range<usize>) -> Result<()> {
         match (node, source) {
             (Node::Number(basic), Source::Number(numbers)) => {
@@ -147,7 +146,7 @@ impl<'n> Encoder<'n> {
         Ok(())
     }
 
-    /// One length byte, or 255 and a 32-bit length, and the bytes.
+    /// Writes a string: one byte with the length, or 255 and a 32-bit length, then the bytes.
     fn text(&mut self, text: &[u8]) -> Result<()> {
         match u8::try_from(text.len()) {
             Ok(len) if len < 255 => self.out.push(len),
@@ -160,7 +159,7 @@ impl<'n> Encoder<'n> {
         Ok(())
     }
 
-    /// A 32-bit count.
+    /// Writes a 32-bit count.
     fn count(&mut self, count: usize) -> Result<()> {
         let count = i32::try_from(count)
             .map_err(|_| Error::limit(format!("{count} items or bytes exceed 31 bits")))?;
@@ -172,13 +171,13 @@ impl<'n> Encoder<'n> {
         self.out.extend_from_slice(&number.to_be_bytes());
     }
 
-    /// Leaves room for a byte count; where it is.
+    /// Leaves room for a byte count and returns its place.
     fn begin(&mut self) -> usize {
         self.out.extend_from_slice(&[0; 4]);
         self.out.len() - 4
     }
 
-    /// Sets the byte count at `start` to what came behind it.
+    /// Sets the byte count at `start` to the number of bytes after it.
     fn end(&mut self, start: usize) -> Result<()> {
         let count = u32::try_from(self.out.len() - start - 4).ok().filter(|&it| it < BYTE_COUNT);
         let count = count.ok_or_else(|| Error::limit("a streamed object of more than 1 GiB"))?;
@@ -189,20 +188,20 @@ impl<'n> Encoder<'n> {
     }
 }
 
-/// A string.
+/// Returns the bytes of a string.
 fn text<'a>(source: &Source<'a>, row: usize) -> Result<&'a [u8]> {
     let Source::Bytes { offsets, data, .. } = source else { return Err(misfit()) };
     data.get(span(offsets, row)?).ok_or_else(misfit)
 }
 
-/// Where list `row` lies.
+/// Returns the range of the items of list `row`.
 fn span(offsets: &[i64], row: usize) -> Result<Range<usize>> {
     let at = |row: usize| offsets.get(row).and_then(|&offset| usize::try_from(offset).ok());
     let ends = at(row).zip(at(row + 1)).filter(|(start, end)| start <= end);
     ends.map(|(start, end)| start..end).ok_or_else(misfit)
 }
 
-/// The innermost items of an array.
+/// Returns the innermost items of an array.
 fn innermost<'s, 'a>(
     mut source: &'s Source<'a>,
     dimensions: &[usize],
@@ -218,7 +217,7 @@ fn innermost<'s, 'a>(
     Ok((source, rows))
 }
 
-/// Puts the member into the message: the place is that of the object.
+/// Puts the member into the message, since the place of the error is the object.
 fn in_object(error: Error, row: usize) -> Error {
     let Place { field, .. } = error.place().clone();
     let message = match field {

@@ -1,4 +1,4 @@
-//! Columns of numbers → streamed numbers.
+//! Encodes numbers.
 
 use std::ops::Range;
 
@@ -52,8 +52,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Appends `TObject`'s bits, and the process id that follows when they say that the object is referenced:
-/// always the first of the file, for arrays of objects do not have it.
+/// Appends the bits of a `TObject`, and the number of a process if the bits say that the object is referenced. Arrays do
+/// not hold this number; it is always that of the first process of the file.
 pub(super) fn bits(value: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_be_bytes());
     if value & IS_REFERENCED != 0 {

@@ -1,4 +1,4 @@
-//! Pointers to objects: each brings its object, with the name of its class or the place of that name.
+//! Encodes pointers. Each is followed by its object, with the name of the class or the place of this name.
 
 use super::source::Source;
 use super::{Encoder, misfit, span};
@@ -10,7 +10,7 @@ use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 const WHOLE: [u8; 4] = [0, 0, 0, 1];
 
 impl<'n> Encoder<'n> {
-    /// A pointer: null or an object.
+    /// Writes a pointer, which is null or an object.
     pub(super) fn pointer(
         &mut self,
         pointer: &'n Pointer,
@@ -48,7 +48,7 @@ impl<'n> Encoder<'n> {
         Ok(())
     }
 
-    /// Byte count, class and object.
+    /// Writes byte count, class and object.
     fn new_object(
         &mut self,
         name: &'n str,
@@ -74,8 +74,8 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// The bytes of an object that is not taken apart. References in it count from the start of the object
-    /// that it was in: they mean something else here, so that there may be none.
+    /// Writes the bytes of an object that is not decoded. They must not contain references, since these are counted from
+    /// the start of another object.
     fn raw(&mut self, pointer: &Pointer, source: &Source<'_>, row: usize) -> Result<()> {
         let Source::Bytes { offsets, data, nulls } = source else { return Err(misfit()) };
         if nulls.is_some_and(|nulls| row >= nulls.len() || nulls.is_null(row)) {
@@ -97,7 +97,7 @@ impl<'n> Encoder<'n> {
     }
 }
 
-/// The class that an object behind a pointer says it is of.
+/// Returns the class that the bytes of an object behind a pointer name.
 fn class_of(bytes: &[u8]) -> Option<&[u8]> {
     let (tag, rest) = bytes.get(4..)?.split_first_chunk()?;
     if u32::from_be_bytes(*tag) != NEW_CLASS {

@@ -1,4 +1,4 @@
-//! Classes that ROOT streams by code of their own.
+//! Encodes classes that ROOT streams by code of their own.
 
 use super::source::{Numbers, Source};
 use super::{Encoder, misfit, number, span, text};
@@ -13,7 +13,7 @@ const T_OBJECT: u16 = 1;
 const REF_ARRAY: u16 = 1;
 
 impl<'n> Encoder<'n> {
-    /// A `TObject`; its bits.
+    /// Writes a `TObject` and returns its bits.
     pub(super) fn t_object(&mut self, source: &Source<'_>, row: usize) -> Result<u32> {
         let Source::Record(members) = source else { return Err(misfit()) };
         let [Source::Number(Numbers::UInt32(identifier)), Source::Number(Numbers::UInt32(bits))] =
@@ -28,14 +28,14 @@ impl<'n> Encoder<'n> {
         Ok(*bits)
     }
 
-    /// A `TObject` with no identifier.
+    /// Writes a `TObject` without an identifier.
     pub(super) fn new_t_object(&mut self, bits: u32) {
         self.u16(T_OBJECT);
         self.out.extend_from_slice(&[0; 4]);
         self.out.extend_from_slice(&bits.to_be_bytes());
     }
 
-    /// A `TRef`.
+    /// Writes a `TRef`.
     pub(super) fn t_ref(&mut self, source: &Source<'_>, row: usize) -> Result<()> {
         let Source::Record(members) = source else { return Err(misfit()) };
         let [object, Source::Number(process)] = members.as_slice() else { return Err(misfit()) };
@@ -43,7 +43,7 @@ impl<'n> Encoder<'n> {
         number::write(Basic::Plain(Number::UInt16), process, row..row + 1, &mut self.out)
     }
 
-    /// A `TRefArray`.
+    /// Writes a `TRefArray`.
     pub(super) fn t_ref_array(&mut self, source: &Source<'_>, row: usize) -> Result<()> {
         let Source::Record(members) = source else { return Err(misfit()) };
         let [
@@ -69,7 +69,7 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// A `TMatrixTSym`: its base class, then row by row what is on and right of the diagonal.
+    /// Writes a `TMatrixTSym`: its base class, then the elements on and right of the diagonal row by row.
     pub(super) fn symmetric(
         &mut self,
         matrix: &'n Symmetric,

@@ -1,5 +1,4 @@
-//! Arrow arrays as values of a shape, taken apart once so that objects are put together without
-//! looking at types.
+//! Checks the type of an Arrow array once, so that the encoder reads values without checking types again.
 
 use std::borrow::Cow;
 
@@ -15,7 +14,7 @@ use crate::streamer::shape::Shape;
 /// Values of one shape.
 pub(super) enum Source<'a> {
     Number(Numbers<'a>),
-    /// Strings and raw bytes; raw ones may be null.
+    /// Strings or raw bytes. Raw bytes may be null.
     Bytes {
         offsets: Cow<'a, [i64]>,
         data: &'a [u8],
@@ -30,8 +29,8 @@ pub(super) enum Source<'a> {
         item: Box<Source<'a>>,
     },
     Record(Vec<Source<'a>>),
-    /// The items of `TClonesArray`s of split branches, which have nothing else of them: of one class,
-    /// by its number among those of the shape.
+    /// The items of `TClonesArray`s of split branches, which hold only the items. All are of one class, given by its
+    /// number among the classes of the shape.
     Clones {
         offsets: Cow<'a, [i64]>,
         class: usize,
@@ -46,12 +45,12 @@ pub(super) enum Source<'a> {
         offsets: &'a [i32],
         children: Vec<Source<'a>>,
     },
-    /// Null pointers, or nothing, in an array of another type: what pointers may lead to depends on whether a
-    /// class is taken apart alone or in another.
+    /// Null pointers, or no values, in an array of another type. The type of a pointer depends on whether its class is
+    /// compiled alone or inside another class.
     Nothing,
 }
 
-/// Whether an array has nothing but null pointers.
+/// Says whether an array has only null pointers.
 fn all_null(array: &dyn Array) -> bool {
     match array.as_union_opt() {
         Some(union) => union.type_ids().iter().all(|&id| id == 0),
@@ -68,7 +67,7 @@ numbers_enum! {
 }
 
 impl<'a> Source<'a> {
-    /// Takes `array` for values of `shape`.
+    /// Makes the source of the values of `shape` in `array`.
     ///
     /// # Errors
     /// `InvalidArgument` naming the member whose array has another type, or nulls where none can be.
@@ -127,7 +126,7 @@ impl<'a> Source<'a> {
                 let union = array.as_union_opt().ok_or_else(refused)?;
                 let offsets = union.offsets().ok_or_else(refused)?;
                 let DataType::Union(fields, _) = union.data_type() else { return Err(refused()) };
-                // Type ids count the children: 0 is null, and has no shape.
+                // Type ids are the numbers of the children. Id 0 is null, which has no shape.
                 if !fields.iter().map(|(id, _)| id).eq((0_i8..).take(fields.len())) {
                     return Err(refused());
                 }
@@ -155,7 +154,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Items of the only class whose objects they can be.
+    /// Makes the source of items, if they can be of one class only.
     fn of_clones(
         classes: Vec<&Shape>,
         offsets: Cow<'a, [i64]>,
@@ -179,7 +178,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The number at `row` as a count, found by the path of a member.
+    /// Returns the number at `row` as a count. `path` leads to the member.
     pub fn count(&self, path: &[usize], row: usize) -> Option<usize> {
         match (self, path) {
             (Self::Number(numbers), []) => numbers.count(row),
@@ -197,14 +196,14 @@ impl<'a> Numbers<'a> {
             bool => array.as_boolean_opt().ok_or_else(refused)?))
     }
 
-    /// The number at `row` as a count.
+    /// Returns the number at `row` as a count.
     fn count(&self, row: usize) -> Option<usize> {
         let count = each_number!(Self, self, values => values.get(row)?.to_i64(), _bits => None);
         usize::try_from(count?).ok()
     }
 }
 
-/// The classes that the items of a collection may have, if its members are those of a `TClonesArray`.
+/// Returns the classes that the items of a collection may have, if its members are those of a `TClonesArray`.
 fn clones(members: &[(String, Shape)]) -> Option<Vec<&Shape>> {
     match members {
         [_, _, (lower, _), (items, Shape::List(item))]
@@ -220,7 +219,7 @@ fn clones(members: &[(String, Shape)]) -> Option<Vec<&Shape>> {
     }
 }
 
-/// Offsets and bytes of an array of strings.
+/// Returns offsets and bytes of an array of strings.
 fn bytes(array: &dyn Array) -> Option<(Cow<'_, [i64]>, &[u8])> {
     if let Some(array) = array.as_binary_opt::<i64>() {
         Some((Cow::Borrowed(array.value_offsets()), array.value_data()))
@@ -234,7 +233,7 @@ fn bytes(array: &dyn Array) -> Option<(Cow<'_, [i64]>, &[u8])> {
     }
 }
 
-/// Offsets and items of lists.
+/// Returns offsets and items of lists.
 fn list(array: &dyn Array) -> Option<(Cow<'_, [i64]>, &dyn Array)> {
     if let Some(list) = array.as_list_opt::<i64>() {
         Some((Cow::Borrowed(list.value_offsets()), list.values().as_ref()))

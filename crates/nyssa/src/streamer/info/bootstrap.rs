@@ -1,5 +1,5 @@
-//! The classes of streamer info itself, by which the list of streamer infos of a file is read
-//! (`TStreamerElement.cxx`, `Streamer`).
+//! Describes the classes of streamer info itself, such as `TStreamerInfo` and `TStreamerElement`. The list of streamer
+//! infos of a file is read with them (`TStreamerElement.cxx`, `Streamer`).
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use super::class::ClassInfo;
 use super::known::class_info;
 use crate::streamer::values::ClassTable;
 
-/// Versions of `TStreamerInfo`, all of the same layout.
+/// Versions of `TStreamerInfo`, which all have the same layout.
 const INFO_VERSIONS: std::ops::RangeInclusive<i32> = 1..=10;
 /// Members of `TStreamerElement` in each version.
 const ELEMENT: [&str; 4] = [
@@ -17,7 +17,7 @@ const ELEMENT: [&str; 4] = [
      double fXmin; double fXmax; double fFactor",
     "int fType; int fSize; int fArrayLength; int fArrayDim; int fMaxIndex[5]; TString fTypeName",
 ];
-/// Classes that add nothing to `TStreamerElement`.
+/// Classes that have no members but those of `TStreamerElement`.
 const PLAIN: [&str; 7] = [
     "TStreamerBasicType",
     "TStreamerObject",
@@ -28,7 +28,7 @@ const PLAIN: [&str; 7] = [
     "TStreamerArtificial",
 ];
 
-/// The classes of streamer info itself.
+/// Returns the classes of streamer info itself.
 pub(super) fn bootstrap() -> &'static ClassTable {
     static TABLE: OnceLock<ClassTable> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -37,7 +37,7 @@ pub(super) fn bootstrap() -> &'static ClassTable {
     })
 }
 
-/// The table of the classes, in the notation of the classes that are known by heart.
+/// Returns the table of the classes in the notation of `known`.
 fn lines() -> Vec<String> {
     let info = "base TNamed 1; unsigned int fCheckSum; int fClassVersion; TObjArray* fElements";
     let mut lines: Vec<String> =

@@ -1,4 +1,4 @@
-//! What one version of a class looks like: its base classes and members in the order they are streamed.
+//! Describes one version of a class: its base classes and members in the order they are streamed.
 
 /// One version of a class (`TStreamerInfo`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct ClassInfo {
 }
 
 impl ClassInfo {
-    /// What tells two versions of classes apart.
+    /// Returns the name, version and checksum, which identify a version of a class.
     pub(super) fn identity(&self) -> (String, i32, u32) {
         (self.name.clone(), self.version, self.checksum)
     }
@@ -25,7 +25,7 @@ impl ClassInfo {
 pub struct Element {
     /// Class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
     pub class: String,
-    /// Member name, or the base class's.
+    /// Name of the member or of the base class.
     pub name: String,
     /// Comment.
     pub title: String,
@@ -35,18 +35,18 @@ pub struct Element {
     pub array_length: i32,
     /// Sizes of an array's dimensions, outermost first.
     pub dimensions: Vec<i32>,
-    /// Type code of what a standard container holds; 0 for other members.
+    /// Type code of the items of a standard container; 0 for other members.
     pub item_code: i32,
     /// Version of a base class; 0 for members.
     pub base_version: i32,
     /// C++ type name.
     pub type_name: String,
-    /// Name of the member that counts a pointed-to array; empty for none.
+    /// Name of the member that holds the length of the array behind a pointer; empty if there is none.
     pub count_name: String,
 }
 
 impl Element {
-    /// An element that is no array.
+    /// Makes an element that is not an array.
     pub(crate) fn of(class: &str, name: &str, type_name: &str, code: i32) -> Self {
         Self {
             class: class.to_owned(),
@@ -62,7 +62,7 @@ impl Element {
         }
     }
 
-    /// Whether it is a base class that is a standard container: it is called as its type.
+    /// Says whether the element is a base class that is a standard container. Its name is the name of its type.
     pub fn is_container_base(&self) -> bool {
         self.class.starts_with("TStreamerSTL") && self.name == self.type_name
     }

@@ -1,4 +1,4 @@
-//! What a streamer element says of how its member is streamed: the one place that reads type codes
+//! Says how a member is streamed, by its streamer element. No other file reads the type codes of streamer elements
 //! (`TVirtualStreamerInfo::EReadWrite`).
 
 use super::class::Element;
@@ -25,7 +25,7 @@ const LOOP_ARRAY: i32 = LOOP + ARRAY;
 /// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
 const NO_TYPE: i32 = 0;
 
-/// How a member is streamed. Arrays have the form of what is in them, where nothing else is said.
+/// How a member is streamed. If nothing else is said, an array has the form of its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Form<'e> {
     /// A base class.
@@ -36,9 +36,10 @@ pub(crate) enum Form<'e> {
     Number(Basic),
     /// A fixed array of numbers.
     Numbers(Basic),
-    /// As many numbers as another member says, behind each pointer.
+    /// Arrays of numbers behind pointers. Another member holds their length.
     Counted(Basic),
-    /// As many objects of a class as another member says, or pointers to such objects.
+    /// Arrays of objects of a class behind pointers, or of pointers to such objects if the second value is `true`. Another
+    /// member holds their length.
     Loop(&'e str, bool),
     /// `char*`.
     CString,
@@ -55,7 +56,7 @@ pub(crate) enum Form<'e> {
 }
 
 impl Element {
-    /// How the member is streamed.
+    /// Returns how the member is streamed.
     pub(crate) fn form(&self) -> Form<'_> {
         if self.class == "TStreamerBase" {
             return Form::Base(&self.name);
@@ -83,7 +84,7 @@ impl Element {
         if (TEXT + ARRAY..=67 + ARRAY).contains(&code) && self.array_length != 0 {
             return Form::Versioned(class);
         }
-        // Arrays of pointers have the code of one.
+        // An array of pointers has the code of one pointer.
         match if (81..=90).contains(&code) { code - ARRAY } else { code } {
             LOOP | LOOP_ARRAY => Form::Loop(class, self.type_name.trim_end().ends_with("**")),
             C_STRING => Form::CString,
@@ -94,7 +95,7 @@ impl Element {
         }
     }
 
-    /// The type of the items of a standard container, if they are numbers or enums.
+    /// Returns the type of the items of a standard container, if they are numbers or enums.
     pub(crate) fn item_number(&self) -> Option<Number> {
         match self.item_code {
             NO_TYPE => Some(Number::Int32),

@@ -1,4 +1,4 @@
-//! All streamer infos of a file, and the objects that are read by them.
+//! Holds all streamer infos of a file, and reads objects by them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -14,29 +14,28 @@ use crate::streamer::values::{ClassTable, Object, View};
 pub struct StreamerInfos {
     classes: Vec<ClassInfo>,
     table: ClassTable,
-    /// With the classes that are known by heart, once an object asked for one of them.
+    /// The classes of the file and of nyssa's own tables, made when an object first needs one of the latter.
     complete: OnceLock<ClassTable>,
-    /// Whether pointers in counted arrays have tags, as all others have.
+    /// Whether pointers in arrays with a counter have tags, as other pointers have.
     pub(crate) tagged_arrays: bool,
 }
 
-/// The first file version (ROOT 4) whose counted arrays say reliably that they are null.
+/// The first file version (ROOT 4) in which arrays with a counter always say whether they are null.
 const NULL_ARRAYS_FLAGGED: i32 = 40_000;
-/// The last file version in which counted arrays of pointers have the objects one after the other, each of the
-/// class of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
+/// The last file version in which arrays of pointers with a counter have the objects without tags, each of the class of
+/// the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
 const UNTAGGED_ARRAYS: i32 = 51_508;
 
 impl StreamerInfos {
-    /// For files of the given version (ROOT's version without dots, such as 30502): older ones
-    /// stream some things in another way.
+    /// Sets the version of the file (ROOT's version without dots, such as 30502). Older versions stream some arrays in
+    /// another way.
     pub(crate) fn for_file_version(mut self, version: i32) -> Self {
         self.table.null_arrays_flagged = version >= NULL_ARRAYS_FLAGGED;
         self.tagged_arrays = version > UNTAGGED_ARRAYS;
         self
     }
 
-    /// Parses the list of streamer infos (`None` when the file has none); `keylen` is the size of
-    /// its key.
+    /// Parses the list of streamer infos, which is `None` if the file has none, and the size of its key.
     ///
     /// # Errors
     /// `OutOfSpecification` when the list is damaged.
@@ -46,8 +45,8 @@ impl StreamerInfos {
         Ok(Self::new(classes))
     }
 
-    /// Parses several lists, each `offset` bytes into the bytes that its references count in; what
-    /// they say of the same version of a class is taken once.
+    /// Parses several lists. References in each are counted from `offset` bytes before the list. A version of a class
+    /// that is in several lists is taken once.
     ///
     /// # Errors
     /// `OutOfSpecification` when a list is damaged.
@@ -59,7 +58,7 @@ impl StreamerInfos {
         Ok(infos)
     }
 
-    /// Adds the classes of `other`; of the same version of a class this one's is kept.
+    /// Adds the classes of `other`, except the versions of classes that are already here.
     pub fn add(&mut self, other: &Self) {
         let known: HashSet<_> = self.classes.iter().map(ClassInfo::identity).collect();
         let new = other.classes.iter().filter(|info| !known.contains(&info.identity()));
@@ -68,16 +67,16 @@ impl StreamerInfos {
         *self = Self::new(all.collect());
     }
 
-    /// Of these classes.
+    /// Makes the streamer infos of these classes.
     pub(crate) fn new(classes: Vec<ClassInfo>) -> Self {
         let table = ClassTable::new().with(&classes);
         Self { classes, table, complete: OnceLock::new(), tagged_arrays: true }
     }
 
-    /// The object of class `class` in `payload`, whose key takes `keylen` bytes.
+    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
     ///
     /// # Errors
-    /// As [`crate::rootfile::RootFile::object`].
+    /// Those of [`crate::rootfile::RootFile::object`].
     pub(crate) fn object(&self, class: &str, payload: &[u8], keylen: u16) -> Result<Object> {
         match Object::read(&self.table, class, payload, keylen)? {
             Some(object) => Ok(object),
@@ -86,7 +85,7 @@ impl StreamerInfos {
         }
     }
 
-    /// The classes of the file, and those known by heart that it leaves out.
+    /// Returns the classes of the file, and those of nyssa's own tables that it does not describe.
     pub(crate) fn complete(&self) -> &ClassTable {
         self.complete.get_or_init(|| {
             let mut complete = ClassTable::by_heart().clone().with(&self.classes);
@@ -95,8 +94,7 @@ impl StreamerInfos {
         })
     }
 
-    /// Whether the file leaves out one of these classes, or of those that are in them, and it is known
-    /// by heart.
+    /// Says whether the file does not describe one of these classes, or a class in them, but nyssa's own tables do.
     pub(crate) fn leaves_out<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> bool {
         let mut described: HashMap<&str, Vec<&ClassInfo>> = HashMap::new();
         for info in &self.classes {
@@ -125,8 +123,8 @@ impl StreamerInfos {
         false
     }
 
-    /// The versions of classes that are in an object, and that the file leaves out and nyssa knows by heart;
-    /// all versions of those classes of `names` of which the object does not tell.
+    /// Returns the versions of the classes in an object that the file does not describe, but nyssa's own tables do. If
+    /// the object does not say the version of a class of `names`, all versions of the class are returned.
     pub(crate) fn left_out<'a>(
         &self,
         (class, payload, keylen): (&str, &[u8], u16),
@@ -148,12 +146,12 @@ impl StreamerInfos {
         found.chain(others.flat_map(known::by_heart)).cloned().collect()
     }
 
-    /// The classes, in the order of the file.
+    /// Returns the classes in the order of the file.
     pub fn classes(&self) -> &[ClassInfo] {
         &self.classes
     }
 
-    /// A class by name: its newest version, or the one asked for.
+    /// Returns the given version of a class, or its newest version.
     pub fn class(&self, name: &str, version: Option<i32>) -> Option<&ClassInfo> {
         self.classes
             .iter()
@@ -162,7 +160,7 @@ impl StreamerInfos {
     }
 }
 
-/// The streamer infos in a streamed list.
+/// Returns the streamer infos in a streamed list.
 fn classes(payload: &[u8], keylen: u16) -> Result<Vec<ClassInfo>> {
     let list = Object::read(bootstrap(), "TList", payload, keylen)?;
     let list = list.ok_or_else(|| Error::out_of_spec("it holds objects of other classes"))?;
@@ -184,7 +182,7 @@ fn class_info(view: View<'_>) -> Result<ClassInfo> {
 fn element(view: View<'_>) -> Result<Element> {
     let code = i32::try_from(view.i64("fType")?).unwrap_or(-1);
     let type_name = view.str("fTypeName")?;
-    // Before ROOT 5 a bool was said to be an unsigned char.
+    // Before ROOT 5, the streamer info of a bool says that it is an unsigned char.
     let code = if code == 11 && matches!(type_name, "Bool_t" | "bool") { 18 } else { code };
     let count_name = match view.get("fCountName") {
         Some(_) => view.str("fCountName")?,

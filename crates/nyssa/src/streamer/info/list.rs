@@ -1,5 +1,5 @@
-//! The list of streamer infos as it lies in a file, taken apart only where its bytes depend on their
-//! position, so that entries of several files can go into one list unchanged.
+//! Holds the list of streamer infos as it is stored in a file. Only bytes that depend on their position are decoded, so
+//! that entries of several files can be put into one list without change.
 //!
 //! ```text
 //! TList            byte count, version, TObject, name, number of entries
@@ -8,8 +8,8 @@
 //!       element    byte count, class tag, TStreamerElement
 //! ```
 //!
-//! A class tag names its class (`0xFFFFFFFF`, name) or points back to where that was done, counted
-//! from the start of the key (`TBufferFile::WriteObjectClass`).
+//! A class tag names its class (`0xFFFFFFFF`, name), or it is the position of such a name, counted from the start of
+//! the key (`TBufferFile::WriteObjectClass`).
 
 use std::collections::HashMap;
 
@@ -23,20 +23,20 @@ const LIST_VERSION: u16 = 5;
 /// Class version of `TObject`.
 const OBJECT_VERSION: u16 = 1;
 
-/// A list of streamer infos, each entry as stored.
+/// A list of streamer infos. Each entry has the bytes that are stored in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamerList {
     entries: Vec<Entry>,
 }
 
-/// One entry and the option it is listed with.
+/// One entry and its option in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     object: Pointee,
     option: Vec<u8>,
 }
 
-/// An object behind a pointer, in parts whose order is that of the stream.
+/// An object behind a pointer, as parts in the order in which they are streamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pointee {
     pub class: String,
@@ -46,18 +46,18 @@ pub(super) struct Pointee {
 /// A part of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Bytes that mean the same anywhere.
+    /// Bytes that do not depend on their position.
     Bytes(Vec<u8>),
     /// A pointer to an object.
     Pointer(Pointee),
 }
 
 impl StreamerList {
-    /// Takes apart the uncompressed list behind a key of `keylen` bytes.
+    /// Parses the uncompressed list after a key of `keylen` bytes.
     ///
     /// # Errors
-    /// `OutOfSpecification` when the list is damaged; `Unsupported` for what no ROOT of the last
-    /// twenty years writes.
+    /// `OutOfSpecification` if the list is damaged; `Unsupported` for lists from versions of ROOT that are more than
+    /// twenty years old.
     pub fn parse(payload: &[u8], keylen: u16) -> Result<Self> {
         let mut parser = Parser { keylen: keylen.into(), classes: HashMap::new() };
         let mut cursor = Cursor::new(payload, 0);
@@ -75,7 +75,7 @@ impl StreamerList {
         Ok(Self { entries })
     }
 
-    /// Whether there are no entries.
+    /// Says whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -85,8 +85,8 @@ impl StreamerList {
         self.entries.len()
     }
 
-    /// Adds the entries of `other` that are not here yet, in its order. Two streamer infos are the
-    /// same when name, class version and checksum agree.
+    /// Adds the entries of `other` that are not here yet, in the order of `other`. Two streamer infos are the same if
+    /// name, class version and checksum agree.
     pub fn merge(&mut self, other: &Self) {
         for entry in &other.entries {
             if !self.entries.iter().any(|known| known.object.is_same(&entry.object)) {
@@ -95,7 +95,7 @@ impl StreamerList {
         }
     }
 
-    /// Of the classes that `wanted` takes the newest version of each, in the order of this list.
+    /// Returns the newest version of each class that `wanted` accepts, in the order of this list.
     #[must_use]
     pub fn newest(&self, wanted: impl Fn(&str) -> bool) -> Self {
         let mut newest: HashMap<String, (i32, usize)> = HashMap::new();
@@ -113,7 +113,7 @@ impl StreamerList {
         Self { entries: entries.collect() }
     }
 
-    /// Of the classes that `wanted` takes all versions, in the order of this list.
+    /// Returns all versions of the classes that `wanted` accepts, in the order of this list.
     #[must_use]
     pub fn versions(&self, wanted: impl Fn(&str) -> bool) -> Self {
         let known =
@@ -126,11 +126,11 @@ impl StreamerList {
         self.entries.push(Entry { object, option: vec![0] });
     }
 
-    /// The uncompressed list behind a key of `keylen` bytes, or behind as many bytes in RNTuple's extra
-    /// type information.
+    /// Serializes the list, uncompressed, for a place after a key of `keylen` bytes, or after as many bytes in RNTuple's
+    /// extra type information.
     ///
     /// # Errors
-    /// `LimitExceeded` beyond 1 GiB.
+    /// `LimitExceeded` for a list of more than 1 GiB.
     pub fn serialize(&self, keylen: usize) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         let mut classes = HashMap::new();
@@ -179,7 +179,7 @@ impl Pointee {
         })
     }
 
-    /// Whether two entries describe the same version of the same class, or are the same.
+    /// Says whether two entries describe the same version of a class or have the same bytes.
     fn is_same(&self, other: &Self) -> bool {
         match (self.identity(), other.identity()) {
             (Some(own), Some(other)) => own == other,
@@ -187,13 +187,13 @@ impl Pointee {
         }
     }
 
-    /// Name, checksum and class version of a `TStreamerInfo`.
+    /// Returns name, checksum and class version of a `TStreamerInfo`.
     fn identity(&self) -> Option<(&[u8], &[u8])> {
         let ("TStreamerInfo", Some(Part::Bytes(head))) = (self.class.as_str(), self.parts.first())
         else {
             return None;
         };
-        // Version, then TNamed: byte count, version, TObject, name, title.
+        // The version comes first, then TNamed: byte count, version, TObject, name, title.
         let mut cursor = Cursor::new(head, 0);
         cursor.skip(2).ok()?;
         let mut named = counted(&mut cursor).ok()?;
@@ -204,7 +204,7 @@ impl Pointee {
 }
 
 impl Pointee {
-    /// Class and version that a `TStreamerInfo` describes.
+    /// Returns the class and the version that a `TStreamerInfo` describes.
     fn name_and_version(&self) -> Option<(String, i32)> {
         let (named, numbers) = self.identity()?;
         let name = Cursor::new(named, 0).root_string().ok()?;
@@ -214,10 +214,10 @@ impl Pointee {
     }
 }
 
-/// Takes objects of one record apart.
+/// Parses the objects of one record.
 struct Parser {
     keylen: usize,
-    /// Class names by the position of their tag in the payload.
+    /// Class names, by the position of their tag in the payload.
     classes: HashMap<usize, String>,
 }
 
@@ -235,7 +235,7 @@ impl Parser {
                 let parts = self.array(array)?;
                 vec![head, Part::Pointer(Pointee { class, parts })]
             }
-            // Rules of schema evolution, as strings.
+            // The rules of schema evolution are strings.
             "TList" => {
                 let count = list_head(&mut rest)?;
                 let mut parts = vec![between(&body, &rest)];
@@ -253,7 +253,7 @@ impl Parser {
         Ok(Pointee { class, parts })
     }
 
-    /// The parts of a `TObjArray`.
+    /// Parses a `TObjArray`.
     fn array(&mut self, body: Cursor<'_>) -> Result<Vec<Part>> {
         let mut rest = body.clone();
         rest.skip(2)?;
@@ -269,13 +269,13 @@ impl Parser {
         Ok(parts)
     }
 
-    /// A pointer to an object without pointers.
+    /// Parses a pointer to an object without pointers.
     fn leaf(&mut self, cursor: &mut Cursor<'_>) -> Result<Part> {
         let (class, body) = self.pointee(cursor)?;
         Ok(Part::Pointer(Pointee { class, parts: vec![Part::Bytes(body.remaining().to_vec())] }))
     }
 
-    /// Class of the object behind a pointer, and a cursor over it without its byte count.
+    /// Returns the class of the object behind a pointer, and a cursor over the object without its byte count.
     fn pointee<'a>(&mut self, cursor: &mut Cursor<'a>) -> Result<(String, Cursor<'a>)> {
         let mut pointer = counted(cursor)?;
         let place = pointer.offset() as usize;
@@ -302,7 +302,7 @@ impl Parser {
     }
 }
 
-/// A cursor over what a byte count says; `cursor` goes behind it.
+/// Returns a cursor over the bytes that a byte count says, and moves `cursor` to their end.
 fn counted<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
     let start = cursor.clone();
     let count = cursor.be_u32()?;
@@ -313,14 +313,12 @@ fn counted<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
     Ok(Cursor::new(cursor.bytes((count & !BYTE_COUNT) as usize)?, offset))
 }
 
-/// Version, `TObject`, name; the number of items.
+/// Skips version, `TObject` and name of a list, and returns the number of its items.
 fn list_head(cursor: &mut Cursor<'_>) -> Result<u32> {
     let version = cursor.be_u16()?;
-    // Version 4 differs in options of 255 bytes and more only; those of streamer infos are short.
+    // Version 4 differs only in options of 255 bytes and more. Those of streamer infos are shorter.
     if !(4..=LIST_VERSION).contains(&version) {
-        return Err(Error::unsupported(format!(
-            "version {version} of TList cannot be carried over"
-        )));
+        return Err(Error::unsupported(format!("version {version} of TList cannot be copied")));
     }
     object(cursor)?;
     string(cursor)?;
@@ -336,7 +334,7 @@ fn object(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of a string with its length.
+/// Returns the bytes of a string with its length.
 fn string(cursor: &mut Cursor<'_>) -> Result<Vec<u8>> {
     let start = cursor.clone();
     cursor.root_string()?;

@@ -1,7 +1,7 @@
-//! Streamer info: what every class in a file looks like, in each version that the file holds.
+//! Streamer info describes each version of each class whose objects are in a file.
 //!
-//! A file keeps it as a streamed list. [`StreamerInfos`] is what the list says; a [`StreamerList`] is the
-//! list itself, whose entries go into other files unchanged.
+//! A file stores it as a streamed list. [`StreamerInfos`] holds the classes that the list describes. A [`StreamerList`]
+//! holds the list itself, whose entries can be copied to other files without change.
 
 mod bootstrap;
 mod class;

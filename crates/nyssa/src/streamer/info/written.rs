@@ -1,4 +1,4 @@
-//! Streamer infos of classes that nyssa writes itself, so that every ROOT can read their objects
+//! Makes the streamer infos of classes that nyssa writes itself, so that every version of ROOT can read their objects
 //! (`TStreamerInfo`, `TObjArray`, `TStreamerBasicType`).
 
 use super::list::{Part, Pointee, StreamerList};
@@ -8,10 +8,11 @@ use crate::rootfile::encode;
 use crate::streamer::basic::Basic;
 use crate::streamer::wire;
 
-/// `TObject` bits of a streamer info that ROOT writes: kIsCompiled.
+/// The `TObject` bits of a streamer info that ROOT writes (`kIsCompiled`).
 const COMPILED: u32 = 1 << 16;
 
-/// ROOT 6.40 writes 10, with the same contents; older versions of ROOT know 9.
+/// The class version of `TStreamerInfo`. ROOT 6.40 writes 10 with the same contents, but older versions of ROOT know
+/// only 9.
 const INFO_VERSION: u16 = 9;
 const ARRAY_VERSION: u16 = 3;
 const ELEMENT_VERSION: u16 = 4;
@@ -20,7 +21,7 @@ const NAMED_VERSION: u16 = 1;
 const OBJECT_VERSION: u16 = 1;
 
 impl StreamerList {
-    /// The list of one streamer info: of a class whose members are all numbers.
+    /// Makes the list with one streamer info, of a class whose members are all numbers.
     pub(crate) fn of_class(
         class: &str,
         version: u32,
@@ -55,7 +56,7 @@ fn element(name: &str, number: Number) -> Result<Part> {
     let mut out = BASIC_TYPE_VERSION.to_be_bytes().to_vec();
     wire::versioned(&mut out, ELEMENT_VERSION, |out| {
         put_named(out, name, 0)?;
-        // Type, size, array length, array dimension, five maximum indices.
+        // The numbers are type, size, array length, array dimension and five maximum indices.
         out.extend_from_slice(&code.to_be_bytes());
         encode::size(out, size, "number")?;
         out.extend_from_slice(&[0; 7 * 4]);

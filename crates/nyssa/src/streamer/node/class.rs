@@ -1,34 +1,34 @@
-//! Classes: the record that all their versions read as.
+//! Gives all versions of a class the form of one record.
 
 use super::{Class, Node, Version};
 use crate::streamer::shape::Shape;
 
 impl Class {
-    /// The record it reads as.
+    /// Returns the record that the class is read as.
     pub fn shape(&self) -> Shape {
         let steps = self.versions.first().map_or(&[][..], |version| &version.steps);
         Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
     }
 
-    /// Its members in all versions.
+    /// Returns the nodes of the members of all versions.
     pub fn nodes(&self) -> Vec<&Node> {
         let steps = self.versions.iter().flat_map(|version| &version.steps);
         steps.map(|step| &step.node).collect()
     }
 
-    /// The version of a number; the only one when the layout is fixed.
+    /// Returns the version with this number, or the only version if the layout is fixed.
     pub fn version(&self, version: i32) -> Option<&Version> {
         let found = self.versions.iter().find(|known| known.version == version);
         found.or_else(|| self.versions.first().filter(|_| self.fixed))
     }
 
-    /// The version of a checksum.
+    /// Returns the version with this checksum.
     pub fn checksum(&self, checksum: u32) -> Option<&Version> {
         let found = self.versions.iter().find(|known| known.checksum == checksum);
         found.or_else(|| self.versions.first().filter(|_| self.fixed))
     }
 
-    /// Orders the versions' members by the shape, which the first version gives.
+    /// Finds the place of the members of each version in the shape, which the first version gives.
     pub fn align(&mut self) {
         let shape = self.shape();
         let Shape::Record(members) = &shape else { return };
@@ -56,7 +56,7 @@ impl Class {
 }
 
 impl Version {
-    /// Whether it has no members, and none in base classes: streamed member by member it takes no bytes.
+    /// Says whether the class and its base classes have no members. Streamed member by member, its objects take no bytes.
     pub fn is_empty(&self) -> bool {
         self.steps.iter().all(|step| {
             let empty = |class: &Class| class.versions.iter().all(Self::is_empty);
@@ -65,7 +65,7 @@ impl Version {
     }
 }
 
-/// Path of a member, or of one of a base class.
+/// Returns the path of a member of the class or of a base class.
 pub(in crate::streamer) fn find(members: &[(String, Shape)], name: &str) -> Option<Vec<usize>> {
     let own = members.iter().position(|(member, _)| member == name);
     own.map(|index| vec![index]).or_else(|| {

@@ -1,4 +1,4 @@
-//! How values are streamed.
+//! Describes how values are streamed.
 
 mod class;
 mod pointer;
@@ -17,48 +17,49 @@ pub(super) use pointer::Form;
 /// How one member, item or object is streamed.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// A number, stored as one type and read as another.
+    /// A number. It may be stored as another type than it has in memory.
     Number(Basic),
-    /// A string: one length byte, or 255 and a 32-bit length.
+    /// A string. Its length is one byte, or 255 and 32 bits.
     Text,
-    /// A `char*`: a 32-bit length.
+    /// A `char*`. Its length has 32 bits.
     CString,
-    /// `TObject`: version, identifier, bits, and a process id where it is referenced.
+    /// `TObject`, with version, identifier and bits, and the number of a process if it is referenced.
     TObject,
-    /// `TRef`: a `TObject` and a process id.
+    /// `TRef`, a `TObject` and the number of a process.
     TRef,
     /// `TRefArray`.
     TRefArray,
     /// `TMatrixTSym`.
     Symmetric(Box<Symmetric>),
-    /// Members behind a version header, which in a list streamed member by member base classes lack.
+    /// An object with a version header and members. In a list that is streamed member by member, base classes have no
+    /// version header.
     Object(Box<Class>),
     /// The members of one version of a class, without a version header.
     Members(Box<Class>, usize),
-    /// Objects one after the other in an array of these dimensions, outermost first.
+    /// An array with these dimensions, outermost first.
     Array(Vec<usize>, Box<Node>),
-    /// As many numbers or objects as a member says, for each of so many pointers.
+    /// Arrays of numbers or objects behind pointers. A member holds their length.
     Counted(Counted),
     /// A 32-bit count and items.
     Sequence(Box<Node>),
-    /// A 32-bit count, and a byte for each bit.
+    /// A 32-bit count and a byte for each bit.
     Bitset(usize),
-    /// A 32-bit count, and keys and values in turn.
+    /// A 32-bit count, then keys and values in turn.
     Map(Box<Pair>),
-    /// A standard container as a member: a version header, then the content, or so many of it.
+    /// A standard container, or an array of containers, that is a member. The content follows a version header.
     Container(Box<Node>, Option<Vec<usize>>),
     /// A pointer to an object.
     Pointer(Box<Pointer>),
     /// An item of a class without streamer info, which no entry may have.
     Unknown(String),
-    /// A container as a member, with its version header, that is kept as bytes: of the class that it
-    /// is in, whose name this is, or of several classes.
+    /// A container that is a member and is kept as bytes with its version header. Its items are of the class that
+    /// contains it, whose name is given, or of several classes.
     Opaque(Option<String>),
     /// `TObjArray`, `TList`, `TMap`, `TClonesArray`.
     Collection(Collection, Box<Pointer>),
-    /// An object that is kept as bytes, which end with the entry.
+    /// An object that is kept as bytes, up to the end of the entry.
     Carried(Box<Carried>),
-    /// The bytes of an entry, of which nothing is known.
+    /// The bytes of an entry with unknown content.
     Bytes,
     /// An object of a class that is looked up by its name when the object is read. Only values have it.
     Named(Arc<str>),
@@ -71,26 +72,26 @@ pub(super) enum Node {
 /// An object that is kept as bytes.
 #[derive(Debug)]
 pub(super) struct Carried {
-    /// The version in the header that it gets if it has none.
+    /// The version for the header of an object without one.
     pub version: Option<Vec<u8>>,
-    /// What it is.
+    /// Layout of the object.
     pub layout: Arc<ObjectLayout>,
 }
 
 /// An array behind a pointer whose length another member holds.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// Name of the counter, of this class or a base class.
+    /// Name of the counter, which is a member of this class or of a base class.
     pub name: String,
     /// Path of the counter from the members of the same class.
     pub counter: Vec<usize>,
-    /// Sizes of an array of such pointers.
+    /// Dimensions of an array of such pointers.
     pub dimensions: Vec<usize>,
     pub item: Box<Node>,
-    /// Whether items are objects, behind a version header, or numbers, behind a byte that is 0 for a
+    /// Whether the items are objects after a version header. Otherwise they are numbers after a byte that is 0 for a
     /// null pointer.
     pub objects: bool,
-    /// Whether there is neither: the numbers of a leaf list.
+    /// Whether there is neither a version header nor such a byte, as in a leaf list.
     pub bare: bool,
 }
 
@@ -99,9 +100,9 @@ pub(super) struct Counted {
 pub(super) struct Symmetric {
     /// `TMatrixTBase`, with sizes and bounds.
     pub base: Class,
-    /// Path of the number of rows in it.
+    /// Path of the number of rows in `TMatrixTBase`.
     pub rows: Vec<usize>,
-    /// Elements.
+    /// Type of the elements.
     pub basic: Basic,
 }
 
@@ -119,9 +120,9 @@ pub(super) struct Pair {
 pub(super) struct Class {
     /// Class name.
     pub name: Arc<str>,
-    /// The version that gives the shape comes first.
+    /// Versions of the class. The first one gives the shape.
     pub versions: Vec<Version>,
-    /// Whether its layout follows from its name (pairs), so that no version has to match.
+    /// Whether the name gives the layout, as for pairs, so that the version does not matter.
     pub fixed: bool,
 }
 
@@ -134,7 +135,7 @@ pub(super) struct Version {
     pub checksum: u32,
     /// Members in the order they are streamed.
     pub steps: Vec<Step>,
-    /// Members of the shape that this version lacks; they read as zero or empty.
+    /// Members of the shape that this version lacks. They are read as zero or empty.
     pub missing: Vec<usize>,
     /// A member whose type differs from that of the shape, so that the version cannot be read.
     pub conflict: Option<String>,
@@ -153,26 +154,26 @@ pub(super) struct Step {
     pub base: bool,
     /// Version of the base class, by which it is streamed where it has no version header.
     pub base_version: i32,
-    /// Its place in the record; `None` for a member that the shape lacks.
+    /// Place of the member in the record; `None` for a member that the shape lacks.
     pub target: Option<usize>,
 }
 
-/// Where a pointer may lead.
+/// The classes that a pointer may lead to.
 #[derive(Debug)]
 pub(super) struct Pointer {
-    /// Class of the pointer.
+    /// Class of the pointer in its declaration.
     pub declared: String,
-    /// Classes that objects are taken apart for.
+    /// Classes whose objects are decoded.
     pub classes: Vec<(String, Node)>,
-    /// Whether objects may be of a class that is not among them.
+    /// Whether objects may be of other classes.
     pub open: bool,
-    /// Whether there may be an object of its own class instead of a tag: in arrays of pointers that a
-    /// member counts, ROOT up to 5.15/08 streamed them so.
+    /// Whether there may be an object of the declared class without a tag. ROOT up to 5.15/08 wrote such objects in
+    /// arrays of pointers with a counter.
     pub bare: bool,
 }
 
 impl Node {
-    /// A class by name, of those that objects in it have.
+    /// Returns the class with this name, if objects in this node may have it.
     pub fn class(&self, name: &str) -> Option<&Class> {
         let inner: Vec<&Self> = match self {
             Self::Number(..)
@@ -204,8 +205,8 @@ impl Node {
         inner.into_iter().find_map(|node| node.class(name))
     }
 
-    /// Of a list of numbers, how they are stored; none where a number may take more bytes than its
-    /// type says.
+    /// Returns how the numbers of a list are stored; `None` for other nodes, and if a number may take more bytes than
+    /// its type has.
     pub fn numbers_in_list(&self) -> Option<Basic> {
         match self {
             Self::Sequence(item) => match **item {
@@ -216,7 +217,7 @@ impl Node {
         }
     }
 
-    /// What it reads as.
+    /// Returns the form of the values.
     pub fn shape(&self) -> Shape {
         let list = |item: Shape| Shape::List(Box::new(item));
         match self {

@@ -17,7 +17,7 @@ pub(in crate::streamer) enum Form {
 }
 
 impl Pointer {
-    /// The layout.
+    /// Returns the layout.
     pub fn form(&self) -> Form {
         match (self.classes.len(), self.open) {
             (0, _) => Form::Raw,
@@ -26,7 +26,7 @@ impl Pointer {
         }
     }
 
-    /// What it reads as.
+    /// Returns the form of the values.
     pub fn shape(&self) -> Shape {
         match (self.form(), self.classes.first()) {
             (Form::Nullable, Some((_, node))) => Shape::Optional(Box::new(node.shape())),

@@ -1,5 +1,5 @@
-//! Classes whose streaming is written by hand in ROOT: `TObject`, strings, arrays, collections,
-//! references and baskets. One function each, named after the class's `Streamer`.
+//! Reads objects of classes that ROOT streams by code of its own: `TObject`, strings, arrays, collections, references
+//! and baskets.
 
 use crate::arrow::Number;
 use crate::cursor::BYTE_COUNT;
@@ -12,7 +12,7 @@ use crate::streamer::values::reader::Reader;
 use crate::streamer::values::value::{Numbers, ObjectId, Value};
 use crate::streamer::wire::{BYPASS_STREAMER, HAS_UUID, IS_REFERENCED};
 
-/// Bytes of the numbers of entries and bytes, and of the offset, of a `TBranchClones` before ROOT 5.
+/// Size in bytes of the numbers of entries and bytes, and of the offset, in a `TBranchClones` before ROOT 5.
 const OLD_BRANCH_SIZES: usize = 4 + 3 * 8 + 4;
 
 impl Reader<'_> {
@@ -36,12 +36,12 @@ impl Reader<'_> {
             Builtin::TTreeIndex => self.t_tree_index(class),
             Builtin::TBranchClones => self.t_branch_clones(class),
             Builtin::TQObject => Ok(Value::Null),
-            // Its class has streamer info for what is read of it here.
+            // Streamer info describes the members that are read here.
             Builtin::TMatrixTSym(_) => Err(Error::unsupported("a symmetric matrix")),
         }
     }
 
-    /// Something too small to be an object of its own: nothing can refer to it by tag.
+    /// Reads a value that is not an object, so that no tag can refer to it.
     fn without_instance(&mut self, read: impl FnOnce(&mut Self) -> Result<Value>) -> Result<Value> {
         self.forget_pending();
         read(self)
@@ -67,7 +67,7 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// Reads `TObject`'s part of a builtin class; its bits.
+    /// Reads the `TObject` part of a builtin class. Returns it with its bits.
     fn object_part(&mut self) -> Result<(Value, u32)> {
         let class = self.table.find("TObject");
         let class = class.ok_or_else(|| self.cursor.error("TObject is not known"))?;
@@ -77,7 +77,7 @@ impl Reader<'_> {
         Ok((value, u32::try_from(bits).unwrap_or(0)))
     }
 
-    /// A versioned class whose first members are its `TObject` part and its name.
+    /// Reads a collection, which has a version header, a `TObject` part and a name.
     fn collection(
         &mut self,
         class: ClassId,
@@ -193,7 +193,7 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// `TTreeIndex::Streamer`: its base, two formulas, and the sorted values, which are skipped.
+    /// Reads a `TTreeIndex` (`TTreeIndex::Streamer`): its base class and two formulas. The sorted values are skipped.
     fn t_tree_index(&mut self, class: ClassId) -> Result<Value> {
         let header = self.cursor.version_header()?;
         let id = self.instance_of(class, header.version)?;
@@ -213,8 +213,8 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// `TBranchClones::Streamer`: no baskets, but its sub-branches, of which the first here is the one
-    /// that counts the objects (`fBranchCount`).
+    /// Reads a `TBranchClones` (`TBranchClones::Streamer`). It has no baskets, but sub-branches. The first one is the
+    /// branch that counts the objects (`fBranchCount`).
     fn t_branch_clones(&mut self, class: ClassId) -> Result<Value> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
@@ -229,7 +229,7 @@ impl Reader<'_> {
                 self.set(id, index, text);
             }
         }
-        // Compression, and sizes of baskets, of their offsets, and of the table of baskets.
+        // These are the compression, and the sizes of baskets, of their offsets and of the table of baskets.
         self.cursor.skip(4 * 4)?;
         let written = self.cursor.be_i32()?;
         // Since ROOT 5 all numbers of entries and bytes are integers of 64 bits. Before, that of entries
@@ -267,9 +267,9 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// `TBasket::Streamer`: a key, sizes, and, unless only the header was written, entry offsets
-    /// and the buffer as it was in memory, key space included. What follows the key is not taken
-    /// apart here: member `streamed` holds the whole basket, key first.
+    /// Reads a `TBasket` (`TBasket::Streamer`): a key and sizes, then entry offsets and the buffer from memory, including
+    /// the space of the key, unless only the header was written. The bytes after the key are not decoded here. The member
+    /// `streamed` holds the whole basket with its key.
     fn t_basket(&mut self, class: ClassId) -> Result<Value> {
         let start = self.cursor.clone();
         let key = KeyEntry::parse_fields(&mut self.cursor)?;

@@ -1,8 +1,8 @@
-//! Any object of a file, read by the streamer info of that file: no class is written by hand but
-//! the few whose streaming ROOT itself writes by hand.
+//! Reads any object of a file as values, by the streamer info of that file. Only the classes that ROOT streams by code of
+//! its own have code here.
 //!
-//! An [`Object`] is a pool: everything that was streamed in one record, objects referring to each
-//! other by [`ObjectId`]. A [`View`] looks at one of them by member names.
+//! An [`Object`] holds all objects that were streamed in one record. They refer to each other by [`ObjectId`]. A [`View`]
+//! gives access to the members of one of them by name.
 
 mod builtin;
 mod number;
@@ -27,16 +27,16 @@ pub(crate) use table::ClassTable;
 pub use value::{Numbers, ObjectId, Value};
 pub use view::View;
 
-/// Everything that was streamed in one record.
+/// All objects that were streamed in one record.
 #[derive(Debug, Default)]
 pub struct Object {
     root: Option<Value>,
     instances: Vec<Instance>,
-    /// Members of all objects, one object after the other.
+    /// Members of all objects, object by object.
     values: Vec<Value>,
 }
 
-/// One object of the pool.
+/// One object of the record.
 #[derive(Debug)]
 struct Instance {
     plan: Arc<plan::Plan>,
@@ -46,12 +46,11 @@ struct Instance {
 }
 
 impl Object {
-    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes; `None` when a
-    /// class in it is not in `table`, but known by heart.
+    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes. Returns `None` if a class in it is
+    /// not in `table`, but in nyssa's own tables.
     ///
     /// # Errors
-    /// `OutOfSpecification` naming class, member and byte; `Unsupported` when the class cannot be
-    /// read at all.
+    /// `OutOfSpecification` with class, member and byte; `Unsupported` if the class cannot be read.
     pub(crate) fn read(
         table: &ClassTable,
         class: &str,
@@ -81,22 +80,22 @@ impl Object {
         Self { values: Vec::with_capacity(values), ..Self::default() }
     }
 
-    /// The object as a value: some classes (`TString`, `TArrayD`, ...) have no members.
+    /// Returns the object as a value. Some classes (`TString`, `TArrayD`, ...) have no members.
     pub fn value(&self) -> &Value {
         self.root.as_ref().unwrap_or(&Value::Null)
     }
 
-    /// The object itself; it has no members where [`Object::value`] is not [`Value::Object`].
+    /// Returns a view of the object. It has no members if [`Object::value`] is not [`Value::Object`].
     pub fn root(&self) -> View<'_> {
         self.view(ObjectId(0))
     }
 
-    /// Any object of the pool.
+    /// Returns a view of any object of the record.
     pub fn view(&self, id: ObjectId) -> View<'_> {
         View::new(self, id)
     }
 
-    /// The classes in it and their versions as streamed.
+    /// Returns the classes of all objects with their versions as streamed.
     pub(crate) fn versions(&self) -> BTreeSet<(&str, i32)> {
         self.instances.iter().map(|one| (&*one.plan.class, one.version)).collect()
     }
@@ -107,7 +106,7 @@ impl Object {
     }
 }
 
-/// Says that an offset counts in the uncompressed object, where no file offset exists.
+/// Changes an error to say that its offset is in the uncompressed object, not in the file.
 pub(crate) fn in_payload(error: Error) -> Error {
     let Some(offset) = error.place().offset else { return error };
     let place = error.place().clone();

@@ -1,4 +1,4 @@
-//! Streamed numbers as values.
+//! Reads streamed numbers as values.
 
 use arrow_array::ArrowPrimitiveType;
 
@@ -53,7 +53,7 @@ impl Basic {
     }
 }
 
-/// The number in `bytes`.
+/// Returns the number in `bytes`.
 fn value<T: Native + Into<Value>>(bytes: &[u8]) -> Value {
     T::read_be(bytes).next().map_or(Value::Null, Into::into)
 }

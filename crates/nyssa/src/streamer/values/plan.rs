@@ -1,4 +1,4 @@
-//! How to read the values of one version of a class, compiled once from streamer info.
+//! Says how to read the values of one version of a class. A plan is compiled once from streamer info.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ pub(crate) struct ClassId(pub u32);
 pub(in crate::streamer) struct Plan {
     /// Class name.
     pub class: Arc<str>,
-    /// Its members, base classes first.
+    /// The members of the class, base classes first.
     pub layout: Version,
 }
 
 impl Plan {
-    /// The plan of a builtin class, which only names the members.
+    /// Makes the plan of a builtin class, which has only the names of the members.
     pub fn builtin(class: &str, members: &[&str]) -> Self {
         let step = |name: &&str| Step {
             place: format!("{class}::{name}"),

@@ -1,11 +1,11 @@
-//! Pointers between objects of one record.
+//! Reads pointers between objects of one record.
 //!
 //! ```text
 //! 0                                  null
 //! 0x80000000 | class tag             new object of a class seen before
 //! 0xFFFFFFFF name '\0'               new object of a new class
 //! object tag                         an object seen before
-//! (new ones behind a byte count)
+//! (a byte count comes before new objects)
 //! ```
 //!
 //! A tag is the position of the class or object in the record, key included, plus 2
@@ -20,7 +20,7 @@ use crate::streamer::values::value::Value;
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 impl Reader<'_> {
-    /// A pointer: null, a new object, or one seen before.
+    /// Reads a pointer, which is null, a new object, or an object seen before.
     pub fn pointer(&mut self) -> Result<Value> {
         let start = self.cursor.position();
         let mut tag = self.cursor.be_u32()?;
@@ -71,7 +71,7 @@ impl Reader<'_> {
                 let reason = format!(
                     "object of class {class} ends at byte {position}, its pointer says {end}"
                 );
-                // An object that was skipped may have lost count; one that was read has not.
+                // The end is checked only if the object was read, since a skipped object may have a wrong position.
                 if matches!(value, Value::Unknown(_)) {
                     self.cursor.seek(end)?;
                     return Ok(value);
@@ -82,7 +82,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What an object tag refers to.
+    /// Returns the object that an object tag refers to.
     fn reference(&mut self, tag: u32) -> Result<Value> {
         if tag == 0 {
             return Ok(Value::Null);
@@ -90,7 +90,7 @@ impl Reader<'_> {
         if let Some(Tag::Object(id)) = self.tags.get(&tag) {
             return Ok(Value::Object(*id));
         }
-        // It lies in something that was skipped: go back and read it.
+        // The object is in bytes that were skipped. They are read now.
         let place = self.position_of(tag)?;
         let back = self.cursor.position();
         self.cursor.seek(place)?;
@@ -106,7 +106,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// The class that a class tag refers to.
+    /// Returns the class that a class tag refers to.
     fn class_at(&mut self, tag: u32) -> Result<Arc<str>> {
         if let Some(Tag::Class(name)) = self.tags.get(&tag) {
             return Ok(name.clone());
@@ -123,7 +123,7 @@ impl Reader<'_> {
         Ok(name)
     }
 
-    /// The position before the cursor that a tag names.
+    /// Returns the position before the cursor that a tag means.
     fn position_of(&self, tag: u32) -> Result<usize> {
         let place = tag.checked_sub(TAG_OFFSET + self.keylen).map(|place| place as usize);
         place
@@ -142,7 +142,7 @@ impl Reader<'_> {
         self.tag_at(self.cursor.position())
     }
 
-    /// Counts one more tagged thing: its position, or its number where there are no positions.
+    /// Returns the tag of the next object or class: its position, or its number if tags are not positions.
     fn next_tag(&mut self, position: u32) -> u32 {
         let number = self.count;
         self.count += 1;

@@ -1,4 +1,4 @@
-//! Reads objects from their streamed bytes by plan.
+//! Reads objects from their streamed bytes by plans.
 //!
 //! ```text
 //! object          version header, then base classes and members in order
@@ -21,14 +21,14 @@ use crate::streamer::values::value::{Numbers, ObjectId, Value};
 use crate::streamer::values::{Instance, Object};
 use crate::streamer::wire::MEMBER_WISE;
 
-/// Objects nested deeper than this are taken for a damaged file.
+/// Largest depth of objects in objects. A file with a larger one is damaged.
 pub(super) const MAX_DEPTH: usize = 100;
-/// Values of an object beyond its size in bytes: every value takes at least a byte.
+/// Number of values that an object may have in addition to its size in bytes. Nearly every value takes at least a byte.
 const SPARE_VALUES: usize = 4096;
-/// Bytes per value of an ordinary TTree; only saves reallocation.
+/// Bytes per value of an ordinary TTree, which is used to reserve memory.
 const BYTES_PER_VALUE: usize = 24;
 
-/// What a tag stands for.
+/// The object or class that a tag refers to.
 pub(super) enum Tag {
     Class(Arc<str>),
     Object(ObjectId),
@@ -39,23 +39,23 @@ pub(super) struct Reader<'a> {
     pub table: &'a ClassTable,
     pub cursor: Cursor<'a>,
     pub object: Object,
-    /// Size of the key before the object: tags count from its start.
+    /// Size of the key before the object. Tags are counted from the start of the key.
     pub(super) keylen: u32,
     pub(super) tags: HashMap<u32, Tag>,
-    /// Number of things tagged, which is the tag itself in very old files.
+    /// Number of tagged objects and classes. In very old files, tags are such numbers.
     pub(super) count: u32,
-    /// Whether byte counts, hence tags by position, have been seen.
+    /// Whether a byte count was read. Tags are positions then.
     pub(super) positions: bool,
     /// Tag of the object about to be created.
     pub(super) pending: Option<u32>,
     pub(super) depth: usize,
-    /// Objects that may still be read.
+    /// Number of objects that may still be read.
     pub(super) budget: usize,
-    /// Where tags lie that are positions.
+    /// Places of tags that are positions.
     pub(super) references: Vec<usize>,
-    /// Whether something was skipped, so that there may be more references.
+    /// Whether bytes were skipped, in which there may be more references.
     pub(super) skipped: bool,
-    /// Whether a class is not in the table, but known by heart: reading ended there.
+    /// Whether reading ended because a class is not in the table, but in nyssa's own tables.
     pub lacks: bool,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         value
     }
 
-    /// Reads an object of the class of a name, which need not be in the table.
+    /// Reads an object of the class with this name. The class may not be in the table.
     fn named(&mut self, name: &str) -> Result<Value> {
         match self.table.find(name) {
             Some(class) => self.class(class),
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The plan of the version in a header; the reason when there is none.
+    /// Returns the plan of the version in a header, or the reason why there is none.
     #[allow(clippy::type_complexity)]
     fn plan(
         &mut self,
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         let version = i32::from(header.version.cast_signed());
         let before = self.cursor.position();
         if version <= 0 && header.end.is_some_and(|end| before + 4 <= end) {
-            // A class without a version of its own is known by the checksum of its layout.
+            // A class without a version is identified by the checksum of its layout.
             let checksum = self.cursor.be_u32()?;
             if let Some(plan) = class.plans.iter().find(|plan| plan.layout.checksum == checksum) {
                 return Ok(Ok(plan.clone()));
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         Ok(Err(reason.into()))
     }
 
-    /// Ends reading where the table lacks a class that is known by heart.
+    /// Ends reading if the table lacks a class that is in nyssa's own tables.
     pub(super) fn check_lack(&mut self, class: &str, version: Option<i32>) -> Result<()> {
         if !self.table.lacks(class, version) {
             return Ok(());
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         Err(self.cursor.error(format!("class {class} is not in the table")))
     }
 
-    /// Reads the members; after one that cannot be read, the rest of the object is unknown.
+    /// Reads the members. After a member that cannot be read, the rest of the object is unknown.
     fn fill(&mut self, id: ObjectId, plan: &Plan, end: Option<usize>) -> Result<()> {
         let steps = &plan.layout.steps;
         for (index, step) in steps.iter().enumerate() {
@@ -246,20 +246,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// As many numbers as another member says, behind each of several pointers.
+    /// Reads the arrays of numbers behind several pointers. Another member holds their length.
     fn counted(&mut self, counted: &Counted, owner: ObjectId) -> Result<Value> {
         let Node::Number(basic) = *counted.item else {
             return Err(Error::unsupported("arrays of objects with a counter are not read"));
         };
         let count = self.counter(counted, owner)?;
-        // Zero for a null pointer, whatever the counter says.
+        // The byte is zero for a null pointer, whatever the counter says.
         let present = self.cursor.u8()? != 0 || !self.table.null_arrays_flagged;
         let count = if present { count } else { 0 };
         let count = self.product(&counted.dimensions, count)?;
         self.numbers(basic, count)
     }
 
-    /// The number of elements in an array of arrays of `count` elements.
+    /// Returns the number of elements in an array of arrays with `count` elements.
     fn product(&self, dimensions: &[usize], count: usize) -> Result<usize> {
         let all = dimensions.iter().try_fold(count, |all, &size| all.checked_mul(size));
         all.ok_or_else(|| self.cursor.error(format!("arrays of {count} in {dimensions:?}")))
@@ -269,7 +269,8 @@ impl<'a> Reader<'a> {
         basic.read_many(&mut self.cursor, count).map(Value::Numbers)
     }
 
-    /// A collection's items: not more than bytes are left, so that a damaged count costs nothing.
+    /// Reads the items of a collection. There are at most as many items as bytes are left, so that a damaged count takes
+    /// no memory.
     pub fn list(
         &mut self,
         count: usize,
@@ -296,7 +297,7 @@ impl<'a> Reader<'a> {
         usize::try_from(count).map_err(|_| self.cursor.error(format!("an array of {count}")))
     }
 
-    /// A standard container, or an array of containers or objects, behind one version header.
+    /// Reads a standard container, or an array of containers or objects, after one version header.
     fn container(
         &mut self,
         content: &Node,
@@ -332,7 +333,7 @@ impl<'a> Reader<'a> {
         self.cursor.root_string().map(|text| Value::Text(text.into()))
     }
 
-    /// Checks that an object ends where its header said.
+    /// Checks that an object ends at the byte that its header says.
     pub fn finish(
         &mut self,
         class: &str,
@@ -351,13 +352,13 @@ impl<'a> Reader<'a> {
         )))
     }
 
-    /// Skips what cannot be read.
+    /// Skips bytes that cannot be read.
     pub fn skip_to(&mut self, end: Option<usize>, reason: Arc<str>) -> Result<Value> {
         self.pending = None;
         self.skipped = true;
         match end {
             Some(end) => {
-                // Pointers in it went unseen; a file that has byte counts tags by position.
+                // Pointers in these bytes were not read. Tags are positions in files with byte counts.
                 self.positions = true;
                 self.cursor.seek(end)?;
                 Ok(Value::Unknown(reason))
@@ -366,7 +367,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A new object with all members null, known by the pending tag.
+    /// Makes a new object with all members null. The pending tag refers to it.
     pub fn new_instance(&mut self, plan: &Arc<Plan>, version: u16) -> Result<ObjectId> {
         let first = self.object.values.len();
         let last = first + plan.layout.steps.len();
@@ -384,7 +385,7 @@ impl<'a> Reader<'a> {
         Ok(id)
     }
 
-    /// Nothing refers to the object being read by its tag.
+    /// Drops the pending tag, since no pointer refers to the object being read.
     pub fn forget_pending(&mut self) {
         self.pending = None;
     }
@@ -397,7 +398,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Numbers after a 32-bit length.
+    /// Reads numbers after a 32-bit length.
     pub fn counted_numbers(&mut self, basic: Basic) -> Result<Numbers> {
         let count = self.cursor.number_of(basic.size())?;
         basic.read_many(&mut self.cursor, count)

@@ -1,14 +1,14 @@
-//! Moving an object behind a key of another size: references in it count from the start of its key.
+//! Changes the references in an object whose key changes in size, since they are counted from the start of the key.
 
 use crate::error::{Error, Result};
 use crate::streamer::values::ClassTable;
 use crate::streamer::values::reader::Reader;
 
-/// Changes the references in the object of class `class` in `payload`, which lay behind a key of
-/// `from` bytes and will lie behind one of `to` bytes.
+/// Changes the references in the object of class `class` in `payload`. Its key had `from` bytes and will have `to`
+/// bytes.
 ///
 /// # Errors
-/// When the object cannot be read in full, so that not all of its references are known.
+/// An error if the object cannot be read completely, so that not all of its references are known.
 pub(crate) fn relocate(
     table: &ClassTable,
     class: &str,
@@ -29,7 +29,7 @@ pub(crate) fn relocate(
     for place in reader.references {
         let Some(tag) = payload.get_mut(place..place + 4) else { continue };
         let old = u32::from_be_bytes([tag[0], tag[1], tag[2], tag[3]]);
-        // The mark of a class tag is its highest bit, which stays.
+        // The mark of a class tag is its highest bit, which does not change.
         let new = u64::from(old) + to as u64 - u64::from(from);
         let new = u32::try_from(new).map_err(|_| Error::limit("a reference beyond 2 GiB"))?;
         tag.copy_from_slice(&new.to_be_bytes());

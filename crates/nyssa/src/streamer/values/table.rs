@@ -1,4 +1,4 @@
-//! The classes of a file: which are known by heart, and the plans of all the others.
+//! Holds the plans of the classes of a file and of the builtin classes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ TObjString 1: base TObject 1; TString fString";
 pub(crate) struct Class {
     pub name: Arc<str>,
     pub builtin: Option<Builtin>,
-    /// Plans by version; for a builtin class, one that names its members.
+    /// Plans of the versions. A builtin class has one plan with the names of its members.
     pub(in crate::streamer) plans: Vec<Arc<Plan>>,
 }
 
@@ -27,14 +27,14 @@ pub(crate) struct Class {
 pub(crate) struct ClassTable {
     classes: Vec<Class>,
     ids: HashMap<Arc<str>, ClassId>,
-    /// Whether there is nothing more that is known by heart.
+    /// Whether the table has all classes of nyssa's own tables.
     pub(super) is_complete: bool,
-    /// Counted arrays that are null say so; in old files what they say means nothing.
+    /// Whether arrays with a counter say if they are null. In old files this byte has no meaning.
     pub null_arrays_flagged: bool,
 }
 
 impl ClassTable {
-    /// The builtin classes, and the layouts of those that most others have as a base or a member.
+    /// Makes the table of the builtin classes and of the classes that most others have as a base class or a member.
     pub fn new() -> Self {
         let mut table = Self {
             classes: Vec::new(),
@@ -54,7 +54,7 @@ impl ClassTable {
         table.with(&basic)
     }
 
-    /// The builtin classes and all classes that are known by heart.
+    /// Returns the table of the builtin classes and of all classes of nyssa's own tables.
     pub fn by_heart() -> &'static Self {
         static TABLE: OnceLock<ClassTable> = OnceLock::new();
         TABLE.get_or_init(|| {
@@ -65,7 +65,7 @@ impl ClassTable {
         })
     }
 
-    /// This table with the plans of more classes.
+    /// Returns this table with the plans of more classes.
     pub fn with(mut self, classes: &[ClassInfo]) -> Self {
         let mut compiler = Compiler::by_name();
         for info in classes {
@@ -77,7 +77,7 @@ impl ClassTable {
         self
     }
 
-    /// Whether a class, or a version of one, is not here, but known by heart.
+    /// Says whether a class, or a version of it, is not here, but in nyssa's own tables.
     pub fn lacks(&self, class: &str, version: Option<i32>) -> bool {
         let is_known = || match version {
             // Classes without a version have a checksum.
@@ -87,7 +87,7 @@ impl ClassTable {
         !self.is_complete && is_known()
     }
 
-    /// The number of a class; new names get a new one.
+    /// Returns the number of a class. A new name gets a new number.
     fn id(&mut self, name: &str) -> ClassId {
         if let Some(&id) = self.ids.get(name) {
             return id;
@@ -99,24 +99,24 @@ impl ClassTable {
         id
     }
 
-    /// The number of a class that is already known.
+    /// Returns the number of a class that is already known.
     pub fn find(&self, name: &str) -> Option<ClassId> {
         self.ids.get(name).copied()
     }
 
-    /// A class.
+    /// Returns the class with this number.
     pub fn class(&self, id: ClassId) -> Option<&Class> {
         self.classes.get(id.0 as usize)
     }
 
-    /// Adds a plan, in place of one of the same version.
+    /// Adds a plan. It replaces one of the same version.
     fn insert(&mut self, plan: Plan) {
         let id = self.id(&plan.class);
         let Some(class) = self.classes.get_mut(id.0 as usize) else { return };
         if class.builtin.is_some() {
             return;
         }
-        // What a file says takes the place of what is known by heart.
+        // The streamer info of the file replaces the class of nyssa's own tables.
         let version = plan.layout.version;
         class.plans.retain(|old| old.layout.version != version || old.layout.checksum != 0);
         class.plans.push(Arc::new(plan));

@@ -1,10 +1,10 @@
-//! What an object is made of once it is read: values in members, objects in a pool.
+//! The values that the members of an object have.
 
 use std::sync::Arc;
 
 use crate::arrow::{Native, each_number, numbers_enum};
 
-/// Number of an object in its [`Object`](super::Object)'s pool.
+/// Number of an object in its [`Object`](super::Object).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ObjectId(pub(super) u32);
 
@@ -21,15 +21,15 @@ pub enum Value {
     UInt(u64),
     /// A floating-point number of any width.
     Float(f64),
-    /// `TString`, `std::string`, `char*`; bytes that are not UTF-8 are replaced.
+    /// `TString`, `std::string` or `char*`. Bytes that are not UTF-8 are replaced.
     Text(Box<str>),
-    /// An array of numbers: C array, counted pointer, `TArray`, or container of numbers.
+    /// An array of numbers: a C array, a pointer with a counter, a `TArray`, or a container of numbers.
     Numbers(Numbers),
-    /// An embedded object, a base class, or what a pointer points to.
+    /// An embedded object, a base class, or the object that a pointer points to.
     Object(ObjectId),
-    /// Several values: items of a collection, an array of objects, keys and values of a map in turn.
+    /// Several values: items of a collection, an array of objects, or keys and values of a map in turn.
     List(Box<[Value]>),
-    /// Something that could be skipped but not read, and why.
+    /// A value that was skipped, and the reason why it cannot be read.
     Unknown(Arc<str>),
 }
 
@@ -48,15 +48,15 @@ impl Numbers {
         each_number!(Self, self, values => values.len(), bits => bits.len())
     }
 
-    /// Whether there are none.
+    /// Says whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Integers as `i64`; `None` when these are floating-point numbers or one does not fit.
+    /// Returns integers as `i64`; `None` if these are floating-point numbers or one does not fit.
     pub fn to_i64(&self) -> Option<Vec<i64>> {
         match self {
-            // Also where there are none.
+            // This is so even without elements.
             Self::Float32(_) | Self::Float64(_) => None,
             numbers => each_number!(Self, numbers,
                 values => values.iter().map(|value| value.to_i64()).collect(),
@@ -66,7 +66,7 @@ impl Numbers {
 }
 
 impl Value {
-    /// What kind of value this is, for messages.
+    /// Returns the kind of the value for error messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "a null pointer",
@@ -81,7 +81,7 @@ impl Value {
         }
     }
 
-    /// The integer, if it is one that fits.
+    /// Returns the integer if the value is one and fits.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Self::Bool(value) => Some(value.into()),

@@ -1,11 +1,11 @@
-//! Looking at an object by its member names.
+//! Gives access to the members of an object by name.
 
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::streamer::builtin::ITEMS;
 use crate::streamer::values::{Instance, Object, ObjectId, Value};
 
-/// One object of a pool. Members of base classes are found as its own.
+/// A view of one object. Members of base classes are found like members of the class itself.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     object: &'a Object,
@@ -21,27 +21,27 @@ impl<'a> View<'a> {
         self.object.instances.get(self.id.0 as usize)
     }
 
-    /// Its number in the pool: two pointers to one object have the same.
+    /// Returns the number of the object. Two pointers to one object have the same number.
     pub fn id(&self) -> ObjectId {
         self.id
     }
 
-    /// Class name.
+    /// Returns the class name.
     pub fn class(&self) -> &'a str {
         self.instance().map_or("", |instance| &instance.plan.class)
     }
 
-    /// Class version as streamed.
+    /// Returns the class version as streamed.
     pub fn version(&self) -> i32 {
         self.instance().map_or(0, |instance| instance.version)
     }
 
-    /// Whether this is an object of `class` or has it as a base class.
+    /// Says whether this is an object of `class` or of a class derived from it.
     pub fn is_a(&self, class: &str) -> bool {
         self.class() == class || self.bases().any(|base| base.is_a(class))
     }
 
-    /// Its own members in order. Base classes are named `:_0`, `:_1`, ...
+    /// Returns the members of the class itself in order. Base classes are named `:_0`, `:_1`, ...
     pub fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
         let object = self.object;
         let id = self.id;
@@ -62,7 +62,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// A member of this class or of a base class.
+    /// Returns a member of this class or of a base class.
     pub fn get(&self, name: &str) -> Option<&'a Value> {
         let own = self.members().find(|(member, _)| *member == name);
         own.map(|(_, value)| value).or_else(|| self.bases().find_map(|base| base.get(name)))
@@ -87,15 +87,15 @@ impl<'a> View<'a> {
         Error::unsupported(format!("{}::{name} is {}, not {wanted}", self.class(), value.kind()))
     }
 
-    /// An integer member; floating-point members that hold a whole number count (`fEntries` was a
-    /// `double` once).
+    /// Returns an integer member. A floating-point member is accepted if it holds a whole number, since `fEntries` is a
+    /// `double` in old versions.
     ///
     /// # Errors
-    /// `Unsupported` when there is no such member or it is no integer; so for all below.
+    /// `Unsupported` if there is no such member or it is not an integer.
     pub fn i64(&self, name: &str) -> Result<i64> {
         let value = self.require(name)?;
         let whole = match *value {
-            // Beyond 2^53 a double does not count entries or bytes one by one.
+            // A double above 2^53 does not hold every integer.
             Value::Float(float) if float.fract() == 0.0 && float.abs() < 9.0e15 =>
             {
                 #[allow(clippy::cast_possible_truncation)]
@@ -106,7 +106,7 @@ impl<'a> View<'a> {
         whole.ok_or_else(|| self.wrong(name, value, "an integer"))
     }
 
-    /// An integer member that is not negative.
+    /// Returns an integer member that is not negative.
     ///
     /// # Errors
     /// `OutOfSpecification` when it is negative.
@@ -116,7 +116,7 @@ impl<'a> View<'a> {
             .map_err(|_| Error::out_of_spec(format!("{}::{name} is {value}", self.class())))
     }
 
-    /// An integer member that is not negative, as a size.
+    /// Returns an integer member that is not negative as a size.
     ///
     /// # Errors
     /// `OutOfSpecification` when it is negative, `LimitExceeded` when it does not fit.
@@ -124,10 +124,10 @@ impl<'a> View<'a> {
         guard::to_usize(self.u64(name)?, name)
     }
 
-    /// A number.
+    /// Returns a member that is a number.
     ///
     /// # Errors
-    /// `Unsupported`, as above.
+    /// `Unsupported` if there is no such member or it is not a number.
     pub fn f64(&self, name: &str) -> Result<f64> {
         match self.require(name)? {
             Value::Float(value) => Ok(*value),
@@ -139,10 +139,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A string member.
+    /// Returns a string member.
     ///
     /// # Errors
-    /// `Unsupported`, as above.
+    /// `Unsupported` if there is no such member or it is not a string.
     pub fn str(&self, name: &str) -> Result<&'a str> {
         match self.require(name)? {
             Value::Text(text) => Ok(text),
@@ -150,18 +150,18 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A string member; empty where the class, in an old version, has none of that name.
+    /// Returns a string member. It is empty if an old version of the class has no such member.
     ///
     /// # Errors
-    /// `Unsupported`, as above.
+    /// `Unsupported` if the member is not a string.
     pub fn str_or_empty(&self, name: &str) -> Result<&'a str> {
         if self.get(name).is_none() { Ok("") } else { self.str(name) }
     }
 
-    /// An embedded object or what a pointer points to; `None` for a null pointer.
+    /// Returns an embedded object or the object that a pointer points to; `None` for a null pointer.
     ///
     /// # Errors
-    /// `Unsupported`, as above.
+    /// `Unsupported` if there is no such member or it is not an object.
     pub fn view(&self, name: &str) -> Result<Option<View<'a>>> {
         match self.require(name)? {
             Value::Object(id) => Ok(Some(View::new(self.object, *id))),
@@ -170,11 +170,11 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The items of a collection member (`TObjArray`, `TList`, ...), `None` for null ones.
-    /// A null pointer to a collection has no items.
+    /// Returns the items of a collection member (`TObjArray`, `TList`, ...), `None` for null pointers. A null pointer to
+    /// a collection has no items.
     ///
     /// # Errors
-    /// `Unsupported`, as above, or when an item cannot be read.
+    /// `Unsupported` if there is no such member, it is not a collection, or an item cannot be read.
     pub fn list(&self, name: &str) -> Result<Vec<Option<View<'a>>>> {
         match self.require(name)? {
             Value::Object(id) => View::new(self.object, *id).items(),
@@ -184,10 +184,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The items of this collection, `None` for null ones.
+    /// Returns the items of this collection, `None` for null pointers.
     ///
     /// # Errors
-    /// `Unsupported` when this is no collection or an item cannot be read.
+    /// `Unsupported` if this is not a collection or an item cannot be read.
     pub fn items(&self) -> Result<Vec<Option<View<'a>>>> {
         match self.require(ITEMS)? {
             Value::List(items) => self.views(items),
@@ -205,10 +205,10 @@ impl<'a> View<'a> {
         items.iter().map(view).collect()
     }
 
-    /// An array of integers; a null pointer has none.
+    /// Returns a member that is an array of integers. A null pointer has none.
     ///
     /// # Errors
-    /// `Unsupported`, as above.
+    /// `Unsupported` if there is no such member or it is not an array of integers.
     pub fn i64s(&self, name: &str) -> Result<Vec<i64>> {
         match self.require(name)? {
             Value::Numbers(numbers) => numbers.to_i64().ok_or_else(|| {

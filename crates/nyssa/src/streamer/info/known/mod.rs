@@ -1,7 +1,7 @@
-//! Classes of ROOT that a file may leave out of its streamer infos, because its writer died before it
-//! wrote them, is older than they are, or is not ROOT: known by heart, as ROOT knows them.
+//! Tables of classes of ROOT that the streamer infos of a file may lack. This happens if the writer of the file died
+//! before it wrote them, is older than streamer info, or is not ROOT.
 //!
-//! The tables say a version of a class a line, members in the order they are streamed:
+//! Each line of the tables describes one version of a class, with its members in the order they are streamed:
 //!
 //! ```text
 //! TLeafI 1: base TLeaf 2; int fMinimum; int fMaximum
@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Versions up to `TTree` 4, `TBranch` 6, `TLeaf` 1, `TLeafObject` 3, `TAxis` 5, `TH1` to `TH3` 2 and
-//! `TProfile` 2 are older than streamer info: theirs is what the class's `Streamer` reads. All others are
-//! from streamer infos. `TTree` 7, 9, 13 and 14, and `TBranchElement` 2, 3, 4 and 6, are missing: neither a
-//! file nor a source of them was found.
+//! `TProfile` 2 are older than streamer info. Their lines follow the `Streamer` of the class. All others are from
+//! streamer infos. `TTree` 7, 9, 13 and 14, and `TBranchElement` 2, 3, 4 and 6, are missing, since neither a file with
+//! them nor their source was found.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -23,28 +23,28 @@ use crate::streamer::info::form::{ARRAY, CONTAINER, COUNTED, LOOP, OBJECT, POINT
 const TABLES: [&str; 3] =
     [include_str!("trees.txt"), include_str!("histograms.txt"), include_str!("others.txt")];
 
-/// What stands for no members.
+/// The text for a class without members.
 const NONE: &str = "-";
 
-/// Code of an `unsigned int`.
+/// The type code of an `unsigned int`.
 const UINT: i32 = 13;
 
-/// Names of the classes in the tables.
+/// Returns the names of the classes in the tables.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     index().keys().copied()
 }
 
-/// Whether a class is in the tables.
+/// Says whether a class is in the tables.
 pub(crate) fn is_known(class: &str) -> bool {
     index().contains_key(class)
 }
 
-/// The versions of a class, the newest last; none of a class that is not in the tables.
+/// Returns the versions of a class in the tables, the newest last. There are none if the class is not in the tables.
 pub(crate) fn by_heart(class: &str) -> &'static [ClassInfo] {
     index().get(class).map_or(&[], Vec::as_slice)
 }
 
-/// `TObject`, whose streamer is written by hand: as split branches have its members.
+/// Returns `TObject`, which has its own streamer, with the members that split branches have.
 pub(crate) fn t_object() -> &'static ClassInfo {
     static T_OBJECT: OnceLock<ClassInfo> = OnceLock::new();
     T_OBJECT.get_or_init(|| {
@@ -59,7 +59,7 @@ pub(crate) fn t_object() -> &'static ClassInfo {
     })
 }
 
-/// The versions of each class.
+/// Returns the versions of each class.
 fn index() -> &'static HashMap<&'static str, Vec<ClassInfo>> {
     static INDEX: OnceLock<HashMap<&str, Vec<ClassInfo>>> = OnceLock::new();
     INDEX.get_or_init(|| {
@@ -73,7 +73,7 @@ fn index() -> &'static HashMap<&'static str, Vec<ClassInfo>> {
     })
 }
 
-/// The class that a line of a table describes.
+/// Returns the class that a line of a table describes.
 pub(crate) fn class_info(line: &str) -> Option<ClassInfo> {
     let (head, members) = line.split_once(": ")?;
     let mut head = head.split(' ');
