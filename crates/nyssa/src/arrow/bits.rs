@@ -1,4 +1,4 @@
-//! Booleans, which Arrow keeps as bits, as bytes.
+//! Converts booleans, which are bits in Arrow, to bytes.
 
 use arrow_buffer::BooleanBuffer;
 
@@ -17,7 +17,7 @@ static SPREAD: [[u8; 8]; 256] = {
     table
 };
 
-/// One byte (0 or 1) per bit.
+/// Returns one byte (0 or 1) per bit.
 pub fn bytes_of_bits(bits: &BooleanBuffer) -> Vec<u8> {
     let aligned = bits.sliced();
     let mut bytes = Vec::with_capacity(bits.len().next_multiple_of(8));

@@ -1,4 +1,4 @@
-//! Pieces of arrays, as if they had been read on their own, and the memory that arrays take.
+//! Cuts arrays into parts as if each part had been read alone, and measures the memory of arrays.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use arrow_schema::{ArrowError, DataType};
 
 use crate::error::{Error, Result};
 
-/// Cuts arrays that were read together. Values are shared with the whole; offsets start at 0 again,
-/// and fields of one collection go on sharing them.
+/// Cuts arrays that were read together. The parts share their values with the whole array. Their offsets start at 0, and
+/// fields of one collection share them.
 #[derive(Default)]
 pub struct Cutter {
-    /// Offsets that were made: by address of the old ones, first list and number of lists.
+    /// The new offsets, by address of the old ones, first list and number of lists.
     known: HashMap<(usize, usize, usize), OffsetBuffer<i64>>,
 }
 
 impl Cutter {
-    /// `length` values of `array` from number `start` on.
+    /// Returns `length` values of `array` from number `start` on.
     ///
     /// # Errors
-    /// `OutOfSpecification` for lists that do not fit their items.
+    /// `OutOfSpecification` for lists whose offsets do not match their items.
     pub fn cut(&mut self, array: &ArrayRef, start: usize, length: usize) -> Result<ArrayRef> {
         if start == 0 && length == array.len() {
             return Ok(Arc::clone(array));
@@ -92,13 +92,13 @@ fn failed(error: ArrowError) -> Error {
     Error::out_of_spec("an array cannot be cut").with_source(error)
 }
 
-/// Bytes of memory of `arrays`; what several of them share counts once.
+/// Returns the memory of `arrays` in bytes. Buffers that several arrays share count once.
 pub fn memory(arrays: &[ArrayRef]) -> u64 {
     let mut seen = HashSet::new();
     arrays.iter().map(|array| bytes(&array.to_data(), &mut seen)).sum()
 }
 
-/// Bytes of the buffers of `data` that are not among the addresses `seen`.
+/// Returns the size of the buffers of `data` whose addresses are not in `seen`.
 fn bytes(data: &ArrayData, seen: &mut HashSet<usize>) -> u64 {
     let nulls = data.nulls().map(|nulls| nulls.buffer());
     let own = data.buffers().iter().chain(nulls);

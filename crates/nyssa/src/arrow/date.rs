@@ -1,5 +1,5 @@
-//! `TDatime`: dates in 32 bits, years since 1995, month, day, hour, minute, second from the highest 6, 4,
-//! 5, 5, 6, 6 bits. They are times of the writer's clock, of no time zone.
+//! Unpacks the dates of `TDatime`, which have 32 bits. From the highest bit on, 6 are the years since 1995, 4 the month,
+//! 5 the day, 5 the hour, 6 the minute and 6 the second. A date is a time of the writer's clock without a time zone.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use arrow_schema::{DataType, Field};
 
 use super::{STRING, typed_field};
 
-/// The C++ type, in the metadata of the `UInt32` that dates are until they leave nyssa.
+/// The C++ type of dates, which the metadata of their `UInt32` field has until they leave nyssa.
 const CLASS: &str = "TDatime";
 
-/// A date that there is in the calendar.
+/// A date that is in the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Date {
     year: u32,
@@ -23,18 +23,18 @@ pub struct Date {
 }
 
 impl Date {
-    /// The field of packed dates.
+    /// Makes the field of packed dates.
     pub fn field(name: &str) -> Field {
         typed_field(Field::new(name, DataType::UInt32, false), CLASS)
     }
 
-    /// Whether a field is one of packed dates.
+    /// Says whether a field has packed dates.
     pub fn is_in(field: &Field) -> bool {
         field.data_type() == &DataType::UInt32
             && field.metadata().get(STRING.0).is_some_and(|name| name == CLASS)
     }
 
-    /// The date in a number; none where it says, for example, the 30th of February.
+    /// Unpacks a date. Returns `None` for a date that does not exist, such as the 30th of February.
     pub fn unpack(packed: u32) -> Option<Self> {
         let part = |low: u32, bits: u32| packed >> low & ((1 << bits) - 1);
         let date = Self {
@@ -59,10 +59,10 @@ impl Date {
         valid.then_some(date)
     }
 
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970.
     pub fn seconds(self) -> i64 {
-        // Years from March to March, so that the leap day is the last of its year; there is no leap year
-        // without a leap day between 1995 and 2058.
+        // Years are counted from March to March, so that the leap day is the last day of a year. Between 1995 and
+        // 2058 every fourth year has a leap day.
         let (year, month) = match self.month {
             1 | 2 => (self.year - 1, self.month + 9),
             month => (self.year, month - 3),
@@ -83,12 +83,12 @@ impl fmt::Display for Date {
     }
 }
 
-/// Packed dates as seconds since 1970; null for what is no date.
+/// Converts packed dates to seconds since 1970. Dates that do not exist become null.
 pub(super) fn timestamps(packed: &UInt32Array) -> TimestampSecondArray {
     packed.iter().map(|number| number.and_then(Date::unpack).map(Date::seconds)).collect()
 }
 
-/// Of an array of packed dates, seconds since 1970; none for what is no date, where nulls are too.
+/// Returns the seconds since 1970 of packed dates; `None` for nulls and for dates that do not exist.
 pub fn date_seconds(array: &ArrayRef) -> impl Iterator<Item = Option<i64>> + '_ {
     let packed = array.as_primitive_opt::<UInt32Type>();
     packed.into_iter().flatten().map(|number| number.and_then(Date::unpack).map(Date::seconds))

@@ -1,4 +1,4 @@
-//! Arrays as Arrow consumers want them: strings as `LargeUtf8`, dates as `Timestamp`.
+//! Converts arrays for Arrow consumers: strings to `LargeUtf8`, dates to `Timestamp`.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use super::date::timestamps;
 use super::{Date, STRING};
 use crate::error::{Error, Result, ResultExt};
 
-/// Whether a field is a `LargeBinary` marked as a string.
+/// Says whether a field is a `LargeBinary` that is marked as a string.
 pub fn is_string(field: &Field) -> bool {
-    // Also those in `std::optional<std::string>`, which are the only other strings that nest.
+    // Strings in `std::optional<std::string>` are the only other ones.
     let is_text = |name: &String| name == STRING.1 || name.ends_with("std::string>");
     field.data_type() == &DataType::LargeBinary
         && field.metadata().get(STRING.0).is_some_and(is_text)
 }
 
-/// The field that [`export`] makes of `field`.
+/// Returns the field that [`export`] makes of `field`.
 pub fn export_field(field: &Field) -> Field {
     let date = Date::is_in(field);
     let data_type = match field.data_type() {
@@ -45,16 +45,16 @@ fn export_union_fields(members: &UnionFields) -> UnionFields {
     members.iter().map(|(id, member)| (id, Arc::new(export_field(member)))).collect()
 }
 
-/// `array` of `field` with all strings, at any depth, checked and cast to `LargeUtf8`, and dates cast to
-/// `Timestamp(Second)`. The buffers of all else are shared, not copied.
+/// Checks all strings in `array`, at any depth, and casts them to `LargeUtf8`. Dates are cast to `Timestamp(Second)`. All
+/// other buffers are shared, not copied.
 ///
 /// # Errors
-/// `InvalidArgument` naming the field whose bytes are not UTF-8.
+/// `InvalidArgument` with the field whose bytes are not UTF-8.
 pub fn export(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     export_at(array, field, field.name())
 }
 
-/// Exports the array that lies at a dotted `path`.
+/// Exports the array at a dotted `path`.
 fn export_at(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
     match field.data_type() {
         _ if Date::is_in(field) => {

@@ -1,4 +1,4 @@
-//! Some rows of an array as an array of their own.
+//! Makes an array of some rows of another array.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use arrow_schema::ArrowError;
 
 use crate::error::{Error, Result};
 
-/// The rows of `ranges`, in that order. Rows that lie in one piece are not copied.
+/// Returns the rows of `ranges` in this order. Rows that follow each other are not copied.
 ///
 /// # Errors
 /// `InvalidArgument` for a range outside the array.
@@ -34,12 +34,12 @@ pub fn gather(array: &ArrayRef, ranges: &[Range<usize>]) -> Result<ArrayRef> {
     Ok(make_array(rows.freeze()))
 }
 
-/// The rows that are not null.
+/// Returns the rows that are not null.
 pub fn valid(array: &ArrayRef, nulls: &NullBuffer) -> Result<ArrayRef> {
     gather(array, &nulls.valid_slices().map(|(start, end)| start..end).collect::<Vec<_>>())
 }
 
-/// A dictionary-encoded array as its values; others as they are.
+/// Decodes a dictionary-encoded array. Other arrays are returned without change.
 ///
 /// # Errors
 /// `InvalidArgument` for keys that the dictionary does not have.

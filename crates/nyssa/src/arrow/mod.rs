@@ -1,4 +1,4 @@
-//! The array model at the edge.
+//! Defines which Arrow types nyssa's data have.
 //!
 //! | data | Arrow type |
 //! |---|---|
@@ -14,8 +14,8 @@
 //! | `std::variant` | dense `Union`: type id 0 is the child [`NONE`], type id n the n-th alternative, named as its subfield |
 //! | objects serialised by ROOT's streamer | `LargeBinary` whose field carries the metadata [`STREAMER`] |
 //!
-//! An optional variant stays a list of 0 or 1 unions: [`NONE`] is the variant without a value, which is
-//! not the same as no variant.
+//! An optional variant is a list of 0 or 1 unions, since [`NONE`] is a variant without a value, which is not the same
+//! as no variant.
 //! Nothing else is nullable, except that unions are marked so for the sake of [`NONE`]. List items are named `item`.
 
 use std::sync::Arc;
@@ -40,36 +40,36 @@ pub(crate) use number::{Native, each_number, numbers_enum, numbers_of, with_inte
 /// instead: see [`typed_field`].
 pub const STRING: (&str, &str) = ("nyssa:type", "string");
 
-/// Characters of a data type that a message has at most.
+/// Largest number of characters of a data type in a message.
 const LONGEST_TYPE: usize = 500;
 
-/// A non-nullable Arrow field; `LargeBinary` is marked as a [`STRING`].
+/// Makes a non-nullable Arrow field. `LargeBinary` is marked as a [`STRING`].
 pub fn field(name: &str, data_type: DataType) -> Field {
     let string = data_type == DataType::LargeBinary;
     let field = Field::new(name, data_type, false);
     if string { field.with_metadata([(STRING.0.to_owned(), STRING.1.to_owned())]) } else { field }
 }
 
-/// The key of field metadata that marks a `LargeBinary` as objects of a class, as ROOT's streamer wrote
-/// them; the value is the class name.
+/// The key of field metadata that marks a `LargeBinary` as bytes of objects that ROOT's streamer wrote. The value is the
+/// class name.
 pub const STREAMER: &str = "nyssa:streamer";
 
-/// The first child of the unions that variants read as: of type `Null`, for those without a value.
+/// The name of the first child of the unions of variants. It has the type `Null` and stands for variants without a value.
 pub const NONE: &str = "none";
 
-/// `field` with the metadata that tells its C++ type, such as `std::set<float>` or the name of a class.
+/// Adds metadata to `field` with its C++ type, such as `std::set<float>` or the name of a class.
 pub fn typed_field(mut field: Field, type_name: &str) -> Field {
     field.metadata_mut().insert(STRING.0.to_owned(), type_name.to_owned());
     field
 }
 
-/// A field of objects of `class` as their bytes.
+/// Makes a field of objects of `class` that are kept as bytes.
 pub fn streamer_field(name: &str, class: &str) -> Field {
     Field::new(name, DataType::LargeBinary, false)
         .with_metadata([(STREAMER.to_owned(), class.to_owned())])
 }
 
-/// `element` in fixed `dimensions` (outermost first), in a `LargeList` when `jagged`.
+/// Returns the type of fixed arrays of `element` with `dimensions` (outermost first), in a `LargeList` if `jagged`.
 pub fn nested(element: DataType, dimensions: &[u64], jagged: bool) -> DataType {
     let item = |data_type| Arc::new(field("item", data_type));
     let inner = dimensions.iter().rev().fold(element, |inner, &size| {
@@ -78,7 +78,7 @@ pub fn nested(element: DataType, dimensions: &[u64], jagged: bool) -> DataType {
     if jagged { DataType::LargeList(item(inner)) } else { inner }
 }
 
-/// The beginning of a long type: that of a large class fills pages.
+/// Shortens the text of a long type, since the type of a large class fills pages.
 pub fn brief(data_type: &str) -> String {
     match data_type.char_indices().nth(LONGEST_TYPE) {
         Some((end, _)) => format!("{}…", &data_type[..end]),

@@ -1,19 +1,18 @@
-//! Which compressed data carry a checksum of their own, that is checked when they are decompressed.
+//! Says which compressed data contain a checksum that is checked when they are decompressed.
 
 use super::decompress::walk;
 use super::frame::Method;
 
-/// Start of an xz stream.
+/// First bytes of an xz stream.
 const XZ_MAGIC: [u8; 6] = [0xFD, b'7', b'z', b'X', b'Z', 0];
-/// Where the frame header descriptor of a zstd frame lies, behind the magic number.
+/// Offset of the frame header descriptor in a zstd frame, after the magic number.
 const ZSTD_DESCRIPTOR: usize = 4;
-/// The bit in it that says that a checksum follows the data.
+/// The bit of the frame header descriptor that says that a checksum follows the data.
 const ZSTD_CHECKSUM: u8 = 1 << 2;
 
-/// Whether a change of any byte of the content of the block `input`, which has `size` bytes, would be
-/// noticed: zlib streams end with an Adler-32, LZ4 chunks begin with an XXH64, xz streams mostly have a
-/// check. zstd frames have a checksum only where the writer asked for it, which ROOT does not; stored
-/// bytes and old deflate streams have none.
+/// Says whether decompression notices any changed byte in the block `input`, whose content has `size` bytes. zlib
+/// streams end with an Adler-32, LZ4 chunks begin with an XXH64, and most xz streams have a check. zstd frames have a
+/// checksum only if the writer asked for it, which ROOT does not do. Stored bytes and old deflate streams have none.
 pub fn has_checksum(input: &[u8], size: usize) -> bool {
     let mut all = input.len() != size;
     let framed = walk(input, size, |header, payload| {

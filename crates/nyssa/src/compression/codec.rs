@@ -1,4 +1,4 @@
-//! The exact codec behind a compression setting, in the library's own terms.
+//! Defines the codec of a compression setting with the parameters of its library.
 
 use ::zstd::zstd_safe;
 
@@ -7,56 +7,57 @@ use super::{Algorithm, Compression};
 /// A parameter of libzstd (`ZSTD_cParameter`).
 pub use zstd_safe::CParameter as ZstdParameter;
 
-/// What compresses: the algorithm and the tuning in its library's own numbers. Every codec writes
-/// streams that any ROOT can read; the choice costs only time and size.
+/// A compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read the
+/// streams of every codec. The choice changes only time and size.
 #[derive(Clone, Debug, Default)]
 pub enum Codec {
-    /// Stored.
+    /// Bytes are stored without compression.
     #[default]
     Store,
-    /// zlib streams; libdeflate's level, 0 to 12.
+    /// zlib streams, with a level of libdeflate from 0 to 12.
     Zlib {
         /// The level.
         level: i32,
     },
-    /// xz streams; liblzma's preset, 0 to 9.
+    /// xz streams, with a preset of liblzma from 0 to 9.
     Lzma {
         /// The preset.
         preset: u32,
     },
-    /// LZ4 blocks: the fast compressor, or LZ4 HC of a level 3 to 12.
+    /// LZ4 blocks, made by the fast compressor or by LZ4 HC with a level from 3 to 12.
     Lz4 {
         /// The level of LZ4 HC.
         high_compression: Option<i32>,
     },
-    /// zstd frames; libzstd's own level, refined by parameters.
+    /// zstd frames, with a level of libzstd and more parameters.
     Zstd {
-        /// The level, negative ones included.
+        /// The level, which may be negative.
         level: i32,
-        /// Parameters set after the level.
+        /// Parameters that are set after the level.
         parameters: Vec<ZstdParameter>,
     },
 }
 
 impl Codec {
-    /// zstd at libzstd's own level (ROOT's level 5 is 10).
+    /// Makes a zstd codec with a level of libzstd. ROOT's level 5 is level 10 of libzstd.
     pub fn zstd(level: i32) -> Self {
         Self::Zstd { level, parameters: Vec::new() }
     }
 
-    /// Bytes that a compressor of inputs of up to `input` bytes takes, or a little less than that;
-    /// measured with the libraries' own counts.
+    /// Estimates the memory in bytes that a compressor takes for inputs of up to `input` bytes. The estimate may be a
+    /// little low. It was measured with the libraries' own counts.
     pub fn memory(&self, input: usize) -> u64 {
         let input = input as u64;
         match self {
             Self::Store => 0,
             Self::Zlib { level: ..=9 } => 1 << 20,
             Self::Zlib { .. } => 10 << 20,
-            // Dictionary, match finder and range coder; the dictionary is at most a quarter.
+            // The memory is that of dictionary, match finder and range coder. The dictionary has at most a quarter
+            // of the input.
             Self::Lzma { .. } => (1 << 20) + 4 * input,
             Self::Lz4 { high_compression: None } => 16 << 10,
             Self::Lz4 { .. } => 256 << 10,
-            // Blocks and sequences, and tables of the size that is asked for, or else that of the level.
+            // The memory is that of blocks, sequences and tables. The parameters or the level give the size of tables.
             Self::Zstd { level: ..=2, parameters } => {
                 let hash = parameters.iter().find_map(|parameter| match parameter {
                     ZstdParameter::HashLog(log) => Some(8 << (*log).min(30)),
@@ -70,7 +71,7 @@ impl Codec {
         }
     }
 
-    /// ROOT's setting that comes closest, as recorded in page lists and file headers; 0 for stored.
+    /// Returns the nearest setting of ROOT, which page lists and file headers contain; 0 for stored bytes.
     pub fn setting(&self) -> u32 {
         let level = |level: i32| u8::try_from(level.clamp(1, 9)).unwrap_or(1);
         let compression = match *self {
@@ -98,7 +99,7 @@ impl Codec {
 }
 
 impl From<Compression> for Codec {
-    /// ROOT's mapping of levels: zstd doubles them, LZ4 is fast below 4 and HC from there on.
+    /// Maps levels as ROOT does: zstd has twice the level, and LZ4 is fast below 4 and HC from 4 on.
     fn from(compression: Compression) -> Self {
         let level = i32::from(compression.level.min(9));
         match compression.algorithm {

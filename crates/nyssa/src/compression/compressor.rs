@@ -1,14 +1,14 @@
-//! From content to a block.
+//! Compresses content to a block.
 
 use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, MAX_CHUNK_SIZE, Method};
 use super::{Codec, Compression, lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
-/// Compresses block after block with one codec, reusing the library's state. One per thread.
+/// Compresses blocks with one codec and reuses the state of the library. Each thread needs its own.
 pub struct Compressor {
     setting: u32,
     state: State,
-    /// Room for the worst case, so that what is given out takes no more than it needs.
+    /// A buffer with the largest size that a compressed chunk may have. The chunk is copied from it.
     output: Vec<u8>,
 }
 
@@ -21,19 +21,19 @@ enum State {
 }
 
 impl Compressor {
-    /// A compressor that does what ROOT does for this setting.
+    /// Makes a compressor that does the same as ROOT with this setting.
     ///
     /// # Errors
-    /// `LimitExceeded` when the library cannot allocate its state.
+    /// `LimitExceeded` if the library cannot allocate its state.
     pub fn new(compression: Compression) -> Result<Self> {
         Self::with_codec(&Codec::from(compression))
     }
 
-    /// A compressor of exactly this codec.
+    /// Makes a compressor with this codec.
     ///
     /// # Errors
-    /// `InvalidArgument` for levels or parameters the library refuses, `LimitExceeded` when it cannot
-    /// allocate its state.
+    /// `InvalidArgument` for levels or parameters that the library refuses; `LimitExceeded` if it cannot allocate its
+    /// state.
     pub fn with_codec(codec: &Codec) -> Result<Self> {
         let state = match codec {
             Codec::Store => State::Store,
@@ -57,26 +57,26 @@ impl Compressor {
         Ok(Self { setting: codec.setting(), state, output: Vec::new() })
     }
 
-    /// ROOT's setting that comes closest, to be recorded with the data.
+    /// Returns the nearest setting of ROOT, which is stored with the data.
     pub fn setting(&self) -> u32 {
         self.setting
     }
 
-    /// Appends the block of `input` to `out`: framed chunks, or `input` itself when those would not
-    /// be smaller.
+    /// Appends the block of `input` to `out`. The block has framed chunks, or is `input` itself if the chunks are not
+    /// smaller.
     ///
     /// # Errors
-    /// `LimitExceeded` when the library fails (out of memory); `out` is then as before.
+    /// `LimitExceeded` if the library fails (out of memory). `out` does not change then.
     pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         self.compress_planes(input, 0, out)
     }
 
-    /// Like [`Compressor::compress`], for an input made of planes of `plane` bytes each (split
-    /// encodings). zstd then ends its blocks where planes end, so that each plane gets entropy
-    /// tables of its own: about 2 % smaller on NanoAOD, at no cost. 0 means no planes.
+    /// Does the same as [`Compressor::compress`] for an input of planes of `plane` bytes each (split encodings). A block
+    /// of zstd then ends at the end of each plane, so that each plane has its own entropy tables. NanoAOD becomes about
+    /// 2 % smaller without cost. 0 means that there are no planes.
     ///
     /// # Errors
-    /// As [`Compressor::compress`].
+    /// Those of [`Compressor::compress`].
     pub fn compress_planes(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
         let mut framed = std::mem::take(&mut self.output);
         framed.clear();
@@ -89,7 +89,7 @@ impl Compressor {
         whole.map(|_| ())
     }
 
-    /// Appends the chunks; `false` as soon as it is clear that they are of no use.
+    /// Appends the chunks. Returns `false` as soon as it is clear that they are not smaller than the input.
     fn chunks(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<bool> {
         if input.len() <= CHUNK_HEADER_SIZE {
             return Ok(false);
@@ -120,7 +120,7 @@ impl Compressor {
 
 #[cfg(test)]
 impl Compressor {
-    /// Bytes that zstd has allocated.
+    /// Returns the number of bytes that zstd has allocated.
     pub(crate) fn allocated(&self) -> usize {
         match &self.state {
             State::Zstd(encoder) => encoder.allocated(),

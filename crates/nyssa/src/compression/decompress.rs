@@ -1,4 +1,4 @@
-//! From a block to its content.
+//! Decompresses a block to its content.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use super::{lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
 thread_local! {
-    /// Decoder states are large and costly to make; every thread keeps its own.
+    /// The decoders of a thread. Their states are large and costly to make.
     static DECODERS: RefCell<Decoders> = RefCell::default();
 }
 
@@ -19,12 +19,11 @@ struct Decoders {
 
 /// Decompresses the block `input` into `out`, which has exactly the size of the content.
 ///
-/// A block as long as its content is stored and is copied.
+/// A block that is as long as its content is not compressed, and is copied.
 ///
 /// # Errors
-/// `OutOfSpecification` when the framing, a size or a stream is wrong, `Checksum` when an LZ4 chunk's
-/// XXH64 does not match, `LimitExceeded` when an xz stream asks for too much memory. `out` then holds
-/// nothing of use.
+/// `OutOfSpecification` if the framing, a size or a stream is wrong; `Checksum` if the XXH64 of an LZ4 chunk does not
+/// match; `LimitExceeded` if an xz stream needs too much memory. `out` must not be used after an error.
 pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
     if input.len() == out.len() {
         out.copy_from_slice(input);
@@ -33,11 +32,11 @@ pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
     DECODERS.with_borrow_mut(|decoders| chunks(input, out, decoders))
 }
 
-/// Decompresses the block `input` of `size` bytes of content, `what` in messages. Memory grows chunk by
-/// chunk: a size that a damaged file claims costs no more than what its chunks really hold.
+/// Decompresses the block `input`, whose content has `size` bytes. Error messages call it `what`. Memory is allocated
+/// chunk by chunk, so that a wrong size in a damaged file takes no more memory than the chunks need.
 ///
 /// # Errors
-/// As [`decompress`], and `LimitExceeded` when memory is short.
+/// Those of [`decompress`]; `LimitExceeded` if there is not enough memory.
 pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8>> {
     check_content_size(input, size)?;
     if input.len() == size {
@@ -59,18 +58,17 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
 
 fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<()> {
     walk(input, out.len(), |header, payload| {
-        // `walk` has checked that this much is left.
+        // `walk` has checked that the buffer is long enough.
         let (chunk, rest) = std::mem::take(&mut out).split_at_mut(header.content);
         out = rest;
         payload_into(header.method, payload, chunk, decoders)
     })
 }
 
-/// Checks that the framing of the block `input` promises exactly `size` bytes, before memory is taken
-/// for them.
+/// Checks that the chunk headers of the block `input` give exactly `size` bytes of content, before memory is allocated.
 ///
 /// # Errors
-/// `OutOfSpecification` as from [`decompress`].
+/// `OutOfSpecification` as for [`decompress`].
 pub fn check_content_size(input: &[u8], size: usize) -> Result<()> {
     if input.len() == size { Ok(()) } else { walk(input, size, |_, _| Ok(())) }
 }

@@ -1,11 +1,11 @@
-//! The 9-byte chunk header.
+//! Reads and writes the chunk header, which has 9 bytes.
 
 use crate::error::{Error, Result};
 
 /// Size of the header before every chunk, in bytes.
 pub const CHUNK_HEADER_SIZE: usize = 9;
 
-/// Most bytes in one chunk, before and after compression: sizes have 3 bytes.
+/// Largest number of bytes in one chunk, before and after compression, since sizes have 3 bytes.
 pub const MAX_CHUNK_SIZE: usize = 0xFF_FFFF;
 
 /// How the payload of a chunk is compressed.
@@ -21,7 +21,7 @@ pub(super) enum Method {
 impl Method {
     const ALL: [Self; 5] = [Self::Zlib, Self::OldDeflate, Self::Lzma, Self::Lz4, Self::Zstd];
 
-    /// The two-letter tag and the version byte that ROOT writes and demands.
+    /// Returns the tag of two letters and the version byte that ROOT writes and requires.
     fn tag(self) -> ([u8; 2], u8) {
         match self {
             Self::Zlib => (*b"ZL", 8),
@@ -44,7 +44,7 @@ pub(super) struct ChunkHeader {
 }
 
 impl ChunkHeader {
-    /// Reads a header; `position` is where it lies in the block, for messages.
+    /// Reads a header. `position` is its offset in the block, for error messages.
     pub fn parse(bytes: [u8; CHUNK_HEADER_SIZE], position: usize) -> Result<Self> {
         let [t0, t1, version, c0, c1, c2, u0, u1, u2] = bytes;
         let method = Method::ALL.into_iter().find(|method| method.tag().0 == [t0, t1]);
@@ -69,7 +69,7 @@ impl ChunkHeader {
         Ok(Self { method, compressed, content })
     }
 
-    /// The header's bytes, `None` when a size does not fit 3 bytes.
+    /// Returns the bytes of the header, or `None` if a size does not fit into 3 bytes.
     pub fn to_bytes(self) -> Option<[u8; CHUNK_HEADER_SIZE]> {
         let ([t0, t1], version) = self.method.tag();
         let [c0, c1, c2] = size_bytes(self.compressed)?;
@@ -86,7 +86,7 @@ fn size_bytes(size: usize) -> Option<[u8; 3]> {
     Some([b0, b1, b2])
 }
 
-/// The error of a stream that decodes to another size than its header says.
+/// Returns the error for a stream whose content has another size than its header says.
 pub(super) fn wrong_size(method: &str, actual: u64, expected: usize) -> Error {
     Error::out_of_spec(format!(
         "{method} chunk holds {actual} bytes where its header says {expected}"

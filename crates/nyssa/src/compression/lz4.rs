@@ -1,4 +1,4 @@
-//! LZ4 blocks behind an XXH64 of the compressed bytes, by liblz4.
+//! Reads and writes LZ4 blocks by liblz4. An XXH64 of the compressed bytes comes before each block.
 
 use ::lz4::block::{CompressionMode, compress_bound, compress_to_buffer, decompress_to_buffer};
 use xxhash_rust::xxh64::xxh64;
@@ -22,7 +22,7 @@ pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
             "lz4 chunk has XXH64 {actual:016x} where {stored:016x} is stored"
         )));
     }
-    // A chunk holds less than 2^24 bytes, which the framing has seen to.
+    // A chunk has less than 2^24 bytes, as its header was checked.
     let size = i32::try_from(out.len()).unwrap_or(i32::MAX);
     let expected = out.len();
     match decompress_to_buffer(block, Some(size), out) {
@@ -35,8 +35,8 @@ pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
     }
 }
 
-/// Appends checksum and block of `input` to `out`; `high_compression` is a level of LZ4 HC, `None`
-/// the fast compressor.
+/// Appends checksum and block of `input` to `out`. `high_compression` is a level of LZ4 HC, or `None` for the fast
+/// compressor.
 pub(super) fn compress(
     high_compression: Option<i32>,
     input: &[u8],

@@ -1,18 +1,18 @@
-//! xz streams, by liblzma.
+//! Reads and writes xz streams by liblzma.
 
 use liblzma::stream::{Action, Check, Error as LzmaError, Filters, LzmaOptions, Status, Stream};
 
 use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
-/// Most memory a decoder may take, in bytes. The largest preset needs 65 MiB; a stream that asks for
-/// more than this is corrupt or hostile, since a chunk holds less than 16 MiB.
+/// Largest memory of a decoder in bytes. The largest preset needs 65 MiB. A stream that needs more than this limit is
+/// damaged or malicious, since a chunk has less than 16 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
 
-/// Output is grown by this many bytes when the stream needs more.
+/// Number of bytes by which the output grows if the stream needs more.
 const GROWTH: usize = 32 << 10;
 
-/// Decodes one xz stream; its own checks are verified.
+/// Decodes one xz stream and verifies its checks.
 pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
     let corrupt = |error: LzmaError| match error {
         LzmaError::MemLimit | LzmaError::Mem => Error::limit(format!(
@@ -42,7 +42,7 @@ pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
     }
 }
 
-/// Appends the xz stream of `input` (check CRC32) to `out`; `preset` 0 to 9.
+/// Appends the xz stream of `input` to `out`, with CRC32 as check and a `preset` from 0 to 9.
 pub(super) fn compress(preset: u32, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let failed = |error: LzmaError| Error::limit("lzma compression failed").with_source(error);
     let mut options = LzmaOptions::new_preset(preset).map_err(failed)?;
@@ -63,8 +63,8 @@ pub(super) fn compress(preset: u32, input: &[u8], out: &mut Vec<u8>) -> Result<(
     }
 }
 
-/// The dictionary of the preset, not larger than a quarter of the input (a larger one costs the
-/// reader memory for little gain; ROOT chooses the same).
+/// Returns the size of the dictionary of the preset, but at most a quarter of the input. A larger one takes memory of the
+/// reader for little gain. ROOT chooses the same.
 fn dictionary_size(preset: u32, input: usize) -> u32 {
     const SMALLEST: u32 = 4096;
     let of_preset: u32 = match preset {

@@ -1,4 +1,4 @@
-//! Compression in ROOT's chunk framing (specification, "Compression Block").
+//! Compresses and decompresses blocks in ROOT's chunks (specification, "Compression Block").
 //!
 //! A block is either stored (as many bytes as its content) or a sequence of chunks:
 //!
@@ -14,7 +14,7 @@
 //! | `L4` | XXH64 of the rest, 8 bytes big-endian; LZ4 block |
 //! | `ZS` | zstd frame |
 //!
-//! One file per algorithm; [`decompress`] and [`Compressor`] do the framing.
+//! Each algorithm has one file. [`decompress`] and [`Compressor`] read and write the chunks.
 
 mod checksum;
 mod codec;

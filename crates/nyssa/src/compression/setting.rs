@@ -1,4 +1,4 @@
-//! Compression settings in ROOT's numbers: `100 * algorithm + level`.
+//! Defines compression settings as ROOT's numbers, `100 * algorithm + level`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub enum Algorithm {
     Zstd,
 }
 
-/// Algorithm and level in ROOT's numbers; level 0 stores uncompressed.
+/// Algorithm and level in ROOT's numbers. Level 0 means no compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compression {
     /// The algorithm.
@@ -30,10 +30,10 @@ pub struct Compression {
 impl Compression {
     /// ROOT's default for RNTuple, 505: zstd, ROOT level 5 (zstd's own level 10).
     pub const DEFAULT: Self = Self { algorithm: Algorithm::Zstd, level: 5 };
-    /// Stored without compression.
+    /// No compression.
     pub const NONE: Self = Self { algorithm: Algorithm::Zstd, level: 0 };
 
-    /// ROOT's setting number, 0 for no compression.
+    /// Returns ROOT's setting number, which is 0 for no compression.
     pub fn setting(self) -> u32 {
         let algorithm = match self.algorithm {
             _ if self.level == 0 => return 0,
@@ -49,7 +49,7 @@ impl Compression {
 impl FromStr for Compression {
     type Err = Error;
 
-    /// `zstd:5`, `zlib:1`, `lz4:4`, `lzma:7`, `zstd` (level of the default), `none`, or ROOT's number `505`.
+    /// Parses `zstd:5`, `zlib:1`, `lz4:4`, `lzma:7`, `zstd` (with the default level), `none`, or ROOT's number `505`.
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             Error::invalid_argument(format!(

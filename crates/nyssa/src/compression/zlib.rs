@@ -1,4 +1,4 @@
-//! zlib streams and ROOT's old raw deflate streams, by libdeflate.
+//! Reads and writes zlib streams, and reads ROOT's old raw deflate streams, by libdeflate.
 
 use libdeflater::{CompressionLvl, DecompressionError};
 
@@ -15,7 +15,7 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Decodes a zlib stream (RFC 1950); its Adler-32 is checked.
+    /// Decodes a zlib stream (RFC 1950) and checks its Adler-32.
     pub fn zlib(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
         exact("zlib", self.0.zlib_decompress(payload, out), out.len())
     }
@@ -47,7 +47,7 @@ fn exact(
 pub(super) struct Encoder(libdeflater::Compressor);
 
 impl Encoder {
-    /// An encoder of libdeflate's `level`, 0 to 12.
+    /// Makes an encoder with a `level` of libdeflate from 0 to 12.
     pub fn new(level: i32) -> Result<Self> {
         let level = CompressionLvl::new(level).map_err(|_| {
             Error::invalid_argument(format!("zlib level {level} is not one of 0 to 12"))

@@ -1,4 +1,4 @@
-//! zstd frames, by libzstd.
+//! Reads and writes zstd frames by libzstd.
 
 use std::io::Cursor;
 
@@ -34,18 +34,18 @@ impl Decoder {
 
 /// The largest block of a zstd frame (RFC 8878, 3.1.1.2.4).
 const MAX_BLOCK: usize = 128 << 10;
-/// Planes shorter than this share blocks: it is the smallest that libzstd can be told.
+/// The smallest block size that libzstd accepts. Shorter planes share blocks.
 const MIN_BLOCK: usize = 1 << 10;
 
 /// A reusable encoder.
 pub(super) struct Encoder {
     context: CCtx<'static>,
-    /// The block size that is set; 0 is libzstd's own choice.
+    /// The block size that is set, or 0 if libzstd chooses it.
     block: u32,
 }
 
 impl Encoder {
-    /// An encoder of libzstd's own `level`, refined by `parameters`.
+    /// Makes an encoder with a `level` of libzstd and more `parameters`.
     pub fn new(level: CompressionLevel, parameters: &[CParameter]) -> Result<Self> {
         let (least, most) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
         if !(least..=most).contains(&level) {
@@ -65,8 +65,8 @@ impl Encoder {
         Ok(Self { context, block: 0 })
     }
 
-    /// Appends the frame of `input` to `out`. Blocks end where planes of `plane` bytes end; 0 is
-    /// for inputs without planes.
+    /// Appends the frame of `input` to `out`. A block ends at the end of each plane of `plane` bytes. 0 means that there
+    /// are no planes.
     pub fn compress(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
         let block = block_size(plane);
         if block != self.block {
@@ -88,13 +88,13 @@ impl Encoder {
 
 #[cfg(test)]
 impl Encoder {
-    /// Bytes that the library has allocated.
+    /// Returns the number of bytes that the library has allocated.
     pub fn allocated(&self) -> usize {
         self.context.sizeof()
     }
 }
 
-/// The largest block size that ends a block at the end of every plane; 0 for libzstd's own choice.
+/// Returns the largest block size with which a block ends at the end of every plane, or 0 if libzstd chooses it.
 fn block_size(plane: usize) -> u32 {
     if plane < MIN_BLOCK {
         return 0;

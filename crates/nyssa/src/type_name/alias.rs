@@ -1,6 +1,6 @@
-//! Names that mean other names.
+//! Replaces other spellings of type names by those of the normal form.
 
-/// The normal form of a fundamental type from its words, in any order: `long unsigned int`.
+/// Returns the normal form of a fundamental type from its words, which come in any order, as in `long unsigned int`.
 pub(super) fn fundamental(words: &[&str]) -> Option<&'static str> {
     let count = |word: &str| words.iter().filter(|other| **other == word).count();
     let known = ["signed", "unsigned", "short", "long", "int", "char"];
@@ -28,7 +28,7 @@ pub(super) fn fundamental(words: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// ROOT's and C's typedefs of fundamental types.
+/// Returns the normal form of a fundamental type from ROOT's or C's typedef of it.
 fn typedef(name: &str) -> Option<&'static str> {
     Some(match name {
         "bool" | "Bool_t" => "bool",
@@ -49,8 +49,8 @@ fn typedef(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The standard library's classes that ROOT writes without `std::`, and the number of their
-/// template arguments that are stored: allocators, comparisons and hashes are not.
+/// Returns the number of template arguments that are stored of a class of the standard library that ROOT writes without
+/// `std::`. Allocators, comparisons and hashes are not stored.
 pub(super) fn standard(name: &str) -> Option<Option<usize>> {
     Some(match name {
         "string" => Some(0),

@@ -1,4 +1,4 @@
-//! C++ type names: parsing and the specification's normal form ("Type Name Normalization").
+//! Parses C++ type names and brings them into the normal form of the specification ("Type Name Normalization").
 //!
 //! ```text
 //! const vector< unsigned int, allocator<unsigned int> >   →   std::vector<std::uint32_t>
@@ -15,7 +15,7 @@ use std::fmt;
 
 use crate::error::Result;
 
-/// Deepest nesting of template arguments.
+/// Largest depth of nested template arguments.
 const MAX_DEPTH: usize = 100;
 
 /// A type name as a tree, in normal form.
@@ -23,9 +23,9 @@ const MAX_DEPTH: usize = 100;
 pub struct TypeName {
     /// Namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
     pub path: Vec<Segment>,
-    /// Qualified by `const`; kept only in template arguments and behind pointers.
+    /// Whether the type is `const`. This is kept only in template arguments and behind pointers.
     pub constant: bool,
-    /// `*` and `&` behind the name.
+    /// The `*` and `&` after the name.
     pub indirection: String,
 }
 
@@ -34,7 +34,7 @@ pub struct TypeName {
 pub struct Segment {
     /// Identifier.
     pub name: String,
-    /// Template arguments; `None` without angle brackets.
+    /// Template arguments; `None` if there are no angle brackets.
     pub arguments: Option<Vec<Argument>>,
 }
 
@@ -47,7 +47,7 @@ pub enum Argument {
     Value(String),
 }
 
-/// The normal form of the name of a fundamental type or of ROOT's and C's typedefs of one; `None` for all other
+/// Returns the normal form of the name of a fundamental type, or of a typedef of one in ROOT or C; `None` for all other
 /// names. `unsigned int` and `UInt_t` are `std::uint32_t`.
 pub(crate) fn fundamental(name: &str) -> Option<&'static str> {
     let words: Vec<&str> = name.split_whitespace().collect();
@@ -58,22 +58,22 @@ impl TypeName {
     /// Parses and normalises a name.
     ///
     /// # Errors
-    /// `InvalidArgument` for what is not a C++ type name, function types, and nesting that is too
+    /// `InvalidArgument` for a text that is not a C++ type name, for function types, and for names that are nested too
     /// deep.
     pub fn parse(text: &str) -> Result<Self> {
         parser::parse(text, false)
     }
 
-    /// As [`TypeName::parse`], but keeps `Double32_t`, which says how `double` is stored.
+    /// Parses a name as [`TypeName::parse`] does, but keeps `Double32_t`, which says how `double` is stored.
     ///
     /// # Errors
-    /// As [`TypeName::parse`].
+    /// Those of [`TypeName::parse`].
     pub fn parse_with_typedefs(text: &str) -> Result<Self> {
         parser::parse(text, true)
     }
 
-    /// The qualified name without arguments of the last part, and these arguments: `std::vector`
-    /// and `[float]`. Without arguments the list is empty.
+    /// Returns the qualified name without the arguments of the last part, and these arguments, such as `std::vector` and
+    /// `[float]`. The list is empty if there are no arguments.
     pub fn template(&self) -> (String, &[Argument]) {
         let names: Vec<String> = match self.path.split_last() {
             Some((last, outer)) => {
@@ -85,12 +85,12 @@ impl TypeName {
         (names.join("::"), arguments.unwrap_or_default())
     }
 
-    /// Stars and ampersands behind the name.
+    /// Returns the stars and ampersands after the name.
     pub fn indirection(&self) -> &str {
         &self.indirection
     }
 
-    /// The type arguments of template `name`, such as `std::map`; `None` for other types.
+    /// Returns the type arguments if the type is the template `name`, such as `std::map`; `None` for other types.
     pub fn arguments_of(&self, name: &str) -> Option<Vec<&TypeName>> {
         let (own, arguments) = self.template();
         (own == name && self.indirection.is_empty()).then(|| {
@@ -105,7 +105,7 @@ impl TypeName {
     }
 }
 
-/// The normal form of `text`, or `text` itself when it cannot be parsed.
+/// Returns the normal form of `text`, or `text` itself if it cannot be parsed.
 pub fn normalize(text: &str) -> String {
     TypeName::parse(text).map_or_else(|_| text.to_owned(), |name| name.to_string())
 }

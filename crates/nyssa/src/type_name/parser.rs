@@ -1,9 +1,9 @@
-//! From text to [`TypeName`].
+//! Parses text to a [`TypeName`].
 
 use super::{Argument, MAX_DEPTH, Segment, TypeName, alias};
 use crate::error::{Error, Result};
 
-/// Parses the whole of `text`; with `typedefs`, `Double32_t` stays.
+/// Parses the whole of `text`. With `typedefs`, `Double32_t` is kept.
 pub(super) fn parse(text: &str, typedefs: bool) -> Result<TypeName> {
     let mut parser = Parser { text, rest: text, typedefs };
     let name = parser.type_name(0)?;
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str, typedefs: bool) -> Result<TypeName> {
     }
 }
 
-/// The typedef that says something about storage.
+/// The typedef that says how a number is stored.
 const DOUBLE32: &str = "Double32_t";
 
 struct Parser<'a> {
@@ -44,7 +44,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The next identifier or number.
+    /// Returns the next identifier or number.
     fn word(&mut self) -> Option<&'a str> {
         self.peek();
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -71,7 +71,7 @@ impl<'a> Parser<'a> {
                 Some("volatile" | "class" | "struct" | "enum" | "typename") => {
                     self.eat("::");
                 }
-                // Two words in a row are a fundamental type, else the name is complete.
+                // Two words in a row are a fundamental type. Otherwise the name is complete.
                 Some(word) if words.is_empty() || is_fundamental_word(word) => {
                     words.push(word);
                     if !is_fundamental_word(word) {
@@ -144,7 +144,7 @@ impl<'a> Parser<'a> {
         }
         let word = self.word().unwrap_or_default();
         let value = integer(word).ok_or_else(|| self.error("not an integer"))?;
-        // Only values that need it keep the suffix of unsigned numbers.
+        // Only values that need the suffix of unsigned numbers keep it.
         let suffix = if !negative && value > i64::MAX as u64 { "u" } else { "" };
         let sign = if negative && value != 0 { "-" } else { "" };
         Ok(Argument::Value(format!("{sign}{value}{suffix}")))
@@ -189,7 +189,7 @@ fn plain(name: &str) -> Segment {
     Segment { name: name.to_owned(), arguments: None }
 }
 
-/// `std::array<,size>`, to be completed.
+/// Makes `std::array<,size>`, to which the type of the items is still to be added.
 fn array_of(size: u64) -> TypeName {
     let arguments = Some(vec![Argument::Value(size.to_string())]);
     let path = vec![plain("std"), Segment { name: "array".to_owned(), arguments }];
@@ -200,7 +200,7 @@ fn is_fundamental_word(word: &str) -> bool {
     matches!(word, "signed" | "unsigned" | "short" | "long" | "int" | "char" | "double")
 }
 
-/// A decimal, hexadecimal or octal literal.
+/// Parses a decimal, hexadecimal or octal literal.
 fn integer(word: &str) -> Option<u64> {
     let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
     match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
@@ -210,7 +210,7 @@ fn integer(word: &str) -> Option<u64> {
     }
 }
 
-/// Resolves `RVec`, typedefs in `std` and omitted `std::`, and drops what is not stored.
+/// Resolves `RVec`, typedefs in `std` and omitted `std::`, and drops arguments that are not stored.
 fn normalize_path(mut path: Vec<Segment>) -> Vec<Segment> {
     let names: Vec<&str> = path.iter().map(|segment| segment.name.as_str()).collect();
     match names[..] {
@@ -220,7 +220,7 @@ fn normalize_path(mut path: Vec<Segment>) -> Vec<Segment> {
                 return known.split("::").map(plain).collect();
             }
         }
-        // A class of that name without arguments is the user's own.
+        // A class with this name and without arguments is a class of the user.
         [name]
             if path[0].arguments.is_some()
                 && alias::standard(name).is_some_and(|count| count.is_none_or(|n| n > 0)) =>
