@@ -237,7 +237,9 @@ fn print(
     let names: Vec<_> = printer.columns.iter().map(|column| column.name.as_str()).collect();
     let mut windows = Windows::new(dataset, &names, entries, skip_unreadable, context)?;
     while let Some(Window { names, arrays, rows, left_out }) = windows.next(context)? {
-        printer.columns.retain(|column| names.contains(&column.name));
+        if names.len() < printer.columns.len() {
+            printer.columns.retain(|column| names.contains(&column.name));
+        }
         let told = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
         warn(&told.collect::<Vec<_>>(), app);
         for row in 0..rows {

@@ -78,7 +78,7 @@ impl<'a> Windows<'a> {
             }
             Some(readable) => {
                 let arrays = readable.read(start..end, context).in_file(self.dataset.file())?;
-                self.names.retain(|name| readable.names().contains(&name.as_str()));
+                self.names = readable.names().into_iter().map(str::to_owned).collect();
                 left_out = readable.take_left_out();
                 arrays
             }
