@@ -1,5 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: the first asks the work to stop, the second ends the process. One that is
-//! ignored already stays so, as `nohup` wants it.
+//! Handles SIGINT, SIGTERM and SIGHUP. The first signal asks the command to stop, the second one ends the process. A
+//! signal that is already ignored stays ignored, as `nohup` needs it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,11 +15,11 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// Set while nobody listens. A signal whose default action is in force then ends the process: once handled, it
-/// has no default action any more, also where the command ran inside another program, such as Python.
+/// Set while there are no [`Signals`]. A signal then ends the process if that was its default action. A handler that was
+/// once registered stays, also in another program that ran the command, such as Python.
 static IDLE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Listens as long as it lives.
+/// Handles the signals as long as it exists.
 pub struct Signals {
     stop: Arc<AtomicBool>,
     which: Arc<AtomicUsize>,
@@ -27,17 +27,17 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Starts listening.
+    /// Starts to handle the signals.
     pub fn install() -> io::Result<Self> {
         let mut signals = Self { stop: Arc::default(), which: Arc::default(), ids: Vec::new() };
         IDLE.store(false, Ordering::Relaxed);
         for signal in SIGNALS.into_iter().filter(|&signal| !is(signal, Action::Ignore)) {
-            // Only before the first time: the handler that is registered here stays.
+            // This is done once, since the handler that is registered here stays.
             if is(signal, Action::Default) {
                 flag::register_conditional_default(signal, Arc::clone(&IDLE))?;
             }
             let stop = || Arc::clone(&signals.stop);
-            // In this order: the action that ends the process sees the flag of an earlier signal.
+            // The order matters: the action that ends the process must see the flag of an earlier signal.
             let id = flag::register_conditional_shutdown(signal, code(signal), stop())?;
             signals.ids.push(id);
             let number = usize::try_from(signal).unwrap_or_default();
@@ -49,26 +49,26 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Set once the user wants the work to end.
+    /// Returns the flag that is set once the user wants the command to stop.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// The exit code of a process that a signal stopped: 128 and its number.
+    /// Returns the exit code of a process that a signal stopped: 128 plus the number of the signal.
     pub fn exit_code(&self) -> u8 {
         let signal = i32::try_from(self.which.load(Ordering::Relaxed)).unwrap_or(SIGINT);
         u8::try_from(code(if signal == 0 { SIGINT } else { signal })).unwrap_or(crate::ERROR)
     }
 }
 
-/// What a process does by itself when a signal comes.
+/// What a process does on a signal without a handler.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     Default,
     Ignore,
 }
 
-/// Whether `action` is in force for a signal. Whoever started this process may want it to ignore one.
+/// Says whether `action` is set for a signal. The parent process may have set that a signal is ignored.
 #[cfg(unix)]
 fn is(signal: i32, action: Action) -> bool {
     let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();

@@ -1,4 +1,4 @@
-//! The pages of one cluster of an input: which bytes they are, in large reads, checked.
+//! Reads the pages of an input cluster by cluster, in large reads, and checks them.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -18,27 +18,27 @@ use crate::rntuple::schema::{Cluster, ColumnId, PageInfo};
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
 
-/// Pages whose loads are planned at the same time: clusters are planned together up to so many.
+/// Largest number of pages of clusters that are planned together.
 const PLANNED_PAGES: usize = 1 << 16;
 
-/// Where a page lies in its file, with its checksum.
+/// The bytes of a page in its file, with its checksum.
 pub(super) type Place = Range<u64>;
 
-/// Pages read together: runs of bytes that follow each other in the output.
+/// Pages that are read together, as runs of bytes that follow each other in the output.
 pub(super) struct Load {
     pub runs: Vec<Bytes>,
     /// Pages in the order of the runs.
     pub pages: Vec<Place>,
-    /// Bytes of the pages before compression.
+    /// Size of the pages before compression in bytes.
     pub uncompressed: u64,
 }
 
 /// One step of moving the pages of an input.
 pub(super) enum Step {
-    /// A cluster begins, its loads follow.
+    /// A cluster begins. Its loads follow.
     Begin(usize),
     Load(Load),
-    /// All loads of a cluster have come.
+    /// A cluster ends. All its loads came before.
     End(usize),
 }
 
@@ -55,7 +55,7 @@ enum Planned {
 struct Wanted {
     place: Place,
     info: PageInfo,
-    /// Over several keys: read and written alone.
+    /// Whether the page is in several keys, so that it is read and written alone.
     split: bool,
     column: ColumnId,
     number: usize,
@@ -68,12 +68,12 @@ pub(super) struct Loader<'a> {
     reader: &'a Reader,
     /// Columns that are moved.
     columns: HashSet<ColumnId>,
-    /// Pages that several page lists name: `true` once they are on their way.
+    /// Pages that several page lists name. The value is `true` once the page was planned.
     repeated: HashMap<Place, bool>,
     verify: bool,
-    /// Bytes of one load, approximately.
+    /// Approximate size of one load in bytes.
     load_bytes: u64,
-    /// Bytes of the loads that are fetched ahead, from a source with latency.
+    /// Size in bytes of the loads that are fetched ahead from a source with latency.
     ahead_bytes: u64,
     context: &'a Context,
 }
@@ -102,16 +102,16 @@ impl<'a> Loader<'a> {
         Ok(loader)
     }
 
-    /// Pages that several page lists name.
+    /// Returns the pages that several page lists name.
     pub fn repeated(&self) -> HashSet<Place> {
         self.repeated.keys().cloned().collect()
     }
 
-    /// Gives `take` what is to be written, cluster by cluster in the order of the file, but the pages that
-    /// went before. Later loads are fetched ahead. Stops when `take` returns `false`.
+    /// Passes the pages to `take`, cluster by cluster in the order of the file, except pages that came before.
+    /// Later loads are fetched ahead. Stops when `take` returns `false`.
     ///
     /// # Errors
-    /// `Checksum` naming the page; `OutOfSpecification` for pages beyond the file; `Cancelled`.
+    /// `Checksum` with the page; `OutOfSpecification` for pages beyond the file; `Cancelled`.
     pub fn load_all(&mut self, mut take: impl FnMut(Step) -> bool) -> Result<()> {
         let clusters = self.reader.clusters_info().iter().enumerate();
         let mut clusters = clusters.filter(|(_, cluster)| cluster.entries > 0).peekable();
@@ -130,7 +130,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Gives `take` what is planned; whether it goes on.
+    /// Passes the planned pages to `take`. Returns `false` if `take` stops.
     fn run(&self, units: Vec<Needs<Planned>>, take: &mut impl FnMut(Step) -> bool) -> Result<bool> {
         let context = self.context.clone().with_fetch_bytes(self.ahead_bytes);
         let mut listening = true;
@@ -150,7 +150,7 @@ impl<'a> Loader<'a> {
         if listening { done.map(|()| true) } else { Ok(false) }
     }
 
-    /// The loads of one cluster; the number of its pages.
+    /// Plans the loads of one cluster. Returns the number of its pages.
     fn plan(
         &mut self,
         number: usize,
@@ -202,7 +202,7 @@ impl<'a> Loader<'a> {
         Ok(wanted)
     }
 
-    /// What was fetched, checked.
+    /// Checks fetched pages and returns them as a load.
     fn check(&self, pages: &[Wanted], read: &[Bytes]) -> Result<Load> {
         let mut load = Load {
             runs: read.to_vec(),
@@ -254,14 +254,14 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Where the bytes lie that follow each other; none for a page over several keys.
+/// Returns the runs of bytes that follow each other. There are none for a page in several keys.
 fn runs(pages: &[Wanted]) -> Vec<Place> {
     let whole = pages.iter().filter(|page| !page.split);
     let places: Vec<Place> = whole.map(|page| page.place.clone()).collect();
     coalesce(&places, 0, u64::MAX).into_iter().map(|merged| merged.range).collect()
 }
 
-/// Where a page of a locator lies, with its checksum.
+/// Returns the bytes of a page in its file, with its checksum.
 pub(super) fn place(page: &PageInfo) -> Place {
     let checksum = if page.checksummed { CHECKSUM } else { 0 };
     page.locator.offset..page.locator.offset + page.locator.size + checksum

@@ -1,4 +1,4 @@
-//! The columns of an input → the columns of the output.
+//! Maps the columns of an input to the columns of the output.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 /// Fields of the output by those of an input.
 pub(super) type Ids = HashMap<FieldId, FieldId>;
 
-/// How the inputs of one schema go into the output.
+/// How the columns of inputs with one schema become columns of the output.
 #[derive(Debug, Default)]
 pub(super) struct Mapping {
     /// Fields with columns that are moved.
@@ -17,44 +17,43 @@ pub(super) struct Mapping {
     pub missing: Vec<Missing>,
 }
 
-/// A field that is in both.
+/// A field that is in the input and in the output.
 #[derive(Debug)]
 pub(super) struct Moved {
     /// The field of the output.
     pub field: FieldId,
     /// Columns of each representation in the input, and their places in the output.
     pub representations: Vec<(Vec<ColumnId>, Vec<ColumnId>)>,
-    /// Values in each entry; `None` inside collections and variants.
+    /// Number of values in each entry; `None` inside collections and variants.
     pub repetitions: Option<u64>,
 }
 
 /// A field that is in the output only.
 #[derive(Debug)]
 pub(super) struct Missing {
-    /// The columns that get its zeros.
+    /// The columns that get zeros.
     pub columns: Vec<ColumnId>,
-    /// Values in a cluster.
+    /// Number of values in a cluster.
     pub count: Count,
 }
 
-/// How many values a cluster has of a field that the input lacks.
+/// The number of values in a cluster of a field that the input lacks.
 #[derive(Debug)]
 pub(super) enum Count {
-    /// None: it is in a collection that is lacking, too.
+    /// There are no values, since the input lacks the collection of the field, too.
     Nothing,
-    /// So many in each entry.
+    /// There is this number of values in each entry.
     Entries(u64),
-    /// So many in each item of a collection, of which another column of the input has `each` elements. It is
-    /// one of these, by representation.
+    /// There are `times` values in each item of a collection. Another column of the input, which is one of `like`,
+    /// depending on the representation, has `each` elements in each item.
     Items { like: Vec<ColumnId>, each: u64, times: u64 },
 }
 
 impl Mapping {
-    /// Maps `source` into `target`, whose fields `ids` names and which gets the representations that it
-    /// does not have yet.
+    /// Maps `source` to `target`, whose fields `ids` gives. Representations that `target` does not have are added to it.
     ///
     /// # Errors
-    /// `InvalidArgument` naming a field whose columns cannot be those of the type that the output has.
+    /// `InvalidArgument` with a field whose columns do not match its type in the output.
     pub fn of(source: &Schema, ids: &Ids, target: &mut Schema) -> Result<Self> {
         let mut mapping = Self::default();
         for (id, field) in (0u32..).map(FieldId).zip(&source.fields) {
@@ -87,8 +86,8 @@ impl Mapping {
     /// Finds the fields of the complete schema that the inputs lack.
     ///
     /// # Errors
-    /// `Unsupported` for fields that cannot be left without a value, or whose number of values cannot be
-    /// told without decoding.
+    /// `Unsupported` for fields that cannot be left without a value, or whose number of values is not known without
+    /// decoding.
     pub fn find_missing(&mut self, source: &Schema, ids: &Ids, target: &Schema) -> Result<()> {
         let present: Ids = ids.iter().map(|(&from, &to)| (to, from)).collect();
         for (id, field) in (0u32..).map(FieldId).zip(&target.fields) {
@@ -118,7 +117,7 @@ pub(super) fn check_empty(target: &Schema, id: FieldId) -> Result<()> {
     .at(|place| place.field = Some(target.shown_path(id))))
 }
 
-/// How many values `id` of the output has, which `source` lacks.
+/// Returns the number of values of the field `id` of the output, which `source` lacks.
 fn count(source: &Schema, present: &Ids, target: &Schema, id: FieldId) -> Result<Count> {
     let too_many = || Error::out_of_spec("more elements than can be counted");
     let (mut field, mut times) = (id, 1u64);
@@ -131,7 +130,7 @@ fn count(source: &Schema, present: &Ids, target: &Schema, id: FieldId) -> Result
         }
         field = parent;
     }
-    // `field` is what the collection has: many of, each with `times` values.
+    // `field` is the item of the collection. Each item has `times` values.
     let Some(&item) = present.get(&field) else { return Ok(Count::Nothing) };
     match counted(source, item, 1) {
         Some((like, each)) => Ok(Count::Items { like, each, times }),
@@ -142,8 +141,8 @@ fn count(source: &Schema, present: &Ids, target: &Schema, id: FieldId) -> Result
     }
 }
 
-/// The first column by representation of a field with `each` elements in every item, which is `id` or
-/// below it.
+/// Returns the first column of each representation of the field `id`, or of a field below it, that has `each` elements
+/// in every item.
 fn counted(source: &Schema, id: FieldId, each: u64) -> Option<(Vec<ColumnId>, u64)> {
     let field = source.field(id);
     let each = each.checked_mul(field.array_size.unwrap_or(1)).filter(|&each| each > 0)?;
@@ -175,7 +174,7 @@ fn fits(source: &Schema, from: &[ColumnId], target: &Schema, to: FieldId) -> Res
     }
 }
 
-/// Whether two representations are encoded in the same way.
+/// Says whether two representations are encoded in the same way.
 fn same(source: &Schema, from: &[ColumnId], target: &Schema, into: &[ColumnId]) -> bool {
     let encoding = |schema: &Schema, id: ColumnId| {
         let Column { type_code, bits, value_range, .. } = *schema.column(id);
@@ -185,7 +184,7 @@ fn same(source: &Schema, from: &[ColumnId], target: &Schema, into: &[ColumnId]) 
         && from.iter().zip(into).all(|(&a, &b)| encoding(source, a) == encoding(target, b))
 }
 
-/// Whether a field or one below it cannot be left without a value.
+/// Says whether a field, or a field below it, cannot be left without a value.
 pub(super) fn needs_value(schema: &Schema, id: FieldId) -> bool {
     let field = schema.field(id);
     field.structure == Structure::Streamer

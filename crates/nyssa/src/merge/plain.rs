@@ -1,6 +1,6 @@
-//! Fields that are not projected from the same place in all inputs, or have data of their own in some.
+//! Handles fields that are not projected from the same place in all inputs, or have data of their own in some.
 //!
-//! No pages can be both. Where everything is decoded, these fields have data of their own in the output:
+//! The pages of such fields cannot be copied. If everything is decoded, the fields have data of their own in the output:
 //!
 //! ```text
 //! a.root   Jet_pt                    has data of its own
@@ -13,13 +13,13 @@ use std::collections::{HashMap, HashSet};
 use super::shape::Shape;
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
 
-/// Gives fields that differ in where their data are data of their own, in all shapes.
+/// Gives fields data of their own in all shapes, if the shapes have their data in different places.
 pub(super) fn settle(shapes: &mut [Shape]) {
     let mut origins: HashMap<&str, Vec<Option<String>>> = HashMap::new();
     let mut names: HashSet<String> = HashSet::new();
     for schema in shapes.iter().map(|shape| &shape.schema) {
         for (id, field) in schema.top_level() {
-            // Fields with data of their own are matched part by part, whatever they have.
+            // The subfields of fields with data of their own are matched one by one.
             let mut origin = Vec::new();
             let mut add = |part: &Field| origin.push(part.source.map(|id| schema.path(id)));
             if field.source.is_some() {
@@ -42,16 +42,16 @@ pub(super) fn settle(shapes: &mut [Shape]) {
     }
 }
 
-/// A schema on its way into one with fewer projections.
+/// Makes a schema with fewer projections.
 struct Plain<'a> {
     source: &'a Schema,
     top: Vec<FieldId>,
     names: &'a HashSet<String>,
-    /// Collections that are only there to be shown, and the fields that are still projected.
+    /// Collections that only projected fields show, and the fields that are still projected.
     backing: HashSet<FieldId>,
     shown: HashSet<FieldId>,
     target: Schema,
-    /// The fields of the file by the top-level fields of `target`.
+    /// The field of the file for each top-level field of `target`.
     origins: Vec<FieldId>,
     ids: HashMap<FieldId, FieldId>,
 }
@@ -79,14 +79,14 @@ impl<'a> Plain<'a> {
         self.origins.push(origin);
     }
 
-    /// Whether a projection is left of the field or of one below it.
+    /// Says whether the field, or a field below it, still has a projection.
     fn is_shown(&self, id: FieldId) -> bool {
         let below = &self.source.field(id).children;
         self.shown.contains(&id) || below.iter().any(|&child| self.is_shown(child))
     }
 
-    /// Copies a field, with data of its `own` where it was projected; of records in a collection that is
-    /// only there to be shown the members that still are.
+    /// Copies a field. With `own`, a projected field gets data of its own. With `only_shown`, only the members of records
+    /// that projected fields still show are copied.
     fn copy(&mut self, id: FieldId, parent: Option<FieldId>, own: bool, only_shown: bool) {
         let field = self.source.field(id);
         let sized = own && field.structure == Structure::Leaf;
@@ -121,7 +121,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Makes the projections that are left.
+    /// Makes the remaining projections.
     fn project(&mut self) {
         for (index, field) in (0u32..).zip(&self.source.fields) {
             let Some(&new) = self.ids.get(&FieldId(index)) else { continue };
@@ -138,7 +138,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// The integer that a size is shown as.
+/// Returns the integer type that shows the size of a collection.
 fn counted(type_name: &str) -> Option<&str> {
     type_name.strip_prefix("ROOT::RNTupleCardinality<")?.strip_suffix('>')
 }

@@ -1,5 +1,5 @@
-//! A first look at all inputs: their schemas, sizes, and what else they hold. Nothing is kept open, and
-//! equal schemas are kept once.
+//! Reads the schemas and sizes of all inputs, and the names of their other objects, before the merge. No file is kept
+//! open, and equal schemas are kept once.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use crate::rntuple::read::{self, Reader};
 use crate::rntuple::schema::{Schema, align};
 use crate::rootfile::RootFile;
 
-/// Inputs that are open at a time, so that thousands of them stay below every system's limit.
+/// Number of inputs that are open at the same time. It is below the limit of open files of every system.
 const OPEN_AT_ONCE: usize = 64;
 
-/// What the first look found.
+/// Properties of all inputs.
 pub(super) struct Survey {
     pub inputs: Vec<Surveyed>,
     pub shapes: Vec<Shape>,
@@ -28,14 +28,14 @@ pub(super) struct Survey {
     pub path: String,
     /// Its description.
     pub description: String,
-    /// Paths of other objects in inputs but the first.
+    /// Paths of other objects in all inputs except the first one.
     pub others: BTreeSet<String>,
 }
 
-/// The header's checksum, and where everything lies.
+/// The checksum of the header, and the anchor.
 pub(super) type Identity = (u64, Anchor);
 
-/// The identity of an open RNTuple.
+/// Returns the identity of an open RNTuple.
 pub(super) fn identity(reader: &Reader) -> Identity {
     (reader.header().checksum, *reader.anchor())
 }
@@ -44,23 +44,23 @@ pub(super) fn identity(reader: &Reader) -> Identity {
 #[derive(Clone)]
 pub(super) struct Surveyed {
     pub report: InputReport,
-    /// Index of its shape.
+    /// Index of the shape of the input.
     pub shape: usize,
-    /// Tells whether the file is still the one that was looked at.
+    /// Identity of the RNTuple, by which a later change of the file is noticed.
     pub identity: Identity,
-    /// Bytes of its pages.
+    /// Size of its pages in bytes.
     pub bytes: u64,
-    /// Bytes of its pages before compression.
+    /// Size of its pages before compression in bytes.
     pub uncompressed: u64,
-    /// It has attribute sets.
+    /// Whether it has attribute sets.
     pub has_attributes: bool,
 }
 
 impl Survey {
-    /// Looks at all inputs, some at a time; with `decode` their pages are not moved as they are.
+    /// Reads the properties of all inputs, several at the same time. With `decode`, pages will be decoded.
     ///
     /// # Errors
-    /// `InvalidArgument` without inputs, and those of opening.
+    /// `InvalidArgument` if there are no inputs; those of opening.
     pub fn of(arguments: &[String], decode: bool, context: &Context) -> Result<Self> {
         let Some((first, rest)) = arguments.split_first() else {
             return Err(Error::invalid_argument(
@@ -114,13 +114,13 @@ impl Survey {
         self.others.extend(others);
     }
 
-    /// Name of the first input of a shape, for messages.
+    /// Returns the name of the first input of a shape, for error messages.
     pub fn name_of(&self, shape: usize) -> &str {
         let first = self.shapes.get(shape).and_then(|shape| self.inputs.get(shape.first));
         first.map_or("", |input| input.report.file.as_str())
     }
 
-    /// Bytes of the pages of all inputs.
+    /// Returns the size of the pages of all inputs in bytes.
     pub fn bytes(&self) -> u64 {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
@@ -129,7 +129,7 @@ impl Survey {
 struct Opened {
     schema: Schema,
     extra_types: Vec<ExtraType>,
-    /// Its shape is not known yet.
+    /// The input, whose shape is not known yet.
     input: Surveyed,
 }
 
@@ -167,7 +167,7 @@ fn open_input(input: &Input) -> Opened {
 /// Opens an input again.
 ///
 /// # Errors
-/// `Io` when it has changed; those of opening.
+/// `Io` if it has changed; those of opening.
 pub(super) fn open(input: &Surveyed, options: read::Options) -> Result<(RootFile, Reader)> {
     let report = &input.report;
     let file = RootFile::open(nyssa_io::open(&report.file)?)?;

@@ -1,7 +1,7 @@
-//! The fields of many schemas, matched by name.
+//! Matches the fields of many schemas by name.
 //!
-//! Records without a type may have other members in other inputs; everything else that has a name has
-//! parts that belong to it. Numbers become as wide as all inputs need.
+//! Records without a type may have other members in other inputs. All other fields must have the same subfields. A number
+//! gets a type that holds the values of all inputs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,16 +13,16 @@ use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
 /// The same field in the shapes that have it.
 pub(super) struct Node {
-    /// By shape.
+    /// The field in each shape, if the shape has it.
     pub origins: Vec<Option<FieldId>>,
     /// The type that holds the values of all.
     pub type_name: String,
-    /// In the order of the first shape, then those that it lacks.
+    /// Subfields in the order of the first shape. Those that it lacks follow.
     pub children: Vec<Node>,
 }
 
 impl Node {
-    /// The first shape that has it, and the field there.
+    /// Returns the first shape that has the field, and the field in this shape.
     pub fn owner(&self) -> Option<(usize, FieldId)> {
         let mut owners = self.origins.iter().enumerate();
         owners.find_map(|(shape, id)| Some((shape, (*id)?)))
@@ -34,10 +34,10 @@ impl Node {
     }
 }
 
-/// All fields that the output has.
+/// Returns all fields of the output.
 ///
 /// # Errors
-/// `InvalidArgument` naming the first field that differs, by what `mode` allows.
+/// `InvalidArgument` with the first field that differs in a way that `mode` does not allow.
 pub(super) fn gather(survey: &Survey, mode: Mode) -> Result<Vec<Node>> {
     let top = |shape: usize| -> Option<Vec<FieldId>> {
         Some(survey.shapes[shape].schema.top_level().map(|(id, _)| id).collect())
@@ -58,8 +58,8 @@ struct Gatherer<'a> {
 }
 
 impl Gatherer<'_> {
-    /// The fields of one level, given those of each shape that has what is above. Others than all of these
-    /// have are allowed where it is `open`.
+    /// Matches the fields of one level. `of` gives the fields of each shape that has the field above them. With
+    /// `open`, some shapes may lack fields that others have.
     fn level(&self, of: impl Fn(usize) -> Option<Vec<FieldId>>, open: bool) -> Result<Vec<Node>> {
         let shapes = &self.survey.shapes;
         let mut level: Vec<Vec<Option<FieldId>>> = Vec::new();
@@ -127,7 +127,7 @@ impl Gatherer<'_> {
         Ok(node)
     }
 
-    /// The type of two fields that can be one.
+    /// Returns the type that holds the values of two fields.
     fn type_of(
         &self,
         first: &Field,
@@ -165,7 +165,7 @@ impl Gatherer<'_> {
         error.at(|place| place.file = Some(self.survey.name_of(shape).to_owned()))
     }
 
-    /// The error for a field that shape number `other` lacks.
+    /// Returns the error for a field that shape number `other` lacks.
     fn one_sided(&self, origins: &[Option<FieldId>], other: usize, open: bool) -> Error {
         let owners = origins.iter().enumerate();
         let owner = owners.filter_map(|(shape, id)| Some((shape, (*id)?))).next();
@@ -177,7 +177,7 @@ impl Gatherer<'_> {
         } else {
             "only records without a type may have other members in other inputs"
         };
-        // As users know it: by the field that shows it.
+        // Users know the field by the projected field that shows it.
         let top = schema.top_level().find(|(_, field)| field.source == Some(id));
         let path = top.map_or_else(|| schema.path(id), |(_, field)| field.name.clone());
         let what = format!("field {path:?} is in {with} and not in {without}: {advice}");
@@ -185,7 +185,7 @@ impl Gatherer<'_> {
     }
 }
 
-/// Takes projections away whose sources are gone.
+/// Removes projections whose source fields were removed.
 fn keep_sources(survey: &Survey, nodes: &mut Vec<Node>) {
     let mut kept = HashSet::new();
     nodes.iter().for_each(|node| node.add_to(&mut kept, 0));
@@ -198,7 +198,7 @@ fn keep_sources(survey: &Survey, nodes: &mut Vec<Node>) {
     });
 }
 
-/// Names from the top-level field down.
+/// Returns the names of a field and the fields above it, from the top-level field down.
 fn path(schema: &Schema, id: FieldId) -> Vec<&str> {
     let up = std::iter::successors(Some(id), |&id| schema.field(id).parent);
     let mut names: Vec<_> = up.map(|id| schema.field(id).name.as_str()).collect();

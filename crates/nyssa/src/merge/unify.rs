@@ -1,4 +1,4 @@
-//! Many schemas → the one of the output.
+//! Makes the schema of the output from the schemas of the inputs.
 
 use std::collections::HashSet;
 
@@ -16,20 +16,20 @@ use crate::streamer::info::StreamerList;
 pub(super) struct Unified {
     pub schema: Schema,
     pub extra_types: Vec<ExtraType>,
-    /// Fields of the output by those of each shape.
+    /// For each shape, the fields of the output for its fields.
     pub ids: Vec<Ids>,
-    /// By shape; none where everything is decoded.
+    /// The mapping of each shape. There are none if everything is decoded.
     pub mappings: Vec<Mapping>,
-    /// Remarks for people.
+    /// Remarks for the report.
     pub notes: Vec<String>,
 }
 
 impl Unified {
-    /// Brings the schemas of a survey together, for pages that are moved or, with `decode`, made anew.
+    /// Unifies the schemas of a survey. Pages will be copied or, with `decode`, decoded and written again.
     ///
     /// # Errors
-    /// `InvalidArgument` naming the first field that differs, by what `mode` allows; `Unsupported`
-    /// for fields that cannot be left empty.
+    /// `InvalidArgument` with the first field that differs in a way that `mode` does not allow; `Unsupported` for fields
+    /// that cannot be left without a value.
     pub fn of(survey: &Survey, mode: Mode, decode: bool) -> Result<Self> {
         let nodes = gather(survey, mode)?;
         let mut unified = Self {
@@ -48,7 +48,7 @@ impl Unified {
             let mapping = Mapping::of(&shape.schema, &unified.ids[index], &mut unified.schema);
             unified.mappings.push(mapping.in_file(survey.name_of(index))?);
         }
-        // Only now are all representations known.
+        // All representations are known now.
         for (index, shape) in survey.shapes.iter().enumerate() {
             let (ids, schema) = (&unified.ids[index], &unified.schema);
             let checked = match unified.mappings.get_mut(index) {
@@ -62,7 +62,7 @@ impl Unified {
         Ok(unified)
     }
 
-    /// Adds a field and all below it, as its owner has it. Projections have no source yet.
+    /// Adds a field, and all fields below it, from its owner. Projections have no source yet.
     fn add_tree(
         &mut self,
         survey: &Survey,
@@ -92,7 +92,8 @@ impl Unified {
         node.children.iter().try_for_each(|child| self.add_tree(survey, child, Some(new), owners))
     }
 
-    /// Adds the columns of the owners, in their order. What is decoded into a wider type has that type's.
+    /// Adds the columns of the owners in their order. A field that is decoded to a wider type has the columns of
+    /// this type.
     fn add_columns(&mut self, survey: &Survey, owners: &[(usize, FieldId)], decode: bool) {
         let widened = if decode { self.widened(survey) } else { HashSet::new() };
         for (shape, Shape { schema, .. }) in survey.shapes.iter().enumerate() {
@@ -117,7 +118,7 @@ impl Unified {
         }
     }
 
-    /// Fields that have another type in some shape.
+    /// Returns the fields that have another type in some shape.
     fn widened(&self, survey: &Survey) -> HashSet<FieldId> {
         let mut widened = HashSet::new();
         for (shape, ids) in survey.shapes.iter().zip(&self.ids) {
@@ -129,7 +130,7 @@ impl Unified {
         widened
     }
 
-    /// Makes projections of what is projected; their alias columns come after all physical ones.
+    /// Makes the projections. Their alias columns come after all physical columns.
     fn project(&mut self, survey: &Survey, owners: &[(usize, FieldId)]) {
         for (id, &(shape, origin)) in (0u32..).map(FieldId).zip(owners) {
             let source = survey.shapes[shape].schema.field(origin).source;
@@ -183,7 +184,7 @@ impl Unified {
     }
 }
 
-/// Objects named in a remark.
+/// Largest number of objects that a remark names.
 const LISTED: usize = 10;
 
 /// Refuses fields that cannot be left without a value.
@@ -193,14 +194,14 @@ fn check_missing(ids: &Ids, target: &Schema) -> Result<()> {
     all.filter(|id| !present.contains(id)).try_for_each(|id| check_empty(target, id))
 }
 
-/// The paths that are not below another one.
+/// Returns the paths that are not below another path.
 fn outermost(paths: Vec<String>) -> Vec<String> {
     let all: HashSet<String> = paths.iter().cloned().collect();
     let below = |path: &String| path.match_indices('.').any(|(dot, _)| all.contains(&path[..dot]));
     paths.into_iter().filter(|path| !below(path)).collect()
 }
 
-/// Names of the fields that may be lacking, but those of collections that are seen through projected fields.
+/// Collects the names of the fields that inputs may lack, except collections that only projected fields show.
 fn names(schema: &Schema, level: impl Iterator<Item = FieldId>, out: &mut Vec<String>) {
     let level: Vec<FieldId> = level.collect();
     let backing = schema.backing(&level);
@@ -215,7 +216,7 @@ fn names(schema: &Schema, level: impl Iterator<Item = FieldId>, out: &mut Vec<St
     }
 }
 
-/// Streamer infos of all inputs in one list; of other information each record once.
+/// Returns the streamer infos of all inputs in one list, and each other record of extra type information once.
 fn extra_types(shapes: &[Shape]) -> Result<Vec<ExtraType>> {
     let mut out: Vec<ExtraType> = Vec::new();
     let mut infos = StreamerList::default();

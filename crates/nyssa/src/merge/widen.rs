@@ -1,4 +1,4 @@
-//! Types that differ in numbers only → the type that holds what is in both, by the rules of
+//! Finds the type that holds the values of two types which differ only in their numbers, by the rules of
 //! [`crate::view::evolve`].
 
 use arrow_schema::{DataType, Field};
@@ -7,12 +7,12 @@ use crate::rntuple::schema::{FieldType, Leaf};
 use crate::type_name::{Argument, TypeName};
 use crate::view::evolve::common;
 
-/// Types that differ in C++ alone: their columns and values are the same.
+/// Templates with the same columns and values, which differ only in C++.
 const VECTORS: [&str; 2] = ["std::vector", "ROOT::VecOps::RVec"];
 
-/// The name of the type that holds the values of types `a` and `b`: `std::vector<double>` for vectors of
-/// `float` and of `std::int32_t`. Of vectors and `RVec`s it is that of `a`. `None` when there is none, or
-/// they differ in more than numbers.
+/// Returns the name of the type that holds the values of types `a` and `b`, such as `std::vector<double>` for vectors of
+/// `float` and of `std::int32_t`. For a vector and an `RVec`, the template is that of `a`. Returns `None` if there is no
+/// such type, or the types differ in more than numbers.
 pub(super) fn wider(a: &str, b: &str) -> Option<String> {
     if a == b {
         return Some(a.to_owned());
@@ -56,7 +56,7 @@ fn number(a: &str, b: &str) -> Option<Leaf> {
     Leaf::ALL.into_iter().filter(|leaf| *leaf != Leaf::Char).find(alike)
 }
 
-/// The Arrow type of a number; a byte is none.
+/// Returns the Arrow type of a number. A `std::byte` is not a number.
 fn data_type(leaf: Leaf) -> Option<DataType> {
     let field = FieldType::Leaf(leaf).to_arrow("").ok()?;
     (leaf != Leaf::Byte).then(|| field.data_type().clone())

@@ -1,4 +1,4 @@
-//! Pages of zeros for what an input does not have: empty collections, invalid variants, zero.
+//! Makes pages of zeros for fields that an input lacks. They are read as zeros, empty collections and invalid variants.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use crate::rntuple::page;
 use crate::rntuple::schema::{ColumnId, PageInfo};
 use crate::rntuple::write::{Options, Writer};
 
-/// Elements of a page of zeros at most.
+/// Largest number of elements in a page of zeros.
 const MAX_ELEMENTS: u64 = 1 << 16;
-/// Pages remembered; then the memory starts afresh.
+/// Largest number of pages that are remembered. Then all of them are forgotten.
 const REMEMBERED: usize = 1 << 16;
 
-/// Makes pages of zeros, each kind once.
+/// Makes pages of zeros. Each kind of page is stored once.
 pub(super) struct Zeros {
     compressor: Compressor,
     scratch: Vec<u8>,
     known: HashMap<(ColumnId, u64), PageInfo>,
-    /// Pages made.
+    /// Number of pages that were stored.
     pub stored: u64,
 }
 
@@ -29,10 +29,10 @@ impl Zeros {
         Ok(Self { compressor, scratch: Vec::new(), known: HashMap::new(), stored: 0 })
     }
 
-    /// Pages of `elements` zeros for a column.
+    /// Returns pages with `elements` zeros for a column.
     ///
     /// # Errors
-    /// `Unsupported` for columns whose encoding has no zero, or is not known; the sink's.
+    /// `Unsupported` for columns whose encoding has no zero or is not known; those of the sink.
     pub fn pages(
         &mut self,
         writer: &mut Writer,
