@@ -1,8 +1,8 @@
 """A link with latency: a TCP proxy that hands every byte on after half a round trip.
 
 Bytes also take the time that the bandwidth of the link gives them. The link counts what crosses it:
-bytes towards the client, and turnarounds. A turnaround is a moment at which the client sends something
-after the server has sent something; requests that are sent together count once.
+bytes in each direction, and turnarounds. A turnaround is a moment at which the client sends
+something after the server has sent something; requests that are sent together count once.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Link:
             _Way(self, connection, way).start()
 
     def _leaves_at(self, way: str, size: int) -> float:
-        """When the last of `size` bytes that arrive now is at the other end. Connections share the link."""
+        """When the last of `size` bytes that arrive now is at the other end; all share the link."""
         with self._lock:
             start = max(time.perf_counter(), self._free_at[way])
             self._free_at[way] = start + size / self.bandwidth

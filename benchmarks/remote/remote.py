@@ -1,8 +1,8 @@
-"""`make bench-remote`: nyssa against ROOT's XRootD client and uproot, over links of several round trips.
+"""`make bench-remote`: nyssa against ROOT's XRootD client and uproot, over links with latency.
 
-A real XRootD server serves files on this machine; between it and the jobs is a link with latency. Every
-job runs in a process of its own, all jobs in turn; medians and ratios are printed and written to
-docs/benchmarks-remote.md.
+A real XRootD server serves files on this machine; a link with latency lies between it and the jobs.
+Every job runs in a process of its own, all jobs in turn; medians and ratios are printed and written
+to docs/benchmarks-remote.md.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))
 
 import link as links  # noqa: E402
-import run as local  # noqa: E402
 import server  # noqa: E402
 
+import run as local  # noqa: E402
+
+LIBRARIES = ("nyssa", "root", "uproot")
 #: Files of the chain, and entries of each.
 CHAIN, CHAIN_ENTRIES = 200, 1500
 #: Numbers of columns that are read.
@@ -120,7 +122,7 @@ def main() -> None:
                 (CHAIN_NAME, "chain", chain, ten),
                 (f"TTree, {TEN} branches", "tree", tree, ten),
             ):
-                for library in ("nyssa", "root", "uproot"):
+                for library in LIBRARIES:
                     three[f"{name}|{library}"] = [library, job, where, *columns]
             # uproot takes seconds for each file: it reads some of them, and its time is scaled.
             three[f"{CHAIN_NAME}|uproot"][2] = chain.replace(
@@ -183,7 +185,7 @@ def table(results: dict, arguments: argparse.Namespace, files: dict[str, Path]) 
     names = dict.fromkeys(name.split("|")[0] for _, name in results)
     for name in names:
         for ms in arguments.round_trips:
-            ours, root, uproot = (of(ms, name, one) for one in ("nyssa", "root", "uproot"))
+            ours, root, uproot = (of(ms, name, one) for one in LIBRARIES)
             here = of(-1, name, "nyssa")
             trips = of(ms, name, "nyssa", "turnarounds"), of(ms, name, "root", "turnarounds")
             down = of(ms, name, "nyssa", "down"), of(ms, name, "root", "down")
@@ -209,12 +211,13 @@ def table(results: dict, arguments: argparse.Namespace, files: dict[str, Path]) 
         f"byte by half a round trip and has {arguments.bandwidth:g} Gbit/s. "
         f"Medians of {arguments.rounds} rounds; connecting and opening are inside the clock. "
         "The files: a TTree and the RNTuple that ROOT's importer makes of it "
-        f"({sizes}; {arguments.entries:,} events), and {CHAIN} RNTuples of {CHAIN_ENTRIES:,} events. "
+        f"({sizes}; {arguments.entries:,} events), and "
+        f"{CHAIN} RNTuples of {CHAIN_ENTRIES:,} events. "
         "The columns are the vectors of floats that take most bytes. "
         f"uproot reads one in {UPROOT_PART} files of the chain, and its time is scaled.",
         "",
-        "Turnarounds are moments at which a client sends after it has received; on connections that "
-        "work side by side each counts. They include the connection, the login and the closing.",
+        "A turnaround is a moment at which a client sends after it has received; on connections that "
+        "work side by side each counts. They include the login and the closing.",
         "",
         f"Versions: {', '.join(versions)}.",
         "",
