@@ -216,8 +216,8 @@ def table(results: dict, arguments: argparse.Namespace, files: dict[str, Path]) 
         "The columns are the vectors of floats that take most bytes. "
         f"uproot reads one in {UPROOT_PART} files of the chain, and its time is scaled.",
         "",
-        "A turnaround is a moment at which a client sends after it has received; on connections that "
-        "work side by side each counts. They include the login and the closing.",
+        "A turnaround is a moment at which a client sends after it has received; on connections "
+        "that work side by side each counts. They include the login and the closing.",
         "",
         f"Versions: {', '.join(versions)}.",
         "",
