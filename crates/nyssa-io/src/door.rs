@@ -5,14 +5,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::http::{self, HttpOptions};
 use crate::local::{LocalSink, LocalSource, LocalUpdate, Staging};
 use crate::{Error, Result, Sink, Source};
 
-/// How a resource is opened, where the defaults do not fit. Today nothing can be said; time limits,
-/// credentials and the like of remote sources belong here.
+/// How a resource is opened, where the defaults and the environment do not fit.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct OpenOptions {}
+pub struct OpenOptions {
+    /// How HTTP(S) and S3 are spoken; as the environment says where this is `None`.
+    pub http: Option<HttpOptions>,
+}
 
 /// Opens a path or URL for reading.
 ///
@@ -27,8 +30,11 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_with(location: impl AsRef<Path>, _: &OpenOptions) -> Result<Arc<dyn Source>> {
+pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
+    if let Some(source) = http::open(location, options.http.as_ref()) {
+        return source;
+    }
     #[cfg(feature = "testing")]
     if let Some(url) = location.to_str()
         && scheme(url).is_some_and(|(scheme, _)| scheme == crate::testing::SCHEME)
@@ -135,7 +141,7 @@ fn local(location: &Path, action: &str) -> Result<PathBuf> {
 }
 
 /// The scheme of a URL, and what is behind `://`.
-fn scheme(location: &str) -> Option<(&str, &str)> {
+pub(crate) fn scheme(location: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = location.split_once("://")?;
     let mut chars = scheme.chars();
     let is_scheme = chars.next().is_some_and(|first| first.is_ascii_alphabetic())

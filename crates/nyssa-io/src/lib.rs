@@ -8,6 +8,7 @@
 mod door;
 mod error;
 pub mod fetch;
+mod http;
 mod limits;
 mod local;
 mod memory;
@@ -16,9 +17,11 @@ mod sink;
 mod source;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod token;
 
 pub use door::{OpenOptions, Update, beside, create, is_same, open, open_with, stage, update};
 pub use error::{Error, Result};
+pub use http::HttpOptions;
 pub use limits::{Cost, Limits};
 pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Staging};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};

@@ -5,8 +5,10 @@
 mod conformance;
 mod served;
 mod slow;
+mod web;
 
 pub use conformance::{check_closed, check_source, content};
 pub use served::serve;
 pub(crate) use served::{SCHEME, served};
 pub use slow::{Observed, SlowSource};
+pub use web::{WebAnswer, WebRequest, WebServer};
