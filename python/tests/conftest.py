@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from support.data import DATA
+from support import nginx
+from support.data import DATA, TESTDATA
+from support.nginx import Nginx
 from support.root import Root
 
 #: Words in the reasons of tests that are skipped for lack of test data.
@@ -67,5 +69,17 @@ def root() -> Iterator[Root]:
         server.call("version")
     except RuntimeError as error:
         pytest.skip(f"no ROOT for this Python (pip install --pre root): {error}")
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nginx]:
+    """Return a web server of a new folder, in which the folder `testdata` is; or skip."""
+    if nginx.program() is None:
+        pytest.skip("no nginx (apt-get install nginx-light)")
+    root = tmp_path_factory.mktemp("served")
+    (root / "testdata").symlink_to(TESTDATA)
+    server = Nginx(root, tmp_path_factory.mktemp("nginx"))
     yield server
     server.close()

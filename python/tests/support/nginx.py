@@ -70,7 +70,7 @@ class Nginx:
     root
         The folder that is served.
     url, secure_url, other_url
-        The folder over HTTP; over TLS with a certificate for localhost; and with one for another name.
+        The folder over HTTP; over TLS with a certificate for localhost; with one for another name.
     """
 
     def __init__(self, root: Path, folder: Path) -> None:
