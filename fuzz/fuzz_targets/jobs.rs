@@ -44,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
         ..Default::default()
     };
     if let Ok(report) = merge::merge(&[path.clone(), path], &output, &options, &quiet) {
-        assert_eq!(report.entries, 2 * input.num_entries());
+        assert_eq!(report.written.entries, 2 * input.num_entries());
         same(&input, &output_file(&output), "n", &quiet);
     }
     if let Ok(after) = append(&file, &bytes, &name, &input, &quiet) {

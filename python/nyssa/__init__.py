@@ -9,13 +9,13 @@
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
 `concatenate` read them; `recreate` writes RNTuples, `update` adds to them; `convert` turns a TTree
-into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff` and `inspect` report. Errors
-are in `nyssa.errors`, each derived from the builtin one would catch.
+into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff` and `inspect` return reports.
+Errors are in `nyssa.errors`; each derives from the builtin error that a user would catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and those of the modules
 `nyssa.errors` (exceptions), `nyssa.objects` (histograms and other objects of files) and
-`nyssa.reports` (what checks and comparisons return). All other modules are private; what they have
-for users is exported here. So is the class of whatever is returned.
+`nyssa.reports` (what checks and comparisons return). All other modules are private. This package
+exports their public names, and the classes of all objects that it returns.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
         update,
     )
 
-# Imported on first use: awkward and NumPy take a quarter of a second, which the command line, a
-# part of this package too, need not spend.
+# These names are imported at their first use. The import of awkward and NumPy takes a quarter of a
+# second, and the command line, which is in this package, does not need them.
 _HOMES = {
     "AttributeSet": "dataset",
     "AttributeSetWriter": "_attributes",

@@ -1,8 +1,7 @@
-"""Many files as one dataset, also when their schemas differ."""
+"""Chains: many files as one dataset. Their schemas may differ."""
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -19,12 +18,15 @@ __all__ = ["Chain", "Files", "Schema", "chain", "expand"]
 
 One = str | os.PathLike[str] | Dataset
 Files = One | Iterable[One] | Mapping[str, str]
-"""A path or glob (``"data/*.root:Events"``), a dataset, a list of those, or a dict from paths to
-names of objects."""
+"""The files of a chain.
+
+A path, URL, glob (``"data/*.root:Events"``), folder or ``@LIST``, a dataset, a list of these, or a
+dict from paths to names of objects.
+"""
 
 
 class Chain(Dataset):
-    """The entries of many files, one after the other, as one dataset; see `chain`."""
+    """A dataset that has the entries of many files, one after the other; see `chain`."""
 
     def __init__(
         self, core: _core.Dataset, recipe: Recipe, files: list[tuple[str, int, int]]
@@ -34,7 +36,7 @@ class Chain(Dataset):
 
     @property
     def files(self) -> list[tuple[str, int, int]]:
-        """Each file, with the entries ``start, stop`` of the chain that it holds."""
+        """Each file ``(file, start, stop)``, with the range of its entries in the chain."""
         return list(self._files)
 
     def _where(self) -> str:
@@ -56,44 +58,48 @@ def chain(
     >>> events = nyssa.chain(["run1/*.root:Events", "run2/*.root:Events"], schema="union")
     >>> events.arrays(["Jet_pt"], entry_start=1000, entry_stop=2000)
 
-    Every file is opened once to learn its columns and entries; a few stay open, the others are
-    opened again when they are read. A column that cannot be read from one of the files as the
-    schema wants it is listed in `Dataset.unreadable` with the file and the reason; the others can
-    be read.
+    Every file is opened once to read its columns and its number of entries. A few files stay open;
+    the others are opened again when they are read. If one of the files has a column in a form that
+    does not fit the schema, `Dataset.unreadable` lists the column with the file and the reason. The
+    other columns can be read.
 
     Parameters
     ----------
     files
-        A path or glob (``"data/*.root:Events"``), dataset, a list of those, or a dict from paths to
-        names of objects. The name may be left out where a file has one dataset only.
+        A path or URL, a glob (``"data/*.root:Events"``), a folder (its files ``*.root``),
+        ``"@LIST"`` (a text file with one of these on each line), a dataset, a list of these, or a
+        dict from paths to names of objects. A file with only one dataset needs no name. A
+        `pathlib.Path` names one file.
     schema
-        The columns of the chain: ``"first"`` (default) those of the first file; ``"union"`` those
-        of any file; ``"intersection"`` those that all files have; or stated, by another `Dataset`,
-        a dict from names to types as for `WritableFile.mkrntuple`, or an Arrow schema. Types of a
-        union or intersection hold the values of all files (``int`` and ``double``: ``double``).
+        The columns of the chain. ``"first"`` (default): those of the first file; ``"union"``: those
+        of any file; ``"intersection"``: those that all files have. A stated schema is another
+        `Dataset`, a dict from names to types as for `WritableFile.mkrntuple`, or an Arrow schema.
+        The types of a union or intersection can hold the values of all files (for ``int`` and
+        ``double`` this is ``double``).
     missing
-        What stands for a field, or a member of a record, that a file does not have: ``"error"``
-        (that column cannot be read), ``"default"`` (zero, false, empty) or ``"null"``. Default
-        ``"null"`` for ``"union"`` and stated columns, else ``"error"``.
+        Value of a field, or of a member of a record, that a file does not have: ``"error"`` (the
+        column cannot be read), ``"default"`` (zero, false, empty) or ``"null"``. The default is
+        ``"null"`` for ``"union"`` and for stated types, and otherwise ``"error"``.
     narrowing
-        Also convert numbers into types that do not hold all their values: integers are checked one
-        by one, doubles are rounded to floats. Otherwise numbers are only widened.
+        Also convert numbers to narrower types: every integer is checked, doubles are rounded to
+        floats. By default numbers are only converted to types that hold all their values.
     aliases
-        New names and the old ones that stand for them in files that lack the new:
-        ``{"MET_pt": "met", "jets.pt": "jets.pT"}``.
+        A dict from new names to old names. A file that lacks the new name is read with the old
+        one: ``{"MET_pt": "met", "jets.pt": "jets.pT"}``.
     rules
-        Members to compute from others in each file before the schema is looked at; see `ReadRules`.
+        Members that are computed from other members in each file, before the schema is made; see
+        `ReadRules`.
     threads
         As in `Dataset.arrays`.
 
     Raises
     ------
     nyssa.errors.FileMissingError
-        (a `FileNotFoundError`) when there is no such file, or no file matches any of the globs.
+        (a `FileNotFoundError`) when a file does not exist, or no file matches the globs.
     nyssa.NotFoundError
-        (a `KeyError`) when a stated column is in no file.
+        (a `KeyError`) when no file has a stated column.
     nyssa.ArgumentError
-        (a `ValueError`) when no files are given or an option is wrong.
+        (a `ValueError`) when there are no files or an option is wrong.
     """
     sources = expand(files)
     options = link_options(schema, missing, narrowing, aliases, rules)
@@ -105,7 +111,7 @@ def chain(
 
 
 def _absolute(source: One) -> One:
-    """Return a file by its absolute path, a dataset as it is."""
+    """Return the absolute path of a file; return a dataset unchanged."""
     if isinstance(source, Dataset):
         return source
     return absolute(source) if isinstance(source, str) else absolute_file(os.fspath(source))
@@ -118,7 +124,7 @@ def link_options(
     aliases: Mapping[str, str] | None = None,
     rules: ReadRules | None = None,
 ) -> dict[str, Any]:
-    """Return the arguments of `chain` as the core takes them, rules among them."""
+    """Return the arguments of `chain` for the core, including the rules."""
     options = schema_options(schema, missing, narrowing, aliases)
     return {**options, "rules": None if rules is None else rules._core}
 
@@ -129,7 +135,7 @@ def schema_options(
     narrowing: bool,
     aliases: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return the arguments of `chain` as the core takes them."""
+    """Return the arguments of `chain` for the core, without the rules."""
     if isinstance(schema, Dataset):
         target: Any = schema._core
     elif schema is None or isinstance(schema, str):
@@ -147,7 +153,7 @@ def schema_options(
 
 
 def _stated(schema: Any) -> list[_core.Array]:
-    """Return empty columns of the types of a schema."""
+    """Return empty columns with the types of a schema."""
     if isinstance(schema, Mapping):
         columns = _types.empty(schema)
         if columns is not None:
@@ -161,14 +167,14 @@ def _stated(schema: Any) -> list[_core.Array]:
 
 
 def link(source: One) -> str | _core.Dataset:
-    """Return a file as the core takes it."""
+    """Return a file or dataset for the core."""
     return source._core if isinstance(source, Dataset) else os.fspath(source)
 
 
 def expand(files: Files) -> list[One]:
-    """Return the files one by one, globs expanded in order of their names.
+    """Return all files. Globs and folders are expanded, in order of the file names.
 
-    That a glob matches nothing is an error where nothing else is given or matches.
+    A glob may match nothing if there is another file.
     """
     if isinstance(files, (str, os.PathLike, Dataset)):
         given: list[One] = [files]
@@ -178,18 +184,12 @@ def expand(files: Files) -> list[One]:
         given = list(files)
     if not given:
         raise ArgumentError("no files given")
-    sources = [one for source in given for one in _glob(source)]
+    sources = [one for source in given for one in _files(source)]
     if not sources:
         globs = [_core.split_path(source)[0] for source in given if isinstance(source, str)]
         raise FileMissingError(f"no file matches {' or '.join(globs)}")
     return sources
 
 
-def _glob(source: One) -> list[One]:
-    if not isinstance(source, str):
-        return [source]
-    path, inner = _core.split_path(source)
-    if not glob.has_magic(path) or os.path.exists(path):
-        return [source]
-    found = sorted(glob.glob(path, recursive=True))
-    return [f"{one}:{inner}" if inner else one for one in found]
+def _files(source: One) -> list[One]:
+    return [*_core.files(source)] if isinstance(source, str) else [source]

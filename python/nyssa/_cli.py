@@ -10,10 +10,10 @@ from nyssa import _core
 
 
 def main() -> int:
-    """Run the command line with `sys.argv`; return the exit code.
+    """Run the command line with `sys.argv`, and return the exit code.
 
-    Ctrl-C is left to the system and to the command itself, since no Python code runs meanwhile that
-    could turn it into a `KeyboardInterrupt`.
+    The system and the command handle Ctrl-C. While a command runs, no Python code runs that could
+    turn it into a `KeyboardInterrupt`.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""One number for the values of each column."""
+"""Digests: one number for all values of a column."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def digest(
 ) -> DigestReport | DigestComparison:
     """Hash the values of every column of a TTree or RNTuple.
 
-    The digest of a column depends on its values alone, not on compression, baskets, clusters or
-    threads: it is the same for a TTree, the RNTuple made of it, and copies in other files.
-    `convert` reports the digests of what it read.
+    The digest of a column depends only on its values, and not on compression, baskets, clusters or
+    threads. A TTree, the RNTuple made from it, and copies in other files have the same digests.
+    `convert` reports the digests of the branches that it read.
 
     >>> report = nyssa.convert("tree.root:Events", "out.root")
     >>> assert nyssa.digest("out.root", compare=report)["equal"]
@@ -65,30 +65,34 @@ def digest(
     Parameters
     ----------
     source
-        A dataset, a file with one, or ``"file.root:Events"``.
+        A dataset, a file that has one dataset, or ``"file.root:Events"``.
     compare
-        A report of `convert` or of this function, whose digests the columns should have.
+        A report of `convert` or of this function. Its digests are compared with those of the
+        columns.
     filter_name
-        Which columns are hashed, as in `Dataset.arrays`; with `compare` those of the report.
+        Which columns are hashed, as in `Dataset.arrays`. The default is all columns, or with
+        `compare` those of the report.
     entry_start, entry_stop
-        Range of entries; default all, or those of the report.
+        Range of entries. The default is all entries, or with `compare` those of the report.
     threads
         As in `Dataset.arrays`.
     progress
-        `True` shows a line on stderr; a function is called with what is done and the total.
+        If `True`, a line on stderr shows the progress. A function is called with the work that is
+        done and the total.
 
     Returns
     -------
-    dict
-        ``"digests"``, each with name, C++ type and digest (32 hexadecimal digits), ``"undigested"``
-        columns with the reason, ``"entries"``, and ``"hash"``, what the digests are. With
-        `compare`: ``"equal"``, and the columns that are ``"different"``, ``"missing"``, or
-        ``"undigested"``; ``"extra"`` ones are not in the report.
+    DigestReport or DigestComparison
+        Without `compare`, the ``"digests"``: name, C++ type and digest (32 hexadecimal digits) of
+        each column. ``"undigested"`` lists columns without digest, with the reason, and ``"hash"``
+        names the hash function. With `compare`, ``"equal"`` says whether all digests of the report
+        were found; ``"different"``, ``"missing"`` and ``"undigested"`` list the columns for which
+        this is not so, and ``"extra"`` those that the report does not have.
 
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) when `compare` is no report with digests, or one of another dataset.
+        (a `ValueError`) if `compare` is not a report with digests, or is that of another dataset.
     """
     dataset = open_dataset(source)
     entries = None

@@ -1,4 +1,4 @@
-"""Options by field, as writers take them."""
+"""Checks of `field_options`, the storage options of fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FieldOptions = Mapping[str, Mapping[str, Any]]
 
 
 def field_options(given: FieldOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return globs and their options as text, sizes in bytes."""
+    """Return globs and their options as text. Sizes are in bytes."""
     chosen = []
     for glob, options in (given or {}).items():
         if not isinstance(options, Mapping):

@@ -1,4 +1,4 @@
-"""Choosing names: exact names, globs, ``/regular expressions/``, lists of them, or a function."""
+"""Filters of names: exact names, globs, ``/regular expressions/``, lists of these, or functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nyssa import _core
 from nyssa.errors import ArgumentError, NotFoundError
 
 NameFilter = str | re.Pattern[str] | Iterable[str] | Callable[[str], bool] | None
-"""What ``filter_name=`` and its kin accept."""
+"""The type of ``filter_name`` and similar options."""
 
 Predicate = Callable[[str], bool]
 
@@ -23,8 +23,9 @@ def matcher(pattern: NameFilter) -> Predicate:
     """Return a predicate for `pattern`.
 
     A string is a name, a glob (``"Jet_*"``), or a regular expression between slashes, with flags
-    after the last one (``"/jet_.*/i"``), that has to match from the start of the name on, as with
-    `re.match`; an iterable accepts what any of its strings accepts; `None` accepts everything.
+    after the last slash (``"/jet_.*/i"``). A regular expression must match from the start of the
+    name, as with `re.match`. An iterable accepts names that any of its strings accepts; `None`
+    accepts all names.
     """
     if pattern is None:
         return lambda _name: True
@@ -55,13 +56,13 @@ def _from_text(pattern: str) -> Predicate:
         return lambda name: expression.match(name) is not None
     if _GLOB.search(pattern):
         expression = re.compile(fnmatch.translate(pattern))
-        # Names may have brackets themselves.
+        # A name can have brackets itself.
         return lambda name: name == pattern or expression.match(name) is not None
     return lambda name: name == pattern
 
 
 def deep(accepts: Predicate) -> Predicate:
-    """Return a predicate for paths of what is below others: it may take the last name, too."""
+    """Return a predicate for paths that accepts a path or its last name."""
     return lambda path: accepts(path) or accepts(path.rpartition("/" if "/" in path else ".")[2])
 
 
@@ -72,12 +73,12 @@ def choose(
     where: str,
     lower: Callable[[str | None], Sequence[str]] = lambda _name: (),
 ) -> list[str]:
-    """Return the names to read: `names` in the order asked, else `available`, then filtered.
+    """Return the columns to read: `names` in their order, or else `available`; then filter them.
 
-    What `lower` returns, parts of what is available, is taken where it is asked for by name, or by
-    patterns that match nothing that is available. An entry of `names` may be a glob or a
-    ``/regular expression/``. A name that is not there is an error, with the nearest names; that a
-    pattern matches nothing is one where nothing else is chosen.
+    An entry of `names` may be a glob or a ``/regular expression/``. `lower` returns columns below
+    the top level. They are chosen by name, or by a pattern that matches no available column. A name
+    that does not exist is an error, which suggests similar names. A pattern may match nothing if
+    another column is chosen.
     """
     accepts = matcher(filter_name)
     if names is None:
@@ -119,7 +120,7 @@ def not_found(name: str, available: Sequence[str], where: str) -> NotFoundError:
 
 
 def missing(message: str, name: str, known: Sequence[str]) -> NotFoundError:
-    """Return the error for a `name` that is not there; it suggests the nearest of `known`."""
+    """Return the error for a `name` that does not exist; it suggests similar names of `known`."""
     suggestions, text = _core.did_you_mean(name, list(known))
     error = NotFoundError(message + text)
     error.suggestions = tuple(suggestions)
@@ -127,7 +128,7 @@ def missing(message: str, name: str, known: Sequence[str]) -> NotFoundError:
 
 
 def nothing_left(option: str, asked: Sequence[str], where: str) -> NotFoundError:
-    """Return the error for columns asked for by name none of which a filter takes."""
+    """Return the error for named columns when a filter accepts none of them."""
     shown = ", ".join(asked[:5]) + (", ..." if len(asked) > 5 else "")
     return NotFoundError(
         f"{option} takes none of the columns that are asked of {where} by name: {shown}; a filter "

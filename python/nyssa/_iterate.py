@@ -1,4 +1,4 @@
-"""Reading several files as if they were one."""
+"""Reads many files as one dataset, in steps or at once."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def iterate(
 ) -> Iterator[tuple[pl.DataFrame, tuple[str, int, int]]]: ...
 
 
-# Which library it is shows only when it runs: `Any`.
+# The library is only known at run time, hence `Any`.
 @overload
 def iterate(
     files: Files,
@@ -172,14 +172,14 @@ def iterate(
 ) -> Iterator[Any]:
     """Read the same columns of many files in steps.
 
-    `files`, `schema` and the further arguments (`missing`, `narrowing`, `aliases`,
-    `rules`) are those of
-    `chain`. Steps do not cross files; a file is opened, and its first step read, while the caller
-    works on the file before, unless the columns depend on all files: a schema other than that of
-    the first file, missing values as nulls, or parts of columns. With ``report=True`` each step is
-    a pair ``(arrays, (file, start, stop))`` with its entries in the file; the index of pandas runs
-    on over all files. With `skip_unreadable` what cannot be read is left out from the step on in
-    which that shows, also of all files behind it. See `Dataset.iterate` for the other parameters.
+    `files`, `schema`, `missing`, `narrowing`, `aliases` and `rules` are as in `chain`. A step does
+    not go over the end of a file. A file is opened, and its first step is read, while the caller
+    works on the file before. But all files are opened at the start if the columns depend on all of
+    them: with a `schema` other than ``"first"``, with ``missing="null"``, and for columns below the
+    top level. With ``report=True`` each step is a pair ``(arrays, (file, start, stop))`` with its
+    entries in the file; the index of pandas continues over all files. With `skip_unreadable`,
+    columns and members that cannot be read are left out from the first step that cannot be read on,
+    also of all later files. See `Dataset.iterate` for the other parameters.
     """
     library = _library.canonical(library)
     size_of(step_size)
@@ -260,7 +260,7 @@ def concatenate(
 ) -> pl.DataFrame: ...
 
 
-# Which library it is shows only when it runs: `Any`.
+# The library is only known at run time, hence `Any`.
 @overload
 def concatenate(
     files: Files,
@@ -285,9 +285,8 @@ def concatenate(
 ) -> Any:
     """Read the same columns of many files into one table.
 
-    `files` and the further arguments (`schema`, `missing`, `narrowing`, `aliases`,
-    `rules`) are those of
-    `chain`; the other parameters and the result are those of `Dataset.arrays`.
+    `files`, `schema`, `missing`, `narrowing`, `aliases` and `rules` are as in `chain`. The other
+    parameters and the result are those of `Dataset.arrays`.
     """
     library = _library.canonical(library)
     return chain(files, schema=schema, threads=threads, **evolution).arrays(

@@ -2,69 +2,155 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from typing_extensions import TypedDict
 
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
 
 Progress = Callable[[int, int], object]
+_Job = TypeVar("_Job", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True)
 class OutputOptions:
-    """The options of the output that all jobs have, as the core takes them: sizes in bytes."""
+    """The options of the output that all jobs share, with the defaults of the core.
+
+    The docstrings of the jobs show these parameters.
+
+    Parameters
+    ----------
+    name
+        Path of the RNTuple in the output. The default is the path of the (first) input.
+    compression
+        ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``. A
+        level is used exactly, unless `effort` says otherwise.
+    effort
+        ``"auto"`` spends time on zstd where a sample of a column shows that it pays, and never uses
+        a higher level than `compression` says. ``"full"`` uses that level for all columns. The
+        default is ``"full"`` if `compression` names a level, and ``"auto"`` otherwise.
+    encoding
+        ``"default"`` uses the column types that ROOT uses. ``"auto"`` takes a sample of each column
+        and uses the type, split or unsplit, that makes it smallest; size then counts more than
+        time.
+    field_options
+        How some fields of the output are stored, by pattern of their paths, as in
+        `WritableFile.mkrntuple`. `nyssa.convert` also takes patterns of the names of branches. If
+        precision is lost, the report says how large the error can be.
+    cluster_size
+        Compressed size of a cluster, in bytes or as text such as ``"50 MB"``: at least 256 bytes,
+        and 64 bytes for each column. Clusters have this size within a few percent, except the last
+        one; they are smaller if `memory` is too small. The default is ROOT's.
+    page_size
+        Largest uncompressed size of a page, from 64 bytes to 512 MiB. The default is ROOT's.
+    memory
+        Largest size of the data that are in memory at the same time, such as ``"1 GB"``: at least
+        1 MiB. The default is 512 MiB, except in `nyssa.merge`.
+    carry
+        Whether histograms, directories and the other objects of the (first) input file are copied
+        to the output. If not, the report only names them.
+    verify
+        Read the inputs and the output back, and compare every value, before the output appears.
+    force
+        Replace an existing output.
+    reproducible
+        Leave out the time and the random identity of the file: the same inputs and options give
+        the same bytes.
+    """
+
+    name: str | None = None
+    compression: int | str = "zstd"
+    effort: str | None = None
+    encoding: str = "default"
+    field_options: FieldOptions | None = None
+    cluster_size: int | str | None = None
+    page_size: int | str | None = None
+    memory: int | str | None = None
+    carry: bool = True
+    verify: bool = False
+    force: bool = False
+    reproducible: bool = False
+    by_field: list[tuple[str, list[tuple[str, str]]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Give the core what it takes: text, and sizes in bytes."""
+        self.compression = str(self.compression)
+        self.by_field = by_field(self.field_options)
+        self.cluster_size = _bytes(self.cluster_size, "cluster_size")
+        self.page_size = _bytes(self.page_size, "page_size")
+        self.memory = _bytes(self.memory, "memory")
+
+
+class OutputKeywords(TypedDict, total=False):
+    """The parameters of `OutputOptions`, for type checkers; a test compares both."""
 
     name: str | None
-    compression: str
+    compression: int | str
     effort: str | None
     encoding: str
-    field_options: list[tuple[str, list[tuple[str, str]]]]
-    cluster_size: int | None
-    page_size: int | None
-    memory: int | None
+    field_options: FieldOptions | None
+    page_size: int | str | None
+    memory: int | str | None
     carry: bool
     verify: bool
     force: bool
     reproducible: bool
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        name: str | None,
-        compression: int | str,
-        effort: str | None,
-        encoding: str,
-        field_options: FieldOptions | None,
-        cluster_size: int | str | None,
-        page_size: int | str | None,
-        memory: int | str | None,
-        carry: bool,
-        verify: bool,
-        force: bool,
-        reproducible: bool,
-        cluster_name: str = "cluster_size",
-    ) -> OutputOptions:
-        """Return the options of what users give; they know the cluster size by `cluster_name`."""
-        return cls(
-            name=name,
-            compression=str(compression),
-            effort=effort,
-            encoding=encoding,
-            field_options=by_field(field_options),
-            cluster_size=_bytes(cluster_size, cluster_name),
-            page_size=_bytes(page_size, "page_size"),
-            memory=_bytes(memory, "memory"),
-            carry=carry,
-            verify=verify,
-            force=force,
-            reproducible=reproducible,
-        )
+
+class ClusterKeywords(OutputKeywords, total=False):
+    """The same for jobs that always make new clusters."""
+
+    cluster_size: int | str | None
+
+
+def shows_output_options(*, without: tuple[str, ...] = ()) -> Callable[[_Job], _Job]:
+    """Return a decorator for jobs that take the parameters of `OutputOptions` as ``**output``.
+
+    It puts these parameters, except those named in `without`, into the signature and the docstring
+    of the job, where users look for them.
+    """
+    options = inspect.signature(OutputOptions).parameters.values()
+    shared = [one for one in options if one.name not in without]
+    documented = {name: text for name, text in _parameters() if name not in without}
+
+    def decorate(job: _Job) -> _Job:
+        own = inspect.signature(job)
+        named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        shown = own.replace(parameters=[*named, *shared])
+
+        @functools.wraps(job)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            shown.bind(*args, **kwargs)
+            return job(*args, **kwargs)
+
+        text = inspect.getdoc(job) or ""
+        head, _, rest = text.partition("**output\n    See `nyssa._job.OutputOptions`.\n")
+        checked.__doc__ = head + "".join(documented.values()) + rest
+        checked.__signature__ = shown  # type: ignore[attr-defined]
+        return checked  # type: ignore[return-value]
+
+    return decorate
+
+
+def _parameters() -> Iterable[tuple[str, str]]:
+    """Return the name of each parameter of `OutputOptions` and what its docstring says of it."""
+    text = inspect.getdoc(OutputOptions) or ""
+    _, _, parameters = text.partition("Parameters\n----------\n")
+    name, lines = "", ""
+    for line in [*parameters.splitlines(keepends=True), "end"]:
+        if not line.startswith(" "):
+            if name:
+                yield name, lines if lines.endswith("\n") else lines + "\n"
+            name, lines = line.strip(), ""
+        lines += line
 
 
 def _bytes(size: int | str | None, name: str) -> int | None:
@@ -79,7 +165,7 @@ def globs(given: str | Iterable[str]) -> list[str]:
 def run(job: Callable[[Progress | None], str], progress: Progress | bool, done: str) -> Any:
     """Run `job` with a function for progress, and return its report.
 
-    `progress` is `True` for a line on stderr, which says how much is `done` ("converted").
+    If `progress` is `True`, a line on stderr says how much is `done` ("converted").
     """
     if progress is not True:
         return json.loads(job(progress or None))

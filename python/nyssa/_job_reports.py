@@ -1,4 +1,4 @@
-"""What `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` report: dicts, as ``--json`` prints them.
+"""The reports of `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge`, as ``--json`` prints them.
 
 Sizes are in bytes, times in seconds.
 """
@@ -7,7 +7,7 @@ from typing_extensions import NotRequired, TypedDict
 
 
 class Trial(TypedDict):
-    """What the sample of a column took in one way of storing it."""
+    """The size of a sample of a column that is stored in one way."""
 
     form: str
     effort: str
@@ -40,7 +40,7 @@ class ConvertedBranch(TypedDict):
     digest: str | None
 
 
-# A branch of a class that became a streamer field, or might have. `class` is a keyword of Python.
+# A branch of a class that became a streamer field, or could have. `class` is a keyword of Python.
 StreamerFieldReport = TypedDict(
     "StreamerFieldReport",
     {
@@ -70,7 +70,7 @@ class SkippedBranch(TypedDict):
 
 
 class _Written(TypedDict):
-    """What reports of all jobs have."""
+    """What the reports of all jobs have."""
 
     output: str
     ntuple: str
@@ -84,8 +84,8 @@ class _Written(TypedDict):
     notes: list[str]
 
 
-class _Sealed(_Written):
-    """What reports of jobs have that seal pages of one input anew."""
+class _Reencoded(_Written):
+    """What the reports of jobs have that encode the data of one input file anew."""
 
     input: str
     input_bytes: int
@@ -98,7 +98,7 @@ class _Sealed(_Written):
     left_out: list[str]
 
 
-class ConvertReport(_Sealed):
+class ConvertReport(_Reencoded):
     """What `nyssa.convert` returns."""
 
     tree: str
@@ -120,7 +120,7 @@ class RewrittenField(TypedDict):
     output_bytes: int
 
 
-class RewriteReport(_Sealed):
+class RewriteReport(_Reencoded):
     """What `nyssa.rewrite` returns for each RNTuple."""
 
     source: str

@@ -1,4 +1,4 @@
-"""Columns of several datasets side by side."""
+"""Joins: the columns of several datasets as one dataset."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def join(
     prefix: str | Sequence[str] = "",
     threads: int | None = None,
 ) -> Dataset:
-    """Return the entries of `left` with the columns of other datasets beside its own.
+    """Return a dataset with the entries and columns of `left` and the columns of other datasets.
 
     >>> nyssa.join("events.root:Events", "weights.root:Weights", on=["run", "event"])
 
-    With `on`, each entry has the values of the right entry with the same key, in whatever order
-    those are: of the first one where several have it, and nulls where none has, as ROOT's
-    RNTupleProcessor joins. Without, entries of the same number belong together (friends), and all
-    datasets must have as many.
+    With `on`, each entry gets the values of the right entry with the same key, in any order. If
+    several right entries have the key, it is the first one; if none has, the values are null. The
+    RNTupleProcessor of ROOT joins in the same way. Without `on`, entries with the same number
+    belong together (friends), and all datasets must have the same number of entries.
 
-    The key columns of the right datasets are read at once and kept in an index: 8 bytes an entry
-    and key column, and 8 to 16 more an entry. All else is read when it is asked for; right entries
-    that lie far apart cost many reads.
+    The key columns of the right datasets are read at once and stay in memory as an index: 8 bytes
+    for each entry and key column, and 8 to 16 more for each entry. All other columns are read when
+    they are needed; right entries that lie far apart need many reads.
 
     Parameters
     ----------
@@ -41,18 +41,19 @@ def join(
     right
         A dataset, files as for `chain` (one dataset), or a list of datasets.
     on
-        Names of the key columns, integers in all datasets; default by entry number.
+        Names of the key columns, which must be integers in all datasets; default: join by entry
+        number.
     prefix
-        Put before the names of the right columns; one for all or one for each dataset.
+        Prefix of the names of the right columns, one for all datasets or one for each.
     threads
         As in `Dataset.arrays`.
 
     Raises
     ------
     nyssa.NotFoundError
-        (a `KeyError`) when a dataset has no such key column.
+        (a `KeyError`) when a dataset lacks a key column.
     nyssa.UnsupportedError
-        (a `NotImplementedError`) when a key is not an integer.
+        (a `NotImplementedError`) when a key column is not of integers.
     nyssa.ArgumentError
         (a `ValueError`) when two columns have the same name, or datasets that are joined by entry
         number differ in length.

@@ -1,4 +1,4 @@
-"""How precise column types are."""
+"""The precision of column types."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["Precision", "column_precision"]
 
 
 class Precision(NamedTuple):
-    """A bound of the error of stored numbers.
+    """An upper bound of the error of stored numbers.
 
-    For every ``x`` from `minimum` to `maximum`, what is read back differs from ``x`` by at most
-    ``max(relative * abs(x), absolute)``.
+    For every ``x`` from `minimum` to `maximum`, the value that is read differs from ``x`` by at
+    most ``max(relative * abs(x), absolute)``.
     """
 
     relative: float
@@ -29,9 +29,9 @@ def column_precision(column: str, field: str = "float") -> Precision:
     >>> nyssa.column_precision("Real32Trunc:16").relative
     0.0078125
 
-    Follows from the specification of RNTuple ("Column Description"): ``Real16`` rounds to the
-    nearest, ``Real32Trunc`` cuts off low bits, ``Real32Quant`` rounds to the nearest of equal
-    steps.
+    It follows from the specification of RNTuple ("Column Description"): ``Real16`` rounds to the
+    nearest number, ``Real32Trunc`` cuts off low bits, ``Real32Quant`` rounds to the nearest of
+    equal steps.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ def column_precision(column: str, field: str = "float") -> Precision:
         As in the `field_options` of `WritableFile.mkrntuple`: ``"Real16"``, ``"Real32Trunc:12"``,
         ``"Real32Quant:8:-1:1"``, ``"Real32"``.
     field
-        C++ type of the field: ``"float"`` or ``"double"``. Values of ``"float"`` are taken to be
-        such before they are stored.
+        C++ type of the field: ``"float"`` or ``"double"``. For ``"float"`` the bound is for values
+        that already are floats.
 
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) when `column` is no type of floating-point numbers.
+        (a `ValueError`) when `column` is not a type of floating-point numbers.
     """
     if field not in ("float", "double"):
         raise ArgumentError(f'field is {field!r} where "float" or "double" belongs')

@@ -1,4 +1,4 @@
-"""Steps as the caller gets them, the next one read meanwhile."""
+"""Yields the steps of a read. The next step is read while the caller works."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def each(
     names: Sequence[str],
     show: Callable[[Any, str, int, int], Any],
 ) -> Iterator[Any]:
-    """Yield what `show` makes of the tables of `steps`, their files, and entries in these.
+    """Yield what `show` makes of each step: its table, its file, and its range of entries.
 
-    A warning says what is left out from a step on.
+    A warning names columns that are left out from this step on.
     """
     try:
         while (step := steps.next()) is not None:
@@ -28,7 +28,7 @@ def each(
                 _skip_unreadable.warn(left_out)
             table = _library.table(library, names, columns, first, first + stop - start)
             made = [show(table, file, start, stop)]
-            del step, columns, table  # The caller alone holds the step.
+            del step, columns, table  # After this only the caller holds the step.
             steps.prepare()
             yield made.pop()
     finally:

@@ -1,8 +1,7 @@
-"""How datasets are opened again in another process: what pickle stores of them."""
+"""How another process opens a dataset again. Pickle stores this."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -18,14 +17,14 @@ The arguments of functions differ, hence `Any`.
 
 
 def absolute(path: str) -> str:
-    """Return ``"file.root:Events"`` with the absolute path of the file; a URL as it is.
+    """Return ``"file.root:Events"`` with the absolute path of the file; return a URL unchanged.
 
-    Another process may run in another directory.
+    Another process may have another working directory.
     """
     name, inner = _core.split_path(path)
     return absolute_file(name) if inner is None else f"{absolute_file(name)}:{inner}"
 
 
 def absolute_file(name: str) -> str:
-    """Return the absolute path of a file; a URL as it is."""
-    return name if "://" in name else os.path.abspath(name)
+    """Return the absolute path of a file; return a URL unchanged."""
+    return _core.absolute(name)

@@ -1,4 +1,4 @@
-"""Reading what can be read: what cannot is left out, and a warning says so."""
+"""Reads with `skip_unreadable`: columns that cannot be read are left out, with a warning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nyssa.errors import UnreadableWarning, UnsupportedError
 __all__ = ["column", "lazy", "table", "take", "warn"]
 
 LeftOut = list[tuple[str, str]]
-"""Columns, or parts of them, and why they cannot be read."""
+"""Columns or members that cannot be read, each with the reason."""
 
 
 def table(
@@ -25,7 +25,7 @@ def table(
     stop: int,
     threads: int | None,
 ) -> Any:
-    """Read a range of entries as a table."""
+    """Read a range of entries as a table, and warn of what is left out."""
     layout = _library.takes_layouts(library)
     _, found, columns, left_out = dataset.read_sparing(names, start, stop, threads, layout)
     warn(left_out)
@@ -39,7 +39,7 @@ def take(
     indices: Sequence[int],
     threads: int | None,
 ) -> Any:
-    """Read entries in any order as a table."""
+    """Read entries in any order as a table, and warn of what is left out."""
     layout = _library.takes_layouts(library)
     _, found, columns, left_out = dataset.take_sparing(names, indices, threads, layout)
     warn(left_out)
@@ -49,7 +49,7 @@ def take(
 def column(
     dataset: _core.Dataset, name: str, library: str, start: int, stop: int, threads: int | None
 ) -> Any:
-    """Read one column; `UnsupportedError` where nothing of it can be read."""
+    """Read one column; raise `UnsupportedError` when nothing of it can be read."""
     layout = _library.takes_layouts(library)
     _, _, columns, left_out = dataset.read_sparing([name], start, stop, threads, layout)
     if not columns:
@@ -61,21 +61,21 @@ def column(
 def lazy(
     dataset: _core.Dataset, names: Sequence[str], start: int, stop: int, threads: int | None
 ) -> Any:
-    """Make a lazy table of what is not known to be unreadable before values are read."""
+    """Make a lazy table, without the columns that are known to be unreadable."""
     known, found, _, left_out = dataset.read_sparing(names, start, start, threads)
     warn(left_out)
     return _lazy.record(known, found, start, stop, threads)
 
 
 def warn(left_out: LeftOut) -> None:
-    """Warn the caller of nyssa of what is left out, each with the reason."""
+    """Warn the caller of nyssa of each column that is left out, with the reason."""
     for name, reason in left_out:
         message = f"{name} is left out: {reason}"
         warnings.warn(message, UnreadableWarning, stacklevel=_callers_level())
 
 
 def _callers_level() -> int:
-    """Return how far up from the function that asks the first one is that is not of nyssa."""
+    """Return the stack level, from the calling function, of the first function outside nyssa."""
     here = os.path.dirname(__file__) + os.sep
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):

@@ -1,4 +1,4 @@
-"""Sizes of steps: numbers of entries, or memory such as ``"100 MB"``."""
+"""Checks of numbers that users give: sizes, threads, steps and entries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*([kKmMgGtT]?[iI]?)[bB
 
 
 def bytes_of(size: int | str, what: str = "a size") -> int:
-    """Return the number of bytes of ``"100 MB"``, ``"1.5 GiB"`` or a number."""
+    """Return a size in bytes, from a number or a text such as ``"100 MB"`` or ``"1.5 GiB"``."""
     if isinstance(size, str):
         match = _SIZE.fullmatch(size)
         unit = match and _UNITS.get(match[2].upper())
@@ -43,7 +43,7 @@ def bytes_of(size: int | str, what: str = "a size") -> int:
 
 
 def threads_of(threads: int | None) -> int | None:
-    """Return a number of threads; `None` is the default."""
+    """Check a number of threads; `None` is the default."""
     if threads is None:
         return None
     if not isinstance(threads, Integral) or isinstance(threads, bool):
@@ -54,7 +54,7 @@ def threads_of(threads: int | None) -> int | None:
 
 
 def step_size(size: int | str) -> dict[str, int]:
-    """Return a size of steps as the arguments of `_core.Steps`."""
+    """Return the size of steps as arguments of `_core.Steps`."""
     if isinstance(size, Integral) and not isinstance(size, bool):
         if size <= 0:
             raise ArgumentError("step_size must be at least one entry")
@@ -67,7 +67,7 @@ def step_size(size: int | str) -> dict[str, int]:
 
 
 def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int, int]:
-    """Return `start` and `stop` within ``0..entries``, as slices of Python do."""
+    """Return `start` and `stop` inside ``0..entries``, as a Python slice does."""
     for value in (start, stop):
         if value is not None and (not isinstance(value, Integral) or isinstance(value, bool)):
             raise ArgumentError(f"entry_start and entry_stop are integers, not {value!r}")
@@ -76,7 +76,7 @@ def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int,
 
 
 def entry_numbers(indices: Iterable[int], entries: int) -> list[int]:
-    """Return `indices` as a list; an error unless all are numbers of entries."""
+    """Return `indices` as a list; raise an error unless all are valid numbers of entries."""
     numbers = np.asarray(indices if hasattr(indices, "__len__") else list(indices))
     if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and len(numbers)):
         raise ArgumentError("indices are a list or a one-dimensional array of integers")

@@ -1,4 +1,4 @@
-"""Checks of files, comparisons of datasets, and where their bytes are."""
+"""Functions that check files, compare datasets, and show where the bytes of a dataset are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def verify(
     """Check every checksum and every rule of a file.
 
     Every page of every RNTuple, every basket of every TTree and every other object is read and
-    decoded. All problems are in the report, with their places; damage is not an exception.
+    decoded. The report lists all problems with their places. Damage does not raise an exception.
 
     >>> report = nyssa.verify("run3.root")
     >>> if not report.sound:
@@ -38,15 +38,15 @@ def verify(
     threads
         As in `Dataset.arrays`.
     progress
-        `True` shows a line on stderr; a function is called with what is done and the total, for one
-        dataset after the other.
+        If `True`, a line on stderr shows the progress. A function is called with the work that is
+        done and the total, for one dataset after the other.
 
     Raises
     ------
     nyssa.errors.FileMissingError
-        (a `FileNotFoundError`) when there is no such file.
+        (a `FileNotFoundError`) if the file does not exist.
     nyssa.NotFoundError
-        (a `KeyError`) when the object is not in the file.
+        (a `KeyError`) if the object is not in the file.
     """
     path, inner = split(source)
     workers = threads_of(threads)
@@ -65,9 +65,9 @@ def diff(
 ) -> DiffReport:
     """Compare two datasets value by value, TTrees or RNTuples.
 
-    Columns are matched by name; those of a converted file with the branches that they were made of.
-    Floats are compared bit by bit. Several files are compared as one dataset, with the columns of
-    all files, of which those that a file lacks are zero or empty in it.
+    Columns are matched by name; the columns of a converted file are matched with the branches that
+    they were made from. Floats are compared bit by bit. Several files are compared as one dataset
+    with the columns of all files. In a file that lacks a column, its values are zero or empty.
 
     >>> nyssa.diff("tree.root:Events", "ntuple.root:Events").equal
     True
@@ -79,16 +79,17 @@ def diff(
     filter_name
         Which columns are compared, as in `Dataset.arrays`.
     only_common
-        Whether columns that only one of them has are no difference.
+        Whether only the columns of both datasets count. Otherwise a column that only one of them
+        has is a difference.
     threads, progress
         As in `verify`.
 
     Raises
     ------
     nyssa.NotFoundError
-        (a `KeyError`) when `filter_name` takes none of the columns.
+        (a `KeyError`) if `filter_name` takes none of the columns.
     nyssa.ArgumentError
-        (a `ValueError`) when, with `only_common`, there is no column to compare.
+        (a `ValueError`) if, with `only_common`, there is no column to compare.
     """
     workers = threads_of(threads)
     left, right = _one(a, workers), _one(b, workers)
@@ -123,10 +124,10 @@ def _name(files: Files, dataset: Dataset) -> str:
 
 
 def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
-    """Return where the bytes of a TTree or RNTuple are, on storage and before compression.
+    """Return how many bytes the parts of a TTree or RNTuple have, stored and before compression.
 
-    By field or branch, by encoding and by compression. Nothing is decompressed; of each page or
-    basket the first bytes are read.
+    The sums are given by field or branch, by encoding, and by compression. Only the first bytes of
+    each page or basket are read, and nothing is decompressed.
 
     >>> nyssa.inspect("run3.root:Events").stored_bytes
     1048576
@@ -134,12 +135,12 @@ def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
     Parameters
     ----------
     source
-        A dataset of one file, a file with one, or ``"file.root:Events"``.
+        A dataset of one file, a file that has one dataset, or ``"file.root:Events"``.
 
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) when a file has several datasets and none is named.
+        (a `ValueError`) if the file has several datasets and none is named.
     """
     if isinstance(source, Dataset):
         if not isinstance(source, (TTree, RNTuple)):

@@ -1,4 +1,4 @@
-"""`Column`: one column of a dataset, which is read when its values are needed."""
+"""`Column`: one column of a dataset. It is read when its values are needed."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ __all__ = ["Column"]
 
 
 class Column(NDArrayOperatorsMixin):
-    """One column of a `Dataset`: a branch of a TTree, a field of an RNTuple, or a part of one.
+    """One column of a `Dataset`: a branch of a TTree, a field of an RNTuple, or a part of these.
 
-    `array` reads it. NumPy, Arrow, pandas, polars and plotting libraries take it as it is
-    (``np.asarray(column)``), ``column[:10]`` and ``column[5]`` are awkward arrays and values, and
-    arithmetic gives awkward arrays. Each of these reads what it needs anew.
+    `array` reads it. NumPy, Arrow, pandas, polars and plotting libraries accept a column directly
+    (``np.asarray(column)``). ``column[:10]`` is an awkward array, ``column[5]`` a value, and
+    arithmetic returns awkward arrays. Each of these operations reads the data again.
     """
 
     def __init__(self, dataset: Dataset, item: tuple[str, str, str | None, str | None]) -> None:
@@ -49,7 +49,7 @@ class Column(NDArrayOperatorsMixin):
 
     @property
     def name(self) -> str:
-        """Name of the branch or field."""
+        """Name or path of the branch or field."""
         return self._item[0]
 
     @property
@@ -59,12 +59,12 @@ class Column(NDArrayOperatorsMixin):
 
     @property
     def arrow_type(self) -> str | None:
-        """Arrow type it reads as; `None` when nyssa cannot read it."""
+        """Arrow type of its array; `None` when nyssa cannot read it."""
         return self._item[2]
 
     @property
     def reason(self) -> str | None:
-        """Why nyssa cannot read it; `None` when it can."""
+        """The reason why nyssa cannot read it; `None` when it can."""
         return self._item[3]
 
     @property
@@ -112,7 +112,7 @@ class Column(NDArrayOperatorsMixin):
         **options: Unpack[EntryOptions],
     ) -> pl.Series: ...
 
-    # Which library it is shows only when it runs: `Any`.
+    # The library is only known at run time, hence `Any`.
     @overload
     def array(
         self,
@@ -132,12 +132,12 @@ class Column(NDArrayOperatorsMixin):
     ) -> Any:
         """Read the column into memory.
 
-        With ``library="np"`` numbers come as a read-only view of shape ``(entries,)``, fixed arrays
-        as ``(entries, d1, ...)``, records of numbers as a structured array, strings as objects of
-        `str`, and jagged data as objects: one NumPy array per entry. Other libraries give an
-        ``ak.Array``, ``pyarrow.Array``, ``pandas.Series`` or ``polars.Series``.
-        The parameters and errors are those of `Dataset.arrays`; with `skip_unreadable` members of
-        its objects are left out.
+        With ``library="np"`` numbers are a read-only view of shape ``(entries,)``, fixed arrays
+        have the shape ``(entries, d1, ...)``, records of numbers are a structured array, strings
+        are objects of type `str`, and jagged data are objects: one NumPy array for each entry. The
+        other libraries return an ``ak.Array``, ``pyarrow.Array``, ``pandas.Series`` or
+        ``polars.Series``. The parameters and errors are those of `Dataset.arrays`. With
+        `skip_unreadable`, members of objects that cannot be read are left out.
         """
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
@@ -156,17 +156,17 @@ class Column(NDArrayOperatorsMixin):
         [column] = dataset._core.read(names, start, stop, threads, layout)
         return column
 
-    # Its values
+    # Values
 
     def __len__(self) -> int:
         """Return the number of entries."""
         return self.num_entries
 
     def __getitem__(self, where: Any) -> Any:
-        """Return values, or for a name the column below: ``column["pt"]`` is a member.
+        """Return values; for a name, return the column of a member, as in ``column["pt"]``.
 
-        A slice, the number of an entry, or an array of numbers or booleans select entries as in an
-        awkward array; of a slice without a step and of an entry no more is read than they need.
+        A slice, the number of an entry, or an array of numbers or booleans selects entries as in an
+        awkward array. For a slice without a step and for one entry, only these entries are read.
         """
         if isinstance(where, str):
             separator = "/" if self._dataset._core.format == "TTree" else "."
@@ -181,39 +181,39 @@ class Column(NDArrayOperatorsMixin):
         return self.array()[where]
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the values, which are read all at once."""
+        """Iterate over the values. All are read at the start."""
         return iter(self.array())
 
     def __bool__(self) -> bool:
-        """Refuse: many values are neither true nor false."""
+        """Raise `TypeError`: an array of values is neither true nor false."""
         raise TypeError(
             f"column {self.name!r} is neither true nor false; ask its array, as by ak.any"
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """Return what ``array(library="np")`` does."""
+        """Return the values as ``array(library="np")`` does."""
         values = self.array(library="np")
         return np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """Compute with awkward arrays of the values; reductions are NumPy's."""
+        """Compute with awkward arrays of the values. Reductions use NumPy arrays."""
         library = "ak" if method == "__call__" else "np"
         arrays = [one.array(library=library) if isinstance(one, Column) else one for one in inputs]
         return getattr(ufunc, method)(*arrays, **options)
 
     def __dlpack__(self, **options: Any) -> object:
-        """Return numbers, one for each entry, by the DLPack protocol, which awkward asks for."""
+        """Return one number for each entry by the DLPack protocol, which awkward uses."""
         values = self.array(library="np")
         if values.dtype.kind not in "biuf":
             raise TypeError(
                 f"column {self.name!r} holds more than one number for each entry; read it with "
                 ".array()"
             )
-        # Not every version of NumPy lends what is read-only.
+        # Some versions of NumPy cannot export a read-only array.
         return values.copy().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return the number of the CPU."""
+        """Return the DLPack device, which is the CPU."""
         return (1, 0)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
@@ -229,7 +229,7 @@ class Column(NDArrayOperatorsMixin):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close the file that it is read from; see `Dataset.close`."""
+        """Close its file; see `Dataset.close`."""
         self._dataset.close()
 
     __hash__ = object.__hash__

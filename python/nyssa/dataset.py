@@ -1,4 +1,4 @@
-"""`TTree` and `RNTuple`: what can be read from a file, column by column or all at once."""
+"""`TTree` and `RNTuple`: datasets of a file, whose columns can be read."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ Names = str | Iterable[str] | None
 _Item = tuple[str, str, str | None, str | None]
 
 DEFAULT_STEP = "250 MB"
-"""Memory that `Dataset.iterate` aims to take."""
+"""Default of `step_size`: the memory that `Dataset.iterate` uses, approximately."""
 
 
 class Dataset(Choosable[Column]):
     """A TTree or RNTuple in an open file: a mapping from names to columns.
 
-    Its entries are read with `arrays`, in pieces with `iterate`, or column by column
-    (``dataset["Jet_pt"].array()``). It is also an Arrow stream, one batch per cluster:
-    ``pyarrow.table(dataset)``, DuckDB and others take it as it is.
+    `arrays` reads its entries, `iterate` reads them in steps, and ``dataset["Jet_pt"].array()``
+    reads one column. A dataset is also an Arrow stream with one batch for each cluster, so that
+    ``pyarrow.table(dataset)``, DuckDB and others accept it directly.
 
-    It is pickled by how it was opened, not by its data: another process opens the file again, by
-    its absolute path. That holds for chains, joins, friends and rules, too. The functions of rules
-    are pickled with them: pickle takes those that it can import, cloudpickle all.
+    Pickle stores how the dataset was opened, not its data: another process opens the file again, by
+    its absolute path. This works for chains, joins, friends and rules, too. The functions of rules
+    are pickled with them: pickle accepts functions that it can import, cloudpickle accepts all.
     """
 
     def __init__(self, core: _core.Dataset, recipe: Recipe) -> None:
@@ -68,10 +68,10 @@ class Dataset(Choosable[Column]):
 
     @cached_property
     def _below(self) -> dict[str, _Item]:
-        """Return what lies below the columns: sub-branches, parts of fields."""
+        """Return the columns below the top level: sub-branches and subfields."""
         return {item[0]: item for item in self._core.items(below=True)}
 
-    # What it is
+    # Properties
 
     @property
     def name(self) -> str:
@@ -80,7 +80,7 @@ class Dataset(Choosable[Column]):
 
     @property
     def object_path(self) -> str:
-        """Path of the object in its file, such as ``"dir/Events"``."""
+        """Path of the object in its file, for example ``"dir/Events"``."""
         return self._core.name.partition(";")[0]
 
     @property
@@ -95,17 +95,17 @@ class Dataset(Choosable[Column]):
 
     @property
     def clusters(self) -> list[tuple[int, int]]:
-        """Ranges ``(start, stop)`` of entries that are cheap to read on their own."""
+        """Ranges ``(start, stop)`` of entries that can be read independently at little cost."""
         return self._core.clusters()
 
     @property
     def readable(self) -> list[str]:
-        """Names of the columns nyssa can read."""
+        """Names of the columns that nyssa can read."""
         return [name for name, item in self._items.items() if item[3] is None]
 
     @property
     def unreadable(self) -> dict[str, str]:
-        """Names of the other columns, each with the reason."""
+        """Names of the columns that nyssa cannot read, each with the reason."""
         return {name: item[3] for name, item in self._items.items() if item[3] is not None}
 
     def keys(  # type: ignore[override]
@@ -117,12 +117,12 @@ class Dataset(Choosable[Column]):
     ) -> list[str]:
         """Return the names of the columns, in their order in the file.
 
-        Unlike in uproot, `recursive` is `False` when nothing is said. With it follow, by path, the
-        sub-branches of split branches (``"event/px"``), the parts of fields (``"s.x"``, and
-        ``"jets.pt"`` for those of the items of a collection), and the collections that projected
-        fields show (``"_collection_nJet"``). They are read like any column. `filter_name` and
-        `filter_typename` (of the C++ type) are globs, ``/regular expressions/`` that match from the
-        start on, lists of those, or functions.
+        Unlike in uproot, the default of `recursive` is `False`. With ``recursive=True`` the result
+        also has the paths of the sub-branches of split branches (``"event/px"``), of subfields
+        (``"s.x"``; ``"jets.pt"`` is a member of the items of a collection), and of the collections
+        that projected fields show (``"_collection_nJet"``). They are read like any column.
+        `filter_name` and `filter_typename` (of the C++ type) are globs, ``/regular expressions/``
+        that match from the start on, lists of these, or functions.
         """
         return list(
             self.typenames(
@@ -155,7 +155,7 @@ class Dataset(Choosable[Column]):
         filter_typename: NameFilter = None,
         recursive: bool = False,
     ) -> None:
-        """Print each column's name, C++ type and Arrow type, or why it cannot be read.
+        """Print the name, the C++ type and the Arrow type of each column, or why it cannot be read.
 
         The parameters are those of `keys`.
         """
@@ -170,10 +170,10 @@ class Dataset(Choosable[Column]):
         for row in [head, ("-" * widths[0], "-" * widths[1], "--------"), *rows]:
             print(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip())
 
-    # A mapping
+    # Mapping
 
     def __getitem__(self, name: str) -> Column:
-        """Return the column `name`; `KeyError` with the nearest names if there is none."""
+        """Return the column `name`. If there is none, a `KeyError` suggests similar names."""
         if not isinstance(name, str):
             raise TypeError(
                 f'a column is named by a str, as in dataset["{next(iter(self), "name")}"], not by '
@@ -189,15 +189,15 @@ class Dataset(Choosable[Column]):
         return iter(self._items)
 
     def __len__(self) -> int:
-        """Return the number of columns; for entries see `num_entries`."""
+        """Return the number of columns. The number of entries is `num_entries`."""
         return len(self._items)
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is a column of that name."""
+        """Return whether there is a column of this name."""
         return isinstance(name, str) and self._item(name) is not None
 
     def __eq__(self, other: object) -> bool:
-        """Compare by identity: two open datasets are not compared by their data."""
+        """Compare by identity. The data of two datasets are not compared."""
         return self is other
 
     def __hash__(self) -> int:
@@ -209,11 +209,11 @@ class Dataset(Choosable[Column]):
         return self._recipe
 
     def close(self) -> None:
-        """Close the file, or files, that it is read from.
+        """Close the files of the dataset.
 
-        Nothing can be read from them any more, also not by other datasets of the same `File`: that
-        is an `nyssa.ArgumentError` (a `ValueError`). Arrays that were read stay as they are; lazy
-        ones have only the columns that were needed before.
+        After that, reading from them raises an `nyssa.ArgumentError` (a `ValueError`), also for
+        other datasets of the same `File`. Arrays that were read stay valid. Lazy arrays keep only
+        the columns that were used before.
         """
         self._core.close()
 
@@ -222,7 +222,7 @@ class Dataset(Choosable[Column]):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close it."""
+        """Close the dataset."""
         self.close()
 
     def __repr__(self) -> str:
@@ -278,7 +278,7 @@ class Dataset(Choosable[Column]):
         **options: Unpack[Selection],
     ) -> pl.DataFrame: ...
 
-    # Which library it is shows only when it runs: `Any`.
+    # The library is only known at run time, hence `Any`.
     @overload
     def arrays(
         self,
@@ -307,28 +307,30 @@ class Dataset(Choosable[Column]):
         Parameters
         ----------
         names
-            Name, glob or list of them; default all columns. A part of a field (``"s.x"``) comes as
-            a column of that name, where uproot makes records of the fields above it.
+            Name, glob, or list of these; default all columns. A subfield (``"s.x"``) becomes a
+            column of this name; uproot returns records of the fields above it.
         filter_name, filter_typename
-            Further restrict them: glob, ``/regular expression/``, list, or function.
+            Restrict the columns further, by a glob, ``/regular expression/``, list, or function.
         entry_start, entry_stop
-            Range of entries, counted from the end if negative; default all.
+            Range of entries; default all. Negative numbers count from the end.
         library
-            ``"ak"`` an awkward array of records; ``"np"`` a dict of NumPy arrays (see
-            `Column.array`); ``"arrow"`` a ``pyarrow.Table``; ``"pd"`` a ``pandas.DataFrame``
-            (jagged columns hold NumPy arrays as objects); ``"polars"`` a ``polars.DataFrame``.
+            Type of the result. ``"ak"``: an awkward array of records; ``"np"``: a dict of NumPy
+            arrays (see `Column.array`); ``"arrow"``: a ``pyarrow.Table``; ``"pd"``: a
+            ``pandas.DataFrame`` (jagged columns hold NumPy arrays as objects); ``"polars"``: a
+            ``polars.DataFrame``.
         lazy
-            Make an awkward array now and read each column when its values are first needed, then
-            all of it and once.
+            Return an awkward array at once, and read each column when its values are first needed.
+            Then all entries of the column are read, only once.
         rules
-            Members to compute from others; see `ReadRules`.
+            Members that are computed from other members; see `ReadRules`.
         skip_unreadable
-            Leave out what cannot be read, with a warning (`nyssa.UnreadableWarning`) for each that
-            says which and why: columns, and of a TTree's objects only the members that cannot be
-            read. With `lazy` that is what is known to be unreadable before values are read; values
-            that are damaged are an error where they are needed. Default: that is an error.
+            Leave out columns that cannot be read; of objects leave out only the members that
+            cannot be read. For each, a warning (`nyssa.UnreadableWarning`) tells the name and the
+            reason. With `lazy`, only columns that are known to be unreadable before values are read
+            are left out; damaged values raise an error when they are needed. By default all this
+            is an error.
         threads
-            Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, else all
+            Number of threads; default the environment variable ``NYSSA_NUM_THREADS``, or else all
             cores.
 
         Raises
@@ -354,7 +356,7 @@ class Dataset(Choosable[Column]):
         return source._table(library, chosen, start, stop, threads)
 
     def with_rules(self, rules: ReadRules) -> Self:
-        """Return this dataset with members that `rules` compute while it is read."""
+        """Return this dataset with members that `rules` compute when it is read."""
         recipe = (Dataset.with_rules, (self, rules))
         return self._view(_core.with_rules(self._core, rules._core), recipe)
 
@@ -408,7 +410,7 @@ class Dataset(Choosable[Column]):
         **options: Unpack[TakeOptions],
     ) -> pl.DataFrame: ...
 
-    # Which library it is shows only when it runs: `Any`.
+    # The library is only known at run time, hence `Any`.
     @overload
     def take(
         self,
@@ -430,15 +432,15 @@ class Dataset(Choosable[Column]):
         skip_unreadable: bool = False,
         threads: int | None = None,
     ) -> Any:
-        """Read entries in any order, repeated ones too: one result for each of `indices`.
+        """Read the entries `indices`, in this order. An entry can occur more than once.
 
-        Only the clusters and pages (or baskets) that hold these entries are read. The other
-        parameters and the result are those of `arrays`; rows are numbered from 0 in pandas.
+        Only the clusters and pages (or baskets) with these entries are read. The other parameters
+        and the result are those of `arrays`; rows are numbered from 0 in pandas.
 
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) for indices that are negative, too large, or no integers.
+            (a `ValueError`) for indices that are negative, too large, or not integers.
         """
         library = _library.canonical(library)
         chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
@@ -549,7 +551,7 @@ class Dataset(Choosable[Column]):
         **options: Unpack[RangeSteps],
     ) -> Iterator[tuple[pl.DataFrame, tuple[int, int]]]: ...
 
-    # Which library it is shows only when it runs: `Any`.
+    # The library is only known at run time, hence `Any`.
     @overload
     def iterate(
         self,
@@ -574,28 +576,29 @@ class Dataset(Choosable[Column]):
         skip_unreadable: bool = False,
         threads: int | None = None,
     ) -> Iterator[Any]:
-        """Read columns in steps, yielding what `arrays` would return for each.
+        """Read columns in steps. Each step has the type that `arrays` returns.
 
-        The next step is read while the caller works on the one before. Pages and baskets that reach
-        beyond a step are kept decompressed for the next one, as far as memory allows. Once the file
-        is closed the next step is an `nyssa.ArgumentError`. The parameters and errors are those of
-        `arrays`, and these:
+        The next step is read while the caller works on the one before. Pages and baskets with
+        entries of the next step are kept decompressed, as far as memory allows. When the file is
+        closed, the next step raises an `nyssa.ArgumentError`. The parameters and errors are those
+        of `arrays`, and these:
 
         Parameters
         ----------
         step_size
-            A number of entries, exactly; ``"cluster"`` for one step per cluster; or memory such as
-            ``"100 MB"``, which is what iterating aims to take at its peak, besides what was there
-            before: the step that the caller holds, the one that is being read, what is opened for
-            the steps after it, and scratch. It is an aim, not a limit. How large entries are is
-            learnt from those before, so where they grow, so does the memory. Steps that the caller
-            keeps are not counted. Steps end with clusters where clusters fit. Memory that is too
-            small for two clusters costs time; where it is too small for what is to be kept open,
-            pages and baskets are decompressed again for each step.
+            Size of a step: an exact number of entries, ``"cluster"`` for one cluster, or memory
+            such as ``"100 MB"``. The memory is the peak that iterating uses: the step that the
+            caller holds, the one that is being read, decompressed pages and baskets for later
+            steps, and buffers. It is an aim, not a limit: the size of entries is estimated from
+            earlier ones, so the memory grows where entries grow. Earlier steps that the caller
+            keeps are not counted. Steps end with clusters if a cluster fits. Reading is slower if
+            two clusters do not fit; if the decompressed pages and baskets do not fit, they are
+            decompressed again for each step.
         report
-            Make each step a pair ``(arrays, (start, stop))`` with its entries.
+            Yield pairs ``(arrays, (start, stop))`` with the entries of each step.
         skip_unreadable
-            Leave out what cannot be read, from the step on in which that shows.
+            Leave out columns and members that cannot be read, from the first step that cannot be
+            read on.
         """
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
@@ -624,22 +627,24 @@ class Dataset(Choosable[Column]):
         entry_stop: int | None = None,
         threads: int | None = None,
     ) -> list[tuple[int, int]]:
-        """Return ranges ``(start, stop)`` of entries to read one by one, as in other processes.
+        """Return ranges ``(start, stop)`` of entries that can be read separately.
+
+        For example, each range is read by another process:
 
         >>> with ProcessPoolExecutor() as pool:
         ...     jobs = [pool.submit(work, events, *one) for one in events.partitions()]
 
-        They cover the entries from `entry_start` to `entry_stop` in order, and end with clusters
-        where clusters fit. A cluster that is too large is divided into equal parts.
+        The ranges cover the entries from `entry_start` to `entry_stop` in order, and end with
+        clusters if a cluster fits. A cluster that is too large is divided into equal parts.
 
         Parameters
         ----------
         step_size
-            A number of entries that a range has at most; ``"cluster"`` for one range per cluster;
-            or memory such as ``"100 MB"`` that the arrays of a range take, which is estimated from
-            a few entries of the columns.
+            Size of a range: a maximum number of entries, ``"cluster"`` for one cluster, or memory
+            such as ``"100 MB"`` for the arrays of a range. This memory is estimated from a few
+            entries of the columns.
         names, filter_name, filter_typename, entry_start, entry_stop, threads
-            As in `arrays`. The columns matter only where `step_size` is memory.
+            As in `arrays`. The columns are only used if `step_size` is memory.
 
         Raises
         ------
@@ -663,8 +668,8 @@ class Dataset(Choosable[Column]):
     ) -> ak.forms.RecordForm:
         """Return the awkward form of what `arrays` gives for these columns, without reading data.
 
-        The parameters and errors are those of `arrays`. With `skip_unreadable` the form lacks what
-        is known to be unreadable before values are read.
+        The parameters and errors are those of `arrays`. With `skip_unreadable` the form lacks
+        columns that are known to be unreadable before values are read.
         """
         source = self.with_rules(rules) if rules else self
         chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
@@ -680,22 +685,22 @@ class Dataset(Choosable[Column]):
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return all columns as an Arrow stream of one batch per cluster."""
-        del requested_schema  # A producer may ignore it.
+        del requested_schema  # The protocol lets a producer ignore it.
         return self._core.stream(self._choose(None, None, None), 0, self.num_entries, None)
 
     def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
-        """Refuse: NumPy, pandas and awkward would else make an array of the names."""
+        """Raise `TypeError`, because NumPy, pandas and awkward would make an array of names."""
         raise TypeError(
             'a dataset is not an array; read it with .arrays(), or .arrays(library="pd") for pandas'
         )
 
-    # Awkward asks for this first.
+    # awkward tries this protocol first.
     __dlpack__ = __dlpack_device__ = __array__
 
-    # Inner workings
+    # Private methods
 
     def _view(self, core: _core.Dataset, recipe: Recipe) -> Self:
-        """Return the same entries read in another way, as a dataset of the same class."""
+        """Return a dataset of the same class and entries that reads from `core`."""
         return type(self)(core, recipe)
 
     def _item(self, name: str) -> _Item | None:
@@ -723,7 +728,7 @@ class Dataset(Choosable[Column]):
         return list(items)
 
     def _lower(self, name: str | None) -> list[str]:
-        """Return the names below the columns; of `name`, that one if it is a way to say one."""
+        """Return the columns below the top level; for a `name`, only this one if it exists."""
         if name is None:
             return list(self._below)
         return [name] if self._core.item(name) else []
@@ -747,7 +752,7 @@ class Dataset(Choosable[Column]):
     def _step_options(
         self, library: str, size: int | str, names: list[str], threads: int | None
     ) -> dict[str, Any]:
-        """Return how `_core.Steps` reads columns for a library."""
+        """Return the options of `_core.Steps` for reading columns into a library."""
         types = [None if (item := self._item(name)) is None else item[2] for name in names]
         return {
             **size_of(size),
@@ -758,60 +763,60 @@ class Dataset(Choosable[Column]):
 
 
 class Friend(NamedTuple):
-    """A tree whose branches belong to the entries of another."""
+    """A friend: a tree with further branches for the entries of another tree."""
 
     name: str
-    """What goes before the names of its branches."""
+    """Prefix of the names of its branches."""
     tree: str
     """Path of the tree in its file."""
     file: str | None
-    """The file as it was given to ROOT; `None` for that of the other tree."""
+    """The file as it was given to ROOT; `None` for the file of the other tree."""
 
 
 class TTree(Dataset):
-    """A TTree: ROOT's old container of columns."""
+    """A TTree, the old columnar format of ROOT."""
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Formulas in ROOT's language by their names."""
+        """Aliases of the tree: names and their formulas in the language of ROOT."""
         return dict(_core.relations(self._core)[0])
 
     @property
     def friends(self) -> list[Friend]:
-        """The trees whose branches belong to the same entries; see `with_friends`."""
+        """The friends of the tree; see `with_friends`."""
         return [Friend(*friend) for friend in _core.relations(self._core)[1]]
 
     def with_friends(self, *, threads: int | None = None) -> Self:
         """Return the tree with the columns of its friends, as ``"friend.branch"``.
 
-        Entries of the same number belong together, except where a friend has an index: there those
-        with the same values of its columns do, and entries that the friend lacks are null. Files of
-        friends are looked for as they are named, then beside the file of the tree. `threads` is as
-        in `arrays`.
+        Entries with the same number belong together. If a friend has an index, entries with equal
+        values of the index columns belong together, and an entry that the friend does not have is
+        null. The file of a friend is searched by its stored name, and then in the folder of the
+        tree's file. `threads` is as in `arrays`.
 
         Raises
         ------
         nyssa.NotFoundError
-            (a `KeyError`) when a friend or its file is not there.
+            (a `KeyError`) when a friend or its file does not exist.
         nyssa.ArgumentError
             (a `ValueError`) when a friend has fewer entries than the tree.
         nyssa.UnsupportedError
-            (a `NotImplementedError`) when a friend has an index that is not by integer columns.
+            (a `NotImplementedError`) when the columns of an index are not integers.
         """
         return self._view(_core.with_friends(self._core, threads), (TTree.with_friends, (self,)))
 
 
 class RNTuple(Dataset):
-    """An RNTuple: ROOT's new container of columns."""
+    """An RNTuple, the new columnar format of ROOT."""
 
     @property
     def fields(self) -> list[Field]:
-        """The top-level fields, each the root of a tree of subfields."""
+        """The top-level fields. Each has a tree of subfields."""
         return tree(self._core.fields())
 
     @property
     def attribute_sets(self) -> dict[str, AttributeSet]:
-        """Attribute sets by name: data about ranges of entries. Empty for most RNTuples."""
+        """Attribute sets by name. They store data about ranges of entries."""
         return {name: self._attribute_set(name) for name in self._core.attribute_sets()}
 
     def _attribute_set(self, name: str) -> AttributeSet:
@@ -820,24 +825,24 @@ class RNTuple(Dataset):
 
 
 class AttributeSet(RNTuple):
-    """An attribute set: an RNTuple with one entry per attribute.
+    """An attribute set: an RNTuple with one entry for each attribute.
 
-    Its columns are ``_rangeStart`` and ``_rangeLen``, the entries of the main RNTuple that an
-    attribute is about, and ``_userData``, a record of its values.
+    Its columns are ``_rangeStart`` and ``_rangeLen``, the range of entries of the main RNTuple that
+    an attribute describes, and ``_userData``, a record of its values.
     """
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """Entries ``(start, stop)`` of the main RNTuple that each attribute is about."""
+        """Ranges ``(start, stop)`` of entries of the main RNTuple, one for each attribute."""
         columns = self.arrays(["_rangeStart", "_rangeLen"], library="np")
         pairs = zip(columns["_rangeStart"].tolist(), columns["_rangeLen"].tolist(), strict=True)
         return [(start, start + length) for start, length in pairs]
 
     def attributes(self, *, library: str = "ak", **options: Unpack[EntryOptions]) -> Any:
-        """Return the values of all attributes, one record each; options are those of `arrays`."""
+        """Return one record of values for each attribute. The options are those of `arrays`."""
         return self["_userData"].array(library=library, **options)
 
 
 def wrap(core: _core.Dataset, recipe: Recipe) -> TTree | RNTuple:
-    """Return the Python face of an open dataset; `recipe` opens it again."""
+    """Return the Python object of an open dataset. `recipe` opens it again."""
     return (TTree if core.format == "TTree" else RNTuple)(core, recipe)

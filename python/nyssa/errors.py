@@ -1,9 +1,9 @@
-"""What can go wrong. Every error derives from the builtin one would catch.
+"""The errors of nyssa. Each derives from the builtin error that a user would catch.
 
-Each has two attributes. `place` is a dict that says where, of the keys ``file``, ``object``,
-``field``, ``column``, ``cluster``, ``page``, ``basket``, ``entry`` and ``byte`` (offset in the
-file) those that are known. `suggestions` are the names that may have been meant, the most likely
-first.
+Each error has two attributes. `place` is a dict that says where the error is. It has those of the
+keys ``file``, ``object``, ``field``, ``column``, ``cluster``, ``page``, ``basket``, ``entry`` and
+``byte`` (offset in the file) that are known. `suggestions` are the names that the user may have
+meant, the most likely first.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ __all__ = [
 
 
 class NyssaError(Exception):
-    """Base of all errors of nyssa, besides the interruption by the user."""
+    """Base of all errors of nyssa, except the interruption by the user."""
 
     place: dict[str, str | int] | None = None
     suggestions: tuple[str, ...] = ()
 
 
 class NotFoundError(NyssaError, KeyError):
-    """No object, branch or field of that name. The message lists the nearest names."""
+    """There is no object, branch or field of this name. The message suggests similar names."""
 
     def __str__(self) -> str:
-        """Return the message itself, where KeyError would show its repr."""
+        """Return the message itself; KeyError would return its repr."""
         return str(self.args[0]) if self.args else ""
 
 
 class SystemCallError(NyssaError, OSError):
-    """Base of what the operating system says, with its `errno` and `filename` where known."""
+    """Base of errors of the operating system, with `errno` and `filename` where they are known."""
 
     def __str__(self) -> str:
-        """Return the message itself, where OSError would put it together anew."""
+        """Return the message itself; OSError would make another one."""
         return str(self.args[0]) if self.args else ""
 
 
 class FileMissingError(SystemCallError, FileNotFoundError):
-    """No such file."""
+    """There is no such file."""
 
 
 class FolderError(SystemCallError, IsADirectoryError, ValueError):
-    """A folder was named where a file is needed."""
+    """The path is a folder, but a file is needed."""
 
 
 class OutputExistsError(SystemCallError, FileExistsError):
@@ -63,11 +63,11 @@ class OutputExistsError(SystemCallError, FileExistsError):
 
 
 class AccessError(SystemCallError, PermissionError):
-    """The operating system does not allow it."""
+    """The operating system does not permit the access."""
 
 
 class ArgumentError(NyssaError, ValueError):
-    """The caller asked for something that cannot be."""
+    """An argument has a wrong value."""
 
 
 class FormatError(SystemCallError, ValueError):
@@ -75,11 +75,11 @@ class FormatError(SystemCallError, ValueError):
 
 
 class UnsupportedError(NyssaError, NotImplementedError):
-    """The file is fine, but nyssa cannot read (or write) this part of it."""
+    """The file is correct, but nyssa cannot read (or write) this part of it."""
 
 
 class UnreadableWarning(UserWarning):
-    """A column, or a member of its objects, cannot be read and was left out, as was asked."""
+    """A column, or a member of its objects, cannot be read and is left out (`skip_unreadable`)."""
 
 
 class ChecksumError(SystemCallError, OSError):
@@ -87,7 +87,7 @@ class ChecksumError(SystemCallError, OSError):
 
 
 class LimitError(NyssaError, MemoryError):
-    """A memory budget or a guard was exceeded."""
+    """A memory budget or a safety limit was exceeded."""
 
 
 class InputOutputError(SystemCallError, OSError):

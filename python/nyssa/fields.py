@@ -1,4 +1,4 @@
-"""`Field`: what an RNTuple is made of, field by field."""
+"""`Field`: the fields of an RNTuple."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Field:
     """A field of an RNTuple with its subfields."""
 
     name: str
-    """Name, such as ``"_0"`` for the items of a collection."""
+    """Name, for example ``"_0"`` for the items of a collection."""
     path: str
-    """Names from the top-level field down, such as ``"jets._0.pt"``."""
+    """Names from the top-level field down, for example ``"jets._0.pt"``."""
     typename: str
     """C++ type; empty for untyped records and collections."""
     version: int
-    """Version of the type: that of its class, 0 for types that have none."""
+    """Version of the class; 0 for types without a version."""
     columns: tuple[str, ...]
-    """Types of its columns, such as ``"SplitReal32"``."""
+    """Types of its columns, for example ``"SplitReal32"``."""
     children: list[Field] = field(default_factory=list, repr=False)
     """The subfields, in order."""
 
@@ -33,7 +33,7 @@ class Field:
 
 
 def tree(rows: Sequence[tuple[int | None, str, str, int, list[str]]]) -> list[Field]:
-    """Return the top-level fields of what `_core.Dataset.fields` gives."""
+    """Return the top-level fields, made from the rows of `_core.Dataset.fields`."""
     found: list[Field] = []
     top: list[Field] = []
     for parent, name, typename, version, columns in rows:

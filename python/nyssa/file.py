@@ -1,4 +1,4 @@
-"""`File` and `Directory`: what an open ROOT file holds."""
+"""`File` and `Directory`, the contents of an open ROOT file."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
 _DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
 
-# What it maps to depends on the key: `Any`.
+# The type of a value depends on its key, hence `Any`.
 class Directory(Choosable[Any]):
     """A directory of a ROOT file: a mapping from paths to `Dataset`, `Directory` and other objects.
 
-    Names are ``"Events"``, ``"dir/Events"`` or, with a cycle, ``"Events;2"``; without one the
-    highest cycle is taken. What is neither a tree nor a directory, such as a histogram, is an
-    `nyssa.objects.Object`. Nothing is read before it is asked for.
+    Names are ``"Events"``, ``"dir/Events"`` or, with a cycle, ``"Events;2"``. Without a cycle, the
+    name means the highest one. An object that is neither a dataset nor a directory, such as a
+    histogram, is an `nyssa.objects.Object`. An object is read when it is asked for.
     """
 
     def __init__(self, core: _core.File, path: str = "", above: Directory | None = None) -> None:
         self._core = core
         self._path = path
         self._objects: objects.Reader | None = above._objects if above else None
-        # Where the file is, also when the working directory is another one later.
+        # The absolute path stays right when the working directory changes.
         self._file: str = above._file if above else absolute_file(core.name)
         prefix = f"{path}/" if path else ""
         rows, self._lost = core.keys()
@@ -91,12 +91,12 @@ class Directory(Choosable[Any]):
         return iter(self.classnames(**filters).items())
 
     def classname_of(self, key: str) -> str:
-        """Return the C++ class of the object at a path, which is not read.
+        """Return the C++ class of the object at a path, without reading the object.
 
         Raises
         ------
         nyssa.NotFoundError
-            (a `KeyError`) with the nearest names if there is none.
+            (a `KeyError`) when there is no such object; it suggests similar names.
         """
         return self._entry(key)[2]
 
@@ -129,22 +129,23 @@ class Directory(Choosable[Any]):
             raise not_found(key, sorted({name for name, _, _ in self._entries}), repr(self))
         return entry
 
-    # What it is depends on the key, as for `open`: `Any`.
+    # The type of the object depends on the key, as for `open`, hence `Any`.
     def __getitem__(self, key: str) -> Any:
         """Return the object at a path.
 
-        A `Dataset`, a `Directory`, or an `nyssa.objects.Object`; bare containers and strings are
-        arrays, lists and `str`. ``"dir/Events/Jet_pt"`` reaches into a dataset.
+        It is a `Dataset`, a `Directory`, or an `nyssa.objects.Object`. A container or string with a
+        key of its own is an array, a list or a `str`. ``"dir/Events/Jet_pt"`` is a column of a
+        dataset.
 
         Raises
         ------
         nyssa.NotFoundError
-            (a `KeyError`) with the nearest names if there is none.
+            (a `KeyError`) when there is no such object; it suggests similar names.
         nyssa.UnsupportedError
             (a `NotImplementedError`) when the file does not describe the class of the object, or a
-            member of it is streamed in a way of its own.
+            member of it has a custom streamer.
         nyssa.FormatError
-            (a `ValueError`) naming class, member and byte when the object is damaged.
+            (a `ValueError`) when the object is damaged; it names class, member and byte.
         """
         if not isinstance(key, str):
             raise TypeError(f"an object is named by a str, not by {type(key).__name__}")
@@ -165,7 +166,7 @@ class Directory(Choosable[Any]):
         return self._reader().read(f"{path};{cycle}", classname)
 
     def _reader(self) -> objects.Reader:
-        """Return what reads the objects of the file, one for all its directories."""
+        """Return the reader of the objects of the file. All directories share it."""
         if self._objects is None:
             from nyssa.objects import Reader
 
@@ -173,7 +174,7 @@ class Directory(Choosable[Any]):
         return self._objects
 
     def __contains__(self, key: object) -> bool:
-        """Return whether there is an object at that path."""
+        """Return whether there is an object at this path."""
         return isinstance(key, str) and self._find(key) is not None
 
     def __iter__(self) -> Iterator[str]:
@@ -181,7 +182,7 @@ class Directory(Choosable[Any]):
         return iter(self.keys())
 
     def __len__(self) -> int:
-        """Return the number of objects, those in nested directories included."""
+        """Return the number of objects, including those in nested directories."""
         return len(self.keys())
 
     def __eq__(self, other: object) -> bool:
@@ -193,14 +194,14 @@ class Directory(Choosable[Any]):
         return id(self)
 
     def __reduce__(self) -> Recipe:
-        """Return how to open it again: directories and files are pickled by where they are."""
+        """Return how to open it again. Pickle stores the path, not the content."""
         return (_open_directory, (self._file, self._core.raw, self._path))
 
     def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
-        """Refuse: NumPy, pandas and awkward would else make an array of the names."""
+        """Raise `TypeError`, because NumPy, pandas and awkward would make an array of names."""
         raise TypeError("a file is not an array; open one of the objects in it")
 
-    # Awkward asks for this first.
+    # awkward tries this protocol first.
     __dlpack__ = __dlpack_device__ = __array__
 
     def __repr__(self) -> str:
@@ -221,8 +222,8 @@ class File(Directory):
     def close(self) -> None:
         """Close the file.
 
-        Nothing can be read from it any more, also not by the datasets that were taken from it: that
-        is an `nyssa.ArgumentError` (a `ValueError`). What was read stays as it is.
+        After that, reading from the file or from its datasets raises an `nyssa.ArgumentError` (a
+        `ValueError`). Arrays that were read stay valid.
         """
         self._core.close()
 
@@ -239,27 +240,30 @@ class File(Directory):
         return f"<File {self.file_path}>"
 
 
-# What it opens depends on the path: `Any`, which is no burden where the caller knows.
+# The type of the result depends on the path, hence `Any`. A caller who knows it needs no cast.
 def open(path: str | os.PathLike[str], *, streamer: Literal["decoded", "raw"] = "decoded") -> Any:
-    """Open a ROOT file, or with ``"file.root:Events"`` an object in it.
+    """Open a ROOT file, or an object in it, as in ``"file.root:Events"``.
 
-    Returns a `File`, `TTree`, `RNTuple`, `Directory`, `nyssa.objects.Object` (histograms, ...), or
-    for ``"file.root:Events/x"`` a `Column`; each is a context manager or needs none.
-    RNTuple fields that hold objects serialised with ROOT's streamers, branches of objects that are
-    not split, and objects with keys of their own read by their members. With ``streamer="raw"``
-    they are their `bytes`: all there is of classes with a streamer of their own, as the file does
-    not describe them.
-    Of a file that was not closed, what was complete when its writer ended is found, with a
-    warning; of a directory that cannot be listed a warning says why.
+    Returns a `File`, `TTree`, `RNTuple`, `Directory` or `nyssa.objects.Object` (histograms, ...);
+    for ``"file.root:Events/x"`` it returns a `Column`. Those that can be closed are context
+    managers.
+
+    Streamer fields of RNTuples, branches of objects that are not split, and objects with keys of
+    their own are read as records of their members. With ``streamer="raw"`` they are read as
+    `bytes`. Objects of a class with a custom streamer can only be read so, because the file does
+    not describe their members.
+
+    If a file was not closed, the objects that were complete when its writer ended are found, and a
+    warning says so. If a directory cannot be listed, a warning tells the reason.
 
     Raises
     ------
     nyssa.errors.FileMissingError
         (a `FileNotFoundError`) when there is no such file.
     nyssa.FormatError
-        (a `ValueError` and `OSError`) when it is not a ROOT file, or a damaged one.
+        (a `ValueError` and `OSError`) when the file is not a ROOT file, or is damaged.
     nyssa.NotFoundError
-        (a `KeyError`) when the object is not in the file; the message lists the nearest names.
+        (a `KeyError`) when the object is not in the file; it suggests similar names.
     """
     if streamer not in ("decoded", "raw"):
         raise ArgumentError(f'streamer is "decoded" or "raw", not {streamer!r}')
@@ -288,7 +292,7 @@ def _open_directory(name: str, raw: bool, path: str) -> Directory:
 
 
 def split(path: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """Return the name of a file and the path in it; a `pathlib.Path` names a file only."""
+    """Return the name of a file and the path in it. A `pathlib.Path` only names a file."""
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
         raise TypeError(f"a file is named by a str or an os.PathLike, not by {type(name).__name__}")

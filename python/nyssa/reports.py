@@ -1,8 +1,9 @@
-"""What `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.digest` and the jobs report.
+"""The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.digest` and the jobs.
 
-A report is a dataclass. It prints as a table, and `Report.to_dict` gives what the command line
-prints with ``--json``. Digests and the reports of `nyssa.convert`, `nyssa.rewrite`
-and `nyssa.merge` are dicts, which can be kept as JSON.
+The reports of `nyssa.verify`, `nyssa.diff` and `nyssa.inspect` are dataclasses. They print as
+tables, and `Report.to_dict` gives what the command line prints with ``--json``. The reports of
+`nyssa.digest`, `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which can be saved as
+JSON.
 """
 
 from __future__ import annotations
@@ -68,17 +69,17 @@ R = TypeVar("R", bound="Report")
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What reports have in common."""
+    """What all reports that are dataclasses have in common."""
 
-    # The values are those of JSON: `Any`.
+    # JSON has no narrower type than `Any`.
     def to_dict(self) -> dict[str, Any]:
         """Return the report as the command line prints it with ``--json``."""
         return asdict(self)
 
-    # Of JSON, which has no other type: `Any`.
+    # JSON has no narrower type than `Any`.
     @classmethod
     def _of(cls: type[R], values: Mapping[str, Any]) -> R:
-        """Return the report of values that the core gives."""
+        """Return the report with the values that the core gives."""
         report: R = _made(cls, values)
         return report
 
@@ -87,20 +88,20 @@ class Report:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """Return lines and tables."""
+        """Return the report as text: lines and tables."""
         return text(self._parts())
 
     def __repr__(self) -> str:
-        """Return lines and tables, as notebooks and shells show them."""
+        """Return the same, so that shells show the report."""
         return str(self)
 
     def _repr_html_(self) -> str:
-        """Return lines and tables as HTML, for notebooks."""
+        """Return the report as HTML, for notebooks."""
         return html(self._parts())
 
 
 def _made(kind: Any, value: Any) -> Any:
-    """Return a value of JSON as `kind`, the type of a field of a report."""
+    """Return a JSON value as a value of `kind`, the type of a field of a report."""
     if value is not None and isinstance(kind, types.UnionType):
         kind = next(one for one in get_args(kind) if one is not types.NoneType)
     if get_origin(kind) is list:
@@ -120,14 +121,14 @@ def _hints(kind: type) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Problem:
-    """One broken rule, with its place as far as it is known."""
+    """One broken rule, and its place as far as the place is known."""
 
     kind: str
     """Kind of the error, such as ``"Checksum"``."""
     message: str
     """What is wrong."""
     object: str | None
-    """Path and cycle in the file."""
+    """Path and cycle of the object in the file."""
     field: str | None
     """Path of the field, or name of the branch."""
     column: int | None
@@ -135,9 +136,9 @@ class Problem:
     cluster: int | None
     """Number of the cluster."""
     page: int | None
-    """Number of the page in its column and cluster."""
+    """Number of the page within its column and cluster."""
     basket: int | None
-    """Number of the basket of its branch."""
+    """Number of the basket within its branch."""
     entry: int | None
     """Number of the entry."""
     offset: int | None
@@ -175,7 +176,7 @@ class Checksums:
     present: int
     """Pages and baskets with a checksum."""
     absent: int
-    """Pages and baskets without one: a changed value in them may go unseen."""
+    """Pages and baskets without a checksum: a changed value in them may remain unseen."""
 
 
 @dataclass(frozen=True)
@@ -183,10 +184,10 @@ class VerifiedDataset:
     """A TTree or RNTuple that was checked."""
 
     path: str
-    """Path in the file; an attribute set is named behind that of its RNTuple."""
+    """Path in the file. The path of an attribute set starts with the path of its RNTuple."""
     cycle: int
     """Cycle of the key."""
-    # Not `class`, which is no name in Python; see `VerifyReport.to_dict`.
+    # Python does not allow the name `class`; see `VerifyReport.to_dict`.
     class_name: str
     """C++ class of the object."""
     entries: int
@@ -200,7 +201,7 @@ class VerifiedDataset:
     bytes: int
     """Bytes of pages or baskets on storage."""
     unreadable: list[str]
-    """What nyssa cannot read as values; its bytes were checked."""
+    """Fields or branches that nyssa cannot read as values. Their bytes were checked."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,8 +211,8 @@ class VerifyReport(Report):
     file: str
     """Path or URL of the file."""
     sound: bool | None
-    """`True` when nothing is wrong, everything was checked, and all pages and baskets have
-    checksums; `None` where only checksums are lacking."""
+    """`True` if nothing is wrong, everything was checked, and all pages and baskets have checksums.
+    `None` if only checksums are missing. Otherwise `False`."""
     keys: int
     """Number of keys whose records were checked."""
     objects: VerifiedObjects
@@ -278,7 +279,7 @@ class Difference:
     entry: int
     """Number of the entry."""
     item: str
-    """Which item of a nested entry, such as ``"[3]"``; empty for the entry itself."""
+    """Which item of a nested entry, such as ``"[3]"``. It is empty for the entry itself."""
     a: str
     """Value in a."""
     b: str
@@ -296,11 +297,11 @@ class ComparedColumn:
     type_a: str
     """Arrow type in a."""
     type_b: str
-    """Arrow type in b; where it has integers of another width, the values are compared."""
+    """Arrow type in b. If its integers have another width than in a, the values are compared."""
     different_entries: int
     """Number of entries that differ."""
     first: Difference | None
-    """The first of them."""
+    """The first entry that differs."""
 
 
 @dataclass(frozen=True)
@@ -315,14 +316,14 @@ class Incomparable:
 
 @dataclass(frozen=True, repr=False)
 class DiffReport(Report):
-    """How two datasets, called a and b, differ; see `nyssa.diff`."""
+    """How two datasets, called a and b, differ. `nyssa.diff` returns it."""
 
     a: str
-    """What a is."""
+    """Name of a: its file, or file and path."""
     b: str
-    """What b is."""
+    """Name of b: its file, or file and path."""
     equal: bool
-    """Whether nothing is different and everything asked for was compared."""
+    """Whether nothing is different and everything that was asked for was compared."""
     entries_a: int
     """Number of entries of a."""
     entries_b: int
@@ -373,13 +374,13 @@ class Part:
     """A part of the data of a dataset."""
 
     name: str
-    """What it is: a field, a branch, a column type, or a compression."""
+    """Name of a field, a branch, a column type, or a compression."""
     type_name: str
-    """C++ type of a field or branch; empty for others."""
+    """C++ type of a field or branch. It is empty for other parts."""
     pages: int
     """Number of pages or baskets."""
     elements: int
-    """Number of elements; of a branch, of entries."""
+    """Number of elements; for a branch, number of entries."""
     stored_bytes: int
     """Bytes on storage."""
     uncompressed_bytes: int
@@ -401,7 +402,7 @@ class ColumnPart:
     codecs: list[str]
     """Algorithms that compress its pages."""
     part: Part
-    """Its sizes."""
+    """Sizes of the column."""
 
 
 @dataclass(frozen=True)
@@ -409,20 +410,20 @@ class Distribution:
     """How some numbers are distributed."""
 
     count: int
-    """How many there are."""
+    """How many numbers there are."""
     total: int
     """Their sum."""
     min: int
-    """The smallest; 0 when there are none."""
+    """The smallest number, or 0 if there are none."""
     median: int
-    """The one in the middle, the lower of two."""
+    """The number in the middle; of two such numbers, the lower one."""
     max: int
-    """The largest."""
+    """The largest number."""
 
 
 @dataclass(frozen=True, repr=False)
 class InspectReport(Report):
-    """Where the bytes of a dataset are; see `nyssa.inspect`."""
+    """How many bytes the parts of a dataset have. `nyssa.inspect` returns it."""
 
     file: str
     """Path or URL of the file."""
@@ -437,9 +438,9 @@ class InspectReport(Report):
     stored_bytes: int
     """Bytes of pages (with checksums) or baskets (with keys) on storage."""
     uncompressed_bytes: int
-    """Bytes of the same before compression."""
+    """Bytes of the pages or baskets before compression."""
     metadata_bytes: int
-    """Bytes of the metadata of an RNTuple on storage: header, footer, page lists."""
+    """Stored bytes of the metadata of an RNTuple: header, footer and page lists."""
     cluster_groups: int | None
     """Number of cluster groups; `None` for a TTree."""
     attribute_sets: list[str] | None
@@ -451,11 +452,11 @@ class InspectReport(Report):
     columns: list[ColumnPart]
     """Physical columns of an RNTuple."""
     encodings: list[Part]
-    """Sums by column type of an RNTuple, largest first."""
+    """Sums for each column type of an RNTuple, largest first."""
     compressions: list[Part]
-    """Sums by the algorithm that the data themselves show, largest first."""
+    """Sums for each compression algorithm that the data themselves show, largest first."""
     settings: list[Part]
-    """Sums by the setting that the writer of an RNTuple noted, largest first."""
+    """Sums for each compression setting that the writer of an RNTuple noted, largest first."""
     pages: Distribution
     """Stored sizes of pages or baskets."""
     clusters: Distribution
@@ -516,14 +517,14 @@ class ColumnDigest(TypedDict):
 
 
 class Undigested(TypedDict):
-    """A column without digest, and why."""
+    """A column without a digest, and the reason."""
 
     name: str
     reason: str
 
 
 class DigestReport(TypedDict):
-    """The digests of a dataset; see `nyssa.digest`."""
+    """The digests of a dataset. `nyssa.digest` returns it."""
 
     hash: str
     file: str
@@ -535,7 +536,7 @@ class DigestReport(TypedDict):
 
 
 class DigestDifference(TypedDict):
-    """A column whose values are not those of the report."""
+    """A column whose digest is not that of the report."""
 
     name: str
     expected: str
@@ -543,7 +544,7 @@ class DigestDifference(TypedDict):
 
 
 class DigestComparison(TypedDict):
-    """How digests compare with those of a report; see `nyssa.digest`."""
+    """How the digests of a dataset compare with those of a report; see `nyssa.digest`."""
 
     equal: bool
     entries: int

@@ -1,4 +1,4 @@
-"""Writing RNTuples: `recreate`, and the file and writers it gives."""
+"""Writes RNTuples: `recreate`, `update`, and their files and writers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class WritableFile:
-    """A ROOT file being written; use it as a context manager. See `recreate`."""
+    """A ROOT file that is written. Use it as a context manager. See `recreate`."""
 
     def __init__(self, path: str, core: _core.Writer) -> None:
         self._path = path
@@ -62,47 +62,47 @@ class WritableFile:
         Parameters
         ----------
         name
-            Its name; ``"dir/Events"`` makes the directory.
+            Name of the RNTuple. ``"dir/Events"`` also creates the directory.
         types_or_data
             A dict from names to types, or data as for `NTupleWriter.extend`, which are written at
             once. A type is a C++ type as text (``"std::map<std::string, float>"``; ``"int"`` has 32
             bits and ``"float"`` is single precision as in C++), an awkward type (``"var *
-            float32"``) or a NumPy dtype. Integers of another width than declared are taken when
-            each value fits, and doubles are rounded to the declared ``float``.
+            float32"``) or a NumPy dtype. Integers of another width than declared are accepted if
+            every value fits, and doubles are rounded to a declared ``float``.
         description
-            Free text that is stored with it.
+            Free text that is stored with the RNTuple.
         projections
-            More names for data that are there: a dict from names to paths. ``"jets.pt"`` is the
-            member of each item as a list of numbers, ``"#jets"`` the number of items, ``"met"``
-            another name of a field. They take no space, and are read like other fields.
+            Projected fields: a dict from new names to paths of existing fields. ``"jets.pt"`` is
+            the member of each item as a list of numbers, ``"#jets"`` is the number of items, and
+            ``"met"`` gives a field another name. They take no space and are read like other fields.
         classes
-            Types of your own by name, each a dict: the members of a class and their types, with
-            ``":bases"`` (a list of names), ``":version"`` and ``":checksum"`` where ROOT's
-            dictionary has them; ``{":enum": "short"}`` for an enum, ``{":items": "float"}`` for a
-            class that ROOT knows as a collection. ``{":streamed": "file.root"}`` is a class whose
-            objects are given as bytes that ROOT's streamer made of them (as `nyssa.open` reads them
-            with ``streamer="raw"``); the streamer infos are those of that file, or those in bytes
-            that ``TBufferFile.WriteObject`` made of a list of them.
+            Classes by name. Each is a dict from the members to their types, with ``":bases"`` (a
+            list of names), ``":version"`` and ``":checksum"`` if ROOT's dictionary has them. An
+            enum is ``{":enum": "short"}``, a class that ROOT treats as a collection is ``{":items":
+            "float"}``. A class that is stored by ROOT's streamer is ``{":streamed": "file.root"}``:
+            its objects are given as the bytes that the streamer made (as `nyssa.open` reads them
+            with ``streamer="raw"``). Its streamer infos are those of this file, or of bytes that
+            ``TBufferFile.WriteObject`` made of a list of streamer infos.
         record_names
-            Whether awkward records with a name are written as the class of that name.
+            Whether awkward records with a name are written as the class of this name.
         field_options
-            How some fields are stored, by pattern of their paths, such as ``{"Jet_*": {"column":
+            Storage options of fields, by a pattern of their paths, such as ``{"Jet_*": {"column":
             "Real32Trunc:16", "compression": "zstd:9", "page_size": "64 kB"}}``. For each of the
-            three, the last pattern that matches wins; what is below a field that matches is meant
-            too, so are the data that a projected field shows, and fields added later.
-            ``"compression"`` and ``"page_size"`` are as in `recreate`, the compression at exactly
-            this level. ``"column"`` is ``"split"`` or ``"unsplit"``, a column type of the
-            specification (``"Int16"``, ``"SplitIndex32"``), or one of low precision
-            (`column_precision` has the bounds): ``"Real16"`` (relative error up to 2^-11),
-            ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
+            three options, the last pattern that matches wins. A pattern is also for the subfields
+            of a field that matches, for the data that a projected field shows, and for fields that
+            are added later. ``"compression"`` and ``"page_size"`` are as in `recreate`, but the
+            compression always has exactly this level. ``"column"`` is ``"split"`` or ``"unsplit"``,
+            a column type of the specification (``"Int16"``, ``"SplitIndex32"``), or one of low
+            precision (`column_precision` has the bounds): ``"Real16"`` (relative error up to
+            2^-11), ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
             ``"Real32Quant:BITS:MIN:MAX"`` (absolute error up to half of (MAX - MIN) / (2^BITS - 1);
             values outside the range are refused).
 
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when the name is taken, a field's name is not allowed, or a type is not
-            known.
+            (a `ValueError`) when the name is taken, the name of a field is not allowed, or a type
+            is not known.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
@@ -123,7 +123,7 @@ class WritableFile:
         return writer
 
     def __setitem__(self, name: str, data: object) -> None:
-        """Write `data` as a whole RNTuple; see `NTupleWriter.extend` for what data may be."""
+        """Write `data` as an RNTuple. The data are as for `NTupleWriter.extend`."""
         self.mkrntuple(name, data)
 
     def __getitem__(self, name: str) -> NTupleWriter:
@@ -133,7 +133,7 @@ class WritableFile:
         return self._writers[name]
 
     def close(self) -> None:
-        """Write what is left and let the file appear under its name."""
+        """Write the remaining entries and complete the file, which then gets its name."""
         core, self._core = self._core, None
         if core is not None:
             core.close()
@@ -143,7 +143,7 @@ class WritableFile:
         return self
 
     def __exit__(self, kind: object, value: object, traceback: object) -> None:
-        """Close the file; after an exception leave none."""
+        """Close the file; after an exception leave no file."""
         if kind is None:
             self.close()
         else:
@@ -152,7 +152,7 @@ class WritableFile:
                 core.abort()
 
     def __del__(self) -> None:
-        """Warn when the file was forgotten: without `close` nothing is written."""
+        """Warn when the file was never closed: then nothing is written."""
         if getattr(self, "_core", None) is not None and self._process == os.getpid():
             warnings.warn(
                 f"{self._path} was never closed and is not written; use `with`",
@@ -190,33 +190,33 @@ class NTupleWriter:
     def extend(self, data: object) -> None:
         """Add entries.
 
-        `data` holds all fields, in any order: an awkward array of records, a dict of arrays
-        (awkward; NumPy of one or more dimensions; strings; pandas; Arrow), a structured NumPy
-        array, a pandas or polars data frame, or an Arrow table. They are copied, and written to
-        disk whenever a cluster is full. Projected fields may stand for the field that they show, as
-        in ``extend(events.arrays())`` of a converted file; those of one collection must agree.
+        `data` has all fields, in any order: an awkward array of records, a dict of arrays (awkward;
+        NumPy of one or more dimensions; strings; pandas; Arrow), a structured NumPy array, a pandas
+        or polars data frame, or an Arrow table. The data are copied, and written to disk when a
+        cluster is full. Projected fields may replace the fields that they show, as in
+        ``extend(events.arrays())`` for a converted file; the fields of one collection must agree.
 
-        Values become those of the field's type: integers of any width where each fits, doubles
-        rounded to ``float``; lists of Python objects may also hold `None` for optional values,
-        dicts for maps and records, tuples, sets, and any of the types of a variant.
+        Values are converted to the type of the field: integers of any width if every value fits,
+        doubles are rounded to ``float``. Lists of Python objects may also have `None` for optional
+        values, dicts for maps and records, tuples, sets, and all types of a variant.
 
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when fields are missing or too many, or a value does not fit its field:
-            the message names the field and the entry, counted in `data`.
+            (a `ValueError`) when fields are missing or unknown, or a value does not fit its field.
+            The message names the field and the entry, which is counted in `data`.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for types that RNTuple does not have.
         """
         self._extend(self._columns(data))
 
     def fill_context(self) -> FillContext:
-        """Return a context through which one thread adds entries, beside others.
+        """Return a context with which one thread adds entries, in parallel with other threads.
 
-        Each thread takes a context of its own and calls its `FillContext.extend`; encoding and
-        compression run in these threads at the same time. How many there may be at once is
-        `fill_contexts` of `recreate`, and the order of the entries is `fill_order`. What was given
-        to `extend` before comes first; after this, entries come through contexts only.
+        Each thread has its own context and calls `FillContext.extend`; encoding and compression run
+        in these threads at the same time. The option `fill_contexts` of `recreate` is the maximum
+        number of contexts, and `fill_order` sets the order of the entries. Entries that were added
+        before with `extend` come first; after this call, only contexts can add entries.
 
         Raises
         ------
@@ -227,11 +227,10 @@ class NTupleWriter:
         return FillContext(self, self._file._open().fill_context(self.name))
 
     def add_fields(self, types: Mapping[str, object]) -> None:
-        """Add fields after entries were written; the entries before read as zeros and empty lists.
+        """Add fields after entries were written. Earlier entries read as zeros and empty lists.
 
-        `types` is a dict from names to NumPy dtypes or awkward types, as for
-        `WritableFile.mkrntuple`. Entries that are buffered are written first, as a cluster of their
-        own; from then on, `extend` needs the new fields as well.
+        `types` is a dict from names to types, as for `WritableFile.mkrntuple`. Buffered entries are
+        written first, as a separate cluster. After this call `extend` also needs the new fields.
 
         Raises
         ------
@@ -244,7 +243,7 @@ class NTupleWriter:
         self._has(self._file._open().add_fields(self.name, columns))
 
     def attribute_set(self, name: str, types: Mapping[str, object]) -> AttributeSetWriter:
-        """Begin an attribute set: data about ranges of entries, such as runs or conditions.
+        """Start an attribute set: data about ranges of entries, such as runs or conditions.
 
         >>> meta = events.attribute_set("meta", {"run": "int32", "stream": "string"})
         >>> with meta.range(run=362760, stream="express"):
@@ -276,7 +275,7 @@ class NTupleWriter:
         return [given[name] for name in self._stored]
 
     def _has(self, fields: list[tuple[str, Shape | None, bool]]) -> None:
-        """Take note of the fields that rows may have, and of those that have the data."""
+        """Store which fields rows may have, and which of them have the data."""
         self._shapes = {name: shape for name, shape, _ in fields}
         self._stored = [name for name, _, projected in fields if not projected]
 
@@ -293,8 +292,8 @@ class FillContext:
     ...         for part in parts:
     ...             context.extend(part)
 
-    Entries keep their order within a context. An exception inside the ``with`` means that entries
-    are missing: the file is then not written, unless they are given up by `discard`.
+    The entries of a context keep their order. After an exception inside the ``with`` entries are
+    missing, so the file is not written, unless `discard` drops these entries.
     """
 
     def __init__(self, writer: NTupleWriter, core: _core.FillContext) -> None:
@@ -310,23 +309,23 @@ class FillContext:
     def extend(self, data: object) -> None:
         """Add entries as `NTupleWriter.extend` does.
 
-        Data that do not fit are refused and nothing of them is taken; this context and all others
-        go on. After any other error the file is not written.
+        Data that do not fit are refused, and none of their entries is added; this context and all
+        others can continue. After any other error the file is not written.
         """
         columns = self._writer._columns(data)
         self._core.extend(columns)
         self._entries += len(columns[0]) if columns else 0
 
     def flush(self) -> None:
-        """End the cluster here. Otherwise clusters end where the options of `recreate` say."""
+        """End the cluster now. Otherwise the options of `recreate` determine where clusters end."""
         self._core.flush()
 
     def close(self) -> None:
-        """Write what is left. Closing the file does this for all contexts."""
+        """Write the remaining entries. Closing the file does this for all contexts."""
         self._core.close()
 
     def discard(self) -> int:
-        """Give up the entries that are in no cluster yet, and return their number."""
+        """Drop the entries that are in no cluster yet, and return their number."""
         lost = self._core.discard()
         self._entries -= lost
         return lost
@@ -336,7 +335,7 @@ class FillContext:
         return self
 
     def __exit__(self, kind: object, value: object, traceback: object) -> None:
-        """Close; after an exception give up."""
+        """Close the context; after an exception mark its entries as missing."""
         if kind is None:
             self.close()
         else:
@@ -373,8 +372,8 @@ def recreate(
     >>> with nyssa.recreate("out.root") as file:
     ...     file["Events"] = {"x": np.arange(10), "jets": ak.Array([[1.5]] * 10)}
 
-    The file appears when it is closed; an exception inside the ``with`` leaves no file (or the one
-    that was there before). Options of clusters and pages have the meaning and the defaults of
+    The file appears when it is closed. An exception inside the ``with`` leaves no file, or the file
+    that was there before. The options of clusters and pages have the meaning and the defaults of
     ROOT's ``RNTupleWriteOptions``.
 
     Parameters
@@ -383,48 +382,52 @@ def recreate(
         Path of the file.
     compression
         ROOT's setting, such as 505 (zstd, level 5), 404 (lz4), 207 (lzma), 101 (zlib), 0 (none), or
-        a name with an optional level: ``"zstd"``, ``"zstd:9"``. A level is used exactly, unless
-        `effort` says otherwise.
+        a name with an optional level: ``"zstd"``, ``"zstd:9"``. A level is used exactly, except
+        with ``effort="auto"``.
     effort
-        ``"auto"`` spends time on zstd where a sample of a column shows that it pays, at most that
-        of the level; ``"full"`` uses the level for all. Default: full if a level is named.
+        ``"auto"`` uses a lower zstd level for columns where a sample shows that a higher one saves
+        too little; ``"full"`` uses the level for all columns. Default: ``"full"`` if
+        `compression` names a level, otherwise ``"auto"``.
     encoding
-        ``"default"``: column types as ROOT has them. ``"auto"``: for each column what is smallest
-        on a sample of its data, split or unsplit, with a compression effort chosen for size more
-        than for time; looked at again in later clusters. What is stored so is compared with
-        ROOT's way for all its data, and the smaller one is kept; the types are ROOT's where
-        `buffered` is false, since these are compared cluster by cluster.
+        ``"default"``: the column types of ROOT. ``"auto"``: for each column the type, split or
+        unsplit, that is smallest for a sample of its data, with a compression effort for small size
+        rather than short time. The choice is made again in later clusters. In each cluster the
+        pages are compared with those in ROOT's type, and the smaller ones are stored. With
+        ``buffered=False`` this comparison is not possible, so the types are ROOT's.
     cluster_size
-        Compressed bytes of a cluster on storage to aim at, such as ``"50 MB"``: at least 256, and
-        64 for each column; smaller where memory is short.
+        Approximate compressed size of a cluster, such as ``"50 MB"``: at least 256 bytes, and 64
+        bytes for each column. Clusters are smaller if memory is short.
     max_unzipped_cluster_size
-        Uncompressed bytes of a cluster at most; default ten times the compressed size.
+        Maximum uncompressed size of a cluster; default ten times `cluster_size`.
     page_size, initial_page_size
-        Largest page before compression, and what the open page of a column takes at first.
+        Maximum size of a page before compression, and initial size of the open page of a column.
     page_buffer_budget
-        What the open pages of all columns may take; default twice `cluster_size`, or once without
-        compression. `memory` is kept in any case.
+        Maximum memory of the open pages of all columns; default twice `cluster_size`, or once
+        without compression. The limit `memory` holds in any case.
     buffered
-        Whether sealed pages wait for their cluster, in which those of a column then lie together.
-        Without, they are written at once, which takes less memory.
+        Whether sealed pages stay in memory until their cluster is complete, so that the pages of a
+        column lie together in the file. Otherwise they are written at once, which needs less
+        memory.
     checksums
         Whether pages carry a checksum.
     same_page_merging
         Whether equal pages are stored once.
     memory
-        Budget for all that is held while an RNTuple is written, of all fill contexts together; see
-        `estimate_write_memory`. Default one and a half times `cluster_size`, at least
-        192 MiB; clusters of many hundred columns are only as large as asked for with 336 MiB.
+        Maximum memory for writing an RNTuple, for all fill contexts together; see
+        `estimate_write_memory`. Default one and a half times `cluster_size`, at least 192 MiB. With
+        many hundred columns, clusters of the default size need 336 MiB.
     field_options
-        Options by field for every RNTuple of the file; those of `WritableFile.mkrntuple`, where
-        they are explained, come after them. Each pattern has to match a field of each RNTuple.
+        Storage options of fields for every RNTuple of the file. `WritableFile.mkrntuple` explains
+        them, and its own options come after these. Each pattern must match a field of each
+        RNTuple.
     fill_contexts
-        How many `NTupleWriter.fill_context` there may be at once, who share the memory; default the
-        number of `threads`.
+        Maximum number of contexts of `NTupleWriter.fill_context` at one time. They share the
+        memory. Default the number of `threads`.
     fill_order
-        ``"completion"``: clusters of fill contexts become entries as they are complete.
-        ``"round-robin"``: one cluster of each context in turn, so that the same entries in each
-        context give the same file; clusters that come before their turn wait in memory.
+        Order of the clusters of fill contexts. ``"completion"``: in the order in which they are
+        complete. ``"round-robin"``: one cluster of each context in turn, so that the same entries
+        in each context make the same file; a cluster that is complete before its turn waits in
+        memory or in a temporary file.
     force
         Whether an existing file is replaced.
     threads
@@ -433,7 +436,7 @@ def recreate(
     Raises
     ------
     nyssa.errors.OutputExistsError
-        (a `FileExistsError`)        when the file exists and `force` is false.
+        (a `FileExistsError`) when the file exists and `force` is false.
     """
     options = _options(
         compression=compression,
@@ -458,10 +461,10 @@ def recreate(
 
 
 class UpdatableFile(WritableFile):
-    """An existing ROOT file that gets more; use it as a context manager. See `update`."""
+    """An existing ROOT file that is changed. Use it as a context manager. See `update`."""
 
     def __getitem__(self, name: str) -> NTupleWriter:
-        """Return the writer of an RNTuple of this file, to add entries behind its last one."""
+        """Return the writer of an RNTuple of this file. It adds entries after the last one."""
         if name not in self._writers:
             fields, entries = self._open().append(name)
             writer = NTupleWriter(self, name, fields)
@@ -492,20 +495,20 @@ def update(
     ...     file["Events"].extend({"x": [1.0, 2.0], "jets": [[1.5], []]})
     ...     file["More"] = {"y": [1, 2, 3]}
 
-    The file may come from ROOT; all its other objects stay. It is changed when it is closed, in
-    place and safely: a crash at any moment leaves it as it was, or as it will be. An exception
-    inside the ``with`` leaves it as it was. While it is open, other programs that lock files cannot
-    change it; if one does without a lock, closing refuses.
+    The file may come from ROOT; all its other objects stay. It is changed in place when it is
+    closed. A crash at any moment leaves the old file or the new file. An exception inside the
+    ``with`` leaves the old file. While it is open, other programs that lock files cannot change it;
+    if a program changes it without a lock, closing raises an error.
 
-    Entries that are added have the fields of the RNTuple, in its encodings;
-    `NTupleWriter.add_fields` adds fields that read as zeros in the entries before.
+    New entries have the fields and encodings of the RNTuple. `NTupleWriter.add_fields` adds fields,
+    which read as zeros in earlier entries.
 
     Parameters
     ----------
     path
         Path of a local file.
     compression, effort, cluster_size, page_size, checksums, memory, threads
-        As in `recreate`, for what is added.
+        As in `recreate`, for the new entries.
 
     Raises
     ------
@@ -527,29 +530,30 @@ def update(
     return UpdatableFile(path, _core.Writer.update(path, options))
 
 
-# The options are those of `recreate`, which checks them: `Any`.
+# The options are those of `recreate`, which checks them, hence `Any`.
 def estimate_write_memory(types_or_data: object, **options: Any) -> dict[str, int]:
-    """Return what writing takes at most, in bytes, before anything is written.
+    """Return the maximum memory of writing, in bytes, before anything is written.
 
     Parameters
     ----------
     types_or_data
         As in `WritableFile.mkrntuple`.
     **options
-        Those of `recreate`. With `fill_contexts`, that many threads fill; without, one writer
-        seals on `threads`.
+        Those of `recreate`. With `fill_contexts`, this number of threads fills; without it, one
+        writer seals on `threads` threads.
 
     Returns
     -------
     dict
-        ``buffers`` (open pages), ``sealed`` (compressed pages that wait for their cluster),
-        ``compressors``, ``file`` (page lists and the like), and ``total``, which is at most the
-        option `memory`. The data of one call of `extend` for each thread come on top.
+        ``buffers`` (open pages), ``sealed`` (compressed pages of open clusters), ``compressors``,
+        ``file`` (page lists and similar), and ``total``, which is at most the option `memory`. The
+        data of one call of `extend` for each thread are not included.
 
     Raises
     ------
     nyssa.LimitError
-        (a `MemoryError`) when the memory cannot hold so many columns and contexts, with what to do.
+        (a `MemoryError`) when there is not enough memory for this number of columns and contexts;
+        the message says what to do.
     """
     columns = _types.empty(types_or_data)
     if columns is None:
@@ -559,7 +563,7 @@ def estimate_write_memory(types_or_data: object, **options: Any) -> dict[str, in
 
 
 def _options(**given: Any) -> dict[str, Any]:
-    """Return what is given, with sizes in bytes."""
+    """Return the given options, with sizes in bytes."""
     sizes = {
         "cluster_size",
         "max_unzipped_cluster_size",

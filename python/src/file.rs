@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::dataset::Dataset;
+use crate::errors::to_python;
 use crate::job::Job;
 
 /// An open ROOT file.
@@ -50,6 +51,19 @@ pub fn open_file(path: &str) -> nyssa::Result<RootFile> {
 pub fn split_path(path: &str) -> (String, Option<String>) {
     let (file, object) = nyssa::open::split_path(path);
     (file.to_owned(), object.map(str::to_owned))
+}
+
+/// The files that an argument names: one, or those of a list, a folder or a glob; none where none match.
+#[pyfunction]
+pub fn files(py: Python<'_>, argument: String) -> PyResult<Vec<String>> {
+    Job::new(None).abandonable().run(py, move |_| nyssa::open::matching_files(&argument))
+}
+
+/// The same path or URL for a process that runs in another folder.
+#[pyfunction]
+pub fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {
+    let absolute = nyssa_io::absolute(location).map_err(|error| to_python(py, &error.into()))?;
+    Ok(absolute.display().to_string())
 }
 
 /// Those of `known` that are most like `name`, and how a message about them goes on.

@@ -58,6 +58,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
+    module.add_function(wrap_pyfunction!(file::files, module)?)?;
+    module.add_function(wrap_pyfunction!(file::absolute, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;

@@ -49,14 +49,14 @@ pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// `nyssa._job.OutputOptions`: what all jobs have. What is `None` keeps its default.
+/// `nyssa._job.OutputOptions`: the options that all jobs share. An option that is `None` keeps its default.
 #[derive(FromPyObject)]
 pub struct OutputOptions {
     name: Option<String>,
     compression: String,
     effort: Option<String>,
     encoding: String,
-    field_options: ByField,
+    by_field: ByField,
     cluster_size: Option<u64>,
     page_size: Option<u64>,
     memory: Option<u64>,
@@ -77,7 +77,7 @@ impl OutputOptions {
             compression: compression.compression,
             effort: compression.effort(effort),
             encoding: self.encoding.parse()?,
-            field_options: by_field(self.field_options)?,
+            field_options: by_field(self.by_field)?,
             cluster_size: self.cluster_size.unwrap_or(default.cluster_size),
             page_size: self.page_size.map_or(default.page_size, memory),
             memory: self.memory,

@@ -319,11 +319,29 @@ def test_globs_that_match_nothing(files: list[str], tmp_path: Path) -> None:
         assert str(info.value) == message
     with pytest.raises(nyssa.errors.FileMissingError):
         nyssa.chain([*globs, tmp_path / "none.root"])
+    by_url = nyssa.chain([f"file://{glob}" for glob in globs])
+    expected = [f"file://{tmp_path}/{name}.root" for name in "ab"]
+    assert [name for name, _, _ in by_url.files] == expected
     events = nyssa.open(files[0])
     assert events.arrays(["none_*", "num*"]).fields == ["number"]
     for names in (["none_*"], ["none_*", "/nothing/"], ["none", "num*"]):
         with pytest.raises(nyssa.NotFoundError, match=r"no 'none"):
             events.arrays(names)
+
+
+def test_folders_and_lists_name_files(files: list[str], tmp_path: Path) -> None:
+    """They do as on the command line; hidden files are left out, as by a shell."""
+    names = [os.path.basename(name.split(":")[0]) for name in files]
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in names:
+        (folder / name).symlink_to(tmp_path / name)
+    (folder / ".hidden.root").write_bytes(b"")
+    (tmp_path / "list").write_text("".join(f"{folder}/{name}:Events\n" for name in names))
+    for given in (f"{folder}:Events", f"{folder}/*.root:Events", f"@{tmp_path}/list"):
+        assert len(nyssa.concatenate(given, "number")) == 1803
+    with pytest.raises(nyssa.NotFoundError, match="cannot read the list"):
+        nyssa.chain(f"@{tmp_path}/none")
 
 
 # Errors, and steps that are left

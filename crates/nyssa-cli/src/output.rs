@@ -4,7 +4,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::units::{count, size};
+use crate::units::count;
 
 pub use crate::printable::printable;
 
@@ -54,24 +54,6 @@ impl Columns {
     }
 }
 
-/// The last line about a job: size of the file, threads, memory, and whether it was read back.
-pub fn closing(
-    app: &mut App<'_>,
-    output_bytes: u64,
-    threads: usize,
-    peak_memory_bytes: Option<u64>,
-    verified: bool,
-) -> Result<()> {
-    write!(app.out, "\nfile {}, {threads} threads", size(output_bytes))?;
-    if let Some(peak) = peak_memory_bytes {
-        write!(app.out, ", peak memory {}", size(peak))?;
-    }
-    if verified {
-        write!(app.out, ", every value verified")?;
-    }
-    Ok(writeln!(app.out)?)
-}
-
 /// What was done with how many things, the first of them by name; nothing when there are none.
 pub fn names(done: &str, thing: &str, all: &[String], app: &mut App<'_>) -> Result<()> {
     let [first, rest @ ..] = all else { return Ok(()) };
@@ -81,13 +63,4 @@ pub fn names(done: &str, thing: &str, all: &[String], app: &mut App<'_>) -> Resu
     let more = if more.is_empty() { "" } else { ", … (--json names all)" };
     let number = count(all.len() as u64);
     Ok(writeln!(app.out, "{done} {number} {thing}{plural}: {}{more}", printable(&names))?)
-}
-
-/// The other objects of the file of a job: those that came along, and each that did not.
-pub fn others(carried: &[String], left_out: &[String], app: &mut App<'_>) -> Result<()> {
-    names("carried over", "object", carried, app)?;
-    for object in left_out {
-        writeln!(app.out, "left out {}", printable(object))?;
-    }
-    Ok(())
 }

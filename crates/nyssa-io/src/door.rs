@@ -1,13 +1,20 @@
-//! The door to bytes: from a path or URL to a source to read, a sink to write, or a file to add to. No
-//! other code knows which kinds of sources and sinks there are.
+//! The one place that leads from a path or URL to bytes: to a source to read, a sink to write, a file to
+//! add to, or a list of what lies in a folder. No other code knows which schemes of URLs there are, or
+//! looks at the disk.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "testing")]
+use crate::fetch::read_all;
 use crate::http::{self, HttpOptions};
-use crate::local::{LocalSink, LocalSource, LocalUpdate, Staging};
-use crate::{Error, Result, Sink, Source};
+use crate::local::{self, LocalSink, LocalSource, LocalUpdate, Staging};
+#[cfg(feature = "testing")]
+use crate::location::scheme;
+use crate::location::{is_url, local};
+#[cfg(feature = "testing")]
+use crate::testing;
+use crate::{Entry, EntryKind, Error, Result, Sink, Source};
 
 /// How a resource is opened, where the defaults and the environment do not fit.
 #[derive(Clone, Debug, Default)]
@@ -36,10 +43,8 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
         return source;
     }
     #[cfg(feature = "testing")]
-    if let Some(url) = location.to_str()
-        && scheme(url).is_some_and(|(scheme, _)| scheme == crate::testing::SCHEME)
-    {
-        return crate::testing::served(url);
+    if let Some(url) = served(location) {
+        return testing::served(url);
     }
     let path = local(location, "open")?;
     Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
@@ -92,82 +97,76 @@ pub fn update(location: impl AsRef<Path>) -> Result<Update> {
     Ok(Update { source: Arc::new(sink.source()?), sink })
 }
 
-/// Do both locations lead to the same resource, also by links?
+/// Reads all that is at a path or URL. Of a path this may be a pipe, too.
+///
+/// # Errors
+/// As [`open`].
+pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
+    let location = location.as_ref();
+    #[cfg(feature = "testing")]
+    if let Some(url) = served(location) {
+        return read_source(&testing::served(url)?);
+    }
+    std::fs::read(local(location, "read")?)
+        .map_err(|error| Error::new(location.display().to_string(), "read", error))
+}
+
+/// What a path or URL names; `None` where nothing is there.
+///
+/// # Errors
+/// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; the system's.
+pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
+    let location = location.as_ref();
+    #[cfg(feature = "testing")]
+    if let Some(url) = served(location) {
+        return Ok(testing::kind(url));
+    }
+    local::kind(&local(location, "find")?)
+        .map_err(|error| Error::new(location.display().to_string(), "find", error))
+}
+
+/// Whether something is at a path or URL, as far as can be told.
+pub fn exists(location: impl AsRef<Path>) -> bool {
+    kind(location).is_ok_and(|kind| kind.is_some())
+}
+
+/// What lies in a folder, in no order.
+///
+/// # Errors
+/// `NotFound` where there is no such folder, `NotADirectory` where it is something else; `Unsupported` for a
+/// URL of a scheme that this build does not know or that has no lists of what is in a folder; the system's.
+pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
+    let folder = folder.as_ref();
+    let action = "list the folder";
+    #[cfg(feature = "testing")]
+    if let Some(url) = served(folder) {
+        return testing::list(url);
+    }
+    local::list(&local(folder, action)?)
+        .map_err(|error| Error::new(folder.display().to_string(), action, error))
+}
+
+/// Whether both locations lead to the same resource, also by links.
 pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     let real = |location: &Path| local(location, "open").ok()?.canonicalize().ok();
     match (real(a.as_ref()), real(b.as_ref())) {
+        (None, None) => is_url(&a) && a.as_ref() == b.as_ref(),
         (Some(a), Some(b)) => a == b || same_inode(&a, &b),
         _ => false,
     }
 }
 
-/// What `name` means that is written in the file at `location`: names that are not absolute count from the
-/// folder of that file.
-pub fn beside(location: &str, name: &str) -> PathBuf {
-    if scheme(name).is_some() {
-        return PathBuf::from(name);
-    }
-    let name = name.strip_prefix("file:").unwrap_or(name);
-    Path::new(location).parent().unwrap_or(Path::new("")).join(name)
+/// The URL of a source that a test serves.
+#[cfg(feature = "testing")]
+fn served(location: &Path) -> Option<&str> {
+    let url = location.to_str()?;
+    scheme(url).filter(|(scheme, _)| *scheme == testing::SCHEME).map(|_| url)
 }
 
-/// The local path that a location names.
-fn local(location: &Path, action: &str) -> Result<PathBuf> {
-    let Some((scheme, rest)) = location.to_str().and_then(scheme) else {
-        // ROOT's short form.
-        let short = location.to_str().and_then(|location| location.strip_prefix("file:"));
-        return Ok(short.filter(|_| !location.exists()).map_or(location, Path::new).to_owned());
-    };
-    let refused = |kind, why| {
-        Err(Error::new(location.display().to_string(), action, io::Error::new(kind, why)))
-    };
-    if !scheme.eq_ignore_ascii_case("file") {
-        let why = format!(
-            "this build of nyssa knows paths and file:// URLs, not {scheme}://; copy the file first"
-        );
-        return refused(io::ErrorKind::Unsupported, why);
-    }
-    let host = rest.find('/').map_or(rest, |slash| &rest[..slash]);
-    if !host.is_empty() && host != "localhost" {
-        let why = format!("a file:// URL names a file of this machine, not of {host}");
-        return refused(io::ErrorKind::Unsupported, why);
-    }
-    let path = &rest[host.len()..];
-    // ROOT writes names into URLs as they are, others with %20 for a space.
-    match decoded(path).filter(|_| !Path::new(path).exists()) {
-        Some(decoded) => Ok(decoded.into()),
-        None => Ok(path.into()),
-    }
-}
-
-/// The scheme of a URL, and what is behind `://`.
-pub(crate) fn scheme(location: &str) -> Option<(&str, &str)> {
-    let (scheme, rest) = location.split_once("://")?;
-    let mut chars = scheme.chars();
-    let is_scheme = chars.next().is_some_and(|first| first.is_ascii_alphabetic())
-        && chars.all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    is_scheme.then_some((scheme, rest))
-}
-
-/// The path of a URL without percent signs; `None` where it is no text then.
-fn decoded(path: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&first, more)) = rest.split_first() {
-        let code = more.get(..2).filter(|_| first == b'%');
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &more[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
+#[cfg(feature = "testing")]
+fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {
+    let all = read_all(source, std::slice::from_ref(&(0..source.size())))?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 #[cfg(unix)]

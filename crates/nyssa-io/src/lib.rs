@@ -1,16 +1,18 @@
 //! Byte ranges in, bytes out.
 //!
-//! [`open`], [`create`], [`stage`] and [`update`] lead from a path or URL to bytes. A [`Source`] answers
-//! vectored reads; a [`Sink`] takes bytes at offsets. Between the plan of a read and a source stands the
+//! [`open`], [`create`], [`stage`] and [`update`] lead from a path or URL to bytes, [`kind`] and [`list`] tell
+//! what is there. A [`Source`] answers vectored reads; a [`Sink`] takes bytes at offsets. Between the plan of a read and a source stands the
 //! [fetcher](fetch). Nothing here knows what a page or a basket is. The face is blocking; a runtime,
 //! where one is needed, hides inside.
 
 mod door;
+mod entry;
 mod error;
 pub mod fetch;
 mod http;
 mod limits;
 mod local;
+mod location;
 mod memory;
 mod recording;
 mod sink;
@@ -19,11 +21,15 @@ mod source;
 pub mod testing;
 mod token;
 
-pub use door::{OpenOptions, Update, beside, create, is_same, open, open_with, stage, update};
+pub use door::{
+    OpenOptions, Update, create, exists, is_same, kind, list, open, open_with, read, stage, update,
+};
+pub use entry::{Entry, EntryKind};
 pub use error::{Error, Result};
 pub use http::HttpOptions;
 pub use limits::{Cost, Limits};
 pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Staging};
+pub use location::{absolute, beside, is_url};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;

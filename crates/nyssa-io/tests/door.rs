@@ -5,7 +5,13 @@
 use std::fs;
 use std::io::ErrorKind;
 
-use nyssa_io::{beside, create, is_same, open, stage, update};
+use std::sync::Arc;
+
+use nyssa_io::testing::serve;
+use nyssa_io::{
+    Entry, EntryKind, MemorySource, absolute, beside, create, exists, is_same, is_url, kind, list,
+    open, read, stage, update,
+};
 
 #[test]
 fn paths_and_urls_of_files_lead_to_the_same_bytes() {
@@ -38,6 +44,9 @@ fn what_is_not_built_in_is_refused() {
         (create(location, true).err(), "create"),
         (stage(location, true).err(), "create"),
         (update(location).err(), "open for writing"),
+        (read(location).err(), "read"),
+        (kind(location).err(), "find"),
+        (list(location).err(), "list the folder"),
     ] {
         let error = error.unwrap();
         assert_eq!(error.source.kind(), ErrorKind::Unsupported);
@@ -93,4 +102,68 @@ fn names_in_files_count_from_their_folder() {
     ] {
         assert_eq!(beside(location, name).to_str(), Some(expected));
     }
+}
+
+fn sorted(folder: &str) -> Vec<(String, EntryKind)> {
+    let name = |entry: Entry| (entry.name.into_string().unwrap(), entry.kind);
+    let mut found: Vec<_> = list(folder).unwrap().into_iter().map(name).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+#[test]
+fn folders_are_listed() {
+    use EntryKind::{File, Folder};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a b");
+    fs::create_dir_all(path.join("sub")).unwrap();
+    fs::write(path.join("one.root"), "bytes").unwrap();
+    let base = path.to_str().unwrap();
+    let served = "test://door/a b";
+    serve(Arc::new(MemorySource::new(format!("{served}/one.root"), "bytes")));
+    serve(Arc::new(MemorySource::new(format!("{served}/sub/deep/two.root"), "")));
+    let url = format!("file://{}", base.replace(' ', "%20"));
+    for base in [base, &format!("file:{base}"), &url, served] {
+        assert_eq!(sorted(base), [("one.root".into(), File), ("sub".into(), Folder)], "{base}");
+        assert_eq!(kind(base).unwrap(), Some(Folder), "{base}");
+        let one = format!("{base}/one.root");
+        assert_eq!(kind(&one).unwrap(), Some(File));
+        assert_eq!(read(&one).unwrap(), b"bytes");
+        assert!(exists(&one) && exists(base));
+        let missing = format!("{base}/none");
+        assert_eq!(kind(&missing).unwrap(), None);
+        assert_eq!(kind(format!("{one}/none")).unwrap(), None);
+        assert!(!exists(&missing));
+        for error in [list(&missing).unwrap_err(), read(&missing).unwrap_err()] {
+            assert_eq!(error.source.kind(), ErrorKind::NotFound, "{base}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_what_they_lead_to() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    symlink("folder", folder.path().join("link")).unwrap();
+    symlink("nowhere", folder.path().join("lost")).unwrap();
+    let base = folder.path().to_str().unwrap();
+    let found = sorted(base).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
+    assert_eq!(found, [EntryKind::Folder, EntryKind::Folder, EntryKind::File]);
+    assert_eq!(kind(format!("{base}/lost")).unwrap(), None);
+}
+
+#[test]
+fn locations_for_other_folders_are_absolute() {
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(absolute("a.root").unwrap(), here.join("a.root"));
+    assert_eq!(absolute("file:a.root").unwrap(), here.join("a.root"));
+    for same in ["/data/a.root", "root://host//a.root"] {
+        assert_eq!(absolute(same).unwrap().to_str(), Some(same));
+    }
+    assert_eq!(absolute("file:///data/a%20b").unwrap().to_str(), Some("file:///data/a%20b"));
+    assert!(is_url("root://host//a.root") && is_url("FILE:///a"));
+    assert!(!is_url("file:a.root") && !is_url("run:3://a.root"));
 }

@@ -1,4 +1,5 @@
-//! Memory for the outputs of a read, of TTree and RNTuple alike, before they become Arrow buffers.
+//! Memory for the arrays that a read fills, before they become Arrow buffers. Reads of TTree and RNTuple use
+//! it.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -7,29 +8,29 @@ use arrow_buffer::Buffer;
 
 use crate::error::{Error, Result};
 
-/// Outputs share allocations of up to this size, which come fresh from the system: zeroed there, so
-/// nothing is written twice, and large enough for huge pages, which save most page faults. An array
-/// that is kept keeps its block.
+/// Maximum size of an allocation that several outputs share. Such a block comes directly from the system: the
+/// system has zeroed it, so nothing is written twice, and it is large enough for huge pages, which avoid most
+/// page faults. A block stays in memory as long as one array in it does.
 const BLOCK_BYTES: usize = 64 << 20;
 
-/// Outputs start at a multiple of this many bytes, as Arrow recommends.
+/// Every output starts at a multiple of this number of bytes, as Arrow recommends.
 const ALIGNMENT: usize = 64;
 
-/// Words per aligned unit.
+/// Number of words in [`ALIGNMENT`] bytes.
 const UNIT: usize = ALIGNMENT / 8;
 
-/// Zeroed memory for many outputs, in few allocations.
+/// Zeroed memory for many outputs in a few allocations.
 pub struct Arena {
     blocks: Vec<Block>,
-    /// Block, first word and number of bytes of every output.
+    /// Index of the block, first word and number of bytes of every output.
     places: Vec<(usize, usize, usize)>,
 }
 
 impl Arena {
-    /// Memory for outputs of `sizes` bytes.
+    /// Allocates outputs of `sizes` bytes.
     ///
     /// # Errors
-    /// `LimitExceeded` when memory is short.
+    /// `LimitExceeded` when there is not enough memory.
     pub fn zeroed(sizes: &[usize]) -> Result<Self> {
         let mut words: Vec<usize> = Vec::new();
         let mut places = Vec::with_capacity(sizes.len());
@@ -46,7 +47,7 @@ impl Arena {
         Ok(Self { blocks, places })
     }
 
-    /// All outputs as words, in order; the last word may be longer than its output.
+    /// Returns all outputs as words, in order. The last word may extend past the end of its output.
     pub fn words_mut(&mut self) -> Vec<&mut [u64]> {
         let mut rest: Vec<&mut [u64]> = self.blocks.iter_mut().map(Block::words_mut).collect();
         let take = |&(block, _, size): &(usize, usize, usize)| {
@@ -59,7 +60,7 @@ impl Arena {
         self.places.iter().map(take).collect()
     }
 
-    /// All outputs as bytes, in order.
+    /// Returns all outputs as bytes, in order.
     pub fn bytes_mut(&mut self) -> Vec<&mut [u8]> {
         let sizes = self.places.iter().map(|&(_, _, size)| size).collect::<Vec<_>>();
         let cut = |(words, size)| {
@@ -69,7 +70,8 @@ impl Arena {
         self.words_mut().into_iter().zip(sizes).map(cut).collect()
     }
 
-    /// The finished buffers, in order, without a copy. Each reports its own size, not its block's.
+    /// Returns the finished buffers, in order, without a copy. The capacity of a buffer is its own size, not
+    /// that of its block.
     pub fn into_buffers(self) -> Vec<Buffer> {
         let blocks = self.blocks.into_iter().map(Arc::new).collect::<Vec<_>>();
         let buffer = |&(block, start, size): &(usize, usize, usize)| {
@@ -91,7 +93,7 @@ fn zeroed(words: usize) -> Result<Block> {
         return Ok(block);
     }
     if words >= BLOCK_BYTES / 8 {
-        // A corrupt count must end as an error, not as an abort.
+        // An absurd count from a damaged file must end as an error; without this it would abort the process.
         Vec::<u64>::new().try_reserve_exact(words).map_err(|_| {
             Error::limit(format!("cannot allocate {words} words of 8 bytes for arrays"))
         })?;
@@ -103,9 +105,9 @@ fn zeroed(words: usize) -> Result<Block> {
 
 /// One allocation.
 enum Block {
-    /// By malloc.
+    /// Allocated by malloc.
     Allocated(Vec<u64>),
-    /// From the system, to which it goes back at once: malloc would keep it for later, in pieces.
+    /// Mapped from the system. Such memory returns to the system at once; malloc would keep it for later.
     Mapped(mapped::Words),
 }
 
@@ -129,10 +131,10 @@ impl Block {
 mod mapped {
     use std::ptr::{NonNull, null_mut};
 
-    /// Smaller blocks are left to malloc.
+    /// Blocks smaller than this are allocated by malloc.
     const LEAST_BYTES: usize = 1 << 20;
 
-    /// Words that are mapped from the system and belong to nobody else.
+    /// Words in a memory mapping that only this value uses.
     pub struct Words {
         start: NonNull<u64>,
         words: usize,
@@ -144,7 +146,8 @@ mod mapped {
     unsafe impl Sync for Words {}
 
     impl Words {
-        /// Zeroed words; `None` for few of them, and when memory is short.
+        /// Maps zeroed words. Returns `None` for less than [`LEAST_BYTES`] and when there is not enough
+        /// memory.
         pub fn zeroed(words: usize) -> Option<Self> {
             let bytes = words.checked_mul(8).filter(|bytes| isize::try_from(*bytes).is_ok())?;
             if bytes < LEAST_BYTES {
@@ -183,7 +186,7 @@ mod mapped {
 
 #[cfg(not(target_os = "linux"))]
 mod mapped {
-    /// Other systems leave all blocks to malloc.
+    /// On other systems malloc allocates all blocks, so this type has no values.
     pub enum Words {}
 
     impl Words {
@@ -207,7 +210,8 @@ fn bytes_of(words: &mut [u64]) -> &mut [u8] {
     bytes
 }
 
-/// Asks for huge pages for memory that is not touched yet. Where the system has none, nothing happens.
+/// Asks the system for huge pages for memory that is not used yet. This does nothing where the system has
+/// none.
 #[cfg(target_os = "linux")]
 pub(crate) fn huge_pages<T>(memory: &mut [T]) {
     const PAGE: usize = 2 << 20;
@@ -224,8 +228,8 @@ pub(crate) fn huge_pages<T>(memory: &mut [T]) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn huge_pages<T>(_: &mut [T]) {}
 
-/// Gives memory back to the system that was freed but that malloc keeps for later, in the heaps of all
-/// threads. Where malloc is another, nothing happens.
+/// Returns freed memory that malloc keeps to the system, for the heaps of all threads. This does nothing
+/// where the allocator is not that of glibc.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn give_back() {
     // SAFETY: it takes malloc's own locks and touches no memory that is in use.

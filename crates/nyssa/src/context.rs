@@ -1,4 +1,4 @@
-//! What every long job shares: threads, a way to stop, and a way to report progress.
+//! What every long job needs: threads, a flag that stops it, and a callback that reports progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +11,10 @@ use crate::leftovers::Leftovers;
 /// Environment variable that sets the number of threads of everything nyssa does.
 pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
 
-/// More threads than any machine has use for; far more would take all its memory.
+/// Maximum number of threads. No machine needs more, and many more would use all its memory.
 pub const MOST_THREADS: usize = 1024;
 
-/// Called with (bytes or entries done, total); may be called from any thread.
+/// A callback that gets (bytes or entries done, total). Any thread may call it.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// Threads, cancellation and progress of one job. Cheap to clone.
@@ -24,12 +24,13 @@ pub struct Context {
     cancel: Arc<AtomicBool>,
     progress: Option<Progress>,
     leftovers: Option<Arc<Leftovers>>,
-    /// Bytes that all threads together may fetch at once, where memory is limited.
+    /// Maximum number of bytes that all threads together hold fetched, when memory is limited.
     fetch_bytes: Option<u64>,
 }
 
 impl Context {
-    /// A context with `threads` workers; `None` takes [`THREADS_VARIABLE`], else all cores.
+    /// Makes a context with `threads` workers. `None` takes the number from [`THREADS_VARIABLE`], or else
+    /// uses all cores.
     ///
     /// # Errors
     /// `InvalidArgument` when `threads` is zero or above [`MOST_THREADS`], or the variable is not a positive number.
@@ -62,39 +63,39 @@ impl Context {
         })
     }
 
-    /// The same threads with another stop flag. Setting the flag stops the work.
+    /// Sets another stop flag. Setting the flag to true stops the work.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// The same threads with a progress callback.
+    /// Sets a progress callback.
     #[must_use]
     pub fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
     }
 
-    /// The same threads without progress, for the parts of a job that reports its own.
+    /// Returns the same context without progress. A job that reports its own progress uses it for its parts.
     #[must_use]
     pub fn quiet(&self) -> Self {
         Self { progress: None, ..self.clone() }
     }
 
-    /// The same threads for reads that share decompressed pages and baskets.
+    /// Sets the cache of decompressed pages and baskets that several reads share.
     #[must_use]
     pub(crate) fn with_leftovers(mut self, leftovers: Arc<Leftovers>) -> Self {
         self.leftovers = Some(leftovers);
         self
     }
 
-    /// The pages and baskets that earlier reads have decompressed.
+    /// The cache of pages and baskets that earlier reads decompressed.
     pub(crate) fn leftovers(&self) -> Option<&Leftovers> {
         self.leftovers.as_deref()
     }
 
-    /// The same threads for reads that hold no more than about `bytes` of what they fetched.
+    /// Limits the fetched bytes that reads hold to about `bytes`.
     #[must_use]
     pub(crate) fn with_fetch_bytes(mut self, bytes: u64) -> Self {
         self.fetch_bytes = Some(bytes);
@@ -106,7 +107,7 @@ impl Context {
         self.fetch_bytes.map_or(AHEAD_BYTES, |bytes| bytes.min(AHEAD_BYTES))
     }
 
-    /// Bytes that a thread fetches at once: `wanted`, or less where memory is limited.
+    /// Number of bytes that one thread fetches at once: `wanted`, or less when memory is limited.
     pub(crate) fn fetch_bytes(&self, wanted: u64) -> u64 {
         let share = |all: u64| wanted.min(all / self.threads() as u64);
         self.fetch_bytes.map_or(wanted, share)
@@ -122,7 +123,7 @@ impl Context {
         self.pool.current_num_threads()
     }
 
-    /// `Err(Cancelled)` once the user has asked to stop. Called between work units.
+    /// Fails with `Cancelled` once the user has asked to stop. Jobs call this between units of work.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
     }

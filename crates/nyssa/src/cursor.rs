@@ -3,22 +3,22 @@
 
 use crate::error::{Error, Result};
 
-/// Mark of a byte count before a streamed object (`kByteCountMask`).
+/// Flag that marks the byte count before a streamed object (`kByteCountMask`).
 pub(crate) const BYTE_COUNT: u32 = 0x4000_0000;
 
 /// The version header of a streamed object.
 pub(crate) struct VersionHeader {
     pub version: u16,
-    /// Where the object ends, if it says so.
+    /// End of the object in the slice, if the header has a byte count.
     pub end: Option<usize>,
 }
 
-/// A position in a byte slice. Every read is checked; failures carry the byte offset.
+/// A position in a byte slice. Every read is checked; an error carries the byte offset.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     data: &'a [u8],
     position: usize,
-    /// Offset of `data[0]` in the file (or object), for messages.
+    /// Offset of `data[0]` in the file or object, for messages.
     base: u64,
 }
 
@@ -38,7 +38,7 @@ macro_rules! numbers {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `data`, which lies at byte `base` of its file.
+    /// Makes a cursor at the start of `data`, which lies at byte `base` of its file.
     pub fn new(data: &'a [u8], base: u64) -> Self {
         Self { data, position: 0, base }
     }
@@ -114,14 +114,14 @@ impl<'a> Cursor<'a> {
         &self.data[self.position..]
     }
 
-    /// An out-of-specification error at the current offset.
+    /// Makes an out-of-specification error at the current offset.
     #[cold]
     pub fn error(&self, message: impl Into<String>) -> Error {
         let offset = self.offset();
         Error::out_of_spec(message).at(|place| place.offset = Some(offset))
     }
 
-    /// The next version header: a byte count, if there is one, and the version.
+    /// Reads a version header: an optional byte count, and the version.
     #[inline]
     pub(crate) fn version_header(&mut self) -> Result<VersionHeader> {
         let mut ahead = self.clone();
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         Ok(VersionHeader { version: self.be_u16()?, end })
     }
 
-    /// Where a byte count that was just read says that its object ends.
+    /// Returns where an object ends, from the byte count that was just read.
     #[inline]
     pub(crate) fn end_of(&self, count: u32) -> Result<usize> {
         let count = (count & !BYTE_COUNT) as usize;
@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
         Ok(self.position + count)
     }
 
-    /// A 32-bit number of things of at least `size` bytes each.
+    /// Reads a 32-bit count of items that have at least `size` bytes each.
     #[inline]
     pub(crate) fn number_of(&mut self, size: usize) -> Result<usize> {
         let count = self.be_i32()?;
@@ -157,7 +157,7 @@ impl<'a> Cursor<'a> {
             .ok_or_else(|| self.error(format!("{count} items in {left} bytes")))
     }
 
-    /// A ROOT string: one length byte, or 255 and a 32-bit length (`TString::ReadBuffer`).
+    /// Reads a ROOT string: one length byte, or 255 and a 32-bit length (`TString::ReadBuffer`).
     pub fn root_string(&mut self) -> Result<String> {
         let len = match self.u8()? {
             255 => {
@@ -169,7 +169,7 @@ impl<'a> Cursor<'a> {
         Ok(String::from_utf8_lossy(self.bytes(len)?).into_owned())
     }
 
-    /// An RNTuple string: 32-bit little-endian length and UTF-8 bytes (specification, "Basic Types").
+    /// Reads an RNTuple string: a 32-bit little-endian length and UTF-8 bytes (specification, "Basic Types").
     pub fn le_string(&mut self) -> Result<String> {
         let len = self.le_u32()? as usize;
         let bytes = self.bytes(len)?;

@@ -1,25 +1,26 @@
-//! One error type: whose fault it is ([`Kind`]), where ([`Place`]), and what to do (the message).
+//! The error type of the core. It says whose fault the error is ([`Kind`]), where it is ([`Place`]), and what
+//! to do (the message).
 
 use std::fmt;
 
 use crate::names::nearest;
 
-/// Whose fault an error is.
+/// Says whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file, key, tree, branch or field that is not there.
+    /// A file, key, tree, branch or field does not exist.
     NotFound,
-    /// The caller asked for something that cannot be.
+    /// The caller asked for something impossible.
     InvalidArgument,
-    /// The output is there already and is not to be replaced.
+    /// The output exists and must not be replaced.
     AlreadyExists,
     /// The file breaks its format's specification.
     OutOfSpecification,
-    /// The file is fine, nyssa cannot read this part of it.
+    /// The file is correct, but nyssa cannot read this part of it.
     Unsupported,
     /// A stored checksum does not match the bytes.
     Checksum,
-    /// A budget or guard was exceeded.
+    /// A memory budget or a safety limit was exceeded.
     LimitExceeded,
     /// The operating system or the network failed.
     Io,
@@ -27,7 +28,7 @@ pub enum Kind {
     Cancelled,
 }
 
-/// Where in a dataset an error was seen; only what is known is set and printed.
+/// The place in a dataset where an error occurred. Only what is known is set and printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Path or URL.
@@ -50,7 +51,7 @@ pub struct Place {
     pub offset: Option<u64>,
 }
 
-/// The error of the core. Boxed inside so that `Result` stays one word wide in hot code.
+/// The error of the core. It is boxed so that `Result` stays one word wide in hot code.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -68,7 +69,7 @@ struct Inner {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error of `kind` saying `message`, with no place yet.
+    /// Makes an error of `kind` with `message` and without a place.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             kind,
@@ -80,37 +81,37 @@ impl Error {
         }))
     }
 
-    /// The file breaks its specification.
+    /// The file breaks its specification ([`Kind::OutOfSpecification`]).
     pub fn out_of_spec(message: impl Into<String>) -> Self {
         Self::new(Kind::OutOfSpecification, message)
     }
 
-    /// The file is fine, nyssa cannot read this part.
+    /// The file is correct, but nyssa cannot read this part ([`Kind::Unsupported`]).
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(Kind::Unsupported, message)
     }
 
-    /// The caller's fault.
+    /// The caller asked for something impossible ([`Kind::InvalidArgument`]).
     pub fn invalid_argument(message: impl Into<String>) -> Self {
         Self::new(Kind::InvalidArgument, message)
     }
 
-    /// Something named is not there.
+    /// Something with a name does not exist ([`Kind::NotFound`]).
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(Kind::NotFound, message)
     }
 
-    /// A checksum does not match.
+    /// A stored checksum does not match the bytes ([`Kind::Checksum`]).
     pub fn checksum(message: impl Into<String>) -> Self {
         Self::new(Kind::Checksum, message)
     }
 
-    /// A guard or budget was exceeded.
+    /// A memory budget or a safety limit was exceeded ([`Kind::LimitExceeded`]).
     pub fn limit(message: impl Into<String>) -> Self {
         Self::new(Kind::LimitExceeded, message)
     }
 
-    /// The user stopped the work.
+    /// The user stopped the work ([`Kind::Cancelled`]).
     pub fn cancelled() -> Self {
         Self::new(Kind::Cancelled, "stopped by the user")
     }
@@ -122,14 +123,14 @@ impl Error {
         self
     }
 
-    /// Suggests those of the names that are there, `known`, which are most like `name`.
+    /// Suggests the names in `known` that are most like `name`.
     #[must_use]
     pub fn suggest<'a>(mut self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         self.0.suggestions = nearest(name, known).into_iter().map(str::to_owned).collect();
         self
     }
 
-    /// Shows a piece of the user's text, on lines of its own.
+    /// Adds a piece of the user's text, which is shown on lines of its own.
     #[must_use]
     pub(crate) fn with_excerpt(mut self, excerpt: impl Into<String>) -> Self {
         self.0.excerpt = Some(excerpt.into());
@@ -143,7 +144,7 @@ impl Error {
         self
     }
 
-    /// Whose fault.
+    /// Whose fault the error is.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
@@ -163,7 +164,8 @@ impl Error {
         self.0.excerpt.as_deref()
     }
 
-    /// The message with its place and excerpt, without suggestions: for faces that show these apart.
+    /// The message with its place and excerpt, without suggestions. It is for interfaces that show
+    /// suggestions separately.
     pub fn statement(&self) -> String {
         let place = match self.place().to_string() {
             place if place.is_empty() => place,
@@ -173,7 +175,7 @@ impl Error {
         format!("{}{place}{excerpt}", self.message())
     }
 
-    /// The message, and where in the dataset.
+    /// The message with its place inside the object, without file, object and cluster.
     pub(crate) fn brief(&self) -> String {
         let mut place = self.place().clone();
         (place.file, place.object, place.cluster) = (None, None, None);
@@ -183,19 +185,19 @@ impl Error {
         }
     }
 
-    /// Where.
+    /// Where the error occurred.
     pub fn place(&self) -> &Place {
         &self.0.place
     }
 
-    /// Replaces the entry by what it is in a larger range; nothing where none is known.
+    /// Replaces the entry by `place(entry)`, its number in a larger range. `None` removes it.
     #[must_use]
     pub(crate) fn move_entry(mut self, place: impl FnOnce(u64) -> Option<u64>) -> Self {
         self.0.place.entry = self.0.place.entry.and_then(place);
         self
     }
 
-    /// Fills in parts of the place that are not known yet: the innermost caller wins.
+    /// Fills in those parts of the place that are not known yet. So the innermost caller decides.
     #[must_use]
     pub fn at(mut self, fill: impl FnOnce(&mut Place)) -> Self {
         let mut outer = Place::default();
@@ -213,8 +215,8 @@ impl Error {
         self
     }
 
-    /// Where the entry is known as that of something inside, such as the items of lists: as that of the
-    /// whole.
+    /// Replaces the entry, where one is known, by `outer(entry)`. For example, it turns the number of an item
+    /// of a list into the number of the list.
     #[must_use]
     pub(crate) fn entry_of(mut self, outer: impl FnOnce(usize) -> usize) -> Self {
         let inner = self.0.place.entry.and_then(|entry| usize::try_from(entry).ok());
@@ -223,7 +225,7 @@ impl Error {
     }
 }
 
-/// Adds the place to a failed result.
+/// Adds places to the error of a result.
 pub trait ResultExt<T> {
     /// Fills in parts of the place that are not known yet.
     fn at(self, fill: impl FnOnce(&mut Place)) -> Result<T>;
@@ -253,7 +255,7 @@ impl<T> ResultExt<T> for Result<T> {
     }
 }
 
-/// Names in quotes: `"a"`, `"a" or "b"`.
+/// Lists names in quotes: `"a"`, `"a" or "b"`.
 pub fn alternatives(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
     match quoted.split_last() {

@@ -1,5 +1,5 @@
-//! Work on bytes that come from a source: each unit of work says which ranges it needs, and the fetcher
-//! brings them while other units are worked on.
+//! Runs work on bytes of a source. Each unit of work names the ranges it needs, and the fetcher reads them
+//! while other units run.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use crate::Context;
 use crate::error::{Error, Kind, Result};
 
-/// The ranges that a unit of work needs, and what is to be done with their bytes.
+/// The ranges that a unit of work needs, and the data that describes the work.
 pub(crate) type Needs<T> = (Vec<Range<u64>>, T);
 
-/// Bytes of each of the ranges, in few requests.
+/// Reads each of the ranges in few requests.
 ///
 /// # Errors
 /// Those of the source.
@@ -23,7 +23,7 @@ pub(crate) fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Resul
     Ok(nyssa_io::fetch::read_all(source, ranges)?)
 }
 
-/// Bytes of one range.
+/// Reads one range.
 ///
 /// # Errors
 /// Those of the source.
@@ -31,8 +31,8 @@ pub(crate) fn read_one(source: &Arc<dyn Source>, range: Range<u64>) -> Result<By
     Ok(read_all(source, &[range])?.pop().unwrap_or_default())
 }
 
-/// Runs `work` for each unit on all threads of `context`, about in their order, each with the bytes of its
-/// ranges or the reason why they could not be fetched. `start` makes what a thread uses again and again.
+/// Runs `work` for each unit on all threads of `context`, roughly in order. `work` gets the bytes of its
+/// ranges, or the reason why they could not be fetched. `start` makes the scratch data of a thread.
 ///
 /// # Errors
 /// `Cancelled`, and those of `work`.
@@ -54,7 +54,7 @@ where
     let one = |scratch: &mut S| {
         context.check()?;
         let Some(fetched) = fetcher.next(&|| context.is_cancelled()) else {
-            // Another unit has failed, or the user wants no more.
+            // Another unit has failed, or the user has stopped the work.
             return context.check().map(|()| None);
         };
         let unit = unit(&fetched);
@@ -74,7 +74,7 @@ where
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Runs `work` for each unit in their order on this thread, as [`on_all_threads`].
+/// Runs `work` for each unit in order on this thread; otherwise as [`on_all_threads`].
 ///
 /// # Errors
 /// `Cancelled`, and those of `work`.
@@ -104,7 +104,7 @@ fn unit(taken: &Taken) -> usize {
     taken.as_ref().map_or_else(|failed| failed.unit, |fetched| fetched.unit)
 }
 
-/// The bytes count as fetched until the work on them is done.
+/// Runs `work`. The fetcher counts the bytes as held until `work` returns.
 fn run<R>(taken: Taken, work: impl FnOnce(Result<&[Bytes]>) -> Result<R>) -> Result<R> {
     match taken {
         Ok(fetched) => work(Ok(&fetched.bytes)),

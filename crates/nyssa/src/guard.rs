@@ -1,8 +1,8 @@
-//! Guards between numbers that came from a file and the machine.
+//! Checks of numbers from a file before memory is allocated by them.
 
 use crate::error::{Error, Result};
 
-/// A count or size from a file as `usize`.
+/// Converts a count or size from a file to `usize`.
 ///
 /// # Errors
 /// `LimitExceeded` when it does not fit.
@@ -11,7 +11,8 @@ pub fn to_usize(value: u64, what: &str) -> Result<usize> {
         .map_err(|_| Error::limit(format!("{what} of {value} does not fit in memory")))
 }
 
-/// A vector of `len` default elements, or an error instead of an abort when memory is short.
+/// Allocates a vector of `len` default elements. It returns an error, and does not abort, when there is not
+/// enough memory.
 ///
 /// # Errors
 /// `LimitExceeded` when the allocation fails.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Identifies a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The reader that opened it, see [`Leftovers::new_owner`].
+    /// The reader that opened the page or basket, see [`Leftovers::new_owner`].
     pub owner: u64,
     /// Number of the column or branch.
     pub column: u64,

@@ -1,33 +1,33 @@
 //! The formats of nyssa: the ROOT file container, TTree and RNTuple. They can be read, written,
 //! converted, rewritten, merged and compared.
 //!
-//! # The way of data
+//! # How data flow
 //!
 //! plan → fetch → unseal → decode → array; array → encode → seal → commit.
 //!
 //! # What is public
 //!
-//! [`open`] gives a [`Dataset`]; [`view`] makes datasets of datasets; [`convert`], [`rewrite`], [`merge`] and
-//! [`update`] make files; [`verify`], [`compare`] and [`tune`] tell what is in them. The formats themselves are
-//! in [`rootfile`], [`rntuple`], [`ttree`] and [`streamer`].
+//! [`open`] returns a [`Dataset`]; [`view`] combines datasets into others; [`convert`], [`rewrite`], [`merge`]
+//! and [`update`] write files; [`verify`], [`compare`] and [`tune`] check, compare and describe them. The
+//! formats are in [`rootfile`], [`rntuple`], [`ttree`] and [`streamer`].
 //!
-//! # The rooms
+//! # The modules
 //!
-//! A room may use the rooms below it, never one above it. `tests/architecture` reads the imports and
+//! A module may use the modules below it, never one above it. `tests/architecture` reads the imports and
 //! checks this.
 //!
 //! ```text
 //! update | merge | convert | rewrite     jobs: files to files
-//! job                                    what they share: the way through a job, the ordered pipeline
-//! tune                                   what files and columns take
+//! job                                    what jobs share: their steps, the ordered pipeline
+//! tune                                   where the bytes of files and columns are
 //! verify                                 is everything in a file sound?
 //! compare                                do two datasets hold the same values?
-//! open                                   path -> file, dataset: the one place that knows all formats
+//! open                                   path -> file, dataset: the only module that knows all formats
 //! view                                   datasets made of datasets: chain, join, rules, selection, slice
-//! rntuple::read | rntuple::write | ttree::read     (blind to each other)
+//! rntuple::read | rntuple::write | ttree::read     (they do not use each other)
 //! cut                                    the language of selections
-//! dataset                                the trait `Dataset`, and what a column is
-//! rntuple::choose                        which encoding, codec and effort, by looking at samples
+//! dataset                                the trait `Dataset`, columns, steps
+//! rntuple::choose                        choice of encodings, codecs and effort, from samples
 //! rntuple::page                          sealed page <-> elements
 //! rntuple::format                        anchor, envelope, frame, page list
 //! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets
@@ -68,7 +68,7 @@ pub mod update;
 pub mod verify;
 pub mod view;
 
-// Small helpers that the command line, the Python package and fuzz targets share. They may change at any time.
+// The command line, the Python package and fuzz targets use these small helpers. They may change at any time.
 #[doc(hidden)]
 pub mod guard;
 #[doc(hidden)]

@@ -1,6 +1,6 @@
-//! The memory that this process uses.
+//! Measures the memory that this process uses.
 
-/// Largest resident set of this process in bytes, from the kernel; `None` where it does not tell.
+/// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

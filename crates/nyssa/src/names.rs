@@ -1,9 +1,9 @@
-//! Names that are like another: what the user may have meant.
+//! Finds names that are similar to a name, to suggest what the user may have meant.
 
-/// Most names that are suggested.
+/// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// The candidates most like `name`, best first; none when nothing is close.
+/// Returns the candidates that are most similar to `name`, best first. The list is empty when none is close.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let lower = name.to_lowercase();
     let mut scored: Vec<(usize, &str)> = candidates
@@ -22,7 +22,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     scored.into_iter().take(MAX_SUGGESTIONS).map(|(_, candidate)| candidate).collect()
 }
 
-/// Longest name compared in full; more cannot be a typing error.
+/// Only this many characters of a name are compared. A longer name is no typing error.
 const MAX_COMPARED: usize = 100;
 
 /// Levenshtein distance in characters.

@@ -1,8 +1,7 @@
-//! Adding to an existing file: entries to its RNTuples, and new RNTuples.
+//! Adds entries to the RNTuples of an existing file, and adds new RNTuples.
 //!
-//! The file is changed in place. Everything new is written behind its old end; then two small changes
-//! make it part of the file (see [`RootFileWriter::update`]). A crash at any moment leaves the file as
-//! it was, or as it will be.
+//! The file is changed in place. New data is written after its old end; then two small changes make it part
+//! of the file (see [`RootFileWriter::update`]). A crash at any moment leaves the old file or the new file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,15 +16,15 @@ use crate::rntuple::write::{Existing, Options, SharedFile, TableWriter};
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
 
-/// A file that is opened for adding to it.
+/// A file that is open for an update.
 pub struct Update {
-    /// The file as it was.
+    /// The file before the update.
     old: RootFile,
     file: SharedFile,
 }
 
 impl Update {
-    /// Opens a local file, locked against others that lock it.
+    /// Opens a local file and locks it.
     ///
     /// # Errors
     /// `Io` when it cannot be written or another program writes to it; as [`RootFileWriter::update`].
@@ -36,7 +35,7 @@ impl Update {
         Self::over(old, update.into_sink(end), options)
     }
 
-    /// Goes on with `old`, which `sink` changes in place.
+    /// Starts an update of `old`; `sink` changes this file in place.
     ///
     /// # Errors
     /// As [`RootFileWriter::update`].
@@ -50,7 +49,7 @@ impl Update {
         &self.old
     }
 
-    /// The file that takes new RNTuples.
+    /// The writer, to which new RNTuples are added.
     pub fn file(&self) -> &SharedFile {
         &self.file
     }

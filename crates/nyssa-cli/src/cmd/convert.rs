@@ -9,12 +9,12 @@ use nyssa::{Error, Kind};
 use nyssa_io::Sink;
 
 use crate::app::App;
-use crate::cmd::columns;
+use crate::cmd::job_report::{self, Row};
 use crate::cmd::output_options::{ClusterArgs, OutputArgs, parse};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, closing, others, printable};
-use crate::units::{Entries, count, ratio, size};
+use crate::output::printable;
+use crate::units::{Entries, size};
 use crate::{FINE, PROBLEM};
 
 /// Convert a TTree to an RNTuple
@@ -143,8 +143,8 @@ impl ReportFile {
                 Some("--json prints the same; `./-` is a file of that name".to_owned()),
             ));
         }
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if [Path::new(input), &args.output].iter().any(|other| real(other) == real(path)) {
+        let is_same = |other: &&Path| *other == path || nyssa_io::is_same(other, path);
+        if [Path::new(input), &args.output].iter().any(is_same) {
             return Err(Failure::Usage(
                 format!("the report is to be written to {}, which has data", path.display()),
                 Some("choose another name for the report".to_owned()),
@@ -192,38 +192,17 @@ fn explain(failure: Failure) -> Failure {
     }
 }
 
-fn print(reports: &[Report], each: bool, app: &mut App<'_>) -> Result<()> {
-    for report in reports {
-        let Report { input, tree, output, ntuple, .. } = report;
-        let line = format!("{input}:{tree} -> {output}:{ntuple}");
-        writeln!(app.out, "{}\n", printable(&line))?;
-    }
-    let mut table = Columns::new(&[
-        "rntuple", ">entries", ">fields", ">baskets", ">pages", ">ratio", ">seconds", ">MB/s",
-    ]);
-    for report in reports {
-        table.row([
-            report.ntuple.clone(),
-            count(report.entries),
-            count(report.fields.len() as u64),
-            size(report.input_bytes),
-            size(report.compressed_bytes),
-            ratio(report.input_bytes, report.compressed_bytes),
-            format!("{:.2}", report.seconds),
-            format!("{:.1}", report.megabytes_per_second),
-        ]);
-    }
-    table.print(app)?;
-    for report in reports {
-        columns::print(&report.columns, each, app)?;
-    }
-    if let Some(last) = reports.last() {
-        let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
-        closing(app, bytes, last.threads, peak, last.verified)?;
-    }
+fn print<'a>(reports: &'a [Report], each: bool, app: &mut App<'_>) -> Result<()> {
+    let row = |report: &'a Report| Row {
+        source: &report.tree,
+        fields: report.fields.len(),
+        written: &report.written,
+        reencoded: &report.reencoded,
+    };
+    let rows: Vec<_> = reports.iter().map(row).collect();
+    job_report::print(&rows, (">baskets", ">pages"), each, app)?;
     reports.iter().try_for_each(|report| remarks(report, app))?;
-    // The same for all trees of the file.
-    reports.last().map_or(Ok(()), |report| others(&report.carried, &report.left_out, app))
+    job_report::others(reports.last().map(|report| &report.reencoded), app)
 }
 
 /// Branches of classes that are listed with what became of them.
@@ -252,8 +231,5 @@ fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
         let line = format!("left out {}: {}", skipped.branch, skipped.reason);
         writeln!(app.out, "{}", printable(&line))?;
     }
-    for note in &report.notes {
-        writeln!(app.out, "note: {}", printable(note))?;
-    }
-    Ok(())
+    job_report::notes(&report.written, app)
 }

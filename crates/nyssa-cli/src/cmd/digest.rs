@@ -84,15 +84,14 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
 
 /// The name and the bytes of a report; `-` is standard input.
 fn read(report: &Path) -> Result<(String, Vec<u8>)> {
-    let (name, read) = if report.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        ("standard input".to_owned(), read.map(|_| bytes))
-    } else {
-        (report.display().to_string(), std::fs::read(report))
-    };
+    if report.as_os_str() != "-" {
+        let bytes = nyssa_io::read(report).map_err(Error::from)?;
+        return Ok((report.display().to_string(), bytes));
+    }
+    let name = "standard input".to_owned();
+    let mut bytes = Vec::new();
     let failed = |error| Error::from(nyssa_io::Error::new(&name, "read", error));
-    let bytes = read.map_err(failed)?;
+    std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
     Ok((name, bytes))
 }
 

@@ -7,6 +7,7 @@ use nyssa::merge::{self, Mode, Options, Report};
 
 use crate::FINE;
 use crate::app::App;
+use crate::cmd::job_report;
 use crate::cmd::output_options::OutputArgs;
 use crate::data::{check_output, files};
 use crate::failure::Result;
@@ -87,9 +88,9 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
 }
 
 fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
-    let Report { output, ntuple, .. } = report;
-    let inputs = report.inputs.len();
-    let line = format!("{} inputs -> {output}:{ntuple}", count(inputs as u64));
+    let Report { inputs, written, .. } = report;
+    let (output, ntuple) = (&written.output, &written.ntuple);
+    let line = format!("{} inputs -> {output}:{ntuple}", count(inputs.len() as u64));
     writeln!(app.out, "{}\n", printable(&line))?;
     let mut table = Columns::new(&[
         ">entries",
@@ -103,19 +104,16 @@ fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
         ">MB/s",
     ]);
     table.row([
-        count(report.entries),
-        count(report.clusters),
+        count(written.entries),
+        count(written.clusters),
         count(report.fields),
         count(report.pages),
         count(report.shared_pages),
         size(report.page_bytes),
-        size(report.output_bytes),
-        format!("{:.2}", report.seconds),
-        format!("{:.0}", report.megabytes_per_second),
+        size(written.output_bytes),
+        format!("{:.2}", written.seconds),
+        format!("{:.0}", written.megabytes_per_second),
     ]);
     table.print(app)?;
-    for note in &report.notes {
-        writeln!(app.out, "note: {}", printable(note))?;
-    }
-    Ok(())
+    job_report::notes(written, app)
 }

@@ -7,6 +7,7 @@ pub mod diff;
 pub mod digest;
 mod field_options;
 pub mod inspect;
+mod job_report;
 pub mod ls;
 pub mod merge;
 mod output_options;

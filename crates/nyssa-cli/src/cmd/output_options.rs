@@ -89,3 +89,25 @@ pub fn parse<T: std::str::FromStr<Err = nyssa::Error>>(
 ) -> std::result::Result<T, String> {
     text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Job {
+        #[command(flatten)]
+        output: OutputArgs,
+        #[command(flatten)]
+        clusters: ClusterArgs,
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_core() {
+        let Job { output, clusters } = Job::parse_from(["job"]);
+        let options = output.options(clusters.cluster_size).unwrap();
+        assert_eq!(format!("{options:?}"), format!("{:?}", OutputOptions::default()));
+    }
+}

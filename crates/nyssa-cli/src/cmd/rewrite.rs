@@ -11,12 +11,12 @@ use nyssa::rntuple::read::Reader;
 
 use crate::FINE;
 use crate::app::App;
-use crate::cmd::columns;
+use crate::cmd::job_report::{self, Row};
 use crate::cmd::output_options::{ClusterArgs, OutputArgs};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, closing, names, others, printable};
-use crate::units::{Entries, count, ratio, size};
+use crate::output::names;
+use crate::units::Entries;
 
 /// Decode an RNTuple and write it again
 ///
@@ -118,52 +118,18 @@ fn explain(failure: Failure) -> Failure {
     }
 }
 
-fn print(reports: &[Report], each: bool, app: &mut App<'_>) -> Result<()> {
+fn print<'a>(reports: &'a [Report], each: bool, app: &mut App<'_>) -> Result<()> {
+    let row = |report: &'a Report| Row {
+        source: &report.source,
+        fields: report.fields.len(),
+        written: &report.written,
+        reencoded: &report.reencoded,
+    };
+    let rows: Vec<_> = reports.iter().map(row).collect();
+    job_report::print(&rows, (">before", ">after"), each, app)?;
     for report in reports {
-        let Report { input, source, output, ntuple, .. } = report;
-        let line = format!("{input}:{source} -> {output}:{ntuple}");
-        writeln!(app.out, "{}\n", printable(&line))?;
+        names("left out", "field", &report.dropped, app)?;
+        job_report::notes(&report.written, app)?;
     }
-    let mut table = Columns::new(&[
-        "rntuple",
-        ">entries",
-        ">fields",
-        ">clusters",
-        ">before",
-        ">after",
-        ">ratio",
-        ">seconds",
-        ">MB/s",
-    ]);
-    for report in reports {
-        table.row([
-            report.ntuple.clone(),
-            count(report.entries),
-            count(report.fields.len() as u64),
-            count(report.clusters),
-            size(report.input_bytes),
-            size(report.compressed_bytes),
-            ratio(report.input_bytes, report.compressed_bytes),
-            format!("{:.2}", report.seconds),
-            format!("{:.1}", report.megabytes_per_second),
-        ]);
-    }
-    table.print(app)?;
-    for report in reports {
-        columns::print(&report.columns, each, app)?;
-    }
-    if let Some(last) = reports.last() {
-        let (bytes, peak) = (last.output_bytes, last.peak_memory_bytes);
-        closing(app, bytes, last.threads, peak, last.verified)?;
-    }
-    reports.iter().try_for_each(|report| remarks(report, app))?;
-    reports.last().map_or(Ok(()), |report| others(&report.carried, &report.left_out, app))
-}
-
-fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
-    names("left out", "field", &report.dropped, app)?;
-    for note in &report.notes {
-        writeln!(app.out, "note: {}", printable(note))?;
-    }
-    Ok(())
+    job_report::others(reports.last().map(|report| &report.reencoded), app)
 }

@@ -11,7 +11,7 @@ use super::location::{Location, shown};
 use super::options::HttpOptions;
 use super::resource::Address;
 use super::source::HttpSource;
-use crate::door::scheme;
+use crate::location::scheme;
 use crate::token::{BearerToken, bearer_token};
 use crate::{Error, Result, Source};
 

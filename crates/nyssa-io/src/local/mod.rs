@@ -1,6 +1,7 @@
 //! Files on a local disk.
 
 mod buffers;
+mod folder;
 mod lock;
 mod partial;
 mod position;
@@ -10,6 +11,7 @@ mod spill;
 mod staging;
 mod update;
 
+pub use folder::{kind, list};
 pub use sink::LocalSink;
 pub use source::LocalSource;
 pub use spill::Spill;

@@ -9,6 +9,6 @@ mod web;
 
 pub use conformance::{check_closed, check_source, content};
 pub use served::serve;
-pub(crate) use served::{SCHEME, served};
+pub(crate) use served::{SCHEME, kind, list, served};
 pub use slow::{Observed, SlowSource};
 pub use web::{WebAnswer, WebRequest, WebServer};

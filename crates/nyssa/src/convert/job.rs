@@ -9,13 +9,15 @@ use super::report::Report;
 use super::tree::Tree;
 use super::work::Stop;
 use crate::Context;
-use crate::error::{Error, Kind, Result, ResultExt};
+use crate::dataset::Format;
+use crate::error::{Error, Kind, Result};
 use crate::job::others::Others;
 use crate::job::output::Output;
+use crate::job::report;
 use crate::job::run::{self, Job};
-use crate::open::TREE_CLASSES;
+use crate::open;
 use crate::rewrite;
-use crate::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
+use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree::{Reader, Relations};
 
 /// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple of the same
@@ -51,12 +53,7 @@ pub fn convert_all(
             "one name does not do for all trees of a file: each keeps its path",
         ));
     }
-    let keys = crate::open::datasets(input)?;
-    let trees = keys.into_iter().filter(|key| TREE_CLASSES.contains(&key.class.as_str()));
-    let paths: Vec<_> = trees.map(|key| format!("{};{}", key.path, key.cycle)).collect();
-    if paths.is_empty() {
-        return Err(Error::not_found("the file has no TTree")).in_file(input.name());
-    }
+    let paths = open::paths_of(input, Format::TTree)?;
     convert_paths(input, &paths, output, options, context)
 }
 
@@ -153,13 +150,7 @@ fn attempt(
     };
     let mut done = conversion.done;
     for report in &mut done {
-        if input.was_recovered() {
-            report.notes.push(NOT_CLOSED.to_owned());
-        }
-        report.output_bytes = finished.bytes;
-        report.peak_memory_bytes = finished.peak_memory_bytes;
-        report.carried.clone_from(&finished.others.carried);
-        report.left_out = finished.others.left_out();
+        report::finish((&mut report.written, &mut report.reencoded), input, &finished);
     }
     Ok(Some(done))
 }

@@ -2,65 +2,31 @@
 
 use serde::Serialize;
 
-use crate::rntuple::write::ColumnReport;
+use crate::job::{Reencoded, Written};
 
 /// Report of one conversion.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Input file.
-    pub input: String,
-    /// Path of the tree in it.
+    /// The output.
+    #[serde(flatten)]
+    pub written: Written,
+    /// The input, and how its data are stored now.
+    #[serde(flatten)]
+    pub reencoded: Reencoded,
+    /// Path of the tree in the input file.
     pub tree: String,
-    /// Output file.
-    pub output: String,
-    /// Path of the RNTuple in it.
-    pub ntuple: String,
     /// The first entry of the tree that was converted.
     pub first_entry: u64,
-    /// Entries converted.
-    pub entries: u64,
-    /// Clusters written.
-    pub clusters: u64,
-    /// Compressed bytes of the baskets read.
-    pub input_bytes: u64,
-    /// Bytes of the output file.
-    pub output_bytes: u64,
-    /// Bytes of the pages before compression.
-    pub uncompressed_bytes: u64,
-    /// Bytes of the pages after compression.
-    pub compressed_bytes: u64,
-    /// Wall-clock seconds of converting, without verification.
-    pub seconds: f64,
-    /// Input megabytes (10⁶ bytes) per second.
-    pub megabytes_per_second: f64,
-    /// Worker threads.
-    pub threads: usize,
-    /// Largest resident set of the process so far in bytes, where the system tells.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub peak_memory_bytes: Option<u64>,
-    /// Every value was read back from both files and is the same.
-    pub verified: bool,
-    /// Wall-clock seconds of verification.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verify_seconds: Option<f64>,
-    /// What the digests of the fields are, [`crate::compare::digest::HASH`].
+    /// How the digests of the fields are computed: [`crate::compare::digest::HASH`].
     pub digest_hash: String,
-    /// Converted branches in the tree's order.
+    /// Converted branches, in the order of the tree.
     pub fields: Vec<FieldReport>,
-    /// How the columns of the output are stored, and why, in order of their ids.
-    pub columns: Vec<ColumnReport>,
-    /// Branches of classes that became streamer fields, or might have.
+    /// Branches that were stored as streamer fields, or could have been.
     pub streamer_fields: Vec<StreamerFieldReport>,
     /// Branches whose field has another name.
     pub renamed: Vec<Renamed>,
-    /// Branches left out, with reasons.
+    /// Branches that were left out, and why.
     pub skipped: Vec<Skipped>,
-    /// Other objects of the file that were carried over: path, cycle and class.
-    pub carried: Vec<String>,
-    /// Other objects of the file that are not in the output, and why.
-    pub left_out: Vec<String>,
-    /// What else is worth knowing about the mapping.
-    pub notes: Vec<String>,
 }
 
 /// One converted branch.

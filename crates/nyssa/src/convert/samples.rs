@@ -15,7 +15,7 @@ use super::streamer::StreamerBranches;
 use crate::Context;
 use crate::error::Result;
 use crate::rntuple::choose::{Chooser, Chosen, Goal, sample};
-use crate::rntuple::schema::{ColumnId, FieldId, Schema, Structure};
+use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 use crate::rntuple::write::choosing::{apply, choose_field, choose_field_at_once, unseen};
 use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::Reader;
@@ -50,15 +50,12 @@ impl Samples<'_> {
             match (self.sample(unit, chooser.goal())?, chooser.goal()) {
                 // The columns of a branch are alike, and it takes less time to look at them together.
                 (Some(values), Goal::Time) => {
-                    let all =
-                        choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)?;
-                    let own = columns(known, unit.field);
-                    Ok(all.into_iter().filter(|(id, _)| own.contains(id)).collect())
+                    choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
                 }
                 (Some(values), Goal::Size) => {
                     choose_field(chooser, known, unit.field, &values, sealed, scratch)
                 }
-                (None, Goal::Time) => Ok(unseen(chooser, known, &columns(known, unit.field))),
+                (None, Goal::Time) => Ok(unseen(chooser, known, &columns(known, unit))),
                 // They keep ROOT's own way.
                 (None, Goal::Size) => Ok(Vec::new()),
             }
@@ -95,12 +92,18 @@ impl Samples<'_> {
     }
 }
 
-/// The physical columns of a field and everything below it. The members of an untyped collection are left
-/// out: each is a unit of its own, or keeps the level of the options.
-fn columns(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
+/// The physical columns that a unit fills: those of its field and of everything below it. The members of the
+/// collection of a counter are units of their own.
+fn columns(schema: &Schema, unit: &OutputField) -> Vec<ColumnId> {
+    match unit.source {
+        Source::Offsets(_) => schema.field(unit.field).columns.clone(),
+        Source::Branch(_) | Source::Items(_) | Source::Streamed(_) => below(schema, unit.field),
+    }
+}
+
+/// The physical columns of a field and of everything below it.
+fn below(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
     let field = schema.field(field);
-    let below = field.children.iter().flat_map(|&child| columns(schema, child));
-    let record = field.type_name.is_empty() && field.structure == Structure::Collection;
-    let below: Vec<_> = if record { Vec::new() } else { below.collect() };
-    field.columns.iter().copied().chain(below).collect()
+    let children = field.children.iter().flat_map(|&child| below(schema, child));
+    field.columns.iter().copied().chain(children).collect()
 }

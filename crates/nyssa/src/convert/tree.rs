@@ -23,6 +23,7 @@ use crate::compare::digest;
 use crate::dataset::{Dataset, Filter, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::output::Output;
+use crate::job::{self, Reencoded, report};
 use crate::rntuple::choose::Chooser;
 use crate::rntuple::read;
 use crate::rntuple::write::loss::{check_exact, losses};
@@ -223,29 +224,17 @@ impl<'a> Tree<'a> {
             write::column_report::reports(units.schema, &settings, &chosen, &written.column_bytes);
         self.map.notes.extend(written.notes.iter().cloned());
         let totals = writer.finish()?;
-        let seconds = start.elapsed().as_secs_f64();
+        let (file, work) = (self.reader.file(), (input_bytes, start));
         Ok(Report {
-            input: self.reader.file().to_owned(),
+            written: job::Written::new(output.name(), name, &totals, work, self.map.notes.clone()),
+            reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
             tree: self.reader.name().to_owned(),
-            output: output.name().to_owned(),
-            ntuple: name,
             first_entry: self.entries.start,
-            entries: totals.entries,
-            clusters: totals.clusters,
-            input_bytes,
-            uncompressed_bytes: totals.uncompressed_bytes,
-            compressed_bytes: totals.compressed_bytes,
-            seconds,
-            megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
-            threads: self.context.threads(),
             digest_hash: digest::HASH.to_owned(),
             fields: self.field_reports(&written, digests.fields(&units, &self.map.fields)),
-            columns,
             streamer_fields: self.streamed_branches.reports.clone(),
             renamed: self.map.renamed.clone(),
             skipped: self.map.skipped.clone(),
-            notes: self.map.notes.clone(),
-            ..Report::default()
         })
     }
 
@@ -325,8 +314,7 @@ impl<'a> Tree<'a> {
             .require_equal("the tree", "the RNTuple")
             .in_file(self.reader.file())
             .in_object(self.reader.name())?;
-        report.verified = true;
-        report.verify_seconds = Some(start.elapsed().as_secs_f64());
+        report::verified((&mut report.written, &mut report.reencoded), start);
         Ok(())
     }
 }

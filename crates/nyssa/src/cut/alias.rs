@@ -5,7 +5,7 @@ use super::{Checked, Cut, Fault, parse};
 use crate::dataset::ColumnInfo;
 use crate::error::Result;
 
-/// Most parts of a cut with all aliases in it: the depth of the tree is bounded by them.
+/// Largest number of expressions in a cut, with those of all aliases.
 const MAX_PARTS: usize = 2000;
 
 /// Replaces names by what they stand for.
@@ -32,7 +32,7 @@ impl Cut {
         let Self { text, mut expression, .. } = self;
         let parts = expression.parts();
         let mut aliases = Aliases { columns, formulas, open: Vec::new(), parts };
-        aliases.replace(&mut expression).map_err(|fault| fault.show(&text))?;
+        aliases.replace(&mut expression, 1).map_err(|fault| fault.show(&text))?;
         let mut fields = Vec::new();
         expression.fields(&mut fields);
         Ok(Self { text, expression, fields })
@@ -40,7 +40,8 @@ impl Cut {
 }
 
 impl Aliases<'_> {
-    fn replace(&mut self, expression: &mut Expression) -> Checked<()> {
+    /// Replaces the aliases in an expression, which is at this depth of the tree.
+    fn replace(&mut self, expression: &mut Expression, depth: usize) -> Checked<()> {
         let at = expression.at;
         if let Kind::Field(path) = &mut expression.kind {
             if self.is_column(&path[..1.min(path.len())]) {
@@ -52,10 +53,11 @@ impl Aliases<'_> {
                 return Ok(());
             }
             let path = std::mem::take(path);
-            expression.kind = self.formula(at, path)?;
+            expression.kind = self.formula(at, path, depth)?;
             return Ok(());
         }
-        expression.children_mut().into_iter().try_for_each(|child| self.replace(child))
+        let mut children = expression.children_mut().into_iter();
+        children.try_for_each(|child| self.replace(child, depth + 1))
     }
 
     fn is_column(&self, path: &[String]) -> bool {
@@ -64,7 +66,7 @@ impl Aliases<'_> {
     }
 
     /// What a path stands for: itself, where its beginning is no alias.
-    fn formula(&mut self, at: usize, path: Vec<String>) -> Checked<Kind> {
+    fn formula(&mut self, at: usize, path: Vec<String>, depth: usize) -> Checked<Kind> {
         let found = path.split_first().and_then(|(name, members)| {
             let (_, formula) = self.formulas.iter().find(|(alias, _)| alias == name)?;
             Some((name.clone(), members.to_vec(), formula))
@@ -84,12 +86,15 @@ impl Aliases<'_> {
         if self.parts > MAX_PARTS {
             return Err(wrong("with it the cut has too many parts"));
         }
+        if depth + inner.depth() > parse::MAX_DEPTH {
+            return Err(wrong("with it the cut is nested too deeply"));
+        }
         if !members.is_empty() {
             let path = parse::path(&mut inner).ok_or_else(|| wrong("only fields have members"))?;
             path.extend(members);
         }
         self.open.push(name.clone());
-        self.replace(&mut inner).map_err(|fault| Fault { at, error: fault.error })?;
+        self.replace(&mut inner, depth + 1).map_err(|fault| Fault { at, error: fault.error })?;
         self.open.pop();
         Ok(Kind::Alias(name, Box::new(inner)))
     }

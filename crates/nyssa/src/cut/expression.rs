@@ -21,14 +21,24 @@ pub(super) enum Kind {
     Bool(bool),
     /// A field and members below it.
     Field(Vec<String>),
-    /// An item of a list.
-    Item(Box<Expression>, Box<Expression>),
+    /// An item of a list; several indices take an item of an item.
+    Item(Box<Expression>, Vec<Expression>),
     Negate(Box<Expression>),
     Not(Box<Expression>),
-    Binary(Operator, Box<Expression>, Box<Expression>),
+    /// Operators that are applied one after the other, from left to right. The tree of a long chain of
+    /// operators is flat, so that its depth does not grow with its length.
+    Chain(Box<Expression>, Vec<Link>),
     Call(Function, Box<Expression>),
     /// What an alias stands for; places in it are those of its formula.
     Alias(String, Box<Expression>),
+}
+
+/// An operator of a chain, the byte at which it starts, and its right side.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Link {
+    pub at: usize,
+    pub operator: Operator,
+    pub right: Expression,
 }
 
 impl Expression {
@@ -39,7 +49,10 @@ impl Expression {
             | Kind::Not(inner)
             | Kind::Call(_, inner)
             | Kind::Alias(_, inner) => vec![inner],
-            Kind::Item(left, right) | Kind::Binary(_, left, right) => vec![left, right],
+            Kind::Item(list, indices) => std::iter::once(&**list).chain(indices).collect(),
+            Kind::Chain(first, links) => {
+                std::iter::once(&**first).chain(links.iter().map(|link| &link.right)).collect()
+            }
         }
     }
 
@@ -50,13 +63,22 @@ impl Expression {
             | Kind::Not(inner)
             | Kind::Call(_, inner)
             | Kind::Alias(_, inner) => vec![inner],
-            Kind::Item(left, right) | Kind::Binary(_, left, right) => vec![left, right],
+            Kind::Item(list, indices) => std::iter::once(&mut **list).chain(indices).collect(),
+            Kind::Chain(first, links) => {
+                let rights = links.iter_mut().map(|link| &mut link.right);
+                std::iter::once(&mut **first).chain(rights).collect()
+            }
         }
     }
 
     /// Number of expressions in it, itself included.
     pub fn parts(&self) -> usize {
         self.children().into_iter().map(Self::parts).sum::<usize>() + 1
+    }
+
+    /// Number of expressions within each other, itself included.
+    pub fn depth(&self) -> usize {
+        self.children().into_iter().map(Self::depth).max().unwrap_or(0) + 1
     }
 
     /// Adds the top-level fields, each once.
@@ -87,19 +109,10 @@ impl Expression {
             Kind::Integer(value) => Ok(Value::constant(Data::Integer(vec![*value]))),
             Kind::Real(value) => Ok(Value::constant(Data::Real(vec![*value]))),
             Kind::Bool(value) => Ok(Value::constant(Data::Bool(vec![*value]))),
-            Kind::Field(path) => {
-                let field = path.split_first().and_then(|(name, members)| {
-                    let index = names.iter().position(|other| other == name)?;
-                    Some((arrays.get(index)?, members))
-                });
-                let (array, members) =
-                    field.ok_or_else(|| fault("a field was not read".to_owned()))?;
-                load::load(array, members).map_err(|error| Fault { at: self.at, error })
-            }
-            Kind::Item(list, index) => {
-                let (list, at) = (of(list)?, of(index)?);
-                list.item(&at).map_err(|message| Fault::new(index.at, message))
-            }
+            Kind::Field(path) => self.field(path, names, arrays),
+            Kind::Item(list, indices) => indices.iter().try_fold(of(list)?, |list, index| {
+                list.item(&of(index)?).map_err(|message| Fault::new(index.at, message))
+            }),
             Kind::Negate(inner) => negate(of(inner)?).map_err(fault),
             Kind::Not(inner) => not(of(inner)?).map_err(fault),
             Kind::Alias(name, inner) => of(inner).map_err(|inner| {
@@ -107,9 +120,20 @@ impl Expression {
                 Fault { at: self.at, error: inner.error.map_message(named) }
             }),
             Kind::Call(function, inner) => function.apply(of(inner)?).map_err(fault),
-            Kind::Binary(operator, left, right) => {
-                binary(*operator, of(left)?, of(right)?).map_err(fault)
-            }
+            Kind::Chain(first, links) => links.iter().try_fold(of(first)?, |left, link| {
+                let right = of(&link.right)?;
+                binary(link.operator, left, right).map_err(|text| Fault::new(link.at, text))
+            }),
         }
+    }
+
+    /// The value of a field, or of a member below it.
+    fn field(&self, path: &[String], names: &[String], arrays: &[ArrayRef]) -> Checked<Value> {
+        let field = path.split_first().and_then(|(name, members)| {
+            let index = names.iter().position(|other| other == name)?;
+            Some((arrays.get(index)?, members))
+        });
+        let (array, members) = field.ok_or_else(|| Fault::new(self.at, "a field was not read"))?;
+        load::load(array, members).map_err(|error| Fault { at: self.at, error })
     }
 }

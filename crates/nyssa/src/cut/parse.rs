@@ -1,19 +1,22 @@
 //! Tokens → tree, by recursive descent; weakest first: `||`, `&&`, `not`, comparison, `+ -`, `* / %`,
 //! `- !`, items and members.
 
-use super::expression::{Expression, Kind};
+use super::expression::{Expression, Kind, Link};
 use super::functions::Function;
 use super::operators::Operator;
 use super::token::{self, Kind as Word, Token};
 use super::{Checked, Fault};
 use crate::error::Error;
 
-/// Deepest nesting of brackets and signs.
-const MAX_DEPTH: usize = 100;
-/// Most tokens: the tree of a chain of operators is as deep as it is long.
+/// Largest number of brackets and signs within each other.
+const MAX_NESTING: usize = 100;
+/// Largest number of expressions within each other. Functions that follow a tree call themselves for each
+/// level: this many calls fit on the stack of any thread, in a build without optimisation too.
+pub(super) const MAX_DEPTH: usize = 200;
+/// Largest number of tokens.
 const MAX_TOKENS: usize = 2000;
 
-/// The tree of a cut.
+/// Parses the text of a cut.
 pub(super) fn parse(text: &str) -> Checked<Expression> {
     let tokens = token::tokens(text)?;
     if tokens.len() > MAX_TOKENS {
@@ -25,10 +28,13 @@ pub(super) fn parse(text: &str) -> Checked<Expression> {
     }
     let expression = parser.or()?;
     match &parser.peek().kind {
+        Word::End if expression.depth() > MAX_DEPTH => Err(Fault::new(0, TOO_DEEP)),
         Word::End => Ok(expression),
         other => Err(parser.unexpected(&format!("{} was not expected here", shown(other)))),
     }
 }
+
+const TOO_DEEP: &str = "the cut is nested too deeply";
 
 struct Parser {
     tokens: Vec<Token>,
@@ -67,8 +73,8 @@ impl Parser {
     }
 
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
-        if self.depth >= MAX_DEPTH {
-            return Err(self.unexpected("the cut is nested too deeply"));
+        if self.depth >= MAX_NESTING {
+            return Err(self.unexpected(TOO_DEEP));
         }
         self.depth += 1;
         let parsed = parse(self);
@@ -152,8 +158,13 @@ impl Parser {
             if sign == "[" {
                 let index = self.or()?;
                 self.expect("]", at)?;
-                let kind = Kind::Item(Box::new(inner), Box::new(index));
-                inner = Expression { at, kind };
+                match &mut inner.kind {
+                    Kind::Item(_, indices) => indices.push(index),
+                    _ => {
+                        let kind = Kind::Item(Box::new(inner), vec![index]);
+                        inner = Expression { at, kind };
+                    }
+                }
                 continue;
             }
             let name = self.name()?;
@@ -249,8 +260,17 @@ pub(super) fn path(expression: &mut Expression) -> Option<&mut Vec<String>> {
     }
 }
 
+/// Applies an operator to what is left of it, which is complete, and what is right of it.
 fn joined(at: usize, operator: Operator, left: Expression, right: Expression) -> Expression {
-    Expression { at, kind: Kind::Binary(operator, Box::new(left), Box::new(right)) }
+    let link = Link { at, operator, right };
+    let kind = match left.kind {
+        Kind::Chain(first, mut links) => {
+            links.push(link);
+            Kind::Chain(first, links)
+        }
+        _ => Kind::Chain(Box::new(left), vec![link]),
+    };
+    Expression { at, kind }
 }
 
 fn shown(kind: &Word) -> String {

@@ -175,12 +175,40 @@ fn faults_have_a_place() {
 
 #[test]
 fn depth_and_length_have_limits() {
-    for text in ["(".repeat(5000), "-".repeat(500) + "n > 0", "not ".repeat(500) + "flag"] {
+    for (text, message) in [
+        ("(".repeat(5000), "a cut has at most 2000 words and signs"),
+        ("-".repeat(500) + "n > 0", "the cut is nested too deeply"),
+        ("not ".repeat(500) + "flag", "the cut is nested too deeply"),
+        ("1 + 2 * -(".repeat(60) + "n" + &")".repeat(60), "the cut is nested too deeply"),
+    ] {
         let error = run(&text).unwrap_err().to_string();
-        assert!(error.contains("nested too deeply") || error.contains("at most"), "{error}");
+        assert!(error.contains(message), "{error}");
     }
     let long = vec!["flag"; 900].join(" && ");
     assert_eq!(run(&long).unwrap(), [true, false, true]);
+    let items = format!("n{} > 0", "[0]".repeat(600));
+    assert!(run(&items).unwrap_err().to_string().contains("only lists have items"));
+}
+
+#[test]
+fn the_deepest_cut_fits_on_a_small_stack() {
+    let deep = |levels: usize| {
+        let text = "1 + 2 * -(".repeat(levels) + "n" + &")".repeat(levels) + " > 0";
+        let aliases: Vec<_> = (0..levels)
+            .map(|level| (format!("a{level}"), format!("-a{}", level + 1)))
+            .chain([(format!("a{levels}"), "n".to_owned())])
+            .collect();
+        let aliases: Vec<_> = aliases.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        (run(&text).map_err(|error| error.to_string()), with_aliases("a0 != 0", &aliases))
+    };
+    let thread = std::thread::Builder::new().stack_size(1 << 20);
+    let thread = thread.spawn(move || (deep(49), deep(98), deep(1900))).unwrap();
+    let (within, aliases, beyond) = thread.join().unwrap();
+    assert_eq!(within.0.unwrap().len(), 3);
+    assert_eq!(within.1.unwrap(), aliases.1.unwrap());
+    assert!(aliases.0.unwrap_err().contains("nested too deeply"));
+    assert!(beyond.0.unwrap_err().contains("at most 2000 words"));
+    assert!(beyond.1.unwrap_err().contains("with it the cut is nested too deeply"));
 }
 
 #[test]

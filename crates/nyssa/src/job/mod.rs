@@ -13,6 +13,8 @@ pub(crate) mod options;
 pub(crate) mod others;
 pub(crate) mod output;
 pub(crate) mod pipeline;
+pub(crate) mod report;
 pub(crate) mod run;
 
 pub use options::{DEFAULT_MEMORY, OutputOptions};
+pub use report::{Reencoded, Written};

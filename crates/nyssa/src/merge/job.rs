@@ -13,6 +13,7 @@ use super::zeros::Zeros;
 use super::{attributes, verify};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
+use crate::job::Written;
 use crate::job::others::Others;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
@@ -57,27 +58,20 @@ pub fn merge(
             .map(|object| format!("left out {} {}: {}", object.class, object.path, object.reason)),
     );
     notes.extend(finished.others.left.iter().map(|object| format!("left out {object}")));
-    let survey_bytes = survey.bytes();
-    let seconds = start.elapsed().as_secs_f64();
+    let (output, work) = (output.display().to_string(), (survey.bytes(), start));
+    let mut written = Written::new(&output, name, &done.totals, work, notes);
+    written.verified = options.output.verify;
+    written.finish(&finished);
     Ok(Report {
         inputs: survey.inputs.into_iter().map(|input| input.report).collect(),
-        output: output.display().to_string(),
-        ntuple: name,
+        written,
         mode: options.mode.name().to_owned(),
-        entries: done.totals.entries,
-        clusters: done.totals.clusters,
         fields,
         pages: done.pages,
         shared_pages: done.shared,
         page_bytes: done.bytes,
-        output_bytes: finished.bytes,
-        seconds,
-        megabytes_per_second: survey_bytes as f64 / 1e6 / seconds.max(1e-9),
         reclustered: options.recluster,
         checksums_verified: options.verify_checksums,
-        verified: options.output.verify,
-        peak_memory_bytes: finished.peak_memory_bytes,
-        notes,
     })
 }
 

@@ -1,49 +1,58 @@
 //! The files that an argument names: one, those of a list, of a folder, or that match a glob.
 
-use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
+use nyssa_io::{Entry, EntryKind};
 
-use super::split_path;
+use super::path::{path_start, split_path};
 use crate::error::{Error, Result};
 
 /// Folders in folders that `**` looks into, at most.
 const MAX_DEPTH: usize = 32;
 
 /// `FILE`, `FILE:PATH`, `@LIST` (a file with one of these on each line), `FOLDER` (its files
-/// `*.root`), or a glob such as `run*/[ab].root`, as arguments that each name one file. Files of folders
-/// and globs come in the order of their names; a path inside the file stays with each.
+/// `*.root`), or a glob such as `run*/[ab].root`, as arguments that each name one file. Files are paths or
+/// URLs. Files of folders and globs come in the order of their names; a path inside the file stays with
+/// each. As in a shell, names that begin with a dot match only a pattern that does.
 ///
 /// # Errors
-/// `NotFound` for a list that cannot be read and a glob or folder without files; `InvalidArgument` for
-/// a glob that does not parse, and where a file has a name that is not UTF-8; `Io` where a folder cannot be
-/// read: none is left out.
+/// Those of [`matching_files`], and `NotFound` for a glob or folder without files.
 pub fn files(argument: &str) -> Result<Vec<String>> {
-    let Some(list) = argument.strip_prefix('@') else { return one(argument) };
-    let text = fs::read_to_string(list)
-        .map_err(|error| Error::not_found(format!("cannot read the list {list}: {error}")))?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let found = lines.map(one).collect::<Result<Vec<_>>>()?.concat();
-    if found.is_empty() {
-        return Err(Error::invalid_argument(format!("the list {list} names no files")));
-    }
-    Ok(found)
+    expand(argument, false)
 }
 
-fn one(argument: &str) -> Result<Vec<String>> {
-    let (path, object) = split_path(argument);
-    let pattern = if Path::new(path).is_dir() {
-        format!("{}/*.root", path.trim_end_matches('/'))
-    } else if path.contains(['*', '?', '[', '{']) && !Path::new(path).exists() {
-        path.to_owned()
-    } else {
-        return Ok(vec![argument.to_owned()]);
+/// As [`files`], but a glob or folder without files names none.
+///
+/// # Errors
+/// `NotFound` for a list that cannot be read; `InvalidArgument` for a list that names nothing, a glob that
+/// does not parse, and where a file has a name that is not UTF-8; `Io` where a folder cannot be read: none is
+/// left out; `Unsupported` for a URL whose folders cannot be listed.
+pub fn matching_files(argument: &str) -> Result<Vec<String>> {
+    expand(argument, true)
+}
+
+fn expand(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
+    let Some(list) = argument.strip_prefix('@') else { return one(argument, may_be_none) };
+    let failed = |why: &dyn std::fmt::Display| {
+        Error::not_found(format!("cannot read the list {list}: {why}"))
     };
-    let found = matching(&pattern)?;
-    if found.is_empty() {
-        return Err(nothing_matches(&pattern));
+    let bytes = nyssa_io::read(list).map_err(|error| failed(&error.source))?;
+    let text = String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8"))?;
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    if lines.peek().is_none() {
+        return Err(Error::invalid_argument(format!("the list {list} names no files")));
+    }
+    Ok(lines.map(|line| one(line, may_be_none)).collect::<Result<Vec<_>>>()?.concat())
+}
+
+fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
+    let (path, object) = split_path(argument);
+    let Some(pattern) = Pattern::of(path) else { return Ok(vec![argument.to_owned()]) };
+    let found = pattern.files()?;
+    if found.is_empty() && !may_be_none {
+        return Err(pattern.nothing_matches());
     }
     let name = |file: String| match object {
         Some(object) => format!("{file}:{object}"),
@@ -52,64 +61,147 @@ fn one(argument: &str) -> Result<Vec<String>> {
     Ok(found.into_iter().map(name).collect())
 }
 
-/// No file matches a glob; suggests files beside it whose names are like it.
-fn nothing_matches(pattern: &str) -> Error {
-    let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let names: Vec<_> = names.filter(|name| name.ends_with(".root")).collect();
-    let error = Error::not_found(format!("no file matches {pattern}"));
-    error.suggest(name, names.iter().map(String::as_str))
+/// Several files: those below a folder whose names, counted from it, match a glob.
+struct Pattern<'a> {
+    /// The folder, as it stands before the names.
+    folder: String,
+    glob: String,
+    /// What stands behind the path of a URL, from `?` on.
+    query: &'a str,
 }
 
-fn matching(pattern: &str) -> Result<Vec<String>> {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| {
-        Error::invalid_argument(format!("{pattern:?} is not a glob: {}", error.kind()))
-    })?;
-    let parts = pattern.split('/').collect::<Vec<_>>();
-    let plain = parts.iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
-    let depth = if pattern.contains("**") { MAX_DEPTH } else { parts.len() - plain };
-    let mut folder = PathBuf::from(parts[..plain].join("/"));
-    if pattern.starts_with('/') {
-        folder = Path::new("/").join(folder);
-    }
-    let mut found = Vec::new();
-    walk(&folder, depth, &glob.compile_matcher(), &mut found)?;
-    found.sort();
-    Ok(found)
-}
-
-/// Folders that are not there have no files; of others nothing is left out.
-fn walk(folder: &Path, depth: usize, glob: &GlobMatcher, found: &mut Vec<String>) -> Result<()> {
-    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let failed = |error| {
-        Error::from(nyssa_io::Error::new(place.display().to_string(), "list the folder", error))
-    };
-    let entries = match fs::read_dir(place) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(());
+impl<'a> Pattern<'a> {
+    /// What a path or URL names, if that is several files.
+    fn of(location: &'a str) -> Option<Self> {
+        let start = path_start(location);
+        // In a URL `?` begins the query.
+        let end = match nyssa_io::is_url(location) {
+            true => location[start..].find('?').map_or(location.len(), |at| start + at),
+            false => location.len(),
+        };
+        let (path, query) = location.split_at(end);
+        if is_folder(location, path) {
+            let folder = format!("{}/", path.trim_end_matches('/'));
+            return Some(Self { folder, glob: "*.root".to_owned(), query });
         }
-        other => other.map_err(failed)?,
-    };
-    for entry in entries {
-        let path = folder.join(entry.map_err(failed)?.file_name());
-        if path.is_dir() {
-            if depth > 1 {
-                walk(&path, depth - 1, glob, found)?;
+        let wildcard = path[start..].find(['*', '?', '[', '{'])?;
+        if nyssa_io::exists(location) {
+            return None;
+        }
+        let folder_end = path[..start + wildcard].rfind('/').map_or(0, |slash| slash + 1);
+        let (folder, glob) = path.split_at(folder_end.max(start));
+        Some(Self { folder: folder.to_owned(), glob: glob.to_owned(), query })
+    }
+
+    /// The files, in the order of their names.
+    fn files(&self) -> Result<Vec<String>> {
+        let glob = GlobBuilder::new(&self.glob).literal_separator(true).build();
+        let glob = glob.map_err(|error| {
+            Error::invalid_argument(format!("{:?} is not a glob: {}", self.whole(), error.kind()))
+        })?;
+        let parts = || self.glob.split('/');
+        let depth = if self.glob.contains("**") { MAX_DEPTH } else { parts().count() };
+        let hidden = parts().any(|part| part.starts_with('.'));
+        let walk = Walk { pattern: self, glob: glob.compile_matcher(), hidden };
+        let mut found = Vec::new();
+        walk.folder("", depth, &mut found)?;
+        found.sort();
+        Ok(found)
+    }
+
+    /// The pattern as it was given.
+    fn whole(&self) -> String {
+        format!("{}{}", self.folder, self.glob)
+    }
+
+    /// Lists the folder `below` the one of the pattern.
+    fn list(&self, below: &str) -> Result<Vec<Entry>> {
+        let folder = format!("{}{below}", self.folder);
+        let start = path_start(&folder);
+        let place = match folder.strip_suffix('/') {
+            Some(place) if place.len() > start => place,
+            None if folder.len() == start => &format!("{folder}."),
+            _ => &folder,
+        };
+        match nyssa_io::list(format!("{place}{}", self.query)) {
+            // Folders that are not there have no files; of others nothing is left out.
+            Err(error)
+                if matches!(
+                    error.source.kind(),
+                    ErrorKind::NotFound | ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(Vec::new())
             }
-        } else if glob.is_match(&path) {
-            let name = path.to_str().ok_or_else(|| {
-                let name = path.display();
-                Error::invalid_argument(format!("the name {name} is not UTF-8: give it another"))
-            })?;
-            found.push(name.to_owned());
+            other => Ok(other?),
         }
     }
-    Ok(())
+
+    /// The error where no file matches; suggests files beside it whose names are like it.
+    fn nothing_matches(&self) -> Error {
+        let (folder, name) = self.glob.rsplit_once('/').unwrap_or(("", &self.glob));
+        let beside = match folder.is_empty() {
+            true => self.list("").unwrap_or_default(),
+            false => Vec::new(),
+        };
+        let names: Vec<_> = beside.iter().filter_map(|entry| entry.name.to_str()).collect();
+        let error = Error::not_found(format!("no file matches {}", self.whole()));
+        error.suggest(name, names.into_iter().filter(|name| name.ends_with(".root")))
+    }
+}
+
+/// Whether a location names a folder. Of a URL whose path ends as the name of a ROOT file this is not asked:
+/// that would take a round trip for each file.
+fn is_folder(location: &str, path: &str) -> bool {
+    let is_plain_file = nyssa_io::is_url(location) && path.ends_with(".root");
+    !is_plain_file && matches!(nyssa_io::kind(location), Ok(Some(EntryKind::Folder)))
+}
+
+/// Looks for files that match a glob.
+struct Walk<'a> {
+    pattern: &'a Pattern<'a>,
+    glob: GlobMatcher,
+    /// Whether names that begin with a dot may match.
+    hidden: bool,
+}
+
+impl Walk<'_> {
+    /// Adds what matches in a folder, which is named from that of the pattern.
+    fn folder(&self, below: &str, depth: usize, found: &mut Vec<String>) -> Result<()> {
+        for entry in self.pattern.list(below)? {
+            if !self.hidden && entry.name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let path = Path::new(below).join(&entry.name);
+            if entry.kind == EntryKind::Folder {
+                if depth > 1 {
+                    let below = self.text(&path)?;
+                    self.folder(&format!("{below}/"), depth - 1, found)?;
+                }
+            } else if self.glob.is_match(&path) {
+                let Pattern { folder, query, .. } = self.pattern;
+                found.push(format!("{folder}{}{query}", self.text(&path)?));
+            }
+        }
+        Ok(())
+    }
+
+    fn text<'p>(&self, path: &'p Path) -> Result<&'p str> {
+        path.to_str().ok_or_else(|| {
+            let name = format!("{}{}", self.pattern.folder, path.display());
+            Error::invalid_argument(format!("the name {name} is not UTF-8: give it another"))
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use nyssa_io::MemorySource;
+    use nyssa_io::testing::serve;
+
     use super::*;
     use crate::error::Kind;
 
@@ -118,7 +210,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("nyssa-files-{}", std::process::id()));
         let deep = folder.join("x/y");
         fs::create_dir_all(&deep).unwrap();
-        for name in ["b.root", "a.root", "a.txt", "x/c.root", "x/y/d.root"] {
+        for name in ["b.root", "a.root", "a.txt", "x/c.root", "x/y/d.root", ".hidden.root"] {
             fs::write(folder.join(name), "").unwrap();
         }
         let base = folder.to_str().unwrap();
@@ -133,9 +225,19 @@ mod tests {
             ("[ab].*", full(&["a.root", "a.txt", "b.root"])),
             ("*/*.root", full(&["x/c.root"])),
             ("**/*.root", full(&["a.root", "b.root", "x/c.root", "x/y/d.root"])),
+            (".*.root", full(&[".hidden.root"])),
+            ("x//*.root", full(&["x//c.root"])),
         ] {
             assert_eq!(files(&format!("{base}/{argument}")).unwrap(), expected, "{argument}");
+            let url = |path: &String| format!("file://{path}");
+            let expected: Vec<_> = expected.iter().map(url).collect();
+            assert_eq!(
+                files(&format!("file://{base}/{argument}")).unwrap(),
+                expected,
+                "{argument}"
+            );
         }
+        assert_eq!(matching_files(&format!("{base}/c*.root:E")).unwrap(), [""; 0]);
         let list = files(&format!("@{base}/list")).unwrap();
         assert_eq!(list, full(&["b.root:E", "x/c.root"]));
         for (argument, kind, part) in [
@@ -166,5 +268,46 @@ mod tests {
         assert_eq!((error.kind(), error.message()), (Kind::InvalidArgument, expected.as_str()));
         assert_eq!(files(&format!("{base}/a*.root")).unwrap(), [format!("{base}/a.root")]);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn urls_are_listed_as_folders_are() {
+        let base = "test://files/run";
+        for name in ["b.root", "a.root", "x/c.root", "a.txt"] {
+            serve(Arc::new(MemorySource::new(format!("{base}/{name}"), "")));
+        }
+        let lines = format!("{base}/x:E\n{base}/b.root\n");
+        serve(Arc::new(MemorySource::new("test://files/list", lines)));
+        let full =
+            |names: &[&str]| names.iter().map(|name| format!("{base}/{name}")).collect::<Vec<_>>();
+        for (argument, expected) in [
+            (format!("{base}/a.root:dir/E"), full(&["a.root:dir/E"])),
+            (base.to_owned(), full(&["a.root", "b.root"])),
+            (format!("{base}/:E"), full(&["a.root:E", "b.root:E"])),
+            (format!("{base}/[ab].*"), full(&["a.root", "a.txt", "b.root"])),
+            ("test://files/**/c.root:E".to_owned(), full(&["x/c.root:E"])),
+            ("@test://files/list".to_owned(), full(&["x/c.root:E", "b.root"])),
+            // A query, and no glob.
+            (format!("{base}/a.root?token=[1]"), full(&["a.root?token=[1]"])),
+        ] {
+            assert_eq!(files(&argument).unwrap(), expected, "{argument}");
+        }
+        for (argument, kind, message) in [
+            ("test://files/ru/a*.root", Kind::NotFound, "no file matches test://files/ru/a*.root"),
+            (
+                "test://files/run/d*.root",
+                Kind::NotFound,
+                "no file matches test://files/run/d*.root",
+            ),
+            (
+                "far://host/run/*.root",
+                Kind::Unsupported,
+                "cannot list the folder far://host/run: this build of nyssa knows paths and file:// \
+                 URLs, not far://; copy the file first",
+            ),
+        ] {
+            let error = files(argument).unwrap_err();
+            assert_eq!((error.kind(), error.message()), (kind, message));
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::rntuple::read;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::view::Link;
 
-pub use files::files;
+pub use files::{files, matching_files};
 pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
 pub use path::split_path;
@@ -90,6 +90,20 @@ pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
         }
     }
     Ok(newest)
+}
+
+/// Path and cycle of the newest cycle of each dataset of `format`, as [`datasets`] finds them.
+///
+/// # Errors
+/// Those of [`datasets`]; `NotFound` when there is none.
+pub fn paths_of(file: &RootFile, format: Format) -> Result<Vec<String>> {
+    let keys = datasets(file)?;
+    let keys = keys.iter().filter(|key| format_of(key) == Some(format));
+    let paths: Vec<_> = keys.map(|key| format!("{};{}", key.path, key.cycle)).collect();
+    match paths.is_empty() {
+        true => Err(Error::not_found(format!("the file has no {format:?}"))).in_file(file.name()),
+        false => Ok(paths),
+    }
 }
 
 /// The key of the dataset at `path`; without a path that of the only one of the file.

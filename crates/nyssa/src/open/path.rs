@@ -1,23 +1,25 @@
 //! Arguments such as `file.root:dir/Events`: a file and an object in it.
 
+use nyssa_io::EntryKind;
+
 /// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives
-/// and inside the names of existing files do not count.
+/// and inside the names of existing files do not count. Whether a URL leads to something is not asked.
 pub fn split_path(path: &str) -> (&str, Option<&str>) {
-    if std::path::Path::new(path).exists() {
+    let is_url = nyssa_io::is_url(path);
+    if !is_url && nyssa_io::exists(path) {
         return (path, None);
     }
-    let host_end = path.find("://").map_or(0, |scheme| {
-        let host = scheme + 3;
-        path[host..].find('/').map_or(path.len(), |slash| host + slash)
-    });
+    let start = path_start(path);
     let drive =
         matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
     let candidates = path
         .match_indices(':')
         .map(|(colon, _)| colon)
-        .filter(|&colon| colon >= host_end && !(drive && colon == 1))
+        .filter(|&colon| colon >= start && !(drive && colon == 1))
         .collect::<Vec<_>>();
-    let is_file = |colon: &usize| std::path::Path::new(&path[..*colon]).is_file();
+    let is_file = |colon: &usize| {
+        !is_url && matches!(nyssa_io::kind(&path[..*colon]), Ok(Some(EntryKind::File)))
+    };
     let is_named_root = |colon: &usize| path[..*colon].to_ascii_lowercase().ends_with(".root");
     let colon = candidates
         .iter()
@@ -32,6 +34,15 @@ pub fn split_path(path: &str) -> (&str, Option<&str>) {
         }
         None => (path, None),
     }
+}
+
+/// Where the path begins in a location: behind the host of a URL, or behind `file:`.
+pub(super) fn path_start(location: &str) -> usize {
+    if nyssa_io::is_url(location) {
+        let host = location.find("://").map_or(0, |scheme| scheme + 3);
+        return location[host..].find('/').map_or(location.len(), |slash| host + slash);
+    }
+    location.strip_prefix("file:").map_or(0, |path| location.len() - path.len())
 }
 
 #[cfg(test)]

@@ -120,21 +120,8 @@ mod tests {
     use crate::rntuple::schema::Structure;
 
     fn field(type_name: &str, type_alias: &str) -> Field {
-        Field {
-            parent: None,
-            name: "x".to_owned(),
-            type_name: type_name.to_owned(),
-            type_alias: type_alias.to_owned(),
-            description: String::new(),
-            field_version: 0,
-            type_version: 0,
-            structure: Structure::Leaf,
-            array_size: None,
-            source: None,
-            type_checksum: None,
-            children: Vec::new(),
-            columns: Vec::new(),
-        }
+        let type_alias = type_alias.to_owned();
+        Field { type_alias, ..Field::new(None, "x", type_name, Structure::Leaf) }
     }
 
     fn chosen(type_name: &str, old: &[C], compressed: bool) -> C {

@@ -10,9 +10,10 @@ use crate::dataset::Format;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::others::Others;
 use crate::job::output::Output;
+use crate::job::report;
 use crate::job::run::{self, Job};
 use crate::open;
-use crate::rootfile::{NOT_CLOSED, RootFile};
+use crate::rootfile::RootFile;
 
 /// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` into the new file
 /// `output`, under the same path, which appears only when all of it is written (and verified, if
@@ -44,12 +45,7 @@ pub fn rewrite_all(
     options: &Options,
     context: &Context,
 ) -> Result<Vec<Report>> {
-    let keys = open::datasets(input)?;
-    let ntuples = keys.iter().filter(|key| open::format_of(key) == Some(Format::RNTuple));
-    let paths: Vec<_> = ntuples.map(|key| format!("{};{}", key.path, key.cycle)).collect();
-    if paths.is_empty() {
-        return Err(Error::not_found("the file has no RNTuple")).in_file(input.name());
-    }
+    let paths = open::paths_of(input, Format::RNTuple)?;
     if options.output.name.is_some() && paths.len() > 1 {
         return Err(Error::invalid_argument(
             "one name does not do for all RNTuples of a file: each keeps its path",
@@ -80,13 +76,7 @@ fn rewrite_paths(
     let finished = run::run(&mut rewriting, &names, output, others, &options.output, context)?;
     let mut done = rewriting.done;
     for report in &mut done {
-        if input.was_recovered() {
-            report.notes.push(NOT_CLOSED.to_owned());
-        }
-        report.output_bytes = finished.bytes;
-        report.peak_memory_bytes = finished.peak_memory_bytes;
-        report.carried.clone_from(&finished.others.carried);
-        report.left_out = finished.others.left_out();
+        report::finish((&mut report.written, &mut report.reencoded), input, &finished);
     }
     Ok(done)
 }

@@ -17,8 +17,8 @@ use crate::Context;
 use crate::compare::diff;
 use crate::dataset::{AnyDataset, Dataset};
 use crate::error::{Error, Result, ResultExt};
-use crate::job::OutputOptions;
 use crate::job::output::Output;
+use crate::job::{OutputOptions, Reencoded, Written, report};
 use crate::rntuple::format::ExtraType;
 use crate::rntuple::read::{self, Reader, StreamerForm};
 use crate::rntuple::schema::{FieldId, Schema};
@@ -162,27 +162,15 @@ impl<'a> NTuple<'a> {
             attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
         notes.extend(sets);
         let totals = writer.finish()?;
-        let seconds = start.elapsed().as_secs_f64();
         let input_bytes: u64 = sizes.by_field().iter().sum();
+        let (file, work) = (self.reader.file(), (input_bytes, start));
         Ok(Report {
-            input: self.reader.file().to_owned(),
+            written: Written::new(output.name(), name, &totals, work, notes),
+            reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
             source: self.reader.name().to_owned(),
-            output: output.name().to_owned(),
-            ntuple: name,
             input_entries: self.reader.num_entries(),
-            entries: totals.entries,
-            clusters: totals.clusters,
-            input_bytes,
-            uncompressed_bytes: totals.uncompressed_bytes,
-            compressed_bytes: totals.compressed_bytes,
-            seconds,
-            megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
-            threads: self.context.threads(),
             fields: field_reports(&schema, &self.fields, sizes.by_field(), &written.field_bytes),
-            columns,
             dropped: self.dropped.clone(),
-            notes,
-            ..Report::default()
         })
     }
 
@@ -217,8 +205,7 @@ impl<'a> NTuple<'a> {
             .require_equal("the input", "the RNTuple")
             .in_file(self.reader.file())
             .in_object(self.reader.name())?;
-        report.verified = true;
-        report.verify_seconds = Some(start.elapsed().as_secs_f64());
+        report::verified((&mut report.written, &mut report.reencoded), start);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
-//! RNTuple: the format, from the encoding of a value to a reader and a writer.
+//! RNTuple: the format, a reader and a writer.
 //!
-//! Upper may use lower, never the reverse; reading and writing do not know of each other.
+//! A module may use those below it, never one above it. `read` and `write` do not use each other.
 //!
 //! ```text
 //! read | write

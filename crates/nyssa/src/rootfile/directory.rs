@@ -4,10 +4,10 @@ use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
 
-/// Directories of a version above this store positions in 64 bits.
+/// A directory record whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
 
-/// A directory record: where its key list is.
+/// A directory record. It says where the key list of the directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directory {
     /// Size of the key list record, bytes.
@@ -21,7 +21,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Bytes that hold every form of the record, less its UUID.
+    /// Maximum size of a record, without its UUID.
     pub const MAX_SIZE: u64 = 42;
 
     /// Parses a directory record.
@@ -44,8 +44,8 @@ impl Directory {
     }
 }
 
-/// Parses a key list record at byte `seek` of its file: a key, the number of keys, the keys.
-/// `prefix` is the path of the directory, empty or ending in `/`.
+/// Parses a key list record at byte `seek` of its file: a key, the number of keys, the keys. `prefix` is the
+/// path of the directory; it is empty or ends with `/`.
 ///
 /// # Errors
 /// `OutOfSpecification` when the list ends early or a key contradicts itself.

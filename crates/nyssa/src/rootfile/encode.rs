@@ -1,8 +1,8 @@
-//! Big-endian writing in ROOT's conventions (`TBufferFile`).
+//! Writes numbers and strings as ROOT does, big-endian (`TBufferFile`).
 
 use crate::error::{Error, Result};
 
-/// Positions from here on are kept in 64 bits (`TFile::kStartBigFile`).
+/// Files of this size and larger store 64-bit positions (`TFile::kStartBigFile`).
 pub(crate) const LARGE_FILE: u64 = 2_000_000_000;
 
 /// Appends a `TString`: one length byte, or 255 and a 32-bit length.
@@ -20,10 +20,10 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Appends a number as 64 or 32 bits.
+/// Appends a position as 64 bits if `large`, or else as 32 bits.
 ///
 /// # Errors
-/// `LimitExceeded` when 32 bits are too few.
+/// `LimitExceeded` when the position does not fit in 32 bits.
 pub(crate) fn position(out: &mut Vec<u8>, value: u64, large: bool) -> Result<()> {
     if large {
         out.extend_from_slice(&value.to_be_bytes());

@@ -1,4 +1,4 @@
-//! An open ROOT file: finding keys and reading their objects' bytes.
+//! An open ROOT file: it finds keys and reads the bytes of their objects.
 
 use std::any::Any;
 use std::ops::Range;
@@ -19,14 +19,14 @@ use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::scan::{self, Scan};
 
-/// First read of a file: holds the header and nearly always the top directory record.
+/// Size of the first read of a file. It holds the header and, nearly always, the top directory record.
 const FIRST_READ: u64 = 1024;
 
-/// A streamer info record up to this size is fetched together with the top key list, which saves
-/// a request for every TTree.
+/// A streamer info record up to this size is fetched together with the top key list. This saves a request for
+/// every TTree.
 const EAGER_STREAMER_INFO: u64 = 256 * 1024;
 
-/// An open ROOT file. Cheap to clone, shared between threads.
+/// An open ROOT file. A clone is cheap; threads share it.
 #[derive(Clone)]
 pub struct RootFile(pub(super) Arc<Inner>);
 
@@ -35,20 +35,20 @@ pub(super) struct Inner {
     header: Header,
     pub(super) top: Directory,
     pub(super) keys: Vec<KeyEntry>,
-    /// The streamer info record when it came with the first requests.
+    /// The streamer info record, if the first requests brought it.
     eager_info: Option<Bytes>,
-    /// What was made of the streamer info record.
+    /// The parsed streamer info record.
     infos: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// What was found without lists of keys, once that was needed.
+    /// The result of the search for records, if the file needed one.
     scan: OnceLock<Arc<Scan>>,
-    /// Whether the top directory has no list of keys.
+    /// Whether the top directory has no key list.
     recovered: bool,
 }
 
 impl RootFile {
-    /// Opens a file: two requests, one for the start of the file and one for its top key list. Of a source
-    /// with latency, one request brings the start and the end of the file, where mostly all is that is
-    /// needed next.
+    /// Opens a file with two requests: one for the start of the file and one for its top key list. From a
+    /// source with latency, one request brings the start and the end of the file, which mostly hold all that
+    /// is needed next.
     ///
     /// # Errors
     /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed and has no complete
@@ -99,13 +99,13 @@ impl RootFile {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Whether the file was not closed, so that its objects were found by going through its records:
-    /// what was not complete when its writer ended is missing.
+    /// Whether the file was not closed. Its objects were then found by going through its records; an object
+    /// that was not complete when its writer ended is missing.
     pub fn was_recovered(&self) -> bool {
         self.0.recovered
     }
 
-    /// What is found by going through all records; once.
+    /// Goes through all records of the file, only once, and returns what they hold.
     pub(super) fn scan(&self) -> Result<Arc<Scan>> {
         if let Some(scan) = self.0.scan.get() {
             return Ok(scan.clone());
@@ -137,7 +137,7 @@ impl RootFile {
         Ok(self.0.keys.clone())
     }
 
-    /// The uncompressed object of a key.
+    /// Reads the uncompressed object of a key.
     ///
     /// # Errors
     /// `OutOfSpecification` when the record lies beyond the file or disagrees with its key, or its
@@ -150,7 +150,7 @@ impl RootFile {
         decompress_record(&self.record(entry)?, entry)
     }
 
-    /// The object of a key as it is on storage, mostly compressed.
+    /// Reads the object of a key as it is stored, mostly compressed.
     ///
     /// # Errors
     /// As [`RootFile::payload`], except for damage inside the compressed data.
@@ -159,7 +159,7 @@ impl RootFile {
         Ok(record.slice(usize::from(entry.keylen).min(record.len())..))
     }
 
-    /// The record of a key, which says the same as the key.
+    /// Reads the record of a key and checks that it agrees with the key.
     fn record(&self, entry: &KeyEntry) -> Result<Bytes> {
         let range = self.record_range(entry)?;
         check_record(read_one(&self.0.source, range)?, entry)
@@ -178,8 +178,8 @@ impl RootFile {
         Ok(entry.seek..entry.end())
     }
 
-    /// Gives `take` the record of each of `entries`, or what is wrong with it, in their order. Records are
-    /// fetched ahead.
+    /// Calls `take` with the record of each of `entries`, or with the error of reading it, in order. Records
+    /// are fetched ahead.
     ///
     /// # Errors
     /// Those of `take`.
@@ -202,7 +202,7 @@ impl RootFile {
         })
     }
 
-    /// The free segments of the file.
+    /// Reads the free segments of the file.
     ///
     /// # Errors
     /// `OutOfSpecification` when their record is damaged.
@@ -215,7 +215,7 @@ impl RootFile {
             .in_file(self.name())
     }
 
-    /// What `make` makes of the streamer info record, once for all clones of this file.
+    /// Returns what `make` makes of the streamer info record. All clones of this file share one result.
     ///
     /// # Errors
     /// Those of [`RootFile::streamer_info`] and of `make`.
@@ -232,8 +232,8 @@ impl RootFile {
         Ok(kept.downcast().unwrap_or(made))
     }
 
-    /// The decompressed streamer info record, an object of class `TList`, and the size of its key;
-    /// `None` when the file has none.
+    /// Reads the decompressed streamer info record, an object of class `TList`, and the size of its key.
+    /// Returns `None` when the file has none.
     ///
     /// # Errors
     /// `OutOfSpecification` when the record is not where the header says, or is damaged.
@@ -272,14 +272,14 @@ impl RootFile {
     }
 }
 
-/// The record of a key, as it is on storage.
+/// The record of a key as it is stored.
 pub(crate) struct Record {
     bytes: Bytes,
     entry: KeyEntry,
 }
 
 impl Record {
-    /// The object, mostly compressed.
+    /// The object as it is stored, mostly compressed.
     pub fn stored(&self) -> Bytes {
         self.bytes.slice(usize::from(self.entry.keylen).min(self.bytes.len())..)
     }
@@ -293,7 +293,7 @@ impl Record {
     }
 }
 
-/// Refuses a record that says something else than its key.
+/// Refuses a record that does not agree with its key.
 fn check_record(record: Bytes, entry: &KeyEntry) -> Result<Bytes> {
     let own = KeyEntry::parse(&mut Cursor::new(&record, entry.seek))?;
     if own.agrees_with(entry) {
@@ -307,7 +307,7 @@ fn check_record(record: Bytes, entry: &KeyEntry) -> Result<Bytes> {
     .at(|place| place.offset = Some(entry.seek)))
 }
 
-/// The object bytes of a whole record.
+/// Decompresses the object of a whole record.
 fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
     let stored = record
         .get(usize::from(entry.keylen)..entry.nbytes as usize)
@@ -317,7 +317,7 @@ fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
         .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))
 }
 
-/// Whether a directory says where its list of keys is.
+/// Whether a directory has a key list.
 pub(super) fn has_keys(directory: &Directory) -> bool {
     directory.seek_keys != 0 && directory.nbytes_keys != 0
 }
@@ -343,7 +343,7 @@ fn slice(start: &Bytes, range: &Range<u64>) -> Option<Bytes> {
     (to <= start.len()).then(|| start.slice(from..to))
 }
 
-/// A key in words; of a damaged one names can be of any bytes.
+/// Describes a key in words. The names of a damaged key can hold any bytes.
 fn describe(key: &KeyEntry) -> String {
     format!(
         "{} {:?};{} ({} bytes, {} uncompressed, key of {})",

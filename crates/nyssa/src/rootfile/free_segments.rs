@@ -1,13 +1,13 @@
-//! Free segments: the gaps of a file that a writer may reuse (`TFree`).
+//! Free segments: the gaps of a file that a writer may use again (`TFree`).
 
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
 
-/// Free segments of a version above this store positions in 64 bits.
+/// A free segment whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
 
-/// One gap; the last one of a file starts at its end.
+/// One gap. The last one of a file starts at the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeSegment {
     /// First free byte.
@@ -16,7 +16,7 @@ pub struct FreeSegment {
     pub last: u64,
 }
 
-/// Parses the free segments record, key first.
+/// Parses the free segments record, which starts with its key.
 ///
 /// # Errors
 /// `OutOfSpecification` when a segment ends before it begins or bytes are missing.

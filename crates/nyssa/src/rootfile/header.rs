@@ -1,19 +1,19 @@
-//! The first bytes of a ROOT file (`TFile`), in both forms.
+//! The header of a ROOT file (`TFile`), with 32-bit or 64-bit positions.
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// File versions from here on store positions in 64 bits.
+/// Files of this version and above store 64-bit positions.
 pub const LARGE_FILE_VERSION: i32 = 1_000_000;
 
-/// Size of the large form, bytes; the small form is shorter.
+/// Size in bytes of the header with 64-bit positions. That with 32-bit positions is shorter.
 const MAX_SIZE: usize = 75;
 
 /// The file header (`TFile`, "Format of a ROOT file").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Version of ROOT that wrote the file (60400 is 6.04/00), less the large-file mark. Negative in
-    /// files of some writers other than ROOT.
+    /// Version of ROOT that wrote the file (60400 is 6.04/00), without the mark of large files. Some other
+    /// writers store a negative number.
     pub version: i32,
     /// Whether positions are 64-bit.
     pub large: bool,
@@ -27,7 +27,7 @@ pub struct Header {
     pub nbytes_free: u32,
     /// Number of free segments.
     pub num_free: u32,
-    /// From `begin` to the top directory record, bytes.
+    /// Size in bytes from `begin` to the top directory record.
     pub nbytes_name: u32,
     /// Default compression setting (100 × algorithm + level).
     pub compression: i32,
@@ -82,8 +82,8 @@ impl Header {
         let compression = cursor.be_i32()?;
         let seek_info = position(&mut cursor)?;
         let nbytes_info = cursor.be_u32()?;
-        // Two bytes of version, then the UUID. Old files end their header before it, and what
-        // lies there then is not one.
+        // The UUID follows two bytes of version. The header of an old file ends before it, and the bytes
+        // there are something else.
         let uuid = match cursor.be_u16() {
             Ok(1) if cursor.position() + 16 <= usize::try_from(begin).unwrap_or(usize::MAX) => {
                 cursor.array().unwrap_or_default()

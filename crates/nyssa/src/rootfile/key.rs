@@ -3,17 +3,17 @@
 use crate::cursor::Cursor;
 use crate::error::Result;
 
-/// Keys of a version above this store positions in 64 bits.
+/// A key whose version is above this stores 64-bit positions.
 const LARGE_KEY_VERSION: u16 = 1000;
 
-/// A key: which object lies where.
+/// A key: it names an object and says where its record lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
-    /// Path in the file without cycle, such as `dir/Events`.
+    /// Path in the file without cycle, for example `dir/Events`.
     pub path: String,
     /// Object name.
     pub name: String,
-    /// Cycle: the highest is the newest of a name.
+    /// Cycle. Of the objects of one name the one with the highest cycle is the newest.
     pub cycle: u16,
     /// Class of the object.
     pub class: String,
@@ -23,22 +23,22 @@ pub struct KeyEntry {
     pub seek: u64,
     /// Position of the directory it belongs to.
     pub parent: u64,
-    /// Size of the record with this header, bytes.
+    /// Size in bytes of the record, which includes this header.
     pub nbytes: u32,
-    /// Size of the uncompressed object, bytes.
+    /// Size in bytes of the uncompressed object.
     pub objlen: u32,
-    /// Size of this header, bytes.
+    /// Size in bytes of this header.
     pub keylen: u16,
-    /// Version of the key's own layout, less the 64-bit mark.
+    /// Version of the layout of the key, without the 64-bit mark.
     pub version: u16,
     /// Whether the key stores positions in 64 bits.
     pub is_large: bool,
-    /// Packed date and time; see [`KeyEntry::date_time`].
+    /// Packed date and time, see [`KeyEntry::date_time`].
     pub datime: u32,
 }
 
 impl KeyEntry {
-    /// Parses a key header; `path` is the bare name.
+    /// Parses a key header. `path` becomes the bare name.
     ///
     /// # Errors
     /// `OutOfSpecification` when bytes are missing or sizes contradict each other.
@@ -61,7 +61,7 @@ impl KeyEntry {
         Ok(key)
     }
 
-    /// Parses a key whose sizes may not be set yet, as in a basket kept in memory.
+    /// Parses a key that may lack its sizes, for example that of a basket kept in memory.
     pub(crate) fn parse_fields(cursor: &mut Cursor<'_>) -> Result<Self> {
         let nbytes = cursor.be_u32()?;
         let version = cursor.be_u16()?;
@@ -95,7 +95,7 @@ impl KeyEntry {
         })
     }
 
-    /// First byte after the record.
+    /// Position of the first byte after the record.
     pub fn end(&self) -> u64 {
         self.seek.saturating_add(u64::from(self.nbytes))
     }
@@ -105,15 +105,15 @@ impl KeyEntry {
         matches!(self.class.as_str(), "TDirectory" | "TDirectoryFile")
     }
 
-    /// When the object was written, as (year, month, day, hour, minute, second) of the writer's
+    /// Time at which the object was written, as (year, month, day, hour, minute, second) of the writer's
     /// clock (`TDatime`: 6, 4, 5, 5, 6, 6 bits from the top, years since 1995).
     pub fn date_time(&self) -> (u32, u32, u32, u32, u32, u32) {
         let bits = |shift: u32, width: u32| (self.datime >> shift) & ((1 << width) - 1);
         (1995 + bits(26, 6), bits(22, 4), bits(17, 5), bits(12, 5), bits(6, 6), bits(0, 6))
     }
 
-    /// Whether `other` describes the same record; the key in a directory's list and the one at the
-    /// record itself must.
+    /// Whether `other` describes the same record. The key in the list of a directory and the key at the
+    /// record must agree.
     pub fn agrees_with(&self, other: &Self) -> bool {
         (self.nbytes, self.objlen, self.keylen, self.cycle)
             == (other.nbytes, other.objlen, other.keylen, other.cycle)

@@ -1,4 +1,4 @@
-//! Walking the directories of a file and finding keys in them by path.
+//! Goes through the directories of a file and finds keys in them by path.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -10,14 +10,15 @@ use crate::rootfile::directory::{self, Directory};
 use crate::rootfile::file::{RootFile, has_keys, keys_range};
 use crate::rootfile::key::KeyEntry;
 
-/// Directories nested deeper than this are taken for a damaged file.
+/// Maximum depth of directories. A file with deeper directories is taken as damaged.
 const MAX_DEPTH: usize = 64;
 
-/// Names listed when the one asked for is like none of them.
+/// Number of names that an error lists when no name is similar to the one asked for.
 const LISTED_NAMES: usize = 5;
 
 impl RootFile {
-    /// The keys of all directories, a directory before what it holds. Two requests per depth.
+    /// Lists the keys of all directories. A directory comes before its contents. Each depth takes two
+    /// requests.
     ///
     /// # Errors
     /// `OutOfSpecification` when a directory is damaged, was not closed, or lies inside itself.
@@ -26,7 +27,8 @@ impl RootFile {
         lost.into_iter().next().map_or(Ok(keys), Err)
     }
 
-    /// As [`RootFile::walk`] with all that can be listed, and for every directory that cannot, why.
+    /// As [`RootFile::walk`], but continues where a directory cannot be listed. Returns the keys and those
+    /// errors.
     ///
     /// # Errors
     /// `Io`.
@@ -55,7 +57,8 @@ impl RootFile {
         Ok((out, lost))
     }
 
-    /// The keys of several directories; none of those that cannot be listed, which go to `lost`.
+    /// Lists the keys of several directories. For a directory that cannot be listed, the error goes to
+    /// `lost`.
     fn list_each(&self, entries: &[KeyEntry], lost: &mut Vec<Error>) -> Result<Vec<Vec<KeyEntry>>> {
         match self.list(entries) {
             Err(error) if error.kind() != Kind::Io => {}
@@ -75,7 +78,7 @@ impl RootFile {
         Ok(lists)
     }
 
-    /// The key of `path`: `dir/name` or `dir/name;cycle`; the newest cycle when none is given.
+    /// Finds the key of `path`: `dir/name` or `dir/name;cycle`. Without a cycle, it finds the newest one.
     ///
     /// # Errors
     /// `NotFound` with the nearest names; `InvalidArgument` when the cycle is not a number.
@@ -107,7 +110,7 @@ impl RootFile {
         Err(self.missing(path, cycle))
     }
 
-    /// The keys of several directories, in two requests.
+    /// Lists the keys of several directories in two requests.
     fn list(&self, entries: &[KeyEntry]) -> Result<Vec<Vec<KeyEntry>>> {
         self.list_directories(entries).in_file(self.name())
     }
@@ -147,7 +150,7 @@ impl RootFile {
         Ok(out)
     }
 
-    /// The keys of a directory that has no list of them.
+    /// Finds the keys of a directory that has no key list.
     fn found_in(
         &self,
         entry: &KeyEntry,
@@ -192,7 +195,7 @@ impl RootFile {
     }
 }
 
-/// The first few names of a file, to end an error message.
+/// Lists the first few names of a file, as the end of an error message.
 fn contents(names: &[&str]) -> String {
     let mut different: Vec<&str> = Vec::new();
     for name in names {
@@ -213,7 +216,7 @@ fn directories(keys: &[KeyEntry]) -> Vec<KeyEntry> {
     keys.iter().filter(|key| key.is_directory()).cloned().collect()
 }
 
-/// Depth first: a directory, then its contents.
+/// Sorts keys depth first: a directory comes before its contents.
 fn flatten(keys: &[KeyEntry], contents: &mut HashMap<u64, Vec<KeyEntry>>, out: &mut Vec<KeyEntry>) {
     for key in keys {
         out.push(key.clone());

@@ -1,8 +1,8 @@
-//! Files whose writer died before it closed them: their records are found one after the other, as
-//! `TFile::Recover` does, since no list says where they are.
+//! Recovers files whose writer ended before it closed them. No list says where their records are, so the
+//! records are read one after the other, as `TFile::Recover` does.
 //!
-//! Records follow each other from the first byte after the header; each begins with its size, negative
-//! for space that was given free. A record says to which directory it belongs.
+//! The first record follows the header, and each record follows the one before. A record begins with its
+//! size, which is negative for free space. A record names the directory that it belongs to.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use crate::fetch::read_one;
 use crate::rootfile::directory::Directory;
 use crate::rootfile::key::KeyEntry;
 
-/// Bytes read of each record: holds nearly every key.
+/// Number of bytes that are read of each record. This is enough for nearly every key.
 const KEY_BYTES: u64 = 512;
-/// Bytes of the longest key: three strings and numbers. Longer ones are not taken for keys.
+/// Maximum size of a key with its three strings. A longer one is not taken for a key.
 const LONGEST_KEY: u64 = 1 << 16;
-/// Bytes of the shortest record, a key without any names.
+/// Minimum size of a record: a key without names.
 const SHORTEST_RECORD: u64 = 26;
-/// Bytes of the shortest free space: its size.
+/// Minimum size of free space: its size field.
 const SHORTEST_GAP: u64 = 4;
-/// Classes of records that no directory lists: directories list themselves, baskets and pages are
-/// known to their trees and RNTuples.
+/// Classes of records that no directory lists. A directory record describes itself; trees and RNTuples know
+/// their baskets and pages.
 const UNLISTED: [&str; 3] = ["TFile", "TBasket", "RBlob"];
-/// What to say of a file that was recovered.
+/// Warning for a file that was recovered.
 pub const NOT_CLOSED: &str =
     "the file was not closed: objects that were not complete when its writer ended are missing";
 /// Name of the list of streamer infos.
 const STREAMER_INFO: &str = "StreamerInfo";
 
-/// All records of a file that directories list or the header names.
+/// The records of a file that a directory would list or the header would name.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// The records of objects and directories, in the order of the file.
@@ -41,7 +41,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Goes through the records from byte `begin`; what was not written completely ends them.
+    /// Goes through the records from byte `begin` on. It stops at the first record that is not complete.
     ///
     /// # Errors
     /// `Io`.
@@ -84,14 +84,14 @@ impl Scan {
         Ok(())
     }
 
-    /// The keys of the directory whose own record is at byte `directory`; paths begin with `prefix`.
+    /// The keys of the directory whose record is at byte `directory`. Their paths begin with `prefix`.
     pub fn keys_in(&self, directory: u64, prefix: &str) -> Vec<KeyEntry> {
         let keys = self.keys.iter().filter(|key| key.parent == directory);
         keys.map(|key| KeyEntry { path: format!("{prefix}{}", key.name), ..key.clone() }).collect()
     }
 }
 
-/// Whether a record of a directory's class is a directory: its list of keys has the same class.
+/// Whether a record of the class of directories is a directory. A key list has the same class.
 fn is_record(source: &Arc<dyn Source>, key: &KeyEntry) -> Result<bool> {
     let start = key.seek + u64::from(key.keylen);
     let end = key.end().min(start + Directory::MAX_SIZE);
@@ -103,7 +103,7 @@ fn is_record(source: &Arc<dyn Source>, key: &KeyEntry) -> Result<bool> {
     Ok(directory.is_ok_and(|directory| directory.seek == key.seek))
 }
 
-/// The file has no list of keys, and nothing in it was found without.
+/// Error for a file that has no key list and no complete object.
 pub(super) fn nothing_found() -> Error {
     Error::out_of_spec(
         "the file has no list of keys: it was not closed, and no object in it is complete",

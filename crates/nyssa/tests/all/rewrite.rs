@@ -82,7 +82,11 @@ fn everything_stays_but_the_encoding() {
             ..verified()
         };
         let report = run(&input, "Events", folder.path(), &options).unwrap();
-        assert!(report.verified && report.dropped.is_empty() && report.left_out.is_empty());
+        assert!(
+            report.written.verified
+                && report.dropped.is_empty()
+                && report.reencoded.left_out.is_empty()
+        );
         let (before, after) =
             (ntuple(&input, "Events"), ntuple(&folder.path().join("out.root"), "Events"));
         assert_eq!(described(before.schema()), described(after.schema()));
@@ -113,7 +117,7 @@ fn the_same_bytes_for_any_number_of_threads() {
         let options = Options { output: chosen, ..Options::default() };
         let report =
             rewrite(&open(&input), "EventData", &output, &options, &threads(count)).unwrap();
-        assert!(report.clusters > 2, "{} clusters", report.clusters);
+        assert!(report.written.clusters > 2, "{} clusters", report.written.clusters);
         std::fs::read(output).unwrap()
     });
     assert!(outputs[0] == outputs[1] && outputs[1] == outputs[2]);
@@ -132,7 +136,7 @@ fn clusters_have_the_size_that_was_asked_for() {
     let report = run(&input, "Staff", folder.path(), &options).unwrap();
     let written = ntuple(&folder.path().join("out.root"), "Staff");
     let clusters = written.clusters_info();
-    assert_eq!(report.clusters, clusters.len() as u64);
+    assert_eq!(report.written.clusters, clusters.len() as u64);
     assert!(clusters.len() > 4, "{} clusters", clusters.len());
     for cluster in clusters {
         let pages = cluster.columns.iter().flat_map(|column| &column.pages);
@@ -148,7 +152,7 @@ fn a_range_of_entries() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { entries: Some(1000..1500), ..verified() };
     let report = run(&input, "Staff", folder.path(), &options).unwrap();
-    assert_eq!((report.entries, report.input_entries), (500, 3354));
+    assert_eq!((report.written.entries, report.input_entries), (500, 3354));
     let written = ntuple(&folder.path().join("out.root"), "Staff");
     let pieces = vec![SelectedRange { entries: 1000..1500, mask: None }];
     same_entries(&ntuple(&input, "Staff"), pieces, &written);
@@ -164,10 +168,10 @@ fn late_fields_become_ordinary_ones() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
     let reports = rewrite_all(&open(&input), &output, &verified(), &threads(2)).unwrap();
-    assert!(reports.iter().all(|report| report.verified));
+    assert!(reports.iter().all(|report| report.written.verified));
     let before = ntuple(&input, &reports[0].source);
     assert!(!before.footer().extension.fields.is_empty());
-    let after = ntuple(&output, &reports[0].ntuple);
+    let after = ntuple(&output, &reports[0].written.ntuple);
     assert!(after.footer().extension.fields.is_empty());
     assert_eq!(described(before.schema()), described(after.schema()));
 }
@@ -211,7 +215,7 @@ fn projections_bring_what_they_show_and_no_more() {
     assert_eq!(fields.len(), 4);
     let members = schema.fields.iter().filter(|field| field.name.starts_with("Muon_"));
     assert_eq!(members.count(), 4, "two projections, two members");
-    assert!(report.notes.is_empty() && report.dropped.len() > 100);
+    assert!(report.written.notes.is_empty() && report.dropped.len() > 100);
 }
 
 #[test]
@@ -224,7 +228,7 @@ fn projections_without_their_source_get_data_of_their_own() {
         listed(&schema).iter().map(|(name, t, p)| (name.as_str(), *t, *p)).collect::<Vec<_>>(),
         [("Muon_pt", "ROOT::VecOps::RVec<float>", false), ("nMuon", "std::uint32_t", false)]
     );
-    assert_eq!(report.notes.len(), 2, "{:?}", report.notes);
+    assert_eq!(report.written.notes.len(), 2, "{:?}", report.written.notes);
     let types: Vec<_> = schema.columns.iter().map(|c| c.column_type.unwrap()).collect();
     use ColumnType::{SplitIndex64, SplitReal32, SplitUInt32};
     assert_eq!(types, [SplitIndex64, SplitReal32, SplitUInt32]);
@@ -271,7 +275,7 @@ fn members_of_records_are_selected_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { include: vec![schema.path(leaf)], ..verified() };
     let report = run(&input, &name, folder.path(), &options).unwrap();
-    assert!(report.verified);
+    assert!(report.written.verified);
     let after = ntuple(&folder.path().join("out.root"), &name);
     let leaves: Vec<_> = after.schema().fields.iter().filter(|f| f.children.is_empty()).collect();
     assert_eq!(leaves.len(), 1);
@@ -365,7 +369,7 @@ fn a_cut_takes_entries() {
         let report = skim(cut, folder.path(), options).unwrap();
         let bits: Vec<_> = ages.iter().zip(&grades).map(|(a, g)| keeps(*a, *g)).collect();
         let count = bits.iter().filter(|bit| **bit).count() as u64;
-        assert_eq!((report.entries, report.verified), (count, true), "{cut}");
+        assert_eq!((report.written.entries, report.written.verified), (count, true), "{cut}");
         let after = ntuple(&folder.path().join("out.root"), "Staff");
         let left = after.read(&["Age"], 0..count, &context).unwrap();
         let left = left[0].as_primitive::<Int32Type>().values().to_vec();
@@ -385,8 +389,8 @@ fn clusters_of_a_skim_fill_up() {
     };
     let report = skim("Age % 5 == 0", folder.path(), options);
     let report = report.unwrap();
-    let mean = report.uncompressed_bytes / report.clusters;
-    assert!((14_000..26_000).contains(&mean), "{mean} in {} clusters", report.clusters);
+    let mean = report.reencoded.uncompressed_bytes / report.written.clusters;
+    assert!((14_000..26_000).contains(&mean), "{mean} in {} clusters", report.written.clusters);
 }
 
 #[test]
@@ -437,6 +441,6 @@ fn every_kind_of_field_is_skimmed() {
         OutputOptions { cluster_size: 200_000, memory: Some(1 << 20), ..verified().output };
     let options = Options { output, cut, ..verified() };
     let report = run(&input, "EventData", folder.path(), &options).unwrap();
-    assert!(report.verified && report.clusters > 2);
-    assert_eq!(report.entries, 67);
+    assert!(report.written.verified && report.written.clusters > 2);
+    assert_eq!(report.written.entries, 67);
 }

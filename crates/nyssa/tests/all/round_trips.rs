@@ -154,7 +154,10 @@ fn a_merge_takes_few_round_trips() {
         let names: Vec<String> = inputs.iter().map(|input| input.name().to_owned()).collect();
         let output = folder.path().join(format!("{max_ranges}.root"));
         let report = merge(&names, &output, &MergeOptions::default(), &context()).unwrap();
-        assert_eq!((report.entries, report.clusters), ((2 * CLUSTERS * VALUES) as u64, 20));
+        assert_eq!(
+            (report.written.entries, report.written.clusters),
+            ((2 * CLUSTERS * VALUES) as u64, 20)
+        );
         for input in inputs {
             let seen = input.observed();
             // Looked at, opened again with what is to be carried over and to be moved, and 6 MB of pages.

@@ -92,3 +92,48 @@ fn no_files_use_each_other_in_a_circle() {
     let shown: Vec<_> = circles.iter().map(show).collect();
     assert!(shown.is_empty(), "{} circles:\n{}", shown.len(), shown.join("\n"));
 }
+
+/// What only `nyssa-io` may do, and the one file that asks the system about this process.
+const DISK: [&str; 7] =
+    ["std::fs", "File::", ".exists()", ".is_dir()", ".is_file()", "canonicalize", "read_dir"];
+const OF_THE_PROCESS: &str = "src/memory.rs";
+
+#[test]
+fn only_nyssa_io_looks_at_the_disk() {
+    let core = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for folder in ["src", "../nyssa-cli/src", "../../python/src"] {
+        for file in rust_files(&core.join(folder)) {
+            let name = file.strip_prefix(core).unwrap_or(&file).display().to_string();
+            if name.ends_with("tests.rs") || name.contains("/tests/") || name == OF_THE_PROCESS {
+                continue;
+            }
+            seen += 1;
+            let Ok(text) = std::fs::read_to_string(&file) else { panic!("{name} is not read") };
+            let code = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+            let code = code.filter(|line| !line.trim_start().starts_with("//"));
+            for line in code.filter(|line| DISK.iter().any(|word| names(line, word))) {
+                wrong.push(format!("{name}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(seen > 300, "{seen} files");
+    assert!(wrong.is_empty(), "looks at the disk by itself:\n{}", wrong.join("\n"));
+}
+
+/// Whether a line has a word that does not go on to the left: `File::` is no part of `RootFile::`.
+fn names(line: &str, word: &str) -> bool {
+    let goes_on = |at: usize| line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    line.match_indices(word).any(|(at, _)| word.starts_with('.') || !goes_on(at))
+}
+
+fn rust_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let found = paths.flat_map(|path| match path.is_dir() {
+        true => rust_files(&path),
+        false => vec![path],
+    });
+    found.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
+}

@@ -1,17 +1,17 @@
-//! Bit packing, least significant bit first.
+//! Packs and unpacks bits, least significant bit first.
 
-/// Bytes that `count` elements of `bits` bits take.
+/// Size in bytes of `count` packed elements of `bits` bits.
 pub(super) fn packed_size(count: usize, bits: u16) -> usize {
     (count as u128 * u128::from(bits)).div_ceil(8).try_into().unwrap_or(usize::MAX)
 }
 
-/// Unpacks integers of `bits` bits, 1 to 32, each passed through `map`.
+/// Unpacks integers of 1 to 32 `bits`. Each goes through `map`.
 /// `packed` has [`packed_size`] bytes.
 #[inline(always)]
 pub(super) fn unpack(packed: &[u8], bits: u16, out: &mut [[u8; 4]], map: impl Fn(u32) -> u32) {
     let bits = usize::from(bits);
     let mask = u64::MAX >> (64 - bits);
-    // An element starts within the first byte of an 8-byte load and ends within the fifth.
+    // An element starts in the first byte of an 8-byte load and ends in the fifth byte at the latest.
     let element = |bytes: &[u8], bit: usize| {
         let word = bytes.get(bit / 8..).and_then(|bytes| bytes.first_chunk::<8>());
         let word = u64::from_le_bytes(word.copied().unwrap_or_default());
@@ -56,7 +56,7 @@ pub(super) fn unpack_bools(packed: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The eight bits of every byte, one a byte.
+/// The eight bits of every byte value, one byte for each bit.
 const SPREAD: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut index = 0;
@@ -71,7 +71,7 @@ const SPREAD: [[u8; 8]; 256] = {
     table
 };
 
-/// Appends one bit per byte; any byte but 0 is true.
+/// Packs one bit for each byte. Every byte other than 0 is true.
 #[inline(always)]
 pub(super) fn pack_bools(elements: &[u8], out: &mut Vec<u8>) {
     let (bytes, rest) = elements.as_chunks::<8>();

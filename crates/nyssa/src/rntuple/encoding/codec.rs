@@ -1,4 +1,4 @@
-//! The interface of this room: one column's encoding, decoding and encoding whole pages.
+//! The encoding of a column, which encodes and decodes whole pages.
 
 use ColumnType as T;
 
@@ -12,23 +12,25 @@ use crate::error::{Error, Result};
 /// How the elements of a column are laid out in a page (specification, "Column Description").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encoding {
-    /// The on-disk type.
+    /// Column type on disk.
     pub column_type: ColumnType,
-    /// Bits on storage; free within limits for `Real32Trunc` (10 to 31) and `Real32Quant` (1 to 32).
+    /// Bits of an element on storage. `Real32Trunc` can have 10 to 31, `Real32Quant` 1 to 32; other types
+    /// have one width.
     pub bits: u16,
-    /// Inclusive range of values; `Real32Quant` needs one, others ignore it.
+    /// Inclusive range of values. `Real32Quant` needs it; other types ignore it.
     pub range: Option<(f64, f64)>,
 }
 
 impl From<ColumnType> for Encoding {
-    /// The type's default bits and no range: right for all types but `Real32Quant`.
+    /// The encoding has the default bits of the type and no range. This is right for all types but
+    /// `Real32Quant`.
     fn from(column_type: ColumnType) -> Self {
         Self { column_type, bits: column_type.bits(), range: None }
     }
 }
 
 impl Encoding {
-    /// An encoding whose numbers fit the specification.
+    /// Makes an encoding and checks that its numbers follow the specification.
     ///
     /// # Errors
     /// `OutOfSpecification` for bits the type does not allow, or a quantized type without a finite,
@@ -68,12 +70,13 @@ impl Encoding {
         }
     }
 
-    /// Size in bytes of a page of so many elements, encoded and not compressed; saturates.
+    /// Size in bytes of an encoded, uncompressed page of `elements` elements. It saturates.
     pub fn packed_size(&self, elements: usize) -> usize {
         bits::packed_size(elements, self.bits)
     }
 
-    /// Bytes of one element in memory: what [`Encoding::decode`] writes and [`Encoding::encode`] takes.
+    /// Size in bytes of one element in memory, as [`Encoding::decode`] writes it and [`Encoding::encode`]
+    /// takes it.
     pub fn native_size(&self) -> usize {
         match self.column_type.native() {
             Native::Bit => 1,
@@ -83,10 +86,10 @@ impl Encoding {
         }
     }
 
-    /// Decodes a page of `elements` elements into `out`, little-endian, [`Encoding::native_size`]
-    /// bytes each: bits as bytes of 0 or 1, both index widths as 64-bit end offsets as stored in the
-    /// page (differences summed up), half floats as they are, truncated and quantized reals as 32-bit
-    /// floats.
+    /// Decodes a page of `elements` elements into `out`. Each element is little-endian and has
+    /// [`Encoding::native_size`] bytes. Bits become bytes of 0 or 1. Both index widths become 64-bit end
+    /// offsets as the page stores them (differences are summed up). Half floats stay half floats; truncated
+    /// and quantized reals become 32-bit floats.
     ///
     /// # Errors
     /// `OutOfSpecification` when the page does not have the size of so many elements or the encoding
@@ -124,12 +127,12 @@ impl Encoding {
         }
     }
 
-    /// Decodes a page into 64-bit floats, for fields of type `double`: quantized reals keep the
-    /// precision that [`Encoding::decode`] rounds away; `Real32`, `SplitReal32` and `Real32Trunc` are
-    /// widened, `Real64` and `SplitReal64` are as from `decode`.
+    /// Decodes a page into 64-bit floats, for fields of type `double`. Quantized reals keep the precision
+    /// that [`Encoding::decode`] rounds away. `Real32`, `SplitReal32` and `Real32Trunc` are widened; `Real64`
+    /// and `SplitReal64` are the same as from `decode`.
     ///
     /// # Errors
-    /// As [`Encoding::decode`]; `InvalidArgument` for types that are not of these.
+    /// The errors of [`Encoding::decode`], and `InvalidArgument` for other types.
     pub fn decode_f64(&self, packed: &[u8], elements: usize, out: &mut [u8]) -> Result<()> {
         self.check()?;
         self.check_sizes(packed, elements, 8, out)?;
@@ -152,13 +155,13 @@ impl Encoding {
         }
     }
 
-    /// Encodes `count` elements, laid out as [`Encoding::decode`] leaves them, and appends the page
-    /// to `out`. `Real32Quant` also takes the 64-bit floats of [`Encoding::decode_f64`], told apart by
-    /// their size.
+    /// Encodes `count` elements with the layout of [`Encoding::decode`] and appends the page to `out`.
+    /// `Real32Quant` also takes the 64-bit floats of [`Encoding::decode_f64`]; the size of `elements` tells
+    /// which they are.
     ///
     /// # Errors
-    /// `InvalidArgument` when `elements` has another size, an offset does not fit a 32-bit index, or
-    /// a value lies outside a quantized range; `out` is then as before.
+    /// `InvalidArgument` when `elements` has another size, an offset does not fit in a 32-bit index, or a
+    /// value lies outside a quantized range. Then `out` is unchanged.
     pub fn encode(&self, elements: &[u8], count: usize, out: &mut Vec<u8>) -> Result<()> {
         self.check()?;
         if self.column_type == T::Real32Quant && count.checked_mul(8) == Some(elements.len()) {
@@ -226,7 +229,7 @@ impl Encoding {
         }
     }
 
-    /// Only for checked `Real32Quant` encodings, which have a range.
+    /// Makes the quantizer. The encoding was checked, so a `Real32Quant` has its range.
     fn quantizer(&self) -> Quantizer {
         Quantizer::new(self.bits, self.range.unwrap_or_default())
     }
@@ -250,17 +253,18 @@ impl Encoding {
     }
 }
 
-/// Elements of `N` bytes; sizes were checked.
+/// Views bytes as elements of `N` bytes. Their sizes were checked before.
 #[inline(always)]
 fn of<const N: usize>(out: &mut [u8]) -> &mut [[u8; N]] {
     out.as_chunks_mut().0
 }
 
-/// 32-bit floats in the second half of `out` become 64-bit floats in all of it.
+/// Converts the 32-bit floats in the second half of `out` to 64-bit floats in all of it.
 fn widen_in_place(out: &mut [u8]) {
     let count = out.len() / 8;
     for index in 0..count {
-        // Element `index` is read at 4 * (count + index) >= 8 * index: never overwritten before.
+        // Element `index` is read at byte 4 * (count + index), which is at or after the byte 8 * index that
+        // is written. So no element is overwritten before it is read.
         let from = 4 * (count + index);
         if let Some(&narrow) = out[from..].first_chunk::<4>() {
             let wide = f64::from(f32::from_le_bytes(narrow)).to_le_bytes();

@@ -1,21 +1,21 @@
 //! The table of column types (specification, "Column Description").
 
-/// How elements look in memory after decoding; little-endian machines only.
+/// The form of elements in memory after decoding, for little-endian machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
     /// Bits, least significant first, as Arrow keeps booleans.
     Bit,
     /// Integers and floats of this many bytes.
     Bytes(usize),
-    /// 64-bit offsets relative to the cluster (both index widths widen to this).
+    /// 64-bit offsets relative to the cluster. Both index widths are widened to it.
     Index,
-    /// 96-bit variant switch: index and tag.
+    /// Switch of a variant, 96 bits: index and tag.
     Switch,
 }
 
 macro_rules! column_types {
     ($($(#[$meta:meta])* $name:ident = $code:literal, $bits:literal, $native:expr;)*) => {
-        /// An on-disk column type.
+        /// A column type on disk.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)]
         pub enum ColumnType { $($(#[$meta])* $name,)* }
@@ -24,27 +24,27 @@ macro_rules! column_types {
             /// Every column type of the specification.
             pub const ALL: &[ColumnType] = &[$(ColumnType::$name,)*];
 
-            /// The on-disk code.
+            /// The code on disk.
             pub fn code(self) -> u16 {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// The column type of an on-disk code; `None` for codes of later specifications.
+            /// Finds the column type of a code on disk. Returns `None` for codes of later specifications.
             pub fn from_code(code: u16) -> Option<Self> {
                 match code { $($code => Some(Self::$name),)* _ => None }
             }
 
-            /// The specification's name.
+            /// The name in the specification.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
 
-            /// Default bits on storage; the variable-size types may use others.
+            /// Default bits on storage. Types of variable size can have others.
             pub fn bits(self) -> u16 {
                 match self { $(Self::$name => $bits,)* }
             }
 
-            /// The in-memory form.
+            /// The form in memory.
             pub fn native(self) -> Native {
                 match self { $(Self::$name => $native,)* }
             }
@@ -52,8 +52,8 @@ macro_rules! column_types {
     };
 }
 
-/// Types whose pages hold elements as they are, and those with the same values as byte planes: all first bytes,
-/// then all second bytes, and so on (specification, "Column Description").
+/// Pairs of a plain type and its split type. A page of the split type has the same values as byte planes: all
+/// first bytes, then all second bytes, and so on (specification, "Column Description").
 const SPLIT: [(ColumnType, ColumnType); 11] = {
     use ColumnType as T;
     [
@@ -72,17 +72,17 @@ const SPLIT: [(ColumnType, ColumnType); 11] = {
 };
 
 impl ColumnType {
-    /// Whether pages hold byte planes.
+    /// Whether pages of this type hold byte planes.
     pub fn is_split(self) -> bool {
         SPLIT.iter().any(|(_, split)| *split == self)
     }
 
-    /// The type with the same values as byte planes; itself where there is none.
+    /// The split type with the same values, or the type itself where there is none.
     pub fn split_form(self) -> Self {
         SPLIT.iter().find(|(unsplit, _)| *unsplit == self).map_or(self, |(_, split)| *split)
     }
 
-    /// The type with the same values as they are; itself where there is no other.
+    /// The plain type with the same values, or the type itself where there is no other.
     pub fn unsplit_form(self) -> Self {
         SPLIT.iter().find(|(_, split)| *split == self).map_or(self, |(unsplit, _)| *unsplit)
     }

@@ -1,12 +1,13 @@
-//! Delta + split, for collection offsets: the first element, then differences to the one before.
+//! Delta and split encoding for collection offsets: the first element, then the difference of each element to
+//! the one before.
 //!
-//! Sums wrap around in the width on storage; elements in memory have 64 bits.
+//! Sums wrap around at the width on storage. Elements in memory have 64 bits.
 
 use super::split::{BLOCK, planes, split_u32, split_u64, unsplit_u32, unsplit_u64};
 
 macro_rules! delta {
     ($decode:ident $encode:ident $word:ident $size:literal $unsplit:ident $split:ident) => {
-        /// Unsplits and sums up into 64-bit elements.
+        /// Joins the byte planes and sums up the differences into 64-bit elements.
         #[inline(always)]
         pub(super) fn $decode(packed: &[u8], out: &mut [[u8; 8]]) {
             let planes = planes::<$size>(packed);
@@ -23,7 +24,7 @@ macro_rules! delta {
             }
         }
 
-        /// Differences of 64-bit elements that fit the width on storage, split.
+        /// Splits the differences of 64-bit elements, which fit in the width on storage.
         #[inline(always)]
         pub(super) fn $encode(elements: &[[u8; 8]], out: &mut Vec<u8>) {
             let mut previous: $word = 0;

@@ -1,7 +1,7 @@
-//! Runs a loop with the widest vectors the machine has.
+//! Runs a loop with the widest vector instructions of the processor.
 
-/// Runs `work`, compiled for AVX2 where the processor has it. Everything hot in `work` must be
-/// `#[inline(always)]`: only what is inlined here gets the wide instructions. Unsplitting floats runs
+/// Runs `work`, compiled for AVX2 if the processor has it. All hot code in `work` must be
+/// `#[inline(always)]`, because only inlined code gets the wide instructions. Decoding of split floats runs
 /// several times faster than with the SSE2 that every x86-64 has.
 #[inline(always)]
 pub(super) fn widest<T>(work: impl FnOnce() -> T) -> T {

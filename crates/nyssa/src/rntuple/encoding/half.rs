@@ -1,9 +1,9 @@
-//! IEEE-754 half precision.
+//! Half precision floats of IEEE-754.
 
-/// The nearest half precision float, ties to even, bit by bit as ROOT rounds; NaN becomes the quiet
-/// one of its sign, what is too large infinity.
+/// Rounds to the nearest half precision float, ties to even, bit by bit as ROOT does. A NaN becomes the quiet
+/// NaN of its sign; a value that is too large becomes infinity.
 pub fn to_half(value: f32) -> u16 {
-    /// First single precision numbers of other kinds: infinity as a half, normal as a half, NaN.
+    /// The smallest single precision bit patterns whose half is infinite, normal, and NaN.
     const TOO_LARGE: u32 = 0x4780_0000;
     const NORMAL: u32 = 0x3880_0000;
     const NAN: u32 = 0x7F80_0001;
@@ -12,12 +12,12 @@ pub fn to_half(value: f32) -> u16 {
     let half = match magnitude {
         NAN.. => 0x7E00,
         TOO_LARGE.. => 0x7C00,
-        // Exponent from a bias of 127 to 15; a carry out of the mantissa is right there.
+        // This changes the bias of the exponent from 127 to 15. A carry out of the mantissa is correct here.
         NORMAL.. => {
             let odd = magnitude >> 13 & 1;
             (magnitude - (112 << 23) + 0xFFF + odd) >> 13
         }
-        // Subnormal: beside 0.5, the last bit of the sum is worth 2^-24, and the sum is rounded.
+        // The half is subnormal. In a sum with 0.5 the last bit has the value 2^-24, so the addition rounds.
         _ => (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits(),
     };
     sign | half as u16

@@ -1,7 +1,7 @@
-//! Column encodings: elements in memory ⇄ packed bytes of an uncompressed page.
+//! Column encodings: elements in memory ⇄ encoded bytes of an uncompressed page.
 //!
-//! Specification: "Column Description". [`ColumnType`] is the table, [`Encoding`] the interface, one file
-//! per transform. Both sides are little-endian, and every page is encoded on its own.
+//! Specification: "Column Description". [`ColumnType`] is the table of types, [`Encoding`] the interface;
+//! each transform has a file. Elements and pages are little-endian, and every page is encoded independently.
 
 mod bits;
 mod codec;

@@ -1,4 +1,4 @@
-//! How far a stored floating-point number may be from the one that was given.
+//! How much a stored floating-point number can differ from the original.
 
 use super::{ColumnType, Encoding};
 
@@ -6,23 +6,23 @@ use super::{ColumnType, Encoding};
 const FLOAT_ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
 /// Half of the smallest `float`.
 const FLOAT_TINY: f64 = f64::from_bits(0x3690_0000_0000_0000);
-/// More than what is lost in a few steps of double precision.
+/// An upper bound of the rounding errors of a few steps in double precision.
 const DOUBLE_ROUNDING: f64 = 1.0 / (1_u64 << 50) as f64;
 
-/// A bound of the error: for every `x` in `range`, the value that is read back differs from `x` by at
-/// most the larger of `relative * |x|` and `absolute`.
+/// An upper bound of the error: for every `x` in `range`, the value that is read differs from `x` by at most
+/// the larger of `relative * |x|` and `absolute`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// Share of the value; 0 when exact.
+    /// Relative error, 0 when values are exact.
     pub relative: f64,
-    /// In the unit of the value; for types with an exponent, that of values next to zero.
+    /// Absolute error in the unit of the value. For types with an exponent it is that of values near zero.
     pub absolute: f64,
-    /// Values that can be stored.
+    /// Range of values that can be stored.
     pub range: (f64, f64),
 }
 
 impl Precision {
-    /// Values come back as they are.
+    /// Values are stored exactly.
     pub const EXACT: Self =
         Self { relative: 0.0, absolute: 0.0, range: (f64::NEG_INFINITY, f64::INFINITY) };
 
@@ -31,7 +31,7 @@ impl Precision {
         Self { relative, absolute, range: (-most, most) }
     }
 
-    /// For values that were rounded to `float` before.
+    /// Adds the error of rounding to `float` before.
     fn after_float(self) -> Self {
         Self {
             relative: self.relative + FLOAT_ROUNDING + self.relative * FLOAT_ROUNDING,
@@ -42,9 +42,9 @@ impl Precision {
 }
 
 impl Encoding {
-    /// The precision with which a field of type `float`, or `double`, is stored by this encoding
-    /// (specification, "Column Description"); `None` for types that hold no floating-point numbers.
-    /// Other leaf types of fields are stored exactly or refused.
+    /// The precision with which this encoding stores a field of type `float`, or of type `double`
+    /// (specification, "Column Description"). Returns `None` for types that hold no floating-point numbers.
+    /// Fields of other types are stored exactly or refused.
     pub fn precision(&self, double: bool) -> Option<Precision> {
         let precision = match self.column_type {
             ColumnType::Real64 | ColumnType::SplitReal64 => return Some(Precision::EXACT),
@@ -52,11 +52,12 @@ impl Encoding {
                 return Some(Precision::EXACT);
             }
             ColumnType::Real32 | ColumnType::SplitReal32 => Precision::of_float(0.0, 0.0),
-            // 10 bits of mantissa, rounded; exponents from -14.
+            // A half has 10 bits of mantissa, rounded, and exponents from -14 on.
             ColumnType::Real16 | ColumnType::SplitReal16 => {
                 Precision { relative: power(-11), absolute: power(-25), range: (-65504.0, 65504.0) }
             }
-            // A sign, 8 bits of exponent and the rest of mantissa, cut off; exponents from -126.
+            // A truncated float has a sign, 8 bits of exponent and the other bits of mantissa, cut off.
+            // Exponents start at -126.
             ColumnType::Real32Trunc => {
                 let mantissa = i32::from(self.bits) - 9;
                 Precision::of_float(power(-mantissa), power(-126 - mantissa))
@@ -69,7 +70,7 @@ impl Encoding {
         Some(if double { precision.after_float() } else { precision })
     }
 
-    /// Half a step, and what rounding adds.
+    /// The error is half a step plus the rounding errors.
     fn quantized(&self, (min, max): (f64, f64), double: bool) -> Precision {
         let steps = (1_u64 << self.bits.min(32)) as f64 - 1.0;
         let largest = min.abs().max(max.abs());

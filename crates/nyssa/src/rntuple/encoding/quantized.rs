@@ -3,7 +3,7 @@
 use super::bits;
 use crate::error::{Error, Result};
 
-/// How integers map to a range. Computed in double precision, bit by bit as ROOT does.
+/// Maps integers to a range of values. It computes in double precision, bit by bit as ROOT does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quantizer {
     width: u16,
@@ -14,7 +14,7 @@ pub(super) struct Quantizer {
 }
 
 impl Quantizer {
-    /// `width` is 1 to 32.
+    /// Makes a quantizer for integers of `width` bits, 1 to 32.
     pub fn new(width: u16, (min, max): (f64, f64)) -> Self {
         Self { width, min, max, steps: (u64::MAX >> (64 - width)) as f64 }
     }
@@ -45,19 +45,20 @@ impl Quantizer {
         }
     }
 
-    /// A multiple of 8, so that blocks start at a byte.
+    /// Number of elements that are encoded at a time. It is a multiple of 8, so that each block starts at a
+    /// byte.
     const BLOCK: usize = 128;
 
-    /// Rounds to the nearest step and packs.
+    /// Rounds values to the nearest step and packs the integers.
     ///
     /// # Errors
-    /// `InvalidArgument` for a value outside the range, `out` is then as before.
+    /// `InvalidArgument` for a value outside the range. Then `out` is unchanged.
     pub fn encode(
         self,
         elements: impl ExactSizeIterator<Item = f64> + Clone,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        // Written so that NaN is outside.
+        // This form of the comparison also refuses NaN.
         let outside = |value: &f64| !(self.min <= *value && *value <= self.max);
         if let Some((index, value)) = elements.clone().enumerate().find(|(_, v)| outside(v)) {
             return Err(Error::invalid_argument(format!(

@@ -1,19 +1,20 @@
-//! Split: all first bytes of the elements, then all second bytes, and so on.
+//! Split encoding: all first bytes of the elements, then all second bytes, and so on. Each group is a byte
+//! plane.
 //!
-//! The loops are written so that the compiler turns them into vector instructions; the tests compare
-//! each with a byte-by-byte version.
+//! The compiler turns these loops into vector instructions. The tests compare each loop with a byte-by-byte
+//! version.
 
-/// Elements that go through the stack at a time.
+/// Number of elements that are encoded at a time, on the stack.
 pub(super) const BLOCK: usize = 128;
 
-/// The `N` planes of a packed page of `N`-byte elements.
+/// Returns the `N` byte planes of a page of `N`-byte elements.
 #[inline(always)]
 pub(super) fn planes<const N: usize>(packed: &[u8]) -> [&[u8]; N] {
     let count = packed.len() / N;
     std::array::from_fn(|plane| &packed[plane * count..(plane + 1) * count])
 }
 
-/// Joins two planes into 16-bit elements, each passed through `map`.
+/// Joins two planes into 16-bit elements. Each goes through `map`.
 #[inline(always)]
 pub(super) fn unsplit_u16(planes: [&[u8]; 2], out: &mut [[u8; 2]], map: impl Fn(u16) -> u16) {
     let [p0, p1] = planes;
@@ -22,7 +23,7 @@ pub(super) fn unsplit_u16(planes: [&[u8]; 2], out: &mut [[u8; 2]], map: impl Fn(
     }
 }
 
-/// Joins four planes into 32-bit elements, each passed through `map`.
+/// Joins four planes into 32-bit elements. Each goes through `map`.
 #[inline(always)]
 pub(super) fn unsplit_u32(planes: [&[u8]; 4], out: &mut [[u8; 4]], map: impl Fn(u32) -> u32) {
     let [p0, p1, p2, p3] = planes;
@@ -32,7 +33,7 @@ pub(super) fn unsplit_u32(planes: [&[u8]; 4], out: &mut [[u8; 4]], map: impl Fn(
     }
 }
 
-/// Joins eight planes into 64-bit elements, each passed through `map`.
+/// Joins eight planes into 64-bit elements. Each goes through `map`.
 #[inline(always)]
 pub(super) fn unsplit_u64(planes: [&[u8]; 8], out: &mut [[u8; 8]], map: impl Fn(u64) -> u64) {
     let [p0, p1, p2, p3, p4, p5, p6, p7] = planes;

@@ -1,15 +1,15 @@
-//! Zigzag: the sign goes to the lowest bit, so that small negative numbers have small codes
-//! (0, -1, 1, -2 become 0, 1, 2, 3).
+//! Zigzag encoding: the sign moves to the lowest bit, so that small negative numbers have small codes (0, -1,
+//! 1, -2 become 0, 1, 2, 3).
 
 macro_rules! zigzag {
     ($($decode:ident $encode:ident $word:ident;)*) => {$(
-        /// From code to two's complement.
+        /// Converts a code to two's complement.
         #[inline(always)]
         pub(super) fn $decode(code: $word) -> $word {
             (code >> 1) ^ (code & 1).wrapping_neg()
         }
 
-        /// From two's complement to code.
+        /// Converts two's complement to a code.
         #[inline(always)]
         pub(super) fn $encode(value: $word) -> $word {
             (value << 1) ^ (value >> ($word::BITS - 1)).wrapping_neg()

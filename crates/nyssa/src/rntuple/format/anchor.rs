@@ -1,6 +1,6 @@
 //! The anchor of an RNTuple in a ROOT file (specification, "Anchor schema").
 //!
-//! The payload of a `ROOT::RNTuple` key, all big-endian, unlike the rest of the format:
+//! It is the payload of a `ROOT::RNTuple` key. It is big-endian, unlike the rest of the format:
 //!
 //! ```text
 //! 0x40000000 | byte count (4)   class version (2)   fields (64)   XXH3 of the fields (8)
@@ -10,30 +10,30 @@
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
-/// ROOT's default of the largest payload of one key: 1 GiB.
+/// Default of ROOT for the largest payload of one key: 1 GiB.
 pub const DEFAULT_MAX_KEY_SIZE: u64 = 1 << 30;
 
 /// Class version of `ROOT::RNTuple` that nyssa writes.
 const CLASS_VERSION: u16 = 2;
-/// Size of the known fields in bytes.
+/// Size in bytes of the known fields.
 const FIELDS_SIZE: u32 = 64;
 
-/// A version of the format specification; for reporting, except the epoch.
+/// A version of the format specification. Only the epoch decides whether nyssa can read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FormatVersion {
-    /// Backward-incompatible changes; 0 is the pre-release.
+    /// Number of backward-incompatible changes. 0 is the pre-release.
     pub epoch: u16,
-    /// Forward-incompatible changes.
+    /// Number of forward-incompatible changes.
     pub major: u16,
-    /// Optional features.
+    /// Number of additions of optional features.
     pub minor: u16,
-    /// Clarifications.
+    /// Number of clarifications.
     pub patch: u16,
 }
 
 impl FormatVersion {
-    /// The first version: what nyssa writes when no later feature is used, so that every reader
-    /// knows it.
+    /// The first version. nyssa writes it unless a file uses a later feature, so that every reader accepts
+    /// the file.
     pub const WRITTEN: Self = Self { epoch: 1, major: 0, minor: 0, patch: 0 };
     /// The version whose footers list linked attribute sets.
     pub const WITH_ATTRIBUTE_SETS: Self = Self { epoch: 1, major: 0, minor: 1, patch: 0 };
@@ -45,7 +45,7 @@ impl std::fmt::Display for FormatVersion {
     }
 }
 
-/// Where an envelope lies.
+/// Position and sizes of an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopePosition {
     /// Offset in the file, bytes.
@@ -70,8 +70,8 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Reads the payload of a `ROOT::RNTuple` key. Fields that later versions append are covered
-    /// by the checksum and skipped.
+    /// Parses the payload of a `ROOT::RNTuple` key. Fields that later versions append are skipped; the
+    /// checksum covers them.
     ///
     /// # Errors
     /// `OutOfSpecification` for a short payload, `Checksum`, `Unsupported` for another epoch.
@@ -115,7 +115,7 @@ impl Anchor {
         Ok(Self { version, header, footer, max_key_size: fields.be_u64()? })
     }
 
-    /// The payload of a `ROOT::RNTuple` key, 78 bytes, class version 2.
+    /// Serializes the payload of a `ROOT::RNTuple` key, 78 bytes of class version 2.
     pub fn serialize(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(14 + FIELDS_SIZE as usize);
         out.extend_from_slice(&(BYTE_COUNT | (2 + FIELDS_SIZE)).to_be_bytes());

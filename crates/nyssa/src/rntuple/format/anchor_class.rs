@@ -1,11 +1,11 @@
-//! What the class `ROOT::RNTuple` looks like, so that every ROOT can read the anchor.
+//! The streamer info of the class `ROOT::RNTuple`, so that every ROOT can read the anchor.
 
 use super::anchor::Anchor;
 use crate::arrow::Number;
 use crate::error::Result;
 use crate::streamer::info::StreamerList;
 
-/// ROOT's checksum of the class `ROOT::RNTuple` of version 2.
+/// ROOT's checksum of version 2 of the class `ROOT::RNTuple`.
 const CHECKSUM: u32 = 0x28e6_32ec;
 const VERSION: u32 = 2;
 
@@ -25,10 +25,10 @@ const MEMBERS: [(&str, Number); 11] = [
 ];
 
 impl Anchor {
-    /// The streamer info of the anchor's class, for the list of the file.
+    /// Makes the streamer info of the class of the anchor, for the list of the file.
     ///
     /// # Errors
-    /// None today: the list is small.
+    /// None at present: the list is small.
     pub fn streamer_info() -> Result<StreamerList> {
         StreamerList::of_class("ROOT::RNTuple", VERSION, CHECKSUM, &MEMBERS)
     }

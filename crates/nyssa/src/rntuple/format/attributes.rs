@@ -1,12 +1,12 @@
-//! Linked attribute sets: data about entry ranges, kept in RNTuples of their own
-//! (specification 1.0.1.0, the last list of the footer).
+//! Links to attribute sets, which store data about entry ranges in separate RNTuples (specification 1.0.1.0,
+//! the last list of the footer).
 
 use super::{frame, put};
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rntuple::schema::Locator;
 
-/// A link to the anchor of an attribute set, which is not in the directory's key list.
+/// A link to the anchor of an attribute set. No directory lists this anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeSet {
     /// Major version of the attribute schema.
@@ -22,7 +22,7 @@ pub struct AttributeSet {
 }
 
 impl AttributeSet {
-    /// Bytes of the shortest record.
+    /// Minimum size of a record.
     pub(super) const MIN_SIZE: usize = 32;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

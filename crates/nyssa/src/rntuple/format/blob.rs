@@ -1,33 +1,33 @@
-//! Blobs larger than the largest key payload (specification, "Anchor schema", `Max Key Size`).
+//! Blobs larger than the largest payload of a key (specification, "Anchor schema", `Max Key Size`).
 //!
 //! ```text
 //! first chunk, max key size bytes:  data | offset of chunk 2 | offset of chunk 3 | ...  (u64, LE)
 //! chunk 2, chunk 3, ...:            data, max key size bytes each, the last one shorter
 //! ```
-//! Offsets point to the payloads of their keys.
+//! The offsets are the positions of the payloads of the keys.
 
 use crate::error::{Error, Result};
 
 /// Size of one chunk offset.
 const OFFSET_SIZE: u64 = 8;
 
-/// How a blob is cut into chunks.
+/// The chunks of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobChunks {
-    /// Number of keys, at least 1.
+    /// Number of chunks, at least 1. Each has a key.
     pub count: u64,
-    /// Bytes of data in the first chunk; its offsets follow.
+    /// Number of data bytes in the first chunk. The offsets of the others follow them.
     pub first: u64,
-    /// Largest number of bytes in the other chunks.
+    /// Maximum number of data bytes in each other chunk.
     pub other: u64,
 }
 
 impl BlobChunks {
-    /// The chunks of a blob of `size` bytes; one if it is not larger than `max_key_size`, or when
-    /// `max_key_size` is 0 (unknown).
+    /// Computes the chunks of a blob of `size` bytes. It has one chunk if it is not larger than
+    /// `max_key_size`, or if `max_key_size` is 0 (unknown).
     ///
     /// # Errors
-    /// `LimitExceeded` when the offsets do not fit into the first chunk.
+    /// `LimitExceeded` when the first chunk has no room for the offsets.
     pub fn of(size: u64, max_key_size: u64) -> Result<Self> {
         if size <= max_key_size || max_key_size == 0 {
             return Ok(Self { count: 1, first: size, other: 0 });

@@ -8,9 +8,9 @@ use crate::rntuple::schema::EnvelopeLink;
 /// A range of clusters whose pages one page list describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterGroup {
-    /// Smallest first entry of its clusters.
+    /// The first entry of the first of its clusters.
     pub min_entry: u64,
-    /// Number of entries it covers.
+    /// Number of its entries.
     pub entry_span: u64,
     /// Number of clusters.
     pub clusters: u32,
@@ -19,7 +19,7 @@ pub struct ClusterGroup {
 }
 
 impl ClusterGroup {
-    /// Bytes of the shortest record.
+    /// Minimum size of a record.
     pub(super) const MIN_SIZE: usize = 48;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

@@ -9,17 +9,17 @@ use crate::error::{Error, Result};
 const PREAMBLE: usize = 8;
 /// Bytes after the payload.
 const CHECKSUM: usize = 8;
-/// The preamble has 48 bits for the length.
+/// Maximum length: the preamble has 48 bits for it.
 const MAX_LENGTH: u64 = (1 << 48) - 1;
 
 /// The type of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnvelopeKind {
-    /// Schema.
+    /// The schema.
     Header,
-    /// Cluster groups, schema extension.
+    /// Cluster groups and the schema extension.
     Footer,
-    /// Clusters and pages.
+    /// Clusters and their pages.
     PageList,
 }
 
@@ -32,7 +32,7 @@ impl EnvelopeKind {
         }
     }
 
-    /// Names this envelope and the byte in the message of an error.
+    /// Names this envelope and the byte offset in the message of an error.
     pub(super) fn blame(self, error: Error) -> Error {
         let message = match error.place().offset {
             Some(offset) => format!("{self} envelope, byte {offset}: {}", error.message()),
@@ -52,17 +52,17 @@ impl fmt::Display for EnvelopeKind {
     }
 }
 
-/// A verified envelope.
+/// An envelope whose checksum was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
     /// The bytes between preamble and checksum.
     pub payload: &'a [u8],
-    /// XXH3 of preamble and payload, as stored and as computed.
+    /// XXH3 of preamble and payload; the stored and the computed one are equal.
     pub checksum: u64,
 }
 
 impl<'a> Envelope<'a> {
-    /// Takes the uncompressed bytes of an envelope apart and verifies its checksum.
+    /// Checks the uncompressed bytes of an envelope: its checksum, type and length.
     ///
     /// # Errors
     /// `OutOfSpecification` for another type or length, `Checksum`.
@@ -74,7 +74,8 @@ impl<'a> Envelope<'a> {
         let mut cursor = Cursor::new(bytes, 0);
         let word = cursor.le_u64()?;
         let (id, length) = (word & 0xFFFF, word >> 16);
-        // The checksum covers the preamble, so a damaged preamble is told apart from a wrong one.
+        // The checksum covers the preamble. So it is compared first: a damaged preamble is then reported as
+        // damage, not as a wrong type.
         if bytes.len() >= PREAMBLE + CHECKSUM {
             let (covered, stored) = bytes.split_at(bytes.len() - CHECKSUM);
             let stored = Cursor::new(stored, 0).le_u64()?;
@@ -98,15 +99,15 @@ impl<'a> Envelope<'a> {
         Ok(Self { payload, checksum: cursor.le_u64()? })
     }
 
-    /// A cursor over the payload whose offsets count from the start of the envelope.
+    /// Makes a cursor over the payload. Its offsets count from the start of the envelope.
     pub fn cursor(&self) -> Cursor<'a> {
         Cursor::new(self.payload, PREAMBLE as u64)
     }
 
-    /// An envelope around what `fill` appends; the bytes and their checksum.
+    /// Makes an envelope around what `fill` appends. Returns its bytes and their checksum.
     ///
     /// # Errors
-    /// Those of `fill`, and `LimitExceeded` beyond 2^48 bytes.
+    /// The errors of `fill`, and `LimitExceeded` beyond 2^48 bytes.
     pub fn seal(
         kind: EnvelopeKind,
         fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,

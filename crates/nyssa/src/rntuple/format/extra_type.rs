@@ -7,28 +7,29 @@ use crate::error::{Error, Result};
 /// Content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
 pub const CONTENT_STREAMER_INFO: u32 = 0;
 
-/// One record; records with unknown content identifiers are kept and not interpreted.
+/// One record of extra type information. Records with an unknown content identifier are kept, but not
+/// interpreted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtraType {
-    /// What `content` is.
+    /// Content identifier.
     pub content_id: u32,
-    /// Version of the type it belongs to, 0 for streamer info.
+    /// Version of the type, 0 for streamer info.
     pub type_version: u32,
-    /// Type it belongs to, empty for streamer info.
+    /// Name of the type, empty for streamer info.
     pub type_name: String,
-    /// Binary content.
+    /// Binary content, which the content identifier explains.
     pub content: Vec<u8>,
 }
 
-/// In front of the streamed list of streamer infos: its class as a pointer to a new object of a new
-/// class has it, behind a byte count (`TBufferFile::WriteObject`).
+/// The bytes between the byte count and the list of streamer infos: a pointer to a new object of a new class,
+/// and the name of the class (`TBufferFile::WriteObject`).
 const LIST_TAG: &[u8] = b"\xFF\xFF\xFF\xFFTList\0";
 
 impl ExtraType {
-    /// Bytes in front of the list of streamer infos.
+    /// Number of bytes before the list of streamer infos.
     pub const LIST_OFFSET: u16 = 4 + LIST_TAG.len() as u16;
 
-    /// The record of streamer infos around the list that [`Self::streamer_list`] gives.
+    /// Makes the record of streamer infos from a list as [`Self::streamer_list`] returns it.
     ///
     /// # Errors
     /// `LimitExceeded` beyond 1 GiB.
@@ -46,8 +47,8 @@ impl ExtraType {
         })
     }
 
-    /// The streamed `TList` of `TStreamerInfo`, [`Self::LIST_OFFSET`] bytes into the content; `None`
-    /// for records of other contents.
+    /// The streamed `TList` of `TStreamerInfo`, which starts [`Self::LIST_OFFSET`] bytes into the content.
+    /// Returns `None` for records with other contents.
     ///
     /// # Errors
     /// `OutOfSpecification` when the content is something else.
@@ -61,7 +62,7 @@ impl ExtraType {
         })
     }
 
-    /// Bytes of the shortest record.
+    /// Minimum size of a record.
     pub(super) const MIN_SIZE: usize = 24;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

@@ -1,4 +1,4 @@
-//! Feature flags (specification, "Feature Flags"): none is defined yet, so any set bit is refused.
+//! Feature flags (specification, "Feature Flags"). None is defined yet, so any set bit is refused.
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 /// The top bit of a word says that another word follows.
 const MORE: u64 = 1 << 63;
 
-/// Reads all words of feature flags.
+/// Parses all words of feature flags.
 ///
 /// # Errors
-/// `Unsupported` for any feature: the file must not be read by those who do not know it.
+/// `Unsupported` for any flag. A reader that does not know a feature must not read the file.
 pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<()> {
     let mut word_index = 0u64;
     loop {
@@ -28,7 +28,7 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<()> {
     }
 }
 
-/// Appends "no features".
+/// Appends feature flags without a feature.
 pub(super) fn serialize(out: &mut Vec<u8>) {
     out.extend_from_slice(&0u64.to_le_bytes());
 }

@@ -10,22 +10,22 @@ use crate::error::{Error, Result};
 /// The contents of the footer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Footer {
-    /// Checksum of the header envelope it belongs to.
+    /// Checksum of the header envelope that this footer belongs to.
     pub header_checksum: u64,
-    /// Fields and columns that were added during writing; ids continue those of the header.
+    /// Fields and columns that were added while entries were written. Their ids continue those of the header.
     pub extension: SchemaDescription,
     /// Cluster groups in order.
     pub cluster_groups: Vec<ClusterGroup>,
     /// Linked attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
-    /// The footer ends with the list of attribute sets, even if empty: from specification 1.0.1.0
-    /// on. Readers may tell by the version in the anchor, so both have to agree: see
-    /// [`Footer::version`].
+    /// Whether the footer ends with the list of attribute sets, which can be empty. It does from
+    /// specification 1.0.1.0 on. Some readers look at the version in the anchor instead, so both must agree;
+    /// see [`Footer::version`].
     pub lists_attribute_sets: bool,
 }
 
 impl Footer {
-    /// Reads an uncompressed footer envelope.
+    /// Parses an uncompressed footer envelope.
     ///
     /// # Errors
     /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
@@ -45,7 +45,7 @@ impl Footer {
         let (count, mut list) = frame::list(cursor, ClusterGroup::MIN_SIZE)?;
         let cluster_groups =
             (0..count).map(|_| ClusterGroup::parse(&mut list)).collect::<Result<_>>()?;
-        // Footers of specification 1.0.0 end here.
+        // A footer of specification 1.0.0 ends here.
         let lists_attribute_sets = !cursor.remaining().is_empty();
         let attribute_sets = if lists_attribute_sets {
             let (count, mut list) = frame::list(cursor, AttributeSet::MIN_SIZE)?;
@@ -62,8 +62,8 @@ impl Footer {
         })
     }
 
-    /// The version of the specification that this footer needs in its anchor: the oldest, so that
-    /// most readers know it.
+    /// The version of the specification for the anchor of this footer. It is the oldest possible one, so that
+    /// most readers accept it.
     pub fn version(&self) -> FormatVersion {
         match self.lists_attribute_sets || !self.attribute_sets.is_empty() {
             true => FormatVersion::WITH_ATTRIBUTE_SETS,
@@ -74,7 +74,7 @@ impl Footer {
     /// Checks that this footer belongs to `header`.
     ///
     /// # Errors
-    /// `Checksum` when it names another header.
+    /// `Checksum` when the footer names another header.
     pub fn check_header(&self, header: &Header) -> Result<()> {
         if self.header_checksum == header.checksum {
             return Ok(());
@@ -85,7 +85,7 @@ impl Footer {
         )))
     }
 
-    /// The uncompressed envelope, in the layout of [`Footer::version`].
+    /// Serializes the envelope in the layout of [`Footer::version`].
     ///
     /// # Errors
     /// `LimitExceeded` for strings or lists beyond 32 bits.

@@ -4,7 +4,8 @@
 //! record:  size (i64, > 0)                 payload
 //! list:    size (i64, < 0)   items (u32)   payload
 //! ```
-//! The size counts the whole frame. Readers continue after the size, not after what they know.
+//! The size counts the whole frame. A reader continues after the frame, also when it does not know all of its
+//! content.
 
 use super::put;
 use crate::cursor::Cursor;
@@ -13,7 +14,7 @@ use crate::error::Result;
 const RECORD_PREAMBLE: u64 = 8;
 const LIST_PREAMBLE: u64 = 12;
 
-/// Reads a record frame; `cursor` moves behind it.
+/// Reads a record frame and moves `cursor` to its end.
 pub(super) fn record<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
     let at = cursor.clone();
     let size = cursor.le_i64()?;
@@ -23,8 +24,8 @@ pub(super) fn record<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
     payload(&at, cursor, size.unsigned_abs(), RECORD_PREAMBLE)
 }
 
-/// Reads a list frame; `cursor` moves behind it. Items are at least `min_item` bytes each, which
-/// bounds the number of items by the bytes that are there.
+/// Reads a list frame and moves `cursor` to its end. Each item has at least `min_item` bytes, so the size of
+/// the frame limits the number of items.
 pub(super) fn list<'a>(cursor: &mut Cursor<'a>, min_item: usize) -> Result<(u32, Cursor<'a>)> {
     let at = cursor.clone();
     let size = cursor.le_i64()?;
@@ -51,7 +52,7 @@ fn payload<'a>(
         return Err(at.error(format!("frame of {size} bytes where {left} are left")));
     }
     let base = cursor.offset();
-    // `size <= left` bounds the difference by the slice's length.
+    // `size <= left`, so the difference is at most the length of the slice.
     Ok(Cursor::new(cursor.bytes((size - preamble) as usize)?, base))
 }
 
@@ -68,7 +69,7 @@ pub(super) fn put_record(
     Ok(())
 }
 
-/// Appends a list frame with one item per element of `items`, each appended by `item`.
+/// Appends a list frame. `item` appends each element of `items`.
 pub(super) fn put_list<T>(
     out: &mut Vec<u8>,
     items: &[T],

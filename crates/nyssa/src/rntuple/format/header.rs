@@ -11,18 +11,18 @@ use crate::type_name::normalize;
 pub struct Header {
     /// Name of the RNTuple.
     pub name: String,
-    /// Free text.
+    /// Description, free text.
     pub description: String,
-    /// Library or program that wrote the data.
+    /// Library or program that wrote the RNTuple.
     pub writer: String,
-    /// Fields, columns and extra type information, without the footer's extension.
+    /// Fields, columns and extra type information, without the extension in the footer.
     pub records: SchemaDescription,
-    /// XXH3 of the envelope, to which footer and page lists refer; set by `parse` and `serialize`.
+    /// XXH3 of the envelope. The footer and the page lists refer to it. `parse` and `serialize` set it.
     pub checksum: u64,
 }
 
 impl Header {
-    /// Reads an uncompressed header envelope.
+    /// Parses an uncompressed header envelope.
     ///
     /// # Errors
     /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
@@ -43,8 +43,7 @@ impl Header {
         })
     }
 
-    /// The whole schema: this header's and the footer's extension, with type names in normal
-    /// form.
+    /// Makes the whole schema from this header and the extension in the footer. Type names are normalised.
     ///
     /// # Errors
     /// `OutOfSpecification` when an id points nowhere, fields are nested too deeply, or the
@@ -60,7 +59,7 @@ impl Header {
         Ok(schema)
     }
 
-    /// The uncompressed envelope; sets [`Header::checksum`].
+    /// Serializes the envelope and sets [`Header::checksum`].
     ///
     /// # Errors
     /// `LimitExceeded` for strings or lists beyond 32 bits.

@@ -7,10 +7,9 @@
 //!                                                               └─► locator: offset, size
 //! ```
 //!
-//! Every record has `parse` and `serialize`. Parsing takes uncompressed envelopes, verifies their
-//! checksum first, then checks every count, id and offset before it is used; what later minor
-//! versions append to a frame is skipped by the frame's size. The byte offsets in messages count
-//! from the start of the uncompressed envelope.
+//! Every record has `parse` and `serialize`. Parsing takes uncompressed envelopes. It verifies the checksum
+//! first, and then checks every count, id and offset before it uses it. Content that later minor versions
+//! append to a frame is skipped. Byte offsets in messages count from the start of the uncompressed envelope.
 
 mod anchor;
 mod anchor_class;
@@ -38,7 +37,7 @@ pub use header::Header;
 pub use page_list::PageList;
 pub use schema_description::SchemaDescription;
 
-/// XXH3-64 as used by anchors, envelopes and pages (seed 0).
+/// XXH3-64 with seed 0, as anchors, envelopes and pages use it.
 pub fn checksum(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }

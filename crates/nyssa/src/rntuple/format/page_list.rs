@@ -8,31 +8,31 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::Locator;
 use crate::rntuple::schema::{Cluster, ColumnRange, FieldId, PageInfo, Schema};
 
-/// The top byte of the number of entries holds the cluster's flags.
+/// Mask for the number of entries. The top byte holds the flags of the cluster.
 const ENTRIES_MASK: u64 = (1 << 56) - 1;
 /// Cluster flag that is reserved for sharded clusters.
 const SHARDED: u64 = 0x01;
-/// Element offset that writers store for suppressed columns.
+/// Element offset that nyssa stores for suppressed columns. Readers test its sign.
 const SUPPRESSED: i64 = i64::MIN;
 
 const MIN_CLUSTER: usize = 8 + 16;
 const MIN_LIST: usize = 12;
-/// An empty list and an element offset.
+/// Minimum size of a column: an empty list and an element offset.
 const MIN_COLUMN: usize = MIN_LIST + 8;
 const MIN_PAGE: usize = 4 + Locator::MIN_SIZE;
 
 /// The clusters of one cluster group and their pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageList {
-    /// Checksum of the header envelope it belongs to.
+    /// Checksum of the header envelope that this page list belongs to.
     pub header_checksum: u64,
     /// Clusters in order.
     pub clusters: Vec<Cluster>,
 }
 
 impl PageList {
-    /// Reads an uncompressed page list envelope. The element ranges of suppressed columns are
-    /// taken from the representation that is active in the cluster.
+    /// Parses an uncompressed page list envelope. A suppressed column gets the element range of the
+    /// representation that is active in the cluster.
     ///
     /// # Errors
     /// `Checksum`, `Unsupported` for sharded clusters and object stores, `OutOfSpecification`.
@@ -50,7 +50,8 @@ impl PageList {
         if lists != count {
             return Err(at.error(format!("page locations of {lists} clusters, {count} clusters")));
         }
-        // Only needed where a column is suppressed, and there are as many page lists as cluster groups.
+        // This is only needed for a suppressed column. It is made once, because a file has a page list for
+        // every cluster group.
         let mut peers = None;
         let mut clusters = Vec::with_capacity(count as usize);
         for _ in 0..count {
@@ -64,7 +65,7 @@ impl PageList {
         Ok(Self { header_checksum, clusters })
     }
 
-    /// Checks that this page list belongs to a header and a cluster group.
+    /// Checks that this page list belongs to the header and to the cluster group.
     ///
     /// # Errors
     /// `Checksum` for another header, `OutOfSpecification` when clusters are missing or outside
@@ -97,7 +98,7 @@ impl PageList {
         Ok(())
     }
 
-    /// The uncompressed envelope.
+    /// Serializes the envelope.
     ///
     /// # Errors
     /// `LimitExceeded` for more than 2^31 elements in a page, 2^56 entries in a cluster, or lists
@@ -152,14 +153,14 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<ColumnRange> {
     let mut pages = Vec::with_capacity(count as usize);
     let mut elements = 0u64;
     for _ in 0..count {
-        // Negative counts mark pages with a checksum.
+        // A negative count marks a page with a checksum.
         let signed = list.le_i32()?;
         let page = PageInfo {
             elements: signed.unsigned_abs(),
             checksummed: signed < 0,
             locator: Locator::parse(&mut list)?,
         };
-        // At most 2^32 pages of 2^31 elements: no overflow.
+        // The sum cannot overflow: there are at most 2^32 pages of 2^31 elements.
         elements += u64::from(page.elements);
         pages.push(page);
     }
@@ -178,10 +179,10 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<ColumnRange> {
     Ok(ColumnRange { first_element, elements, compression, suppressed: false, pages })
 }
 
-/// Finds, for every column, the columns at the same place of the other representations of its
-/// field. The same for every cluster of a page list.
+/// Groups the columns that have the same position in the representations of one field. The groups are the
+/// same for every cluster of a page list.
 struct Peers {
-    /// By column: number of its group.
+    /// Number of the group, by column.
     group: Vec<usize>,
     groups: usize,
 }
@@ -204,7 +205,7 @@ impl Peers {
         Self { group, groups: groups.len() }
     }
 
-    /// Gives suppressed columns the element range of their active peer.
+    /// Gives a suppressed column the element range of the active column of its group.
     fn fill_suppressed(&self, columns: &mut [ColumnRange]) {
         let mut active = vec![None; self.groups];
         for (column, &group) in columns.iter().zip(&self.group) {
@@ -232,7 +233,7 @@ fn put_summary(out: &mut Vec<u8>, cluster: &Cluster) -> Result<()> {
 }
 
 fn put_column(out: &mut Vec<u8>, column: &ColumnRange) -> Result<()> {
-    // The element offset and the compression setting lie inside the list's frame.
+    // The frame of the list includes the element offset and the compression setting.
     frame::put_list_with(out, column.pages.len(), |out| {
         for page in &column.pages {
             let elements = i32::try_from(page.elements)

@@ -1,8 +1,8 @@
-//! Little-endian writing of the basic types (specification, "Basic Types").
+//! Writes the basic types, little-endian (specification, "Basic Types").
 
 use crate::error::{Error, Result};
 
-/// Appends a string: 32-bit length and the bytes.
+/// Appends a string: a 32-bit length and the bytes.
 ///
 /// # Errors
 /// `LimitExceeded` for strings over 4 GiB.
@@ -12,7 +12,7 @@ pub(super) fn string(out: &mut Vec<u8>, text: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A length or count as the format's 32-bit number.
+/// Converts a length or count to 32 bits.
 pub(super) fn length(len: usize, what: &str) -> Result<u32> {
     u32::try_from(len).map_err(|_| Error::limit(format!("{what} of length {len} exceeds 32 bits")))
 }

@@ -15,18 +15,18 @@ const TYPE_CHECKSUM: u16 = 0x04;
 const DEFERRED: u16 = 0x01;
 const VALUE_RANGE: u16 = 0x02;
 
-/// Bytes of the shortest field record: frame, numbers, four empty strings.
+/// Minimum size of a field record: frame, numbers, four empty strings.
 const MIN_FIELD: usize = 8 + 16 + 16;
-/// Bytes of the shortest column record.
+/// Minimum size of a column record.
 const MIN_COLUMN: usize = 8 + 12;
-/// Bytes of the shortest alias column record.
+/// Minimum size of an alias column record.
 const MIN_ALIAS: usize = 8 + 8;
 
-/// Records as they are on disk: ids count over header and extension.
+/// The records as they are on disk. Ids count over the header and the extension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemaDescription {
-    /// Field records. Here `parent` is the stored id, which for a top-level field is its own;
-    /// `children` and `columns` are empty.
+    /// Field records. Here `parent` is the stored id; a top-level field stores its own id. `children` and
+    /// `columns` are empty.
     pub fields: Vec<Field>,
     /// Physical column records.
     pub columns: Vec<Column>,
@@ -37,7 +37,7 @@ pub struct SchemaDescription {
 }
 
 impl SchemaDescription {
-    /// The description of a whole schema, for a header.
+    /// Describes a whole schema, for a header.
     pub fn of(schema: &Schema, extra_types: Vec<ExtraType>) -> Self {
         let fields = (0u32..)
             .zip(&schema.fields)
@@ -52,7 +52,7 @@ impl SchemaDescription {
         Self { fields, columns, aliases, extra_types }
     }
 
-    /// The description of what `schema` has beyond `header`, for a footer.
+    /// Describes the part of `schema` that `header` does not have, for a footer.
     pub fn beyond(header: &Self, schema: &Schema) -> Self {
         let mut all = Self::of(schema, Vec::new());
         all.fields.drain(..header.fields.len().min(all.fields.len()));
@@ -88,7 +88,7 @@ impl SchemaDescription {
         frame::put_list(out, &self.extra_types, |out, extra| extra.serialize(out))
     }
 
-    /// Adds these records to `schema`, checking every id.
+    /// Adds these records to `schema` and checks every id.
     pub(super) fn extend(&self, schema: &mut Schema) -> Result<()> {
         let mut depths: Vec<usize> = schema.fields.iter().map(|_| 0).collect();
         for (index, field) in schema.fields.iter().enumerate() {
@@ -131,14 +131,14 @@ fn check_field(field: FieldId, total: u32, who: impl Fn() -> String) -> Result<(
     Err(Error::out_of_spec(format!("{} refers to field {} of {total}", who(), field.0)))
 }
 
-/// Parents come before their subfields, so there are no cycles.
+/// Adds a field after its parent. So no field can be inside itself.
 fn add_field(
     schema: &mut Schema,
     record: &Field,
     total: u32,
     depths: &mut Vec<usize>,
 ) -> Result<()> {
-    // `extend` has checked that ids fit.
+    // `extend` has checked that ids fit in 32 bits.
     let id = schema.fields.len() as u32;
     let who = || format!("field {id} ({:?})", record.name);
     let parent = record.parent.filter(|parent| parent.0 != id);

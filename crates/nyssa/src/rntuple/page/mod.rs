@@ -1,7 +1,7 @@
-//! Sealed page ⇄ elements: the unit that is moved.
+//! A sealed page ⇄ its elements. Sealed pages are what is stored and moved.
 //!
-//! Sealing is encode, compress, checksum; unsealing is verify, decompress, decode. Nothing here reads
-//! or writes a file.
+//! Sealing encodes, compresses and adds a checksum. Unsealing verifies, decompresses and decodes. This module
+//! neither reads nor writes files.
 
 mod seal;
 mod sealed_page;

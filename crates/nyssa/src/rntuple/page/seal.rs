@@ -1,4 +1,4 @@
-//! Elements to sealed page.
+//! Makes a sealed page of elements.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -7,12 +7,12 @@ use crate::compression::Compressor;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::Encoding;
 
-/// Encodes, compresses and checksums `count` elements, laid out as [`Encoding::decode`] leaves them.
-/// `scratch` is overwritten; give the same one again to save allocations.
+/// Encodes and compresses `count` elements, which have the layout of [`Encoding::decode`], and computes the
+/// checksum. `scratch` is overwritten; callers pass the same one again to avoid allocations.
 ///
 /// # Errors
-/// `InvalidArgument` for elements the encoding cannot take (see [`Encoding::encode`]) or more than
-/// 2^31 - 1 of them (specification, "Page Locations"), `LimitExceeded` when the compressor fails.
+/// `InvalidArgument` for elements that the encoding cannot store (see [`Encoding::encode`]) and for more than
+/// 2^31 - 1 elements (specification, "Page Locations"); `LimitExceeded` when the compressor fails.
 pub fn seal(
     elements: &[u8],
     count: usize,

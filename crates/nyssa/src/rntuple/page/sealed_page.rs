@@ -1,13 +1,13 @@
-//! What a sealed page is.
+//! Sealed pages, and sealed columns of a cluster.
 
-/// Encoded, compressed page bytes, ready to be stored.
+/// The bytes of an encoded and compressed page, ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedPage {
     /// Number of elements.
     pub elements: u32,
     /// Sealed bytes without the checksum.
     pub bytes: Vec<u8>,
-    /// XXH3 of `bytes`; stored after them, little-endian.
+    /// XXH3 of `bytes`. It is stored after them, little-endian.
     pub checksum: u64,
     /// Size of the encoded, uncompressed page in bytes.
     pub uncompressed: usize,
@@ -20,9 +20,9 @@ pub struct SealedColumn {
     pub column: crate::rntuple::schema::ColumnId,
     /// Number of elements in the cluster.
     pub elements: u64,
-    /// For columns of offsets the last one, which is the number of items; `None` where not known.
+    /// Last offset of an offset column, which is the number of items; `None` where it is not known.
     pub last_offset: Option<u64>,
-    /// ROOT's compression setting that is recorded in the page list.
+    /// ROOT's compression setting, which the page list records.
     pub compression: u32,
     /// Pages in order.
     pub pages: Vec<SealedPage>,

@@ -1,4 +1,4 @@
-//! Sealed page to elements.
+//! Makes elements of a sealed page.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -7,18 +7,18 @@ use crate::error::{Error, Result};
 use crate::guard;
 use crate::rntuple::encoding::{ColumnType, Encoding};
 
-/// Largest page that is opened, in bytes before compression. ROOT's writer stays below 1 MiB unless told
-/// otherwise; a larger claim is a broken file, not a reason to take the machine's memory.
+/// Maximum size in bytes of a page before compression. ROOT's writer stays below 1 MiB by default. A larger
+/// number in a file is damage, and memory is not allocated for it.
 pub const MAX_PAGE_SIZE: usize = 1 << 31;
 
 /// Verifies, decompresses and decodes a page of `elements` elements into `out`, which has
-/// [`Encoding::native_size`] bytes per element (see [`Encoding::decode`] for the layout).
-/// `checksum` is the stored XXH3, `None` when there is none or it is not wanted. `scratch` is
-/// overwritten; give the same one again to save allocations.
+/// [`Encoding::native_size`] bytes for each element (see [`Encoding::decode`] for the layout). `checksum` is
+/// the stored XXH3; `None` skips the verification. `scratch` is overwritten; callers pass the same one again
+/// to avoid allocations.
 ///
 /// # Errors
-/// `Checksum` when the bytes do not match, `OutOfSpecification` when they do not decompress or decode
-/// to so many elements, `InvalidArgument` when `out` has the wrong size.
+/// `Checksum` when the bytes do not match the checksum, `OutOfSpecification` when they do not decompress or
+/// decode to this number of elements, `InvalidArgument` when `out` has the wrong size.
 pub fn unseal(
     stored: &[u8],
     checksum: Option<u64>,
@@ -39,7 +39,7 @@ pub fn unseal(
 /// As [`unseal`] for fields of type `double`: `out` takes 64-bit floats (see [`Encoding::decode_f64`]).
 ///
 /// # Errors
-/// As [`unseal`]; `InvalidArgument` for columns that do not hold floats of 32 or 64 bits.
+/// The errors of [`unseal`], and `InvalidArgument` for columns that do not hold floats of 32 or 64 bits.
 pub fn unseal_f64(
     stored: &[u8],
     checksum: Option<u64>,
@@ -52,8 +52,8 @@ pub fn unseal_f64(
     encoding.decode_f64(packed, elements, out)
 }
 
-/// Verifies and decompresses a page that has `size` bytes before compression. Uncompressed pages are
-/// not copied.
+/// Verifies and decompresses a page that has `size` bytes before compression. An uncompressed page is not
+/// copied.
 ///
 /// # Errors
 /// `Checksum`, `OutOfSpecification` as [`unseal`]; `LimitExceeded` for pages above [`MAX_PAGE_SIZE`].
@@ -81,7 +81,7 @@ pub fn open<'a>(
     Ok(packed)
 }
 
-/// Compares the XXH3 of the stored bytes.
+/// Compares the XXH3 of the stored bytes with `checksum`.
 ///
 /// # Errors
 /// `Checksum` when they differ.
@@ -96,7 +96,7 @@ pub fn verify(stored: &[u8], checksum: Option<u64>) -> Result<()> {
     )))
 }
 
-/// Packed and in-memory bytes are the same.
+/// Whether the bytes of a page are the same as those of its elements in memory.
 fn is_copy(column_type: ColumnType) -> bool {
     use ColumnType as T;
     matches!(

@@ -1,5 +1,5 @@
-//! Streams → Arrow arrays, by the nodes of a field. No element is touched except for cardinalities
-//! and optional values.
+//! Makes Arrow arrays of the streams of a field. Elements are not copied, except for cardinalities and
+//! optional values.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use arrow_schema::{DataType, Field as ArrowField, Fields};
 
 use super::element::Element;
 use super::execute::Data;
-use super::shape::{Form, Node, NodeKind, Slot, array_size, union_fields};
+use super::shape::{Form, Node, NodeKind, StreamSlot, array_size, union_fields};
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 
-/// The array of `node` with `length` elements.
+/// Makes the array of `node` with `length` elements.
 ///
 /// # Errors
-/// `OutOfSpecification` where columns do not agree on the number of elements; what streamed objects
-/// may be wrong with. An entry in the place counts in this array.
+/// `OutOfSpecification` where columns have different numbers of elements, and the errors of decoding streamed
+/// objects. The entry in the place of an error is a row of this array.
 pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef> {
     match &node.kind {
         NodeKind::Values(slot) => values(slot, streams, length),
@@ -70,7 +70,7 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
     }
 }
 
-fn values(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
+fn values(slot: &StreamSlot, streams: &[Data], length: usize) -> Result<ArrayRef> {
     macro_rules! primitive {
         ($type:ident) => {{
             let (buffer, length) = buffer(slot, streams, length)?;
@@ -117,7 +117,7 @@ fn fixed_size(
 
 fn cardinality(offsets: &OffsetBuffer<i64>, wide: bool) -> Result<ArrayRef> {
     let pairs = offsets.iter().zip(offsets.iter().skip(1));
-    // Offsets never descend: the differences are what they are as unsigned numbers.
+    // The offsets never decrease, so the differences are correct as unsigned numbers.
     let sizes = pairs.map(|(start, end)| (end - start) as u64);
     if wide {
         return Ok(Arc::new(UInt64Array::from_iter_values(sizes)));
@@ -135,7 +135,7 @@ fn cardinality(offsets: &OffsetBuffer<i64>, wide: bool) -> Result<ArrayRef> {
 }
 
 fn variant(
-    slot: &Slot,
+    slot: &StreamSlot,
     alternatives: &[(String, Node)],
     streams: &[Data],
     length: usize,
@@ -161,14 +161,14 @@ fn variant(
     Ok(Arc::new(union.map_err(arrow)?))
 }
 
-/// The list that an item is in.
+/// Finds the list that an item is in.
 fn owner(offsets: &OffsetBuffer<i64>, item: u64) -> Option<u64> {
     let item = i64::try_from(item).ok()?;
     let after = offsets.partition_point(|&offset| offset <= item);
     Some(after.checked_sub(1)? as u64)
 }
 
-/// Collections of zero or one values as nullable values.
+/// Makes nullable values of collections of zero or one values.
 fn optional(offsets: &OffsetBuffer<i64>, values: &ArrayRef) -> Result<ArrayRef> {
     let data = values.to_data();
     let mut output = MutableArrayData::new(vec![&data], true, offsets.len());
@@ -185,7 +185,7 @@ fn optional(offsets: &OffsetBuffer<i64>, values: &ArrayRef) -> Result<ArrayRef> 
     Ok(make_array(output.freeze()))
 }
 
-fn booleans(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
+fn booleans(slot: &StreamSlot, streams: &[Data], length: usize) -> Result<ArrayRef> {
     match stream(slot, streams)? {
         Data::Bits(bits) => {
             same(bits.len(), length)?;
@@ -195,7 +195,7 @@ fn booleans(slot: &Slot, streams: &[Data], length: usize) -> Result<ArrayRef> {
     }
 }
 
-fn buffer(slot: &Slot, streams: &[Data], expected: usize) -> Result<(Buffer, usize)> {
+fn buffer(slot: &StreamSlot, streams: &[Data], expected: usize) -> Result<(Buffer, usize)> {
     match stream(slot, streams)? {
         Data::Values { buffer, length } => {
             same(*length, expected)?;
@@ -206,7 +206,7 @@ fn buffer(slot: &Slot, streams: &[Data], expected: usize) -> Result<(Buffer, usi
 }
 
 fn offsets_of<'a>(
-    slot: &Slot,
+    slot: &StreamSlot,
     streams: &'a [Data],
     length: usize,
 ) -> Result<&'a OffsetBuffer<i64>> {
@@ -219,7 +219,7 @@ fn offsets_of<'a>(
     }
 }
 
-fn stream<'a>(slot: &Slot, streams: &'a [Data]) -> Result<&'a Data> {
+fn stream<'a>(slot: &StreamSlot, streams: &'a [Data]) -> Result<&'a Data> {
     slot.index.and_then(|index| streams.get(index)).ok_or_else(internal)
 }
 

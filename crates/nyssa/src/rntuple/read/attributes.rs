@@ -1,4 +1,4 @@
-//! Attribute sets: data about ranges of entries, in RNTuples that no directory lists
+//! Reads attribute sets. They store data about ranges of entries in RNTuples that no directory lists
 //! (specification 1.0.1.0).
 
 use std::ops::Range;
@@ -18,20 +18,20 @@ use crate::rntuple::format::{Anchor, AttributeSet};
 /// The fields of an attribute set: first entry, number of entries, and a record of the attributes.
 pub const ATTRIBUTE_FIELDS: [&str; 3] = ["_rangeStart", "_rangeLen", "_userData"];
 
-/// Version of attribute sets that can be read; others need not be alike.
+/// Major version of attribute sets that can be read. Other versions may have other layouts.
 const SCHEMA_MAJOR: u16 = 1;
 
 impl Reader {
-    /// The attribute sets: names, versions and places.
+    /// Links to the attribute sets, with names, versions and places.
     pub fn attribute_links(&self) -> &[AttributeSet] {
         &self.footer().attribute_sets
     }
 
-    /// Opens the attribute set of a name: an RNTuple with the fields of [`ATTRIBUTE_FIELDS`] and an entry
+    /// Opens an attribute set by name. It is an RNTuple with the fields [`ATTRIBUTE_FIELDS`] and one entry
     /// for each attribute.
     ///
     /// # Errors
-    /// `NotFound`, `Unsupported` for other versions of attribute sets, and those of [`Reader::open`].
+    /// `NotFound`, `Unsupported` for other versions of attribute sets, and the errors of [`Reader::open`].
     pub fn open_attribute_set(&self, name: &str) -> Result<Self> {
         let opened = match self.attribute_links().iter().find(|link| link.name == name) {
             Some(link) => self.open_link(link),
@@ -72,10 +72,10 @@ impl Reader {
         Ok(set)
     }
 
-    /// In an attribute set: the range of entries of each attribute, in the order of the file.
+    /// In an attribute set: reads the range of entries of each attribute, in order of the file.
     ///
     /// # Errors
-    /// Those of [`Dataset::read`], `OutOfSpecification` for a range beyond 2^64.
+    /// The errors of [`Dataset::read`], and `OutOfSpecification` for a range beyond 2^64.
     pub fn attribute_ranges(&self, context: &Context) -> Result<Vec<Range<u64>>> {
         let [start, length, _] = ATTRIBUTE_FIELDS;
         let arrays = self.read(&[start, length], 0..self.num_entries(), context)?;

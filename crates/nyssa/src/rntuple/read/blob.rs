@@ -1,4 +1,4 @@
-//! Blobs that may be split over several keys (specification, "Anchor schema": `Max Key Size`).
+//! Reads blobs, which may be split over several keys (specification, "Anchor schema": `Max Key Size`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,22 +10,24 @@ use crate::fetch::read_all;
 use crate::guard::to_usize;
 use crate::rntuple::format::BlobChunks;
 
-/// Where a blob lies.
+/// The place of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// All bytes, or the payload of the first key: the first bytes, then where the other keys are.
+    /// The bytes of the blob, or the payload of its first key: the first bytes, then the positions of the
+    /// other keys.
     pub first: Range<u64>,
-    /// All bytes.
+    /// Number of bytes of the blob.
     pub size: u64,
-    /// Largest payload of a key.
+    /// Maximum payload of a key.
     pub max_key_size: u64,
 }
 
 impl Blob {
-    /// The blob of `size` bytes that starts at byte `offset`.
+    /// A blob of `size` bytes that starts at byte `offset`.
     ///
     /// # Errors
-    /// `OutOfSpecification` when it does not fit the file, `LimitExceeded` when it cannot be split.
+    /// `OutOfSpecification` when the blob does not lie inside the file, `LimitExceeded` when it cannot be
+    /// split.
     pub fn new(offset: u64, size: u64, file_size: u64, max_key_size: u64) -> Result<Self> {
         let chunks = BlobChunks::of(size, max_key_size)?;
         let here = if chunks.count > 1 { max_key_size } else { size };
@@ -38,15 +40,15 @@ impl Blob {
         Ok(Self { first: offset..end, size, max_key_size })
     }
 
-    /// Whether there are further keys.
+    /// Whether the blob has more than one key.
     pub fn is_split(&self) -> bool {
         self.first.end - self.first.start < self.size
     }
 
-    /// The whole blob, given its first range.
+    /// Reads the rest of the blob. `first` are the bytes of its first range.
     ///
     /// # Errors
-    /// `OutOfSpecification` when other keys lie outside the file, and those of the source.
+    /// `OutOfSpecification` when another key lies outside the file, and the errors of the source.
     pub fn complete(&self, source: &Arc<dyn nyssa_io::Source>, first: &Bytes) -> Result<Bytes> {
         if !self.is_split() {
             return Ok(first.clone());
@@ -82,7 +84,7 @@ impl Blob {
     }
 }
 
-/// Several blobs, by one request where the source allows and none is split.
+/// Reads several blobs. This takes one request if the source allows it and no blob is split.
 ///
 /// # Errors
 /// Those of [`Blob::complete`].

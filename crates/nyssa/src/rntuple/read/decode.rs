@@ -1,4 +1,4 @@
-//! One page into its place in the output: verify, decompress, decode, cast.
+//! Verifies, decompresses, decodes and casts one page, into its place in the output.
 
 use super::element::{Element, cast};
 use crate::error::{Error, Result};
@@ -6,47 +6,47 @@ use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::page;
 use crate::rntuple::schema::Column;
 
-/// Where the elements of a page go.
-pub enum Out<'a> {
-    /// Exactly the wanted elements.
+/// Output of the elements of a page.
+pub enum PageOutput<'a> {
+    /// Memory for exactly the wanted elements.
     Bytes(&'a mut [u8]),
-    /// All bits of the page, packed; the wanted ones are cut out later.
+    /// All bits of the page, packed. The wanted bits are cut out later.
     Bits(&'a mut Vec<u8>),
 }
 
-/// A page to decode.
-pub struct Task<'a> {
+/// One page to decode.
+pub struct PageTask<'a> {
     /// Sealed bytes without the checksum.
     pub stored: &'a [u8],
-    /// The stored checksum when it is to be checked.
+    /// The stored checksum. `None` skips the verification.
     pub checksum: Option<u64>,
     /// Encoding of the column.
     pub encoding: Encoding,
-    /// Elements in the page.
+    /// Number of elements in the page.
     pub elements: usize,
-    /// Elements before the wanted ones.
+    /// Number of elements before the wanted ones.
     pub skip: usize,
-    /// What the elements are read as.
+    /// Type that the elements are read as.
     pub target: Element,
 }
 
-/// A page with all its elements decoded.
-pub struct Page {
-    /// What the elements are; bits are packed when they are read as bits.
+/// A page with all elements decoded.
+pub struct DecodedPage {
+    /// Type of the elements in memory. Bits are packed when they are read as bits.
     element: Element,
-    /// What they are read as.
+    /// Type that the elements are read as.
     pub target: Element,
     bytes: Vec<u8>,
 }
 
-impl Page {
-    /// Bytes of memory.
+impl DecodedPage {
+    /// Size in memory, bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 }
 
-/// Memory that one thread uses again and again.
+/// Buffers that one thread uses for all its pages.
 #[derive(Default)]
 pub struct Scratch {
     unsealed: Vec<u8>,
@@ -54,20 +54,21 @@ pub struct Scratch {
     bools: Vec<u8>,
 }
 
-impl Task<'_> {
-    /// Decodes into `out`.
+impl PageTask<'_> {
+    /// Decodes the wanted elements into `out`.
     ///
     /// # Errors
-    /// `Checksum`, `OutOfSpecification` for damaged pages and for values that do not fit.
-    pub fn run(&self, out: Out<'_>, scratch: &mut Scratch) -> Result<()> {
+    /// `Checksum`; `OutOfSpecification` for damaged pages and for values that do not fit in the type of the
+    /// field.
+    pub fn run(&self, out: PageOutput<'_>, scratch: &mut Scratch) -> Result<()> {
         let stored = Element::of_column(self.encoding.column_type);
         match out {
-            Out::Bytes(out) if self.target.is_same(stored) && self.is_whole(out) => {
+            PageOutput::Bytes(out) if self.target.is_same(stored) && self.is_whole(out) => {
                 let Self { stored, checksum, encoding, elements, .. } = self;
                 page::unseal(stored, *checksum, encoding, *elements, out, &mut scratch.unsealed)
             }
-            Out::Bits(bits) if stored == Element::Bit => {
-                // Packed bits are what Arrow wants.
+            PageOutput::Bits(bits) if stored == Element::Bit => {
+                // Arrow packs bits in the same way.
                 bits.extend_from_slice(self.open(&mut scratch.unsealed)?);
                 Ok(())
             }
@@ -79,11 +80,11 @@ impl Task<'_> {
         }
     }
 
-    /// Decodes the whole page, to be put into several outputs.
+    /// Decodes the whole page, for several reads.
     ///
     /// # Errors
-    /// As [`Task::run`].
-    pub fn page(&self, scratch: &mut Scratch) -> Result<Page> {
+    /// As [`PageTask::run`].
+    pub fn page(&self, scratch: &mut Scratch) -> Result<DecodedPage> {
         let stored = Element::of_column(self.encoding.column_type);
         let mut bytes = Vec::new();
         let element = if stored == Element::Bit && self.target == Element::Bit {
@@ -92,16 +93,21 @@ impl Task<'_> {
         } else {
             self.decode(stored, &mut bytes, &mut scratch.unsealed)?
         };
-        Ok(Page { element, target: self.target, bytes })
+        Ok(DecodedPage { element, target: self.target, bytes })
     }
 
-    /// Puts what is wanted of a page that was decoded before into `out`.
+    /// Copies the wanted elements of a page that was decoded before into `out`.
     ///
     /// # Errors
-    /// As [`Task::run`].
-    pub fn take(&self, page: &Page, out: Out<'_>, scratch: &mut Scratch) -> Result<()> {
+    /// As [`PageTask::run`].
+    pub fn take(
+        &self,
+        page: &DecodedPage,
+        out: PageOutput<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         match out {
-            Out::Bits(bits) if page.element == Element::Bit => {
+            PageOutput::Bits(bits) if page.element == Element::Bit => {
                 bits.extend_from_slice(&page.bytes);
                 Ok(())
             }
@@ -109,10 +115,16 @@ impl Task<'_> {
         }
     }
 
-    /// Puts the wanted elements of a decoded page, which are `from`, into `out`.
-    fn put(&self, from: Element, page: &[u8], out: Out<'_>, bools: &mut Vec<u8>) -> Result<()> {
+    /// Copies the wanted elements of a decoded page, whose type is `from`, into `out`.
+    fn put(
+        &self,
+        from: Element,
+        page: &[u8],
+        out: PageOutput<'_>,
+        bools: &mut Vec<u8>,
+    ) -> Result<()> {
         match out {
-            Out::Bytes(out) => {
+            PageOutput::Bytes(out) => {
                 let take = out.len() / self.target.width();
                 let wanted = self.skip * from.width()..(self.skip + take) * from.width();
                 let wanted = page
@@ -124,7 +136,7 @@ impl Task<'_> {
                 }
                 cast(from, wanted, self.target, out)
             }
-            Out::Bits(bits) => {
+            PageOutput::Bits(bits) => {
                 bools.resize(self.elements, 0);
                 cast(from, page, Element::Bit, bools)?;
                 bits.extend(bools.chunks(8).map(pack));
@@ -133,7 +145,7 @@ impl Task<'_> {
         }
     }
 
-    /// Bytes of the whole page once it is decoded, at most.
+    /// Maximum size in bytes of the decoded page.
     pub fn decoded_bytes(&self) -> usize {
         let stored = Element::of_column(self.encoding.column_type);
         let wider = if self.target.width() > stored.width() { self.target } else { stored };
@@ -149,8 +161,8 @@ impl Task<'_> {
         page::open(self.stored, self.checksum, size, scratch)
     }
 
-    /// Decodes all elements into `page`; what they are. Quantised reals become doubles at once where
-    /// doubles are wanted, to keep the precision that single precision would take away.
+    /// Decodes all elements into `page` and returns their type. Quantized reals become doubles at once where
+    /// doubles are wanted, because single precision would lose precision.
     fn decode(
         &self,
         stored: Element,
@@ -170,10 +182,11 @@ impl Task<'_> {
     }
 }
 
-/// The encoding of a column whose type is known.
+/// The encoding of a column.
 ///
 /// # Errors
-/// `Unsupported` for types of later specifications, `OutOfSpecification` for bits that cannot be.
+/// `Unsupported` for types of later specifications, `OutOfSpecification` for bits that the type does not
+/// allow.
 pub fn encoding(column: &Column) -> Result<Encoding> {
     let column_type = column.column_type.ok_or_else(|| {
         Error::unsupported(format!("column type {:#06x} is not known", column.type_code))
@@ -181,7 +194,7 @@ pub fn encoding(column: &Column) -> Result<Encoding> {
     Encoding::of(column_type, column.bits, column.value_range)
 }
 
-/// Up to eight bytes of 0 or 1 as one byte, the first in the lowest bit.
+/// Packs up to eight bytes of 0 or 1 into one byte. The first goes to the lowest bit.
 fn pack(bools: &[u8]) -> u8 {
     bools.iter().enumerate().fold(0, |byte, (bit, &value)| byte | value << bit)
 }

@@ -1,16 +1,16 @@
-//! In-memory element types of column streams and the casts into them.
+//! Types of elements in memory, and the casts between them.
 
 use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, SWITCH_SIZE};
 
-/// What the elements of a stream are in memory, little-endian.
+/// Type of the elements of a stream in memory, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub enum Element {
     /// Packed bits, least significant first.
     Bit,
-    /// A raw byte, whatever 8-bit column it comes from.
+    /// Raw byte of any 8-bit column.
     Byte,
     /// 8-bit signed integer.
     Int8,
@@ -28,7 +28,7 @@ pub enum Element {
     Int64,
     /// 64-bit unsigned integer.
     UInt64,
-    /// IEEE-754 half precision; only as the form of a page, fields read as [`Element::Float32`].
+    /// IEEE-754 half precision. Only pages have it; fields are read as [`Element::Float32`].
     Float16,
     /// IEEE-754 single precision.
     Float32,
@@ -36,12 +36,13 @@ pub enum Element {
     Float64,
     /// 64-bit end offsets of collections.
     Index,
-    /// Index and tag of variants, 12 bytes; see [`crate::rntuple::encoding::switch_parts`].
+    /// Index and tag of variants, 12 bytes, see [`crate::rntuple::encoding::switch_parts`].
     Switch,
 }
 
 impl Element {
-    /// The element of a normalised C++ type name; `None` for names that are no fundamental type.
+    /// Finds the type for a normalised C++ type name. Returns `None` for names that are not fundamental
+    /// types.
     pub fn from_cpp(type_name: &str) -> Option<Self> {
         Some(match type_name {
             "bool" => Self::Bit,
@@ -59,7 +60,7 @@ impl Element {
         })
     }
 
-    /// The form in which pages of a column type decode.
+    /// The type in which pages of a column type are decoded.
     pub fn of_column(column_type: ColumnType) -> Self {
         use ColumnType as C;
         match column_type {
@@ -80,7 +81,7 @@ impl Element {
         }
     }
 
-    /// Bytes of `count` elements.
+    /// Size in bytes of `count` elements. `None` if it overflows.
     pub fn bytes(self, count: usize) -> Option<usize> {
         match self {
             Self::Bit => Some(count.div_ceil(8)),
@@ -88,7 +89,7 @@ impl Element {
         }
     }
 
-    /// Bytes per element; one for [`Element::Bit`], whose unpacked form is a byte.
+    /// Size in bytes of one element. It is 1 for [`Element::Bit`], whose unpacked form is a byte.
     pub fn width(self) -> usize {
         match self {
             Self::Bit | Self::Byte | Self::Int8 | Self::UInt8 => 1,
@@ -131,7 +132,7 @@ impl Element {
         }
     }
 
-    /// Whether a decoded page of `stored` elements already is what this element needs.
+    /// Whether a decoded page of `stored` elements needs no cast to this type.
     pub fn is_same(self, stored: Self) -> bool {
         self == stored || self == Self::Byte && matches!(stored, Self::Int8 | Self::UInt8)
     }
@@ -141,12 +142,12 @@ impl Element {
     }
 }
 
-/// Converts elements of `from` (bits as bytes) to `to` (bits as bytes). Both slices hold whole
-/// elements, as many in each; integers that do not fit are an error.
+/// Converts elements of type `from` to type `to`; bits are bytes of 0 or 1 in both. Both slices hold the same
+/// number of whole elements. An integer that does not fit is an error.
 ///
 /// # Errors
 /// `OutOfSpecification` for a value outside the range of `to`, `Unsupported` for pairs that
-/// [`Element::reads`] denies.
+/// [`Element::reads`] does not allow.
 pub fn cast(from: Element, input: &[u8], to: Element, out: &mut [u8]) -> Result<()> {
     use Element as E;
     macro_rules! to_integer {
@@ -192,7 +193,7 @@ fn no_cast(from: Element, to: Element) -> Error {
     Error::unsupported(format!("elements stored as {from:?} cannot be read as {to:?}"))
 }
 
-/// A number as little-endian bytes.
+/// A number that is stored as little-endian bytes.
 trait Number: Copy + std::fmt::Display {
     const WIDTH: usize;
     fn read(bytes: &[u8]) -> Self;

@@ -1,4 +1,4 @@
-//! Carries out a plan: fetches, decodes into the final buffers, rebases offsets.
+//! Executes a plan: fetches pages, decodes them into the final buffers, and makes offsets continuous.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::blob::Blob;
-use super::decode::{Out, Scratch, Task, encoding};
+use super::decode::{PageOutput, PageTask, Scratch, encoding};
 use super::element::Element;
 use super::opened::Opened;
 use super::options::Options;
-use super::plan::{Items, PageRef, Part, Plan, StreamPlan};
+use super::plan::{Items, PageRef, Plan, StreamPart, StreamPlan};
 use super::switches::Switches;
 use crate::Context;
 use crate::arena::Arena;
@@ -22,21 +22,21 @@ use crate::fetch::on_all_threads;
 use crate::guard::to_usize;
 use crate::rntuple::schema::{ColumnId, Schema};
 
-/// A stream that has been read.
+/// A stream that was read.
 #[derive(Clone)]
 pub enum Data {
     /// Numbers.
     Values { buffer: Buffer, length: usize },
     /// Booleans.
     Bits(BooleanBuffer),
-    /// Offsets from 0, and per part the range of items in its cluster.
+    /// Offsets from 0, and for each part the range of items in its cluster.
     Offsets { offsets: OffsetBuffer<i64>, items: Items },
-    /// Alternatives of variants.
+    /// Tags and offsets of variants.
     Switches(Switches),
 }
 
 impl Data {
-    /// Per part the items of a collection, or the values of an alternative of a variant.
+    /// The items of a collection, or the values of an alternative of a variant, by part.
     pub fn items(&self, alternative: Option<usize>) -> &[(usize, Range<u64>)] {
         match self {
             Self::Offsets { items, .. } => items,
@@ -46,7 +46,7 @@ impl Data {
     }
 }
 
-/// Where a plan is carried out.
+/// Executes plans with these settings.
 pub struct Executor<'a> {
     pub schema: &'a Schema,
     pub source: &'a Arc<dyn nyssa_io::Source>,
@@ -54,7 +54,7 @@ pub struct Executor<'a> {
     pub max_key_size: u64,
     pub options: Options,
     pub context: &'a Context,
-    /// Pages that reads share.
+    /// Pages that several reads share.
     pub opened: Option<Opened<'a>>,
 }
 
@@ -63,7 +63,7 @@ impl Executor<'_> {
     pub fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
         let sizes = plan.streams.iter().map(size).collect::<Result<Vec<_>>>()?;
         let mut arena = Arena::zeroed(&sizes)?;
-        // Bits go to one buffer per page first: pages need not end at a whole byte.
+        // Bits go into one buffer for each page first, because a page need not end at a whole byte.
         let mut bits = plan.streams.iter().map(bit_pages).collect::<Vec<_>>();
         self.fill(plan, arena.bytes_mut(), &mut bits)?;
         let finish = |(stream, (words, bits)): (&StreamPlan, (&mut [u64], Vec<Vec<u8>>))| {
@@ -94,7 +94,7 @@ impl Executor<'_> {
         let units = units.collect::<Vec<_>>();
         let done = AtomicU64::new(0);
         let total = plan.bytes();
-        type Unit<'o> = (u64, Vec<(usize, PageRef, Out<'o>)>);
+        type Unit<'o> = (u64, Vec<(usize, PageRef, PageOutput<'o>)>);
         let work = |scratch: &mut Scratch, (size, pages): Unit<'_>, bytes: Result<&[Bytes]>| {
             let bytes = bytes?;
             for (index, page, out) in pages {
@@ -107,13 +107,14 @@ impl Executor<'_> {
         on_all_threads(self.source, units, self.context, Scratch::default, work).map(drop)
     }
 
-    /// A page, of which the first bytes have come; none where an earlier read has decoded it.
+    /// Returns the bytes of a page, of which `bytes` are the first. It returns none where an earlier read has
+    /// decoded the page.
     fn fetched(
         &self,
         plan: &Plan,
         page: PageRef,
         bytes: Option<&Bytes>,
-        out: Out<'_>,
+        out: PageOutput<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let Some(part) = plan.page(page) else { return Ok(()) };
@@ -144,7 +145,7 @@ impl Executor<'_> {
         plan: &Plan,
         page: PageRef,
         bytes: &[u8],
-        out: Out<'_>,
+        out: PageOutput<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let task = self.task(plan, page, bytes)?;
@@ -157,8 +158,8 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// How a page is decoded that is stored as `bytes`.
-    fn task<'b>(&self, plan: &Plan, page: PageRef, bytes: &'b [u8]) -> Result<Task<'b>> {
+    /// Describes how to decode a page that is stored as `bytes`.
+    fn task<'b>(&self, plan: &Plan, page: PageRef, bytes: &'b [u8]) -> Result<PageTask<'b>> {
         let stream = &plan.streams[page.stream];
         let part = &stream.parts[page.part];
         let wanted = &part.pages[page.page];
@@ -168,7 +169,7 @@ impl Executor<'_> {
             _ => (bytes, None),
         };
         let checksum = checksum.map(|bytes| u64::from_le_bytes(*bytes));
-        Ok(Task {
+        Ok(PageTask {
             stored,
             checksum: checksum.filter(|_| self.options.verify_checksums),
             encoding: encoding(self.schema.column(column))?,
@@ -179,13 +180,13 @@ impl Executor<'_> {
     }
 }
 
-/// Bytes of the output of a stream, none for bits.
+/// Size in bytes of the output of a stream. Bits have none.
 fn size(stream: &StreamPlan) -> Result<usize> {
     if stream.element == Element::Bit {
         return Ok(0);
     }
     let length = to_usize(stream.length, "column")?;
-    // Offsets have one more element than collections; a lead-in is that element.
+    // There is one more offset than there are collections. With a lead-in the stream has it already.
     let extra = usize::from(stream.element == Element::Index && !stream.lead_in);
     length
         .checked_add(extra)
@@ -204,11 +205,11 @@ fn split<'o>(
     stream: &StreamPlan,
     bytes: &'o mut [u8],
     bits: &'o mut [Vec<u8>],
-) -> Result<Vec<Vec<Option<Out<'o>>>>> {
+) -> Result<Vec<Vec<Option<PageOutput<'o>>>>> {
     if stream.element == Element::Bit {
         let mut pages = bits.iter_mut();
-        let part = |part: &Part| {
-            pages.by_ref().take(part.pages.len()).map(|page| Some(Out::Bits(page))).collect()
+        let part = |part: &StreamPart| {
+            pages.by_ref().take(part.pages.len()).map(|page| Some(PageOutput::Bits(page))).collect()
         };
         return Ok(stream.parts.iter().map(part).collect());
     }
@@ -226,13 +227,13 @@ fn split<'o>(
     let mut parts = Vec::with_capacity(stream.parts.len());
     for part in &stream.parts {
         advance(to_usize(part.zeros, "column")?).ok_or_else(short)?;
-        let pages = part.pages.iter().map(|page| advance(page.take).map(Out::Bytes));
+        let pages = part.pages.iter().map(|page| advance(page.take).map(PageOutput::Bytes));
         parts.push(pages.map(|out| out.ok_or_else(short).map(Some)).collect::<Result<_>>()?);
     }
     Ok(parts)
 }
 
-/// What is left to know of a filled output.
+/// What is computed from a filled output.
 enum Finished {
     Values,
     Bits(BooleanBuffer),
@@ -272,8 +273,8 @@ fn join_bits(stream: &StreamPlan, pages: &[Vec<u8>]) -> Result<BooleanBuffer> {
     Ok(bits.finish())
 }
 
-/// Ends relative to their cluster → offsets from 0 over all parts. Returns per part the cluster and
-/// the range of items in it.
+/// Converts end offsets relative to their cluster into offsets from 0 over all parts. Returns for each part
+/// the cluster and the range of items in it.
 fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Items> {
     let (first, mut rest) =
         words.split_first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
@@ -288,7 +289,7 @@ fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Items> {
         let start = std::mem::take(&mut lead_in);
         let mut previous = start;
         let mut descends = false;
-        // Wraps only when offsets descend or are absurd; both are refused below.
+        // This wraps only when offsets decrease or are absurd. Both are refused below.
         let shift = base.wrapping_sub(start);
         for end in ends {
             descends |= *end < previous;

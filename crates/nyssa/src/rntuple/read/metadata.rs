@@ -1,4 +1,4 @@
-//! What an anchor leads to: header, footer, page lists.
+//! Reads the metadata that an anchor points to: header, footer and page lists.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ pub struct Metadata {
     pub header: Header,
     pub footer: Footer,
     pub schema: Schema,
-    /// In order of entries.
+    /// Clusters in order of entries.
     pub clusters: Vec<Cluster>,
     pub entries: u64,
 }
 
 impl Metadata {
-    /// Reads header and footer by one request, and all page lists by another.
+    /// Reads header and footer with one request, and all page lists with another.
     ///
     /// # Errors
     /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
@@ -38,7 +38,7 @@ impl Metadata {
     }
 }
 
-/// The uncompressed envelopes at several places.
+/// Reads and decompresses several envelopes.
 fn envelopes(
     source: &Arc<dyn nyssa_io::Source>,
     positions: &[EnvelopePosition],
@@ -81,7 +81,7 @@ fn page_lists(
     Ok(clusters)
 }
 
-/// Clusters must follow each other without gap or overlap; the number of entries.
+/// Checks that each cluster starts where the one before ends. Returns the number of entries.
 fn check_clusters(clusters: &[Cluster]) -> Result<u64> {
     let mut end = 0u64;
     for (index, cluster) in clusters.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Reading RNTuples: plan → fetch → unseal → decode → Arrow arrays.
+//! Reads RNTuples: plan → fetch → unseal → decode → Arrow arrays.
 //!
 //! ```text
 //! schema ──► node      what a field reads as: a tree over streams (columns), no I/O
@@ -8,9 +8,9 @@
 //! streams ─► array     Arrow arrays that share the outputs' memory
 //! ```
 //!
-//! A column that several fields share (projections) is read once, and its offsets are one buffer.
-//! Units of work run on the pool of the [`crate::Context`]; nothing is allocated by a number from the file
-//! that was not first checked against the file's size.
+//! A column that several fields share (projections) is read once, and its offsets are one buffer. Units of
+//! work run on the thread pool of the [`crate::Context`]. Memory is allocated only for numbers that were
+//! checked against the size of the file.
 
 mod assemble;
 mod attributes;

@@ -1,26 +1,26 @@
-//! The pages that a read shares with those before and after it.
+//! The decoded pages that a read shares with earlier and later reads.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::decode::{Page, Task};
+use super::decode::{DecodedPage, PageTask};
 use super::element::Element;
-use super::plan::{PagePart, PageRef, Part, Plan};
+use super::plan::{PagePart, PageRef, Plan, StreamPart};
 use super::planner::Layout;
 use crate::leftovers::{Key, Leftovers, Reach};
 
-/// What is known of the pages of a plan.
+/// The pages of a plan that are shared.
 pub struct Opened<'a> {
     leftovers: &'a Leftovers,
     reader: u64,
     /// Pages that an earlier read has decoded.
-    found: HashMap<PageRef, Arc<Page>>,
-    /// Pages that a later read needs, too.
+    found: HashMap<PageRef, Arc<DecodedPage>>,
+    /// Pages that a later read also needs.
     beyond: HashSet<PageRef>,
 }
 
 impl<'a> Opened<'a> {
-    /// Looks for the pages of `plan` of reader number `reader`.
+    /// Looks for the pages of `plan` among the leftovers. `reader` is the id of the reader.
     pub fn new(leftovers: &'a Leftovers, reader: u64, layout: Layout<'_>, plan: &Plan) -> Self {
         let mut opened = Self { leftovers, reader, found: HashMap::new(), beyond: HashSet::new() };
         for (at, part, page) in plan.pages() {
@@ -30,7 +30,7 @@ impl<'a> Opened<'a> {
                 opened.beyond.insert(at);
             }
             let key = opened.key(part, page);
-            let known = key.and_then(|key| leftovers.find::<Page>(&key, reach));
+            let known = key.and_then(|key| leftovers.find::<DecodedPage>(&key, reach));
             if let Some(known) = known.filter(|known| known.target == element) {
                 opened.found.insert(at, known);
             }
@@ -38,19 +38,19 @@ impl<'a> Opened<'a> {
         opened
     }
 
-    /// The page, if an earlier read has decoded it.
-    pub fn find(&self, page: PageRef) -> Option<&Page> {
+    /// The decoded page, if an earlier read kept it.
+    pub fn find(&self, page: PageRef) -> Option<&DecodedPage> {
         self.found.get(&page).map(AsRef::as_ref)
     }
 
-    /// Whether a page is to be kept.
-    pub fn wants(&self, page: PageRef, task: &Task<'_>) -> bool {
+    /// Whether to keep a page for later reads.
+    pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
         let reach = if self.beyond.contains(&page) { Reach::Beyond } else { Reach::Ends };
         self.leftovers.wants(task.decoded_bytes(), reach)
     }
 
     /// Keeps a page for later reads.
-    pub fn keep(&self, plan: &Plan, page: PageRef, decoded: Page) {
+    pub fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
         let part = plan.streams.get(page.stream).and_then(|stream| stream.parts.get(page.part));
         let key = part.zip(plan.page(page)).and_then(|(part, page)| self.key(part, page));
         if let Some(key) = key {
@@ -59,19 +59,25 @@ impl<'a> Opened<'a> {
         }
     }
 
-    fn key(&self, part: &Part, page: &PagePart) -> Option<Key> {
+    fn key(&self, part: &StreamPart, page: &PagePart) -> Option<Key> {
         let column = u64::from(part.column?);
         Some(Key { owner: self.reader, column, place: page.bytes.start })
     }
 }
 
-/// Whether elements behind those that are read are in a page, or the page says where they begin.
-fn reach(layout: Layout<'_>, index: bool, part: &Part, number: usize, page: &PagePart) -> Reach {
+/// Whether a later read needs a page: it holds later elements, or the offset at which they begin.
+fn reach(
+    layout: Layout<'_>,
+    index: bool,
+    part: &StreamPart,
+    number: usize,
+    page: &PagePart,
+) -> Reach {
     let stored = || {
         let cluster = layout.clusters.get(part.cluster)?;
         Some(cluster.columns.get(part.column? as usize)?.elements)
     };
-    // Collections begin where those before them end.
+    // A collection begins at the end offset of the one before.
     let leads = || index && number + 1 == part.pages.len() && stored() > Some(part.elements.end);
     if page.skip + page.take < page.elements || leads() { Reach::Beyond } else { Reach::Ends }
 }

@@ -1,22 +1,22 @@
-//! How an RNTuple is read.
+//! Options of reading an RNTuple.
 
-/// Reading options; the defaults are the safe ones.
+/// Reading options. The defaults are safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Check the XXH3 checksum of every page that has one before its bytes are used.
     pub verify_checksums: bool,
-    /// What streamer fields read as.
+    /// Form in which streamer fields are read.
     pub streamer: StreamerForm,
 }
 
-/// What the objects of streamer fields read as.
+/// Form of the objects of streamer fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamerForm {
-    /// Records, by the streamer info of the RNTuple or of its file. A field whose class cannot be
-    /// taken apart is refused by name.
+    /// Records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is
+    /// refused by name.
     #[default]
     Decoded,
-    /// Their bytes, to be written again as they are.
+    /// The stored bytes, to be written again unchanged.
     Raw,
 }
 

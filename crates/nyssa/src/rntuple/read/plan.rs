@@ -1,8 +1,8 @@
-//! The plan of a read as data: (streams × entry range) → pages → byte ranges. No I/O.
+//! The plan of a read as data: (streams × entry range) → pages → byte ranges. Planning does no I/O.
 //!
-//! Where the content of a collection or variant depends on offsets that are not read yet (an entry
-//! range that cuts a cluster), the plan ends there and names the content in [`Plan::waiting`]; a further
-//! plan continues once the offsets are known. Reads of whole clusters need one plan.
+//! The content of a collection or variant can depend on offsets that are not read yet, when an entry range
+//! cuts a cluster. Then the plan ends there and names the content in [`Plan::waiting`]. A further plan
+//! continues when the offsets are known. Reads of whole clusters need one plan.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,43 +11,45 @@ use serde::Serialize;
 
 use super::element::Element;
 
-/// Per part its cluster and a range of items in it.
+/// For each part, its cluster and a range of items in it.
 pub type Items = Vec<(usize, Range<u64>)>;
 
-/// What one wave of a read fetches and where it goes.
+/// What one step of a read fetches, and where its elements go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// Each physical column once, however many fields share it.
+    /// Streams: each physical column once, even if several fields share it.
     pub streams: Vec<StreamPlan>,
-    /// Field paths of the contents of collections and variants whose range depends on offsets in this plan.
+    /// Field paths of the contents of collections and variants whose range depends on offsets that this plan
+    /// reads.
     pub waiting: Vec<String>,
-    /// The units of work, in the order of the file.
+    /// Units of work, in order of the file.
     pub fetches: Vec<Fetch>,
 }
 
-/// The elements of one column that are read, as consecutive parts of one output.
+/// The elements of one column that are read. They are consecutive parts of one output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamPlan {
     /// Path of the field that has the column.
     pub field: String,
-    /// In-memory type.
+    /// Type of the elements in memory.
     pub element: Element,
     /// Number of elements in the output.
     pub length: u64,
-    /// The output starts with the end offset before the first entry (offsets that start inside a cluster).
+    /// Whether the output starts with the end offset before the first entry. It does when the offsets start
+    /// inside a cluster.
     pub lead_in: bool,
-    /// One part per cluster, in order.
-    pub parts: Vec<Part>,
+    /// One part for each cluster, in order.
+    pub parts: Vec<StreamPart>,
 }
 
-/// The elements of a stream from one cluster.
+/// The elements of a stream that one cluster has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Part {
+pub struct StreamPart {
     /// Cluster number.
     pub cluster: usize,
     /// Physical column id; `None` when the cluster has no pages of the stream.
     pub column: Option<u32>,
-    /// Zeros before the first stored element (deferred columns).
+    /// Number of zeros before the first stored element (deferred columns).
     pub zeros: u64,
     /// Stored elements, counted from the first one in the cluster.
     pub elements: Range<u64>,
@@ -55,38 +57,39 @@ pub struct Part {
     pub pages: Vec<PagePart>,
 }
 
-/// The part of one page that is wanted.
+/// The wanted elements of one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PagePart {
     /// Page number in its column and cluster.
     pub page: usize,
     /// Number of elements in the page.
     pub elements: usize,
-    /// Elements before the wanted ones.
+    /// Number of elements before the wanted ones.
     pub skip: usize,
-    /// Wanted elements.
+    /// Number of wanted elements.
     pub take: usize,
-    /// Bytes in the file, with the checksum if there is one; only the first of them when there are fewer
-    /// than `size`. Then they end with the places of the others, which are fetched afterwards.
+    /// Range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is
+    /// split over several keys: these are the first bytes of the page and the positions of the other keys,
+    /// which are fetched afterwards.
     pub bytes: Range<u64>,
-    /// Number of stored bytes.
+    /// Size in bytes of the stored page.
     pub size: u64,
-    /// The last eight of the bytes are a checksum.
+    /// Whether the last eight bytes are a checksum.
     pub checksummed: bool,
 }
 
-/// Pages that are fetched and decoded together, by one thread.
+/// Pages that one thread fetches and decodes together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fetch {
-    /// The bytes of each page, in ascending order; none where all pages were decoded before.
+    /// The bytes of each page, in ascending order. Empty when all pages were decoded before.
     pub ranges: Vec<Range<u64>>,
     /// The pages, in the same order.
     pub pages: Vec<PageRef>,
-    /// Number of bytes; those that pages share count once.
+    /// Number of bytes. Bytes that several pages share count once.
     pub bytes: u64,
 }
 
-/// A page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`Part::pages`].
+/// A page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`StreamPart::pages`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct PageRef {
     /// Index of the stream.
@@ -98,18 +101,18 @@ pub struct PageRef {
 }
 
 impl Plan {
-    /// Bytes of all pages that are fetched.
+    /// Number of bytes of all pages that are fetched.
     pub fn bytes(&self) -> u64 {
         self.fetches.iter().map(|fetch| fetch.bytes).sum()
     }
 
-    /// The page that `page` refers to.
+    /// The page of a reference.
     pub(super) fn page(&self, page: PageRef) -> Option<&PagePart> {
         self.streams.get(page.stream)?.parts.get(page.part)?.pages.get(page.page)
     }
 
-    /// All pages, stream by stream.
-    pub(super) fn pages(&self) -> impl Iterator<Item = (PageRef, &Part, &PagePart)> {
+    /// All pages, by stream.
+    pub(super) fn pages(&self) -> impl Iterator<Item = (PageRef, &StreamPart, &PagePart)> {
         self.streams.iter().enumerate().flat_map(|(stream, plan)| {
             plan.parts.iter().enumerate().flat_map(move |(part, plan)| {
                 let page = move |(page, wanted)| (PageRef { stream, part, page }, plan, wanted);
@@ -118,8 +121,8 @@ impl Plan {
         })
     }
 
-    /// Cuts all pages into units of work of about `target` bytes, in the order of the file. Those that are
-    /// `known` need not be fetched.
+    /// Cuts all pages into units of work of about `target` bytes, in order of the file. Pages that are
+    /// `known` are not fetched.
     pub(super) fn make_fetches(&mut self, target: u64, known: impl Fn(PageRef) -> bool) {
         let all = self.pages().map(|(page, _, wanted)| (wanted.bytes.clone(), page));
         let (there, mut pages): (Vec<_>, Vec<_>) = all.partition(|(_, page)| known(*page));
@@ -127,7 +130,7 @@ impl Plan {
         let mut fetch = Fetch::default();
         let mut end = 0;
         for (bytes, page) in pages {
-            // Pages may share their bytes.
+            // Pages may share bytes.
             let more = bytes.end.saturating_sub(bytes.start.max(end));
             if more > 0 && fetch.bytes > 0 && fetch.bytes.saturating_add(more) > target {
                 self.fetches.push(std::mem::take(&mut fetch));
@@ -147,10 +150,11 @@ impl Plan {
     }
 }
 
-/// Pages that need no request, in one unit of work.
+/// Maximum number of pages in a unit of work that fetches nothing.
 const KNOWN_PAGES: usize = 32;
 
-/// Bytes of one unit of work: so few that they are still in the cache of the CPU when they are decompressed.
+/// Size in bytes of a unit of work. It is so small that the bytes are still in the CPU cache when they are
+/// decompressed.
 pub(super) const FETCH_BYTES: u64 = 256 << 10;
 
 impl fmt::Display for Plan {

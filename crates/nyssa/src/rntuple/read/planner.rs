@@ -1,18 +1,18 @@
-//! Walks the nodes of fields and says which elements of which columns they need.
+//! Determines which elements of which columns fields need.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::blob::Blob;
 use super::element::Element;
-use super::plan::{PagePart, Part, Plan, StreamPlan};
-use super::shape::{Node, NodeKind, Slot};
+use super::plan::{PagePart, Plan, StreamPart, StreamPlan};
+use super::shape::{Node, NodeKind, StreamSlot};
 use super::stream::{Stored, Stream};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, FieldId, PageInfo, Schema};
 
-/// Everything a plan is made from.
+/// The parts of an RNTuple that planning needs.
 #[derive(Clone, Copy)]
 pub struct Layout<'a> {
     pub schema: &'a Schema,
@@ -22,44 +22,44 @@ pub struct Layout<'a> {
     pub max_key_size: u64,
 }
 
-/// Elements of one node in one cluster.
+/// A range of elements of one node in one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Cluster number.
     pub cluster: usize,
-    /// Wanted elements, counted from the first of the node in the cluster.
+    /// Wanted elements, counted from the first one of the node in the cluster.
     pub elements: Range<u64>,
-    /// All elements of the node in the cluster.
+    /// Number of elements of the node in the cluster.
     pub total: u64,
 }
 
-/// What tells where the items of a collection, or the values of one alternative of a variant, lie.
+/// The stream that says where the items of a collection, or the values of an alternative of a variant, lie.
 #[derive(Clone, Copy)]
 pub struct Parent {
     /// The collection or variant.
     pub field: FieldId,
     /// Index of its offsets or switches among all streams of the read.
     pub stream: usize,
-    /// Number of the alternative; `None` for collections.
+    /// Index of the alternative; `None` for collections.
     pub alternative: Option<usize>,
 }
 
-/// Content whose range is known after the wave.
+/// Content whose range is known after this step.
 pub struct Waiting<'n> {
     pub node: &'n mut Node,
     pub parent: Parent,
 }
 
-/// Where the content of each part must end, where the metadata tell.
+/// The end of the content of each part, where the metadata have it.
 pub struct Check {
     pub parent: Parent,
     pub ends: Vec<Option<u64>>,
 }
 
-/// One wave in the making.
+/// Makes the plan of one step.
 pub struct Planner<'a, 'n> {
     layout: Layout<'a>,
-    /// Number of streams of earlier waves.
+    /// Number of streams of earlier steps.
     first: usize,
     known: HashMap<Stream, Vec<(Vec<Span>, usize)>>,
     pub plan: Plan,
@@ -79,7 +79,8 @@ impl<'a, 'n> Planner<'a, 'n> {
         }
     }
 
-    /// Plans what `node` needs for `spans` (cluster by cluster, only the first may start inside one).
+    /// Plans what `node` needs for `spans`. There is one span for each cluster; only the first may start
+    /// inside its cluster.
     pub fn walk(&mut self, node: &'n mut Node, spans: &[Span]) -> Result<()> {
         let field = node.field;
         let result = match &mut node.kind {
@@ -130,7 +131,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             self.plan.waiting.push(self.layout.schema.path(item.field));
             self.waiting.push(Waiting { node: item, parent });
         }
-        // Variants may point to any values: only those of a whole cluster are known.
+        // Variants may point to any values. So the range is known only for whole clusters.
         let known = |span: &Span| match parent.alternative {
             None => span.elements.end == span.total,
             Some(_) => whole(span),
@@ -141,8 +142,8 @@ impl<'a, 'n> Planner<'a, 'n> {
         Ok(())
     }
 
-    /// Plans a stream, or finds the one that is planned already.
-    fn want(&mut self, slot: &mut Slot, spans: &[Span]) -> Result<()> {
+    /// Plans a stream, or finds it if it is already planned.
+    fn want(&mut self, slot: &mut StreamSlot, spans: &[Span]) -> Result<()> {
         let known = self.known.get(&slot.stream);
         if let Some((_, index)) = known.and_then(|k| k.iter().find(|(other, _)| other == spans)) {
             slot.index = Some(*index);
@@ -188,7 +189,7 @@ impl<'a, 'n> Planner<'a, 'n> {
     }
 }
 
-/// Spans of the items of fixed-size arrays.
+/// The spans of the items of fixed-size arrays.
 fn scale(spans: &[Span], size: u64) -> Result<Vec<Span>> {
     let times = |count: u64| {
         count.checked_mul(size).ok_or_else(|| Error::out_of_spec("more than 2^64 array elements"))
@@ -204,7 +205,7 @@ fn scale(spans: &[Span], size: u64) -> Result<Vec<Span>> {
 }
 
 impl Layout<'_> {
-    /// Entry range → spans of top-level fields.
+    /// The spans of top-level fields for a range of entries.
     pub fn entry_spans(&self, entries: &Range<u64>) -> Vec<Span> {
         let first = self.clusters.partition_point(|cluster| {
             cluster.first_entry.saturating_add(cluster.entries) <= entries.start
@@ -223,9 +224,9 @@ impl Layout<'_> {
         spans
     }
 
-    /// Number of elements of a node in a cluster, as far as its columns tell.
+    /// Number of elements of a node in a cluster, if its columns tell it.
     pub fn count(&self, node: &Node, cluster: usize) -> Result<Option<u64>> {
-        let stored = |slot: &Slot| {
+        let stored = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster);
             let stored = stored.in_field(&self.schema.path(node.field))?;
             Ok(Some(stored.elements()).filter(|_| !stored.deferred))
@@ -251,10 +252,10 @@ impl Layout<'_> {
         }
     }
 
-    /// Refuses content of collections whose columns start inside a cluster, of which a part is wanted:
-    /// how many zeros come first is known from the last offset only.
+    /// Refuses a part of the content of collections if its columns start inside the cluster: only the last
+    /// offset tells how many zeros come first.
     fn check_not_late(&self, node: &Node, cluster: usize) -> Result<()> {
-        let check = |slot: &Slot| {
+        let check = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster)?;
             match stored.column {
                 Some(_) if stored.deferred => Err(Error::unsupported(
@@ -280,8 +281,8 @@ impl Layout<'_> {
         }
     }
 
-    /// The pages of one cluster for `elements` of a node that has `span.total`.
-    fn part(&self, stored: &Stored<'_>, span: &Span, elements: Range<u64>) -> Result<Part> {
+    /// Plans the pages in one cluster for `elements` of a node that has `span.total` elements.
+    fn part(&self, stored: &Stored<'_>, span: &Span, elements: Range<u64>) -> Result<StreamPart> {
         let present = stored.elements();
         let leading = match span.total.checked_sub(present) {
             Some(0) => 0,
@@ -306,7 +307,7 @@ impl Layout<'_> {
             None => Vec::new(),
         };
         let column = stored.column.map(|(id, _)| id.0);
-        Ok(Part { cluster: span.cluster, column, zeros, elements: wanted, pages })
+        Ok(StreamPart { cluster: span.cluster, column, zeros, elements: wanted, pages })
     }
 
     fn pages(
@@ -349,15 +350,16 @@ impl Layout<'_> {
         Ok(pages)
     }
 
-    /// Where the bytes of a page lie, checked against the file and against what such few bytes can hold.
+    /// The place of a page, checked against the size of the file. Also refuses a page that is too large for
+    /// its number of stored bytes.
     pub fn page_blob(&self, id: ColumnId, page: &PageInfo) -> Result<Blob> {
         let locator = page.locator;
-        // A locator leaves room for the checksum.
+        // The check of the locator included the checksum, so this does not overflow.
         let size = locator.size + if page.checksummed { 8 } else { 0 };
         let blob = Blob::new(locator.offset, size, self.file_size, self.max_key_size)
             .map_err(|error| error.map_message(|message| format!("the page: {message}")))?;
         let bits = u64::from(page.elements) * u64::from(self.schema.column(id).bits);
-        // A compressed chunk has a header of 9 bytes and at most 2^24 - 1 bytes of content.
+        // A compressed block has a header of 9 bytes and at most 2^24 - 1 bytes of content.
         let most = (locator.size / 9 + 1).saturating_mul(1 << 24);
         if bits.div_ceil(8) > most || locator.size == 0 && bits > 0 {
             return Err(Error::out_of_spec(format!(

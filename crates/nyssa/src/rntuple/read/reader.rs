@@ -30,11 +30,10 @@ use crate::rootfile::RootFile;
 /// Class name of the key of an RNTuple's anchor.
 pub const CLASS: &str = "ROOT::RNTuple";
 
-/// An open RNTuple: its metadata, ready to read entries. Shared between threads by reference or
-/// [`Arc`].
+/// An open RNTuple. Its metadata are read. Threads share it by reference or [`Arc`].
 #[derive(Clone)]
 pub struct Reader {
-    /// Tells its pages from those of other readers.
+    /// Id that distinguishes its pages from those of other readers.
     id: u64,
     source: Arc<dyn nyssa_io::Source>,
     path: String,
@@ -46,19 +45,19 @@ pub struct Reader {
     entries: u64,
     pub(super) top_level: Vec<FieldId>,
     items: Vec<ColumnInfo>,
-    /// Those that projected fields show whole.
+    /// Collections that projected fields show completely.
     backing: Vec<ColumnInfo>,
     index: HashMap<String, FieldId>,
-    /// What is part of the items, once it is asked for.
+    /// Columns of subfields. They are made when they are first needed.
     below: OnceLock<Vec<ColumnInfo>>,
     options: Options,
-    /// `None` when streamer fields read as bytes.
+    /// Layouts of streamed objects; `None` when streamer fields are read as bytes.
     pub(super) streamers: Option<Streamers>,
 }
 
 impl Reader {
-    /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`Options`]: its
-    /// anchor, then one request for header and footer, and one for all page lists.
+    /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`Options`]. It reads the
+    /// anchor, then header and footer with one request, then all page lists with another.
     ///
     /// # Errors
     /// `NotFound`, `InvalidArgument` for objects of other classes, `Checksum`, `Unsupported` for
@@ -87,8 +86,8 @@ impl Reader {
         Self::at_anchor(Arc::clone(file.source()), Some(file), key.path, anchor, options)
     }
 
-    /// Opens what an anchor points to. `file` says what the classes of streamer fields look like, besides
-    /// the RNTuple itself.
+    /// Opens the RNTuple of an anchor. `file` can have streamer infos of streamer fields that the RNTuple
+    /// itself lacks.
     pub(super) fn at_anchor(
         source: Arc<dyn nyssa_io::Source>,
         file: Option<&RootFile>,
@@ -125,7 +124,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Makes the items of the top-level fields.
+    /// Makes the columns of the top-level fields.
     fn list(&mut self) {
         let backing = self.schema.backing(&self.top_level);
         let backing: HashSet<FieldId> = backing.into_iter().map(|(id, _)| id).collect();
@@ -139,7 +138,7 @@ impl Reader {
         self.backing = hidden.into_iter().map(|(_, item)| item).collect();
     }
 
-    /// The schema: header and extension.
+    /// The schema of header and extension.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -169,7 +168,7 @@ impl Reader {
         &self.source
     }
 
-    /// How pages are read.
+    /// The options of reading.
     pub fn options(&self) -> Options {
         self.options
     }
@@ -179,21 +178,21 @@ impl Reader {
         &self.top_level
     }
 
-    /// Where a page of a column lies, with its checksum, checked against the size of the file and
-    /// against what so few bytes can hold; `None` for the range of a page that is split over several
-    /// keys, to be read with [`Reader::read_page`].
+    /// Where a page of a column lies, with its checksum, checked against the size of the file. A page that is
+    /// too large for its stored bytes is refused. `None` for a page that is split over several keys;
+    /// [`Reader::read_page`] reads it.
     ///
     /// # Errors
-    /// `OutOfSpecification` naming the column.
+    /// `OutOfSpecification` that names the column.
     pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Option<Range<u64>>> {
         let blob = self.page_blob(column, page)?;
         Ok((!blob.is_split()).then_some(blob.first))
     }
 
-    /// The sealed bytes of a page of a column, with its checksum.
+    /// Reads the sealed bytes of a page of a column, with its checksum.
     ///
     /// # Errors
-    /// As [`Reader::page_range`], and those of the source.
+    /// The errors of [`Reader::page_range`] and of the source.
     pub fn read_page(&self, column: ColumnId, page: &PageInfo) -> Result<bytes::Bytes> {
         let blob = self.page_blob(column, page)?;
         let mut read = read_blobs(&self.source, &[blob])?;
@@ -207,8 +206,8 @@ impl Reader {
         })
     }
 
-    /// Leaves only the fields that `keep` keeps, with everything above them: records then have fewer
-    /// members. Ids and columns stay as they are in the file.
+    /// Keeps only the fields for which `keep` is true, and the fields above them. So records can lose
+    /// members. Ids and columns stay those of the file.
     pub fn retain(&mut self, keep: impl Fn(FieldId) -> bool) {
         for field in &mut self.schema.fields {
             field.children.retain(|&child| keep(child));
@@ -218,11 +217,11 @@ impl Reader {
         self.below = OnceLock::new();
     }
 
-    /// What reading `names` for `entries` fetches first; all that it fetches when the range cuts no
-    /// cluster. No I/O.
+    /// The plan of reading `names` for `entries`. It has all fetches if the range cuts no cluster, or else
+    /// only the first step. No I/O.
     ///
     /// # Errors
-    /// Those of [`Dataset::read`] that need no data.
+    /// The errors of [`Dataset::read`] that need no data.
     pub fn plan(&self, names: &[&str], entries: Range<u64>) -> Result<Plan> {
         let mut nodes = self.nodes(names)?;
         let spans = self.spans(&entries)?;
@@ -235,12 +234,12 @@ impl Reader {
         Ok(plan)
     }
 
-    /// The items, and the collections that projected fields show whole.
+    /// The columns, and the collections that projected fields show completely.
     pub(super) fn every_item(&self) -> impl Iterator<Item = &ColumnInfo> {
         self.items.iter().chain(&self.backing)
     }
 
-    /// Whether the streamer fields that can be are read as objects.
+    /// Whether streamer fields are read as objects where this is possible.
     pub(super) fn decodes_objects(&self) -> bool {
         self.streamers.is_some()
     }
@@ -256,16 +255,17 @@ impl Reader {
 
     fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
         let node = |name: &&str| {
-            let way = self.way(name).ok_or_else(|| self.missing(name))?;
-            subfield::node(&self.schema, &way, self.streamers.as_ref()).map_err(|reason| {
+            let field_path = self.field_path(name).ok_or_else(|| self.missing(name))?;
+            subfield::node(&self.schema, &field_path, self.streamers.as_ref()).map_err(|reason| {
                 Error::unsupported(reason).at(|place| place.field = Some((*name).to_owned()))
             })
         };
         names.iter().map(node).collect::<Result<_>>().in_file(self.file()).in_object(&self.path)
     }
 
-    /// The way from a top-level field to what `name` names: it itself, or a part of it.
-    pub(super) fn way(&self, name: &str) -> Option<subfield::FieldPath> {
+    /// The fields from a top-level field down to the field `name`, which can be the top-level field or one of
+    /// its subfields.
+    pub(super) fn field_path(&self, name: &str) -> Option<subfield::FieldPath> {
         match self.index.get(name) {
             Some(&id) => Some(vec![id]),
             None => subfield::find(&self.schema, &self.top_level, name),
@@ -283,7 +283,7 @@ impl Reader {
         Ok(self.layout().entry_spans(entries))
     }
 
-    /// The arrays of `nodes`, which are called `names`.
+    /// Reads the arrays of `nodes`. `names` are their names.
     pub(super) fn read_all(
         &self,
         mut nodes: Vec<Node>,
@@ -322,7 +322,7 @@ impl Reader {
         let spans = self.spans(entries)?;
         let mut streams = Vec::new();
         let mut pending = nodes.iter_mut().map(|node| (node, spans.clone())).collect::<Vec<_>>();
-        // Each wave reads one level of collections deeper; whole clusters take one wave.
+        // Each step reads one more level of collections. Whole clusters take one step.
         while !pending.is_empty() {
             let mut planner = Planner::new(layout, streams.len());
             for (node, spans) in pending {
@@ -343,8 +343,8 @@ impl Reader {
         Ok(streams)
     }
 
-    /// Compares the last offsets of collections, and where variants point to, with the number of stored
-    /// items.
+    /// Compares the last offset of each collection, and the values that variants point to, with the number of
+    /// stored items.
     fn check_ends(&self, check: &Check, streams: &mut [Data]) -> Result<()> {
         let parent = check.parent;
         let data = streams.get_mut(parent.stream);
@@ -369,7 +369,7 @@ impl Reader {
     }
 }
 
-/// Spans of the content of a collection or variant whose offsets have been read.
+/// The spans of the content of a collection or variant whose offsets were read.
 fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> Result<Vec<Span>> {
     let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
     let span = |(cluster, elements): &(usize, Range<u64>)| {
@@ -412,8 +412,8 @@ impl Dataset for Reader {
         self.below.get_or_init(|| {
             let shown = self.items.iter().filter_map(|item| self.index.get(&item.name).copied());
             let field_paths = subfield::field_paths(&self.schema, &shown.collect::<Vec<_>>());
-            let item = |way: &subfield::FieldPath| {
-                subfield::item(&self.schema, way, self.streamers.as_ref())
+            let item = |field_path: &subfield::FieldPath| {
+                subfield::item(&self.schema, field_path, self.streamers.as_ref())
             };
             self.backing.iter().cloned().chain(field_paths.iter().map(item)).collect()
         })
@@ -428,7 +428,7 @@ impl Dataset for Reader {
         if self.index.contains_key(name) {
             return self.items.iter().chain(&self.backing).find(|item| item.name == name);
         }
-        let path = subfield::path(&self.schema, &self.way(name)?);
+        let path = subfield::path(&self.schema, &self.field_path(name)?);
         self.items.iter().chain(self.subcolumns()).find(|item| item.name == path)
     }
 
@@ -466,8 +466,8 @@ impl Dataset for Reader {
     ) -> Result<Vec<LeftOut>> {
         let mut found = Vec::new();
         for &name in names {
-            let way = self.way(name).ok_or_else(|| self.missing(name))?;
-            found.extend(self.damaged_parts(name, &way, entries, context)?);
+            let field_path = self.field_path(name).ok_or_else(|| self.missing(name))?;
+            found.extend(self.damaged_parts(name, &field_path, entries, context)?);
         }
         Ok(found)
     }

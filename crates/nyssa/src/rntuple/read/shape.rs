@@ -1,4 +1,4 @@
-//! What a field reads as: a tree of nodes over streams, made from the schema alone.
+//! How a field is read: a tree of nodes over streams, which is made from the schema.
 //!
 //! Specification: "Mapping of C++ Types to Fields and Columns".
 
@@ -12,7 +12,7 @@ use crate::arrow::{NONE, field as arrow_field, streamer_field, typed_field};
 use crate::rntuple::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
 use crate::streamer::ObjectLayout;
 
-/// Deepest nesting of fields that is read; real data stay below 20.
+/// Maximum depth of nested fields. Real data have less than 20 levels.
 const MAX_DEPTH: usize = 200;
 
 /// A field as it is read.
@@ -20,32 +20,32 @@ const MAX_DEPTH: usize = 200;
 pub struct Node {
     /// The field.
     pub field: FieldId,
-    /// How.
+    /// How the field is read.
     pub kind: NodeKind,
-    /// C++ type where the Arrow type does not tell it.
+    /// C++ type, where the Arrow type does not determine it.
     type_name: Option<String>,
 }
 
-/// How a field is read.
+/// Kind of a node.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
     /// Numbers or booleans.
-    Values(Slot),
-    /// Bits in groups of a fixed size.
-    Bitset { bits: Slot, size: u64 },
-    /// Sizes of a collection; `wide` for 64 bits.
-    Cardinality { offsets: Slot, wide: bool },
-    /// A collection, also strings and optional values.
-    List { offsets: Slot, item: Box<Node>, form: Form },
-    /// Members; none for empty classes.
+    Values(StreamSlot),
+    /// Bitsets of a fixed size.
+    Bitset { bits: StreamSlot, size: u64 },
+    /// Sizes of a collection. `wide` means 64 bits.
+    Cardinality { offsets: StreamSlot, wide: bool },
+    /// A collection. Strings and optional values are collections, too.
+    List { offsets: StreamSlot, item: Box<Node>, form: Form },
+    /// A record with its members. An empty class has none.
     Record(Vec<(String, Node)>),
-    /// Fixed-size array.
+    /// A fixed-size array.
     Array { size: u64, item: Box<Node> },
-    /// One of several alternatives, or none.
-    Variant { switch: Slot, alternatives: Vec<(String, Node)> },
+    /// A variant: one of several alternatives, or none.
+    Variant { switch: StreamSlot, alternatives: Vec<(String, Node)> },
 }
 
-/// What a collection is presented as.
+/// Form in which a collection is read.
 #[derive(Clone, Debug)]
 pub enum Form {
     /// `LargeList`.
@@ -54,39 +54,39 @@ pub enum Form {
     String,
     /// A nullable value.
     Optional,
-    /// `LargeBinary`: the bytes of an object of this class, as ROOT's streamer wrote them.
+    /// `LargeBinary` with the bytes of an object of this class, as ROOT's streamer wrote them.
     Streamer(String),
-    /// The record that such an object decodes to.
+    /// The record that such an object is decoded to.
     Object(Arc<ObjectLayout>),
 }
 
-/// A stream and where its data are, once a plan has given it a place.
+/// A stream, and its index in the plan.
 #[derive(Clone, Debug)]
-pub struct Slot {
-    /// What is read.
+pub struct StreamSlot {
+    /// The stream that is read.
     pub stream: Stream,
-    /// Index in the streams of the running read.
+    /// Index among the streams of the current read, once it is planned.
     pub index: Option<usize>,
 }
 
 type Reason<T> = std::result::Result<T, String>;
 
 impl Node {
-    /// The node of a field, or the reason why nyssa cannot read it.
+    /// Makes the node of a field, or returns the reason why nyssa cannot read it.
     pub fn new(schema: &Schema, id: FieldId) -> Reason<Self> {
         build(schema, id, 0)
     }
 
-    /// The node of the last field of `way`, inside the collections above it, or the reason why nyssa
-    /// cannot read it.
-    pub fn part(schema: &Schema, way: &[FieldId]) -> Reason<Self> {
-        let Some((&id, above)) = way.split_last() else {
+    /// Makes the node of the last field of `field_path`, with the collections around it, or returns the reason why
+    /// nyssa cannot read it.
+    pub fn part(schema: &Schema, field_path: &[FieldId]) -> Reason<Self> {
+        let Some((&id, above)) = field_path.split_last() else {
             return Err("no field is named".to_owned());
         };
         above.iter().rev().try_fold(build(schema, id, 0)?, |inner, &id| around(schema, id, inner))
     }
 
-    /// Has all streamer fields in it decoded by `streamers`.
+    /// Sets all streamer fields to be decoded with the layouts of `streamers`.
     pub fn decode_objects(&mut self, schema: &Schema, streamers: &Streamers) -> Reason<()> {
         match &mut self.kind {
             NodeKind::List { form, item, .. } => {
@@ -160,8 +160,8 @@ impl Node {
         matches!(self.kind, NodeKind::List { form: Form::Optional, .. })
     }
 
-    /// Whether Arrow takes some of the values for nulls, as it does variants without a value. A null
-    /// around them could not be told apart.
+    /// Whether Arrow shows some values as nulls, as it does for variants without a value. A null around such
+    /// a value would not be distinguishable.
     fn hides_null(&self) -> bool {
         self.is_nullable() || matches!(self.kind, NodeKind::Variant { .. })
     }
@@ -171,14 +171,14 @@ fn item_field(data_type: DataType, nullable: bool) -> Arc<ArrowField> {
     Arc::new(arrow_field("item", data_type).with_nullable(nullable))
 }
 
-/// The children of a union: what a variant without a value has, then the alternatives by their tags.
+/// The children of a union: first that of variants without a value, then the alternatives by their tags.
 pub fn union_fields(alternatives: &[(String, Node)]) -> UnionFields {
     let none = arrow_field(NONE, DataType::Null).with_nullable(true);
     let some = alternatives.iter().map(|(name, node)| node.arrow_field(name));
     std::iter::once(none).chain(some).enumerate().map(|(tag, f)| (tag as i8, Arc::new(f))).collect()
 }
 
-/// Arrow's size of a fixed-size list; [`build`] lets no larger one through.
+/// Size of a fixed-size list in Arrow. [`build`] refuses larger sizes.
 pub fn array_size(size: u64) -> i32 {
     i32::try_from(size).unwrap_or(i32::MAX)
 }
@@ -194,13 +194,13 @@ fn build(schema: &Schema, id: FieldId, depth: usize) -> Reason<Node> {
             let type_name = untold_type(schema.field(id), &kind);
             Ok(Node { field: id, kind, type_name })
         }
-        // The deepest field names itself; its parents pass the reason on.
+        // The innermost field names itself. The fields around it pass the reason on.
         Err(reason) if reason.starts_with("field ") => Err(reason),
         Err(reason) => Err(format!("field {}: {reason}", schema.path(id))),
     }
 }
 
-/// A part of what field `id` holds, in the collection that the field is, if it is one.
+/// Puts the node of a subfield into the collection of field `id`, if this field is a collection.
 fn around(schema: &Schema, id: FieldId, inner: Node) -> Reason<Node> {
     let field = schema.field(id);
     let kind = match field.structure {
@@ -219,7 +219,7 @@ fn collection(schema: &Schema, field: &Field, item: Node) -> Reason<NodeKind> {
     let optional = ["std::optional<", "std::unique_ptr<"]
         .iter()
         .any(|prefix| field.type_name.starts_with(prefix));
-    // A null inside a null could not be told apart: such a pair stays a list outside.
+    // A null inside a null would not be distinguishable. So the outer optional is read as a list.
     let form = if optional && !item.hides_null() { Form::Optional } else { Form::List };
     let offsets = slot(schema, field, 0, 1, Element::Index)?;
     Ok(NodeKind::List { offsets, item: Box::new(item), form })
@@ -231,9 +231,9 @@ fn slot(
     slot: usize,
     slots: usize,
     element: Element,
-) -> Reason<Slot> {
+) -> Reason<StreamSlot> {
     let stream = Stream::new(schema, field, slot, slots, element)?;
-    Ok(Slot { stream, index: None })
+    Ok(StreamSlot { stream, index: None })
 }
 
 fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
@@ -266,7 +266,7 @@ fn leaf(
     schema: &Schema,
     id: FieldId,
     child: impl Fn(FieldId) -> Reason<Node>,
-    slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
+    slot: impl Fn(usize, usize, Element) -> Reason<StreamSlot>,
 ) -> Reason<NodeKind> {
     let field = schema.field(id);
     if let Some(size) = field.array_size {
@@ -290,11 +290,11 @@ fn leaf(
         return bytes(id, Form::String, slot);
     }
     match (field.columns.as_slice(), field.children.as_slice()) {
-        // Enums and atomics: the value is in the only subfield.
+        // The value of an enum or atomic is in its only subfield.
         ([], &[inner]) => child(inner).map(|node| node.kind),
         ([], _) => Err(format!("type {} has no column", field.type_name)),
         ([first, ..], _) => {
-            // A name that is not fundamental, such as a typedef, reads as what is stored.
+            // A type name that is not fundamental, such as a typedef, is read as the type of its column.
             let stored = || schema.column(*first).column_type.map(Element::of_column);
             let element = match Element::from_cpp(&field.type_name).or_else(stored) {
                 Some(Element::Float16) => Element::Float32,
@@ -308,7 +308,7 @@ fn leaf(
     }
 }
 
-/// The C++ type of a field unless the Arrow type has a natural one and that is it.
+/// The C++ type of a field, unless it is the default one for its Arrow type.
 fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
     let name = field.type_name.as_str();
     let told = match kind {
@@ -329,11 +329,11 @@ fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
     }
 }
 
-/// A field with two columns: offsets and bytes.
+/// Makes the node of a field with two columns: offsets and bytes.
 fn bytes(
     field: FieldId,
     form: Form,
-    slot: impl Fn(usize, usize, Element) -> Reason<Slot>,
+    slot: impl Fn(usize, usize, Element) -> Reason<StreamSlot>,
 ) -> Reason<NodeKind> {
     let kind = NodeKind::Values(slot(1, 2, Element::Byte)?);
     let item = Node { field, kind, type_name: None };

@@ -1,25 +1,25 @@
-//! A logical column: one column of a field over all its representations.
+//! A stream: the column of a field over all representations of this field.
 
 use super::element::Element;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, Field, Schema};
 
-/// One column slot of a field: in every cluster exactly one of `columns` has the pages
-/// (specification, "Suppressed Columns"). Projected fields name the physical columns of their source.
+/// One column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed
+/// Columns"). A projected field has the physical columns of its source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stream {
-    /// The physical columns, one per representation.
+    /// Physical columns, one for each representation.
     pub columns: Vec<ColumnId>,
-    /// What the elements are read as.
+    /// Type that the elements are read as.
     pub element: Element,
 }
 
-/// What a cluster stores of a stream.
+/// The part of a stream that one cluster stores.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
-    /// The column with the pages; `None` when the cluster was written before the column existed.
+    /// The column with the pages. `None` when the cluster was written before the column was added.
     pub column: Option<(ColumnId, &'a ColumnRange)>,
-    /// The column is deferred and starts here: elements that are missing at the front are zeros.
+    /// Whether a deferred column starts in this cluster. Elements that are missing at the front are zeros.
     pub deferred: bool,
 }
 
@@ -31,7 +31,8 @@ impl Stored<'_> {
 }
 
 impl Stream {
-    /// The stream of column number `slot` of `field`, read as `element`; or the reason why not.
+    /// Makes the stream of column `slot` of `field`, read as `element`, or returns the reason why this is not
+    /// possible.
     pub fn new(
         schema: &Schema,
         field: &Field,
@@ -58,7 +59,7 @@ impl Stream {
         Ok(Self { columns, element })
     }
 
-    /// What cluster number `index` stores.
+    /// Finds the part of the stream that cluster `index` stores.
     ///
     /// # Errors
     /// `OutOfSpecification` unless exactly one representation is active.
@@ -89,7 +90,7 @@ impl Stream {
         }
         let first = |id: ColumnId| schema.column(id).first_element;
         let deferred = match column {
-            // Zeros are missing in the cluster where the column starts, not in those after it.
+            // Zeros are missing only in the cluster where the column starts, not in those after it.
             Some((id, range)) => {
                 first(id).is_some_and(|first| first.unsigned_abs() >= range.first_element)
             }
@@ -99,7 +100,7 @@ impl Stream {
     }
 }
 
-/// The columns of a field by representation, each with `slots` columns.
+/// The columns of each representation of a field. Each has `slots` columns.
 fn representations(
     schema: &Schema,
     field: &Field,

@@ -1,4 +1,4 @@
-//! What the classes of streamer fields look like.
+//! Layouts of the classes of streamer fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::rootfile::RootFile;
 use crate::streamer::ObjectLayout;
 use crate::streamer::info::StreamerInfos;
 
-/// The layouts of the classes of all streamer fields, or why there is none.
+/// The layout of the class of every streamer field, or the reason why there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Streamers(HashMap<String, std::result::Result<Arc<ObjectLayout>, String>>);
 
@@ -41,14 +41,14 @@ impl Streamers {
         Self(layouts)
     }
 
-    /// The layout of a class, or the reason why there is none.
+    /// Returns the layout of a class, or the reason why there is none.
     pub fn layout(&self, class: &str) -> std::result::Result<Arc<ObjectLayout>, String> {
         self.0.get(class).cloned().unwrap_or_else(|| Err("it has no streamer info".to_owned()))
     }
 }
 
-/// What the RNTuple says about classes, then what its file says: ROOT leaves out of the former the
-/// classes of containers that were empty whenever it looked.
+/// The streamer infos of the RNTuple, then those of its file. ROOT omits from the former the classes of
+/// containers that were empty whenever it looked.
 fn infos(file: Option<&RootFile>, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
     let records = header.records.extra_types.iter().chain(&footer.extension.extra_types);
     let lists = records.filter_map(|record| record.streamer_list().transpose());

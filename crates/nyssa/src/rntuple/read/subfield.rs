@@ -1,18 +1,18 @@
-//! The parts of fields by path, as ROOT's `RDataFrame` and uproot name them: `s.x` is a member of a
-//! record, `jets.pt` that of each item of a collection.
+//! Subfields by path, with the names that ROOT's `RDataFrame` and uproot use: `s.x` is a member of a record,
+//! `jets.pt` is the member of each item of a collection.
 
 use super::shape::Node;
 use super::streamers::Streamers;
 use crate::dataset::ColumnInfo;
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// Deepest nesting of fields that is looked through; real data stay below 20.
+/// Maximum depth of nested fields. Real data have less than 20 levels.
 pub const MAX_DEPTH: usize = 200;
 
-/// The fields from a top-level field down to one of its parts.
+/// The fields from a top-level field down to one of its subfields.
 pub type FieldPath = Vec<FieldId>;
 
-/// The parts of the fields `top`, parents first.
+/// Lists the subfields of the fields `top`. Parents come first.
 pub fn field_paths(schema: &Schema, top: &[FieldId]) -> Vec<FieldPath> {
     let mut found = Vec::new();
     for &id in top {
@@ -21,18 +21,18 @@ pub fn field_paths(schema: &Schema, top: &[FieldId]) -> Vec<FieldPath> {
     found
 }
 
-fn walk(schema: &Schema, way: &mut FieldPath, found: &mut Vec<FieldPath>) {
-    let Some(field) = way.last().map(|&id| schema.field(id)) else { return };
-    if way.len() > MAX_DEPTH {
+fn walk(schema: &Schema, field_path: &mut FieldPath, found: &mut Vec<FieldPath>) {
+    let Some(field) = field_path.last().map(|&id| schema.field(id)) else { return };
+    if field_path.len() > MAX_DEPTH {
         return;
     }
     for &child in parts(field) {
-        way.push(child);
+        field_path.push(child);
         if !is_list(field) {
-            found.push(way.clone());
+            found.push(field_path.clone());
         }
-        walk(schema, way, found);
-        way.pop();
+        walk(schema, field_path, found);
+        field_path.pop();
     }
 }
 
@@ -41,45 +41,47 @@ pub fn parts(field: &Field) -> &[FieldId] {
     if field.structure == Structure::Record || is_list(field) { &field.children } else { &[] }
 }
 
-/// Whether the only subfield is what each of several items is.
+/// Whether the only subfield is the type of several items.
 fn is_list(field: &Field) -> bool {
     field.structure == Structure::Collection || field.array_size.is_some()
 }
 
-/// The part of the fields `top` that `path` names. Items of collections, `_0` in ROOT's full path
-/// (`jets._0.pt`), need not be named, nor the underscore of the members of tuples.
+/// Finds the subfield of the fields `top` that `path` names. The path need not have the items of collections,
+/// which are `_0` in the full path of ROOT (`jets._0.pt`), nor the underscore of members of tuples.
 pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<FieldPath> {
     let names: Vec<&str> = path.split(['.', '/']).collect();
     let (first, rest) = names.split_first()?;
     let &id = top.iter().find(|&&id| schema.field(id).name == *first)?;
-    let mut way = vec![id];
-    (!rest.is_empty() && descend(schema, &mut way, rest)).then_some(way)
+    let mut field_path = vec![id];
+    (!rest.is_empty() && descend(schema, &mut field_path, rest)).then_some(field_path)
 }
 
-fn descend(schema: &Schema, way: &mut FieldPath, names: &[&str]) -> bool {
+fn descend(schema: &Schema, field_path: &mut FieldPath, names: &[&str]) -> bool {
     let Some((name, rest)) = names.split_first() else { return true };
-    let Some(field) = way.last().map(|&id| schema.field(id)).filter(|_| way.len() <= MAX_DEPTH)
+    let Some(field) =
+        field_path.last().map(|&id| schema.field(id)).filter(|_| field_path.len() <= MAX_DEPTH)
     else {
         return false;
     };
     let list = is_list(field);
     for &child in parts(field) {
-        way.push(child);
+        field_path.push(child);
         let own = schema.field(child).name.as_str();
         let named = own == *name || own.strip_prefix('_') == Some(name);
-        if list && descend(schema, way, names) || named && descend(schema, way, rest) {
+        if list && descend(schema, field_path, names) || named && descend(schema, field_path, rest)
+        {
             return true;
         }
-        way.pop();
+        field_path.pop();
     }
     false
 }
 
-/// The path of a part, without the items of collections.
-pub fn path(schema: &Schema, way: &[FieldId]) -> String {
+/// The path of a subfield, without the items of collections.
+pub fn path(schema: &Schema, field_path: &[FieldId]) -> String {
     let mut path = String::new();
     let mut item = false;
-    for &id in way {
+    for &id in field_path {
         let field = schema.field(id);
         if !item {
             path.push_str(if path.is_empty() { "" } else { "." });
@@ -90,33 +92,33 @@ pub fn path(schema: &Schema, way: &[FieldId]) -> String {
     path
 }
 
-/// What a part reads as.
-pub fn item(schema: &Schema, way: &[FieldId], streamers: Option<&Streamers>) -> ColumnInfo {
-    let name = path(schema, way);
-    let node = node(schema, way, streamers);
+/// Describes the column that a subfield is read as.
+pub fn item(schema: &Schema, field_path: &[FieldId], streamers: Option<&Streamers>) -> ColumnInfo {
+    let name = path(schema, field_path);
+    let node = node(schema, field_path, streamers);
     ColumnInfo {
-        type_name: type_name(schema, way),
+        type_name: type_name(schema, field_path),
         field: node.map(|node| node.arrow_field(&name)),
         name,
     }
 }
 
-/// The node of a part, its streamer fields decoded where there are layouts.
+/// Makes the node of a subfield. Its streamer fields are decoded where there are layouts.
 pub fn node(
     schema: &Schema,
-    way: &[FieldId],
+    field_path: &[FieldId],
     streamers: Option<&Streamers>,
 ) -> std::result::Result<Node, String> {
-    let mut node = Node::part(schema, way)?;
+    let mut node = Node::part(schema, field_path)?;
     match streamers {
         Some(streamers) => node.decode_objects(schema, streamers).map(|()| node),
         None => Ok(node),
     }
 }
 
-/// The C++ type that a part reads as: with all collections that it is in.
-fn type_name(schema: &Schema, way: &[FieldId]) -> String {
-    let Some((&last, above)) = way.split_last() else { return String::new() };
+/// The C++ type that a subfield is read as, with the collections around it.
+fn type_name(schema: &Schema, field_path: &[FieldId]) -> String {
+    let Some((&last, above)) = field_path.split_last() else { return String::new() };
     above.iter().rev().map(|&id| schema.field(id)).fold(
         own_type(schema.field(last)),
         |inner, field| match (field.structure, field.array_size) {
@@ -130,7 +132,7 @@ fn type_name(schema: &Schema, way: &[FieldId]) -> String {
     )
 }
 
-/// The C++ type of a field, in words where it has none.
+/// The C++ type of a field, or a description where it has none.
 pub fn own_type(field: &Field) -> String {
     match field.structure {
         Structure::Collection if field.type_name.is_empty() => "(untyped collection)".to_owned(),

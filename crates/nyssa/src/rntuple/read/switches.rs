@@ -1,47 +1,47 @@
-//! The switch column of a variant: which alternative each entry holds, and where its value lies.
+//! The switch column of a variant. It says which alternative each entry has, and where its value lies.
 //!
-//! Values may lie in any order; several entries may share one, and none need point to it. What is
-//! handed out has one value for each entry, in order, as in the files of ROOT.
+//! Values may lie in any order; several entries may share one value, and values may be unused. The result has
+//! one value for each entry, in order, as in the files of ROOT.
 
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::ScalarBuffer;
 
-use super::plan::{Items, Part, StreamPlan};
+use super::plan::{Items, StreamPart, StreamPlan};
 use crate::arrow::gather::gather;
 use crate::error::{Error, Result};
 use crate::guard::{to_usize, try_vec};
 use crate::rntuple::encoding::{SWITCH_SIZE, switch_parts};
 
-/// Switches over all parts of a read, ready for a dense union.
+/// Switches of all parts of a read, ready for a dense union.
 #[derive(Clone, Debug)]
 pub struct Switches {
-    /// 0 for no value, n for the n-th alternative counted from 1.
+    /// 0 for no value, n for the n-th alternative, counted from 1.
     pub tags: ScalarBuffer<i8>,
-    /// Index among the values of the same tag, from 0 over all parts.
+    /// Index among the values of the same tag, counted from 0 over all parts.
     pub offsets: ScalarBuffer<i32>,
     /// Number of entries without a value.
     pub without: usize,
-    /// By alternative; the last one is held by an entry, or is known to have values.
+    /// Alternatives, up to the last one that an entry has or that is known to have values.
     alternatives: Vec<Alternative>,
-    /// What alternatives have that no entry holds.
+    /// The empty ranges of alternatives that no entry has.
     nothing: Items,
 }
 
 /// The values of one alternative.
 #[derive(Clone, Debug, Default)]
 struct Alternative {
-    /// Number of entries that hold it.
+    /// Number of entries that have it.
     count: usize,
-    /// Per part the cluster and the range of values that are read.
+    /// For each part, its cluster and the range of values that are read.
     items: Items,
-    /// The values of the entries, in order: runs of neighbours, with the part that they are in.
+    /// The values of the entries in order, as runs of consecutive values, with their part.
     runs: Vec<(usize, Range<u64>)>,
 }
 
 impl Switches {
-    /// The switches in `words`, the filled output of `stream`.
+    /// Makes switches from `words`, the filled output of `stream`.
     pub(super) fn new(stream: &StreamPlan, words: &[u64]) -> Result<Self> {
         let length = to_usize(stream.length, "column")?;
         let mut builder = Builder::new(length)?;
@@ -59,13 +59,13 @@ impl Switches {
         Ok(builder.finish())
     }
 
-    /// Number of the last alternative that an entry holds, counted from 1.
+    /// Number of the last alternative that an entry has, counted from 1.
     pub fn highest_tag(&self) -> usize {
         let held = self.alternatives.iter().rposition(|alternative| alternative.count > 0);
         held.map_or(0, |number| number + 1)
     }
 
-    /// Per part the values of an alternative that are read, counted from 0 in the cluster.
+    /// The values of an alternative that are read, by part, counted from 0 in the cluster.
     pub fn items(&self, alternative: usize) -> &[(usize, Range<u64>)] {
         self.alternatives.get(alternative).map_or(&self.nothing, |found| &found.items)
     }
@@ -76,10 +76,10 @@ impl Switches {
         lengths.fold(0, u64::saturating_add)
     }
 
-    /// Has all values of an alternative read where their number is known, part by part.
+    /// Extends the ranges to all values of an alternative in the parts where their number is known.
     ///
     /// # Errors
-    /// `OutOfSpecification` when an entry points behind them.
+    /// `OutOfSpecification` when an entry points past the last value.
     pub fn settle(&mut self, alternative: usize, ends: &[Option<u64>]) -> Result<()> {
         if self.alternatives.len() <= alternative {
             let unheld = Alternative { items: self.nothing.clone(), ..Alternative::default() };
@@ -97,7 +97,7 @@ impl Switches {
         Ok(())
     }
 
-    /// One value for each entry, of the `values` that were read of an alternative.
+    /// Arranges the `values` that were read of an alternative, so that each entry has its own.
     ///
     /// # Errors
     /// `Limit` when the rows do not fit the address space.
@@ -113,7 +113,7 @@ impl Switches {
         gather(&values, &rows)
     }
 
-    /// The entry that holds row `row` of the values that were read of an alternative, if one does.
+    /// The entry that has row `row` of the values that were read of an alternative, if there is one.
     pub fn owner(&self, alternative: usize, row: u64) -> Option<u64> {
         let mut before = 0;
         for range in self.rows(alternative) {
@@ -130,7 +130,7 @@ impl Switches {
         None
     }
 
-    /// Where the values of the entries lie among those that were read.
+    /// The rows of the entries' values among those that were read.
     fn rows(&self, alternative: usize) -> impl Iterator<Item = Range<u64>> {
         let found = self.alternatives.get(alternative);
         let (items, runs) = found.map_or((&[][..], &[][..]), |one| (&one.items, &one.runs));
@@ -150,7 +150,7 @@ impl Switches {
     }
 }
 
-/// A variant points behind the last of the values that there are.
+/// Error of a variant that points past the last value.
 pub fn behind(index: u64, alternative: usize, count: u64) -> Error {
     Error::out_of_spec(format!(
         "a variant points to value {index} of alternative {}, which has {count} in this cluster",
@@ -158,7 +158,7 @@ pub fn behind(index: u64, alternative: usize, count: u64) -> Error {
     ))
 }
 
-/// The 12-byte elements in little-endian words.
+/// Reads the 12-byte elements from little-endian words.
 fn elements(words: &[u64]) -> impl Iterator<Item = [u8; SWITCH_SIZE]> {
     let mut bytes = words.iter().flat_map(|word| word.to_le_bytes());
     std::iter::from_fn(move || {
@@ -188,7 +188,7 @@ impl Builder {
 
     fn part(
         &mut self,
-        part: &Part,
+        part: &StreamPart,
         elements: impl Iterator<Item = [u8; SWITCH_SIZE]>,
     ) -> Result<()> {
         let number = self.nothing.len();
@@ -220,7 +220,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds an entry that points to value `index` of an alternative; how many did before.
+    /// Adds an entry that points to value `index` of an alternative. Returns how many entries did before.
     fn point(&mut self, alternative: usize, part: usize, index: u64) -> Result<usize> {
         let end = index.checked_add(1).ok_or_else(|| Error::out_of_spec("index of 2^64"))?;
         if self.alternatives.len() <= alternative {

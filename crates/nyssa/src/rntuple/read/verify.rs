@@ -1,5 +1,4 @@
-//! A full check of an RNTuple: every page is read, every structural rule is tried, all problems are
-//! collected.
+//! A full check of an RNTuple. It reads every page, checks every structural rule, and collects all problems.
 
 mod objects;
 
@@ -13,7 +12,7 @@ use super::blob::Blob;
 use super::decode::encoding;
 use super::planner::Layout;
 use super::reader::Reader;
-use super::shape::{Node, NodeKind, Slot};
+use super::shape::{Node, NodeKind, StreamSlot};
 use super::switches::behind;
 use crate::Context;
 use crate::dataset::Dataset;
@@ -25,14 +24,14 @@ use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::rntuple::page;
 use crate::rntuple::schema::{ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 
-/// Most bytes of one column that are in memory at a time, unless one page is larger.
+/// Maximum size of the pages of one column that are in memory at a time, unless one page is larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
-/// Reads and checks all pages and all rules between columns, and takes streamed objects apart. Envelopes
-/// were checked when `reader` was opened.
+/// Reads all pages, checks their checksums and all rules between columns, and decodes streamed objects. The
+/// envelopes were checked when `reader` was opened.
 ///
 /// # Errors
-/// Only `Io` and `Cancelled`: what is wrong with the file is in the report.
+/// Only `Io` and `Cancelled`. Problems of the file are in the report.
 pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     let layout = reader.layout();
     let mut report = VerifyReport { entries: reader.num_entries(), ..VerifyReport::default() };
@@ -79,13 +78,13 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
     Ok(report)
 }
 
-/// Pages may share bytes only if they are the same bytes (specification, "Page Locations").
+/// Checks that pages share bytes only if all their bytes are the same (specification, "Page Locations").
 fn check_overlaps(layout: &Layout<'_>, report: &mut VerifyReport) {
     let mut ranges = Vec::new();
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, column) in cluster.columns.iter().enumerate() {
             for (page, info) in column.pages.iter().enumerate() {
-                // Of a page that is split over several keys, the one that the locator points to.
+                // Of a page that is split over several keys, only the first key is compared.
                 let Ok(blob) = layout.page_blob(ColumnId(index as u32), info) else { continue };
                 let range = blob.first;
                 ranges.push((range, place(layout, index, number, page, info)));
@@ -109,13 +108,14 @@ fn check_overlaps(layout: &Layout<'_>, report: &mut VerifyReport) {
     }
 }
 
-/// The first element of a column in a cluster is the sum of its elements before.
+/// Checks that the first element of a column in a cluster is the number of its elements before.
 fn check_element_offsets(layout: &Layout<'_>, report: &mut VerifyReport) {
     let mut next = vec![0u64; layout.schema.columns.len()];
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, range) in cluster.columns.iter().enumerate() {
             let column = &layout.schema.columns[index];
-            // Deferred columns and further representations start somewhere: only order counts.
+            // Deferred columns and further representations can start at any element. So only their order is
+            // checked.
             let expected = next[index];
             let free = column.first_element.is_some() || column.representation > 0 || expected == 0;
             let wrong = !range.suppressed
@@ -155,18 +155,18 @@ fn place(
     }
 }
 
-/// What the pages of one column in one cluster showed.
+/// The result of checking the pages of one column in one cluster.
 #[derive(Default)]
-struct Column {
+struct CheckedColumn {
     problems: Vec<Problem>,
-    /// Pages that could be decoded.
+    /// Number of pages that could be decoded.
     decoded: u64,
-    /// For offsets and switches that could be read.
+    /// Ends of the content, for offsets and switches that could be read.
     ends: Option<Ends>,
 }
 
-/// Where the content of a collection ends: one number. Behind what a variant points to last: one for each
-/// alternative; those that no entry holds may be missing.
+/// The ends of the content: one number for a collection, and one for each alternative of a variant.
+/// Alternatives that no entry has may be missing.
 type Ends = Vec<u64>;
 
 fn check_column(
@@ -175,9 +175,9 @@ fn check_column(
     cluster: usize,
     range: &ColumnRange,
     fetched: &[Bytes],
-) -> Result<Column> {
+) -> Result<CheckedColumn> {
     let layout = reader.layout();
-    let mut column = Column::default();
+    let mut column = CheckedColumn::default();
     let total: u64 = range.pages.iter().map(|page| u64::from(page.elements)).sum();
     if total != range.elements && !range.suppressed {
         let error = Error::out_of_spec(format!("{total} elements in pages of {}", range.elements));
@@ -210,7 +210,7 @@ fn check_column(
     Ok(column)
 }
 
-/// The pages from number `first` on that are in memory at the same time.
+/// The pages that are in memory at the same time, from page `first` on.
 fn chunk(range: &ColumnRange, first: usize) -> &[PageInfo] {
     let pages = range.pages.get(first..).unwrap_or_default();
     let mut bytes = 0_u64;
@@ -228,7 +228,7 @@ fn blobs(layout: &Layout<'_>, id: ColumnId, pages: &[PageInfo]) -> Vec<Result<Bl
 
 type Page<'p> = (usize, &'p PageInfo, Result<Bytes>);
 
-/// The bytes of pages; `known` are those of their first keys, where they were fetched before.
+/// Reads the bytes of pages. `known` are those of their first keys, if they were fetched before.
 fn read_pages<'p>(
     layout: &Layout<'_>,
     reader: &Reader,
@@ -254,7 +254,7 @@ fn read_pages<'p>(
     Ok(pages.map(|(number, (page, blob))| (number, page, blob.and_then(|_| next()))).collect())
 }
 
-/// Verifies and decodes a page; follows the offsets of index and switch columns in `ends`.
+/// Verifies and decodes a page. For index and switch columns, it also updates `ends`.
 fn check_page(
     layout: &Layout<'_>,
     id: ColumnId,
@@ -275,7 +275,7 @@ fn check_page(
     let encoding = encoding(column)?;
     let elements = info.elements as usize;
     let mut scratch = Vec::new();
-    // Opened first: what the compressed bytes hold bounds the memory for the elements.
+    // The page is decompressed first: its size then limits the memory for the elements.
     let packed = page::open(stored, checksum, encoding.packed_size(elements), &mut scratch)?;
     let mut out = try_vec(elements.saturating_mul(encoding.native_size()), "a page")?;
     encoding.decode(packed, elements, &mut out)?;
@@ -298,7 +298,7 @@ fn check_page(
     }
 }
 
-/// Notes which value one variant points to: they may come in any order.
+/// Notes the value that a variant points to. Variants can point to values in any order.
 fn follow(ends: &mut Ends, element: [u8; SWITCH_SIZE]) -> Result<()> {
     let (index, tag) = switch_parts(element);
     if tag as usize > MAX_ALTERNATIVES {
@@ -363,7 +363,7 @@ impl Counts<'_> {
         }
     }
 
-    /// The number of values of an alternative, where entries point to those before `end`.
+    /// Number of values of an alternative, where entries point to values before `end`.
     fn values(&self, number: usize, node: &Node, end: u64) -> Result<u64> {
         match self.layout.count(node, self.cluster)? {
             Some(count) if count < end => Err(behind(end - 1, number, count)),
@@ -378,8 +378,9 @@ impl Counts<'_> {
         })
     }
 
-    /// Compares the elements of a column with `total`; where the content of a collection or variant ends.
-    fn slot(&self, slot: &Slot, total: u64) -> Result<Option<Ends>> {
+    /// Compares the elements of a column with `total`. Returns where the content of a collection or variant
+    /// ends.
+    fn slot(&self, slot: &StreamSlot, total: u64) -> Result<Option<Ends>> {
         let layout = self.layout;
         let stored = slot.stream.stored(layout.schema, layout.clusters, self.cluster)?;
         let found = stored.elements();

@@ -1,4 +1,4 @@
-//! An RNTuple without some members of its records, which cannot be read.
+//! A reader without those members of records that cannot be read.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,16 +12,17 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::{Field, FieldId, Structure};
 
 impl Reader {
-    /// What cannot be read of the field or part `name`, at the end of `way`: members of records, or all.
+    /// Finds what cannot be read of the field or subfield `name`, at the end of `field_path`: members of records, or
+    /// the whole field.
     pub(super) fn damaged_parts(
         &self,
         name: &str,
-        way: &FieldPath,
+        field_path: &FieldPath,
         entries: &[Range<u64>],
         context: &Context,
     ) -> Result<Vec<LeftOut>> {
-        let Some(error) = self.error(way, entries, context)? else { return Ok(Vec::new()) };
-        let members = self.members(way);
+        let Some(error) = self.error(field_path, entries, context)? else { return Ok(Vec::new()) };
+        let members = self.members(field_path);
         let (mut found, mut whole) = (Vec::new(), 0);
         for member in &members {
             let path = subfield::path(&self.schema, member);
@@ -29,34 +30,39 @@ impl Reader {
             whole += usize::from(parts.iter().any(|part| part.column == path));
             found.extend(parts);
         }
-        // Nothing would be left, or it is not for a member.
+        // The error is in no member, or no member would remain. Then the whole field cannot be read.
         if found.is_empty() || whole == members.len() {
             found = vec![LeftOut { column: name.to_owned(), reason: error.brief() }];
         }
         Ok(found)
     }
 
-    /// The same reader without some members of records.
+    /// Returns the same reader without some members of records.
     #[must_use]
     pub fn without(&self, left_out: &[LeftOut]) -> Self {
-        let last = |one: &LeftOut| self.way(&one.column)?.last().copied();
+        let last = |one: &LeftOut| self.field_path(&one.column)?.last().copied();
         let gone: HashSet<FieldId> = left_out.iter().filter_map(last).collect();
         let mut reader = self.clone();
         reader.retain(|id| !gone.contains(&id) || self.top_level.contains(&id));
         reader
     }
 
-    /// Why these entries of a field cannot be read.
+    /// The error of reading these entries of a field, if there is one.
     fn error(
         &self,
-        way: &FieldPath,
+        field_path: &FieldPath,
         entries: &[Range<u64>],
         context: &Context,
     ) -> Result<Option<Error>> {
         let read = |entries: &Range<u64>| {
-            let node = subfield::node(&self.schema, way, self.streamers.as_ref());
+            let node = subfield::node(&self.schema, field_path, self.streamers.as_ref());
             let node = node.map_err(Error::unsupported)?;
-            self.read_all(vec![node], &[&subfield::path(&self.schema, way)], entries, context)
+            self.read_all(
+                vec![node],
+                &[&subfield::path(&self.schema, field_path)],
+                entries,
+                context,
+            )
         };
         match entries.iter().try_for_each(|entries| read(entries).map(drop)) {
             Err(error) if leaves_others_readable(&error) => Ok(Some(error)),
@@ -64,11 +70,11 @@ impl Reader {
         }
     }
 
-    /// The members of the record that a field is, or that its items are. Those of pairs and tuples make no
-    /// sense without each other.
-    fn members(&self, way: &FieldPath) -> Vec<FieldPath> {
-        let longer = |id: &FieldId| way.iter().chain([id]).copied().collect::<FieldPath>();
-        let last = way.last().filter(|_| way.len() < subfield::MAX_DEPTH);
+    /// The members of a record, or of the record that the items of a collection are. The members of pairs and
+    /// tuples are not listed, because one has no meaning without the other.
+    fn members(&self, field_path: &FieldPath) -> Vec<FieldPath> {
+        let longer = |id: &FieldId| field_path.iter().chain([id]).copied().collect::<FieldPath>();
+        let last = field_path.last().filter(|_| field_path.len() < subfield::MAX_DEPTH);
         let Some(field) = last.map(|&id| self.schema.field(id)) else { return Vec::new() };
         let by_place = |field: &Field| {
             field.type_name.starts_with("std::pair<") || field.type_name.starts_with("std::tuple<")

@@ -1,4 +1,4 @@
-//! Collections that are there only to hold what projected fields show: those of ROOT's importer
+//! Collections that exist only to hold the data of projected fields: those of ROOT's importer
 //! (`_collection0`) and of conversions (`_collection_nJet`).
 //!
 //! ```text
@@ -7,29 +7,30 @@
 //!     Jet_pt                         Jet_pt  shows it and this member of it
 //! ```
 //!
-//! Their names say nothing, and numbers are given in order: the same branches are in another collection
-//! where a file has one counter more. What the projected fields show says which are the same.
+//! Their names have no meaning, and the importer numbers them in order: the same branches have another
+//! collection name in a file with one counter more. So collections of several files are matched by the
+//! projected fields that show them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::column_rules::is_cardinality;
 use super::{FieldId, Schema, Structure};
 
-/// How the names of these collections start.
+/// Prefix of the names of these collections.
 pub const BACKING_PREFIX: &str = "_collection";
 
-/// What projected fields show of a collection, by the names of these fields.
+/// The names of the projected fields that show a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Those that show its size.
+    /// Fields that show its size.
     pub sizes: BTreeSet<String>,
-    /// Those that show something in it.
+    /// Fields that show one of its members.
     pub members: BTreeSet<String>,
 }
 
 impl Schema {
-    /// The collections, of those `among`, of which projected fields `among` show everything: they need not
-    /// be read beside these.
+    /// The collections, of those `among`, whose data projected fields `among` show completely. Readers need
+    /// not read them in addition to these fields.
     pub fn backing(&self, among: &[FieldId]) -> Vec<(FieldId, Shown)> {
         let candidate = |&id: &FieldId| {
             let field = self.field(id);
@@ -70,11 +71,11 @@ impl Schema {
 /// The collections of one schema that projected fields show, by name.
 pub type Backing = Vec<(String, Shown)>;
 
-/// A collection: number of the schema, number in it.
+/// A collection: index of its schema, index in this schema.
 type Place = (usize, usize);
 
-/// Gives the collections behind projected fields names by which they are the same in several schemas; see
-/// [`common_names`].
+/// Renames the collections behind projected fields, so that equal collections have equal names in all
+/// schemas; see [`common_names`].
 pub fn align(schemas: &mut [&mut Schema]) {
     let (mut found, mut ids) = (Vec::new(), Vec::new());
     let mut taken: HashSet<String> = HashSet::new();
@@ -94,9 +95,9 @@ pub fn align(schemas: &mut [&mut Schema]) {
     }
 }
 
-/// Names by which collections are the same in several schemas if, and only if, the fields that show their
-/// sizes are, or, where one has no such field, a field that shows a member. The first schema keeps its names;
-/// none of those that other fields have `taken` is given.
+/// Finds names for the collections of several schemas. Collections get the same name if the fields that show
+/// their sizes have the same name; where there is no such field, if a field that shows a member has. The
+/// first schema keeps its names. A name in `taken`, which another field has, is not given.
 pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<String>> {
     let mut groups = Groups::new(found);
     groups.join(found, |shown| &shown.sizes);
@@ -117,16 +118,16 @@ pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<St
     common
 }
 
-/// Which collections are the same.
+/// Groups of collections that are the same.
 struct Groups {
     of: HashMap<Place, usize>,
-    /// At most one collection of each schema.
+    /// At most one collection of each schema, by group.
     members: HashMap<usize, BTreeMap<usize, usize>>,
     sizes: HashMap<usize, BTreeSet<String>>,
 }
 
 impl Groups {
-    /// Each is alone.
+    /// Puts every collection in a group of its own.
     fn new(found: &[Backing]) -> Self {
         let places = found.iter().enumerate().flat_map(|(schema, collections)| {
             collections.iter().enumerate().map(move |(index, (_, shown))| ((schema, index), shown))
@@ -141,7 +142,7 @@ impl Groups {
         groups
     }
 
-    /// Joins those that a field of the same name shows.
+    /// Joins the groups of collections that fields of the same name show.
     fn join(&mut self, found: &[Backing], names: impl Fn(&Shown) -> &BTreeSet<String>) {
         let mut known: HashMap<&str, Place> = HashMap::new();
         for (schema, collections) in found.iter().enumerate() {
@@ -157,7 +158,8 @@ impl Groups {
         }
     }
 
-    /// Makes one group of two, unless it would hold two collections of one schema, or of other sizes.
+    /// Joins the groups of two collections, unless the result would have two collections of one schema, or
+    /// two different sizes.
     fn same(&mut self, a: Place, b: Place) {
         let (Some(&into), Some(&from)) = (self.of.get(&a), self.of.get(&b)) else { return };
         let (ours, theirs) = (&self.members[&into], &self.members[&from]);

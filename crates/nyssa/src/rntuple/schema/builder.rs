@@ -8,11 +8,11 @@ use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::ColumnType;
 
-/// Deepest nesting of fields: code that walks the tree may recurse.
+/// Maximum depth of nested fields. Code may go through the tree of fields recursively.
 pub const MAX_FIELD_DEPTH: usize = 200;
 
 impl Column {
-    /// A column of the first representation with the default width of its type.
+    /// Makes a column of the first representation with the default width of its type.
     pub fn new(field: FieldId, column_type: ColumnType) -> Self {
         Self {
             field,
@@ -25,7 +25,7 @@ impl Column {
         }
     }
 
-    /// Changes the type, for example from a split to an unsplit form of the same native type.
+    /// Changes the type, for example from a split to an unsplit type of the same values.
     pub fn set_type(&mut self, column_type: ColumnType) {
         self.column_type = Some(column_type);
         self.type_code = column_type.code();
@@ -41,12 +41,12 @@ pub struct SchemaBuilder {
 }
 
 impl SchemaBuilder {
-    /// An empty schema whose default columns suit `compression`.
+    /// Makes an empty schema. Default columns depend on `compression`.
     pub fn new(compression: Compression) -> Self {
         Self { schema: Schema::default(), compressed: compression.setting() != 0 }
     }
 
-    /// Goes on with a schema: new fields and columns come after those it has.
+    /// Extends a schema: new fields and columns get the next ids.
     pub fn extending(schema: Schema, compression: Compression) -> Self {
         Self { schema, compressed: compression.setting() != 0 }
     }
@@ -56,7 +56,7 @@ impl SchemaBuilder {
         &self.schema
     }
 
-    /// The schema so far, to change descriptions, aliases or column types.
+    /// The schema so far, to change descriptions, alias columns or column types.
     pub fn schema_mut(&mut self) -> &mut Schema {
         &mut self.schema
     }
@@ -66,7 +66,7 @@ impl SchemaBuilder {
         self.schema
     }
 
-    /// Adds a field and everything below it; the id of the field.
+    /// Adds a field and its subfields. Returns the id of the field.
     ///
     /// # Errors
     /// `InvalidArgument` for a name that is not allowed or already taken by a sibling, `Unsupported`
@@ -98,13 +98,14 @@ impl SchemaBuilder {
         Ok(id)
     }
 
-    /// Adds a top-level projected field: `sources` are the fields with the data, one for every field
-    /// of `field_type` in depth-first order. `RVec<float>` over an untyped collection of records
+    /// Adds a top-level projected field. `sources` are the fields with the data: one for every field of
+    /// `field_type`, in depth-first order. For example, `RVec<float>` over an untyped collection of records
     /// takes the collection and the member; a cardinality takes the collection.
     ///
     /// # Errors
-    /// `InvalidArgument` for a bad name, a wrong number of sources, a source that is itself projected
-    /// or has another structure; `Unsupported` for arrays, which the specification leaves out.
+    /// `InvalidArgument` for a name that is not allowed, a wrong number of sources, and a source that is
+    /// itself projected or has another structure; `Unsupported` for arrays and variants, which the
+    /// specification does not allow.
     pub fn project(
         &mut self,
         name: &str,
@@ -148,7 +149,7 @@ impl SchemaBuilder {
         Ok(id)
     }
 
-    /// Specification, "Field Description": restrictions on projections.
+    /// Checks the restrictions on projections (specification, "Field Description").
     fn check_source(&self, field: &Field, field_type: &FieldType, source: FieldId) -> Result<()> {
         let Some(original) = self.schema.fields.get(source.0 as usize) else {
             return Err(Error::invalid_argument("the source of a projected field does not exist"));
@@ -196,7 +197,7 @@ impl SchemaBuilder {
     }
 }
 
-/// The columns of the field itself, as ROOT chooses them.
+/// The default columns of the field itself, as in ROOT.
 fn own_columns(field_type: &FieldType, compressed: bool) -> Vec<ColumnType> {
     let index = index_column(compressed);
     match field_type {
@@ -234,7 +235,7 @@ fn structure(field_type: &FieldType) -> Structure {
     }
 }
 
-/// A field record without columns; versions are 0, as ROOT writes them for all types but classes.
+/// A field without columns. Its versions are 0, as ROOT writes them for all types except classes.
 fn plain_field(parent: Option<FieldId>, name: &str, field_type: &FieldType) -> Result<Field> {
     let array_size = match field_type {
         FieldType::Array(_, size) | FieldType::Bitset(size) => Some(*size),
@@ -244,19 +245,7 @@ fn plain_field(parent: Option<FieldId>, name: &str, field_type: &FieldType) -> R
         FieldType::Class(Class { version, checksum, .. }) => (*version, *checksum),
         _ => (0, None),
     };
-    Ok(Field {
-        parent,
-        name: name.to_owned(),
-        type_name: field_type.type_name()?,
-        type_alias: field_type.type_alias()?,
-        description: String::new(),
-        field_version: 0,
-        type_version,
-        structure: structure(field_type),
-        array_size,
-        source: None,
-        type_checksum,
-        children: Vec::new(),
-        columns: Vec::new(),
-    })
+    let type_alias = field_type.type_alias()?;
+    let field = Field::new(parent, name, &field_type.type_name()?, structure(field_type));
+    Ok(Field { type_alias, type_version, array_size, type_checksum, ..field })
 }

@@ -1,4 +1,4 @@
-//! Classes, enums and collections of the user's, and C++ type names made of them → [`FieldType`].
+//! Classes, enums and collections that the user defines, and the parser of C++ type names that use them.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use super::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::error::{Error, Result, ResultExt};
 use crate::type_name::{Argument, TypeName};
 
-/// Deepest nesting of types; a class that contains itself is found by it.
+/// Maximum depth of nested types. It also stops a class that contains itself.
 const MAX_DEPTH: usize = 60;
 
-/// What a name of the user's stands for; types are C++ type names.
+/// A definition of the user. Its types are C++ type names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
     /// A class.
@@ -23,11 +23,11 @@ pub enum Definition {
         /// See [`Class::checksum`].
         checksum: Option<u32>,
     },
-    /// An enum of this integer type.
+    /// An enum with this underlying integer type.
     Enum(String),
-    /// A class that ROOT knows as a collection of such items.
+    /// A class that ROOT treats as a collection of these items.
     Collection(String),
-    /// A class whose objects are stored as the bytes that ROOT's streamer makes of them.
+    /// A class whose objects are stored as streamer fields, by ROOT's streamer.
     Streamed,
 }
 
@@ -36,10 +36,10 @@ pub enum Definition {
 pub struct Classes(BTreeMap<String, Definition>);
 
 impl Classes {
-    /// Adds a definition. Its types are looked up when the name is used.
+    /// Adds a definition. Its types are looked up only when the name is used.
     ///
     /// # Errors
-    /// `InvalidArgument` for a name that is no class name, is a known type, or came before.
+    /// `InvalidArgument` for a name that is not a class name, is a known type, or is already defined.
     pub fn define(&mut self, name: &str, definition: Definition) -> Result<()> {
         let parsed = TypeName::parse_with_typedefs(name)?;
         let normal = parsed.to_string();
@@ -53,7 +53,7 @@ impl Classes {
         }
     }
 
-    /// The type of a name of the user's; `None` for all others.
+    /// The type of a defined name; `None` for all other names.
     pub(super) fn declared(&self, name: &TypeName) -> Result<Option<FieldType>> {
         match self.0.get(&name.to_string()) {
             Some(definition) => Builder(self).defined(&name.to_string(), definition, 0).map(Some),
@@ -63,11 +63,11 @@ impl Classes {
 }
 
 impl FieldType {
-    /// The type of a C++ type name, with the typedefs and omissions that ROOT accepts: `int`, `size_t`,
+    /// Parses a C++ type name. It may have the typedefs and short forms that ROOT accepts: `int`, `size_t`,
     /// `vector<Double32_t>`, `ROOT::RVec<float>`, `float[3]`.
     ///
     /// # Errors
-    /// `InvalidArgument` for what is no type name, an unknown name (with the nearest known ones), a
+    /// `InvalidArgument` for text that is not a type name, for an unknown name (with suggestions), and for a
     /// class that contains itself; `Unsupported` for types that RNTuple does not have.
     pub fn parse(text: &str, classes: &Classes) -> Result<Self> {
         let name = TypeName::parse_with_typedefs(text)?;
@@ -200,7 +200,7 @@ impl Builder<'_> {
     }
 }
 
-/// The templates that RNTuple has.
+/// The class templates of RNTuple.
 const KNOWN_TEMPLATES: [&str; 20] = [
     "std::string",
     "std::vector",

@@ -1,30 +1,31 @@
-//! Where the pages of a cluster lie (specification, "Page List Envelope").
+//! The places of the pages of a cluster (specification, "Page List Envelope").
 
 use super::Locator;
 
-/// One cluster: an entry range and, per physical column, its pages.
+/// One cluster: a range of entries, and the pages of each physical column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     /// First entry.
     pub first_entry: u64,
     /// Number of entries.
     pub entries: u64,
-    /// By physical column id. Columns added after this cluster was written are absent (shorter list).
+    /// Pages by physical column id. The list is shorter when columns were added after the cluster was
+    /// written.
     pub columns: Vec<ColumnRange>,
 }
 
-/// The part of one column that lies in one cluster.
+/// The part of one column in one cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnRange {
     /// Index of the first element in the whole column.
     pub first_element: u64,
-    /// Number of elements, the sum over the pages.
+    /// Number of elements, which is the sum over the pages.
     pub elements: u64,
     /// ROOT's compression setting of the pages, for information.
     pub compression: u32,
-    /// The column belongs to a representation that is inactive in this cluster.
+    /// Whether the column belongs to a representation that is not active in this cluster.
     pub suppressed: bool,
-    /// The pages in order of elements.
+    /// Pages in order.
     pub pages: Vec<PageInfo>,
 }
 
@@ -33,8 +34,8 @@ pub struct ColumnRange {
 pub struct PageInfo {
     /// Number of elements.
     pub elements: u32,
-    /// An XXH3 checksum of 8 bytes (little-endian) follows the page's bytes.
+    /// Whether a checksum (XXH3, 8 bytes, little-endian) follows the bytes of the page.
     pub checksummed: bool,
-    /// Where the sealed bytes lie, without the checksum.
+    /// Place of the sealed bytes, without the checksum.
     pub locator: Locator,
 }

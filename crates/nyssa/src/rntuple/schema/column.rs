@@ -7,31 +7,32 @@ use crate::rntuple::encoding::ColumnType;
 /// A physical column record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// The field it belongs to.
+    /// The field that the column belongs to.
     pub field: FieldId,
-    /// On-disk type; `None` for codes of a later specification (that field is refused by name).
+    /// Column type; `None` for a code of a later specification. Such a field is refused by name.
     pub column_type: Option<ColumnType>,
-    /// On-disk type code.
+    /// Code of the column type on disk.
     pub type_code: u16,
     /// Bits per element on storage.
     pub bits: u16,
-    /// Which of the field's alternative representations it belongs to.
+    /// Number of the representation of the field that it belongs to.
     pub representation: u16,
-    /// Flag 0x01: index of the first stored element of a deferred column; negative when also suppressed.
+    /// Flag 0x01: index of the first stored element of a deferred column. It is negative when the column is
+    /// also suppressed.
     pub first_element: Option<i64>,
     /// Flag 0x02: inclusive range of values.
     pub value_range: Option<(f64, f64)>,
 }
 
 impl Column {
-    /// Whether values of a fundamental type can be read from it.
+    /// Whether a fundamental type can have this column.
     pub fn fits(&self, type_name: &str) -> bool {
         let rule = of_leaf(type_name).and_then(|slots| slots.first());
         rule.zip(self.column_type).is_some_and(|(types, own)| types.contains(&own))
     }
 }
 
-/// An alias column record: a projected field's view of a physical column.
+/// An alias column record. It gives a projected field the data of a physical column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AliasColumn {
     /// The column with the data.

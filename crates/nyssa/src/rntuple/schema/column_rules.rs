@@ -1,4 +1,4 @@
-//! Which column types may represent which C++ types (specification, "Fundamental Types").
+//! The column types that each C++ type can have (specification, "Fundamental Types").
 
 use crate::rntuple::encoding::ColumnType;
 
@@ -35,7 +35,7 @@ const REALS: &[ColumnType] = &[
 const INDEXES: &[ColumnType] =
     &[ColumnType::Index32, ColumnType::Index64, ColumnType::SplitIndex32, ColumnType::SplitIndex64];
 
-/// What the columns of one representation have to be, in order.
+/// The allowed types of each column of one representation, in order.
 pub(super) type Rule = &'static [&'static [ColumnType]];
 
 pub(super) const INDEX: Rule = &[INDEXES];
@@ -45,8 +45,8 @@ pub(super) const SWITCH: Rule = &[&[ColumnType::Switch]];
 pub(super) const BITS: Rule = &[&[ColumnType::Bit]];
 pub(super) const NONE: Rule = &[];
 
-/// The columns from which a fundamental type, a string or a cardinality can be read; `None` for
-/// other types. `Real16` has a split form that the specification's table leaves out.
+/// The columns that a fundamental type, a string or a cardinality can have; `None` for other types. `Real16`
+/// has a split form that the table of the specification does not list.
 pub(super) fn of_leaf(type_name: &str) -> Option<Rule> {
     Some(match type_name {
         "bool" | "char" | "std::int8_t" | "std::uint8_t" | "std::int16_t" | "std::uint16_t"
@@ -59,7 +59,7 @@ pub(super) fn of_leaf(type_name: &str) -> Option<Rule> {
     })
 }
 
-/// A field that presents the sizes of a collection.
+/// Whether a type is that of a field that shows the sizes of a collection.
 pub(crate) fn is_cardinality(type_name: &str) -> bool {
     matches!(
         type_name,
@@ -67,7 +67,7 @@ pub(crate) fn is_cardinality(type_name: &str) -> bool {
     )
 }
 
-/// Bits on storage that a column type may have.
+/// The range of bits on storage of a column type.
 pub(super) fn bits(column_type: ColumnType) -> std::ops::RangeInclusive<u16> {
     match column_type {
         ColumnType::Real32Trunc => 10..=31,

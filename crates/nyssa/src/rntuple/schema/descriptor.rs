@@ -1,25 +1,25 @@
-//! The schema: header plus schema extension.
+//! The schema: the fields and columns of the header and of the schema extension.
 
 use super::{AliasColumn, Column, ColumnId, Field, FieldId, Structure};
 
 /// All fields and columns of an RNTuple, in order of their on-disk ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
-    /// Fields; index is [`FieldId`].
+    /// Fields by [`FieldId`].
     pub fields: Vec<Field>,
-    /// Physical columns; index is [`ColumnId`].
+    /// Physical columns by [`ColumnId`].
     pub columns: Vec<Column>,
     /// Alias columns of projected fields.
     pub aliases: Vec<AliasColumn>,
 }
 
 impl Schema {
-    /// The field of an id that this schema gave out.
+    /// The field with this id. The id must be of this schema.
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.0 as usize]
     }
 
-    /// The column of an id that this schema gave out.
+    /// The column with this id. The id must be of this schema.
     pub fn column(&self, id: ColumnId) -> &Column {
         &self.columns[id.0 as usize]
     }
@@ -29,22 +29,22 @@ impl Schema {
         (0u32..).map(FieldId).zip(&self.fields).filter(|(_, field)| field.parent.is_none())
     }
 
-    /// The top-level field of a name.
+    /// Finds a top-level field by name.
     pub fn find(&self, name: &str) -> Option<FieldId> {
         self.top_level().find(|(_, field)| field.name == name).map(|(id, _)| id)
     }
 
-    /// Whether there are fields of objects serialised with ROOT's streamers.
+    /// Whether the schema has streamer fields.
     pub fn has_streamed_objects(&self) -> bool {
         self.fields.iter().any(|field| field.structure == Structure::Streamer)
     }
 
-    /// The top-level field above a field, or itself.
+    /// The top-level field that a field belongs to; it can be the field itself.
     pub(crate) fn above(&self, id: FieldId) -> FieldId {
         std::iter::successors(Some(id), |&id| self.field(id).parent).last().unwrap_or(id)
     }
 
-    /// Calls `take` with a field and all below it.
+    /// Calls `take` with a field and all its subfields.
     pub(crate) fn each_below(&self, id: FieldId, take: &mut impl FnMut(FieldId)) {
         take(id);
         self.field(id).children.iter().for_each(|&child| self.each_below(child, take));
@@ -59,8 +59,8 @@ impl Schema {
         }
     }
 
-    /// Number of values of a field in each entry; `None` inside collections and variants, and when it
-    /// cannot be counted.
+    /// Number of values of a field in each entry. `None` inside collections and variants, and when the number
+    /// overflows.
     pub fn repetitions(&self, id: FieldId) -> Option<u64> {
         let field = self.field(id);
         let above = match field.parent {
@@ -73,7 +73,7 @@ impl Schema {
         above.checked_mul(field.array_size.unwrap_or(1))
     }
 
-    /// Appends a field and links it to its parent; the id it got.
+    /// Appends a field and links it to its parent. Returns its id.
     pub fn add_field(&mut self, field: Field) -> FieldId {
         let id = FieldId(self.fields.len() as u32);
         if let Some(parent) = field.parent {
@@ -83,7 +83,7 @@ impl Schema {
         id
     }
 
-    /// Appends a physical column and links it to its field; the id it got.
+    /// Appends a physical column and links it to its field. Returns its id.
     pub fn add_column(&mut self, column: Column) -> ColumnId {
         let id = ColumnId(self.columns.len() as u32);
         self.fields[column.field.0 as usize].columns.push(id);

@@ -2,25 +2,25 @@
 
 use super::{ColumnId, FieldId};
 
-/// The structural role of a field.
+/// Structural role of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// A leaf, also arrays and bitsets ("repetitive" when [`Field::array_size`] is set).
+    /// A leaf. Arrays and bitsets are leaves, too ("repetitive" when [`Field::array_size`] is set).
     Leaf,
-    /// A collection: one index column, one subfield.
+    /// A collection. It has an index column and one subfield.
     Collection,
-    /// A record: subfields only.
+    /// A record. It has only subfields.
     Record,
-    /// A variant: a switch column and one subfield per alternative.
+    /// A variant. It has a switch column and one subfield for each alternative.
     Variant,
     /// Objects serialised with ROOT's streamer.
     Streamer,
-    /// A role of a later specification, by its code; that top-level field is refused by name.
+    /// A role of a later specification, with its code. Such a top-level field is refused by name.
     Unknown(u16),
 }
 
 impl Structure {
-    /// The role of an on-disk code.
+    /// Finds the role of a code on disk.
     pub fn from_code(code: u16) -> Self {
         match code {
             0 => Self::Leaf,
@@ -32,7 +32,7 @@ impl Structure {
         }
     }
 
-    /// The on-disk code.
+    /// The code on disk.
     pub fn code(self) -> u16 {
         match self {
             Self::Leaf => 0,
@@ -48,15 +48,15 @@ impl Structure {
 /// A field record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// `None` for top-level fields.
+    /// Parent field; `None` for top-level fields.
     pub parent: Option<FieldId>,
     /// Field name, without the path.
     pub name: String,
     /// Normalised C++ type name; empty for untyped collections and records.
     pub type_name: String,
-    /// Type name as the user wrote it, or empty.
+    /// Type name as the user wrote it, empty if it is the same.
     pub type_alias: String,
-    /// Free text.
+    /// Description, free text.
     pub description: String,
     /// Version of the field for schema evolution.
     pub field_version: u32,
@@ -64,15 +64,36 @@ pub struct Field {
     pub type_version: u32,
     /// The structural role.
     pub structure: Structure,
-    /// Flag 0x01: number of repetitions of fixed-size arrays and bitsets.
+    /// Flag 0x01: number of items of a fixed-size array or bitset.
     pub array_size: Option<u64>,
     /// Flag 0x02: the source of a projected field.
     pub source: Option<FieldId>,
     /// Flag 0x04: ROOT's class checksum.
     pub type_checksum: Option<u32>,
-    /// Subfields in order of their ids. Derived, not stored.
+    /// Subfields in order of their ids. The list is computed, not stored.
     pub children: Vec<FieldId>,
-    /// Physical columns of all representations, in order of their ids; for projected fields the
-    /// physical columns that its alias columns point to. Derived, not stored.
+    /// Physical columns of all representations, in order of their ids. For a projected field, the physical
+    /// columns of its alias columns. The list is computed, not stored.
     pub columns: Vec<ColumnId>,
+}
+
+impl Field {
+    /// A field without subfields and columns, whose versions are 0.
+    pub fn new(parent: Option<FieldId>, name: &str, type_name: &str, structure: Structure) -> Self {
+        Self {
+            parent,
+            name: name.to_owned(),
+            type_name: type_name.to_owned(),
+            type_alias: String::new(),
+            description: String::new(),
+            field_version: 0,
+            type_version: 0,
+            structure,
+            array_size: None,
+            source: None,
+            type_checksum: None,
+            children: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
 }

@@ -1,10 +1,10 @@
-//! Names of fields for what has other names, such as branches: RNTuple forbids some characters that branch names use
-//! (specification, "Naming specification").
+//! Makes field names from other names, such as those of branches. RNTuple forbids some characters that branch
+//! names have (specification, "Naming specification").
 
 use crate::distinct::Distinct;
 
-/// A branch name with every forbidden character (`.`, `/`, `\`, space, control) replaced by `_`,
-/// as ROOT's importer does for dots. A dot at the end, ROOT's mark of a split object, is dropped.
+/// Replaces every forbidden character of a branch name (`.`, `/`, `\`, space, control) by `_`, as ROOT's
+/// importer does for dots. A dot at the end, which marks a split object, is removed.
 fn allowed(name: &str) -> String {
     let replace = |c: char| matches!(c, '.' | '/' | '\\' | ' ') || c.is_control();
     let name = name.trim_end_matches('.');
@@ -14,25 +14,26 @@ fn allowed(name: &str) -> String {
     name.chars().map(|c| if replace(c) { '_' } else { c }).collect()
 }
 
-/// Gives out names that are allowed and different from one another.
+/// Gives names that are allowed and unique.
 #[derive(Default)]
 pub(crate) struct FieldNames(Distinct);
 
 impl FieldNames {
-    /// `names` that are allowed as they are stay with their owners, whoever asks first.
+    /// Reserves those of `names` that are allowed. They stay with their branches, whatever name is asked for
+    /// first.
     pub(crate) fn reserving<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let reserved = names.filter(|name| allowed(name) == *name).map(str::to_owned);
         Self(Distinct::reserving(reserved))
     }
 
-    /// The allowed form of the `name` of a branch, with `_2`, `_3`, ... appended when that belongs to
-    /// another.
+    /// Returns the allowed form of a branch `name`. If it belongs to another branch, `_2`, `_3`, ... is
+    /// appended.
     pub(crate) fn give(&mut self, name: &str) -> String {
         let base = allowed(name);
         self.0.give(&base, base == name)
     }
 
-    /// As [`FieldNames::give`], for what is no branch.
+    /// As [`FieldNames::give`], for a field that has no branch.
     pub(crate) fn invent(&mut self, name: &str) -> String {
         self.0.give(&allowed(name), false)
     }

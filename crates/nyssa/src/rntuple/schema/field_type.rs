@@ -1,5 +1,5 @@
-//! C++ types as nyssa writes them: a tree with the names that ROOT gives them (specification, "Mapping
-//! of C++ Types to Fields and Columns").
+//! C++ types of fields that are written, as a tree, with the type names of ROOT (specification, "Mapping of
+//! C++ Types to Fields and Columns").
 
 use super::Leaf;
 use crate::error::{Error, Result};
@@ -11,13 +11,13 @@ pub enum FieldType {
     Leaf(Leaf),
     /// `std::string`.
     String,
-    /// `std::vector<T>`; an untyped collection when its items are untyped.
+    /// `std::vector<T>`. It is an untyped collection when its items are untyped.
     Vector(Box<FieldType>),
     /// `ROOT::VecOps::RVec<T>`.
     RVec(Box<FieldType>),
-    /// `std::set<T>` and its kin.
+    /// `std::set<T>` and the similar types of [`SetKind`].
     Set(SetKind, Box<FieldType>),
-    /// `std::map<K,V>` and its kin: key and value.
+    /// `std::map<K,V>` and the similar types of [`SetKind`], with key and value.
     Map(SetKind, Box<[FieldType; 2]>),
     /// `std::optional<T>`.
     Optional(Box<FieldType>),
@@ -35,23 +35,23 @@ pub enum FieldType {
     Variant(Vec<FieldType>),
     /// `std::atomic<T>`.
     Atomic(Box<FieldType>),
-    /// An enum: its name and the integer type below.
+    /// An enum: its name and its underlying integer type.
     Enum(String, Leaf),
     /// An untyped record: names and types of its members.
     Record(Vec<(String, FieldType)>),
-    /// A class of the user's.
+    /// A class of the user.
     Class(Class),
-    /// A class of the user's that ROOT knows as a collection: its name and the type of its items.
+    /// A class of the user that ROOT treats as a collection: its name and the type of its items.
     Collection(String, Box<FieldType>),
-    /// Objects of a class as the bytes that ROOT's streamer makes of them.
+    /// Objects of a class that are stored by ROOT's streamer.
     Streamed(String),
-    /// `ROOT::RNTupleCardinality<std::uint32_t>`; only as a projection of a collection.
+    /// `ROOT::RNTupleCardinality<std::uint32_t>`. It can only be a projection of a collection.
     Cardinality32,
-    /// `ROOT::RNTupleCardinality<std::uint64_t>`; only as a projection of a collection.
+    /// `ROOT::RNTupleCardinality<std::uint64_t>`. It can only be a projection of a collection.
     Cardinality64,
 }
 
-/// The kinds of sets and maps: names only, they are stored alike.
+/// Kinds of sets and maps. They differ in their names only; the storage is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SetKind {
     /// `set`, `map`.
@@ -65,10 +65,10 @@ pub enum SetKind {
 }
 
 impl SetKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Ordered, Self::Unordered, Self::Multi, Self::UnorderedMulti];
 
-    /// What stands before `set` or `map`.
+    /// The part of the type name before `set` or `map`.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Ordered => "std::",
@@ -79,12 +79,12 @@ impl SetKind {
     }
 }
 
-/// A class: its bases come before its members, as subfields `:_0`, `:_1`, …
+/// A class. Its bases come before its members, as subfields `:_0`, `:_1`, …
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Class {
     /// The C++ name.
     pub name: String,
-    /// ROOT's class version; [`Class::NO_VERSION`] for classes without `ClassDef`.
+    /// ROOT's class version. It is [`Class::NO_VERSION`] for classes without `ClassDef`.
     pub version: u32,
     /// ROOT's class checksum, where it is known.
     pub checksum: Option<u32>,
@@ -98,7 +98,7 @@ impl Class {
     /// The version that ROOT records for classes without `ClassDef`.
     pub const NO_VERSION: u32 = u32::MAX;
 
-    /// A class of members only.
+    /// Makes a class that has only members.
     pub fn new(name: &str, members: Vec<(String, FieldType)>) -> Self {
         let name = name.to_owned();
         Self { name, version: Self::NO_VERSION, checksum: None, bases: Vec::new(), members }
@@ -106,22 +106,22 @@ impl Class {
 }
 
 impl FieldType {
-    /// `std::vector<item>`, untyped when the item is.
+    /// Makes `std::vector<item>`. It is untyped when the item is.
     pub fn vector(item: Self) -> Self {
         Self::Vector(Box::new(item))
     }
 
-    /// `ROOT::VecOps::RVec<item>`.
+    /// Makes `ROOT::VecOps::RVec<item>`.
     pub fn rvec(item: Self) -> Self {
         Self::RVec(Box::new(item))
     }
 
-    /// `std::array<item,size>`.
+    /// Makes `std::array<item,size>`.
     pub fn array(item: Self, size: u64) -> Self {
         Self::Array(Box::new(item), size)
     }
 
-    /// `std::optional<item>`.
+    /// Makes `std::optional<item>`.
     pub fn optional(item: Self) -> Self {
         Self::Optional(Box::new(item))
     }
@@ -129,13 +129,13 @@ impl FieldType {
     /// The normalised type name; empty for untyped records and collections.
     ///
     /// # Errors
-    /// `Unsupported` for untyped records where the specification has none, `InvalidArgument` for an
-    /// array or bitset of size zero and a variant without alternatives.
+    /// `Unsupported` for untyped records where the specification does not allow them, `InvalidArgument` for
+    /// an array or bitset of size zero and a variant without alternatives.
     pub fn type_name(&self) -> Result<String> {
         self.name(Leaf::type_name)
     }
 
-    /// The name with the typedefs that ROOT keeps (`Double32_t`), or empty where it is the same.
+    /// The type name with the typedefs that ROOT keeps (`Double32_t`), empty where it is the same.
     ///
     /// # Errors
     /// As [`FieldType::type_name`].
@@ -201,7 +201,7 @@ impl FieldType {
         })
     }
 
-    /// Subfields in order: names and types.
+    /// Names and types of the subfields.
     pub fn subfields(&self) -> Vec<(String, Self)> {
         let numbered = |items: &[Self], prefix: &str| {
             let name = |index: usize| format!("{prefix}{index}");

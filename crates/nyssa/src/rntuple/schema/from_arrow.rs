@@ -1,4 +1,4 @@
-//! RNTuple types for Arrow types: what [`crate::rntuple::write::TableWriter`] writes.
+//! The RNTuple types of Arrow types, as [`crate::rntuple::write::TableWriter`] writes them.
 //!
 //! | Arrow | C++ |
 //! |---|---|
@@ -15,8 +15,8 @@
 //! | `Union` | `std::variant<…>`; a first child of type `Null` is no alternative |
 //! | `Dictionary` | its values |
 //!
-//! The metadata `nyssa:type` names another C++ type for the same values: `std::set<float>`, a class
-//! `Jet`. A name that does not go with the Arrow type is not used.
+//! The metadata `nyssa:type` names another C++ type for the same values, for example `std::set<float>` or a
+//! class `Jet`. A name that does not fit the Arrow type is ignored.
 
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 
@@ -27,28 +27,28 @@ use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::type_name::{Argument, TypeName};
 
-/// Which Arrow fields become `std::optional`.
+/// Decides which Arrow fields become `std::optional`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nullable {
-    /// Those whose metadata say so: most Arrow columns are nullable without a reason.
+    /// Fields whose metadata say so. Most Arrow columns are nullable without need.
     #[default]
     Named,
-    /// All that are nullable, and those whose metadata say so.
+    /// All nullable fields, and those whose metadata say so.
     Optional,
 }
 
 impl FieldType {
-    /// The type that an Arrow field is written as; nullable fields are optional where their metadata
+    /// The type of the field that is written for an Arrow field. A nullable field is optional if its metadata
     /// say so.
     ///
     /// # Errors
-    /// `Unsupported` for Arrow types that have no C++ counterpart, with what to cast them to.
+    /// `Unsupported` for Arrow types that have no C++ type. The message says to what they can be cast.
     pub fn from_arrow(field: &ArrowField) -> Result<Self> {
         Self::from_arrow_with(field, &Classes::default(), Nullable::Named)
     }
 
-    /// As [`FieldType::from_arrow`]; classes that metadata name are those of `classes`, or get the
-    /// members of the struct.
+    /// As [`FieldType::from_arrow`]. A class that metadata name is taken from `classes`; if it is not there,
+    /// it gets the members of the struct.
     ///
     /// # Errors
     /// As [`FieldType::from_arrow`].
@@ -67,7 +67,7 @@ struct Converter<'a> {
 }
 
 impl Converter<'_> {
-    /// `outer` is the type that the name of the type around tells.
+    /// Converts a field. `outer` is its type according to the type name around it.
     fn field(&self, field: &ArrowField, outer: Option<&TypeName>) -> Result<FieldType> {
         let metadata = field.metadata();
         if let Some(class) = metadata.get(STREAMER)
@@ -82,7 +82,7 @@ impl Converter<'_> {
         let wraps = matches!(inner, FieldType::Optional(_) | FieldType::UniquePtr(_));
         if self.nullable == Nullable::Optional && field.is_nullable() && !wraps {
             let variant = matches!(inner, FieldType::Variant(_));
-            // What is null in a union is none of the alternatives.
+            // A null in a union means that it has none of the alternatives.
             return Ok(if variant { inner } else { FieldType::optional(inner) });
         }
         Ok(inner)
@@ -204,7 +204,7 @@ impl Converter<'_> {
         })
     }
 
-    /// Key and value of the entries of a map.
+    /// Converts the key and the value of the entries of a map.
     fn pair(
         &self,
         entries: &ArrowField,
@@ -224,7 +224,7 @@ fn types(members: Vec<(String, FieldType)>) -> Vec<FieldType> {
     members.into_iter().map(|(_, member)| member).collect()
 }
 
-/// A class of a struct's members; those called `:_0`, … are its bases.
+/// Makes a class of the members of a struct. The members `:_0`, … are its bases.
 fn class(name: &str, members: Vec<(String, FieldType)>, field: &ArrowField) -> FieldType {
     let number = |key: &str| field.metadata().get(key).and_then(|text| text.parse().ok());
     let (bases, members): (Vec<_>, Vec<_>) =
@@ -237,7 +237,7 @@ fn class(name: &str, members: Vec<(String, FieldType)>, field: &ArrowField) -> F
     })
 }
 
-/// A name that is none of the standard library's or ROOT's.
+/// Whether a name is neither in the standard library nor in ROOT.
 fn is_user(template: &str) -> bool {
     !template.starts_with("std::")
         && !template.starts_with("ROOT::VecOps::RVec")
@@ -264,7 +264,8 @@ fn fixed_size(size: i32) -> Result<u64> {
         .map_err(|_| Error::invalid_argument(format!("a fixed-size list has size {size}")))
 }
 
-/// Whether an Arrow type can hold the values of a declared type, roughly: the writer checks all.
+/// Whether an Arrow type can hold the values of a declared type. The test is rough; the writer checks all
+/// values.
 fn fits(declared: &FieldType, data_type: &DataType) -> bool {
     match declared {
         FieldType::Class(_) => matches!(data_type, DataType::Struct(_)),
@@ -274,7 +275,7 @@ fn fits(declared: &FieldType, data_type: &DataType) -> bool {
     }
 }
 
-/// Whether two fundamental types hold the same values, under other names.
+/// Whether two fundamental types with different names hold the same values.
 fn same_values(left: Leaf, right: Leaf) -> bool {
     let group = |leaf| match leaf {
         Leaf::Char => Leaf::Int8,
@@ -322,8 +323,8 @@ fn unsupported(data_type: &DataType) -> Error {
 }
 
 impl Schema {
-    /// The RNTuple schema of an Arrow schema, with default columns for `compression`; nullable
-    /// fields are optional where their metadata say so.
+    /// Makes the RNTuple schema of an Arrow schema. Default columns depend on `compression`. A nullable field
+    /// is optional if its metadata say so.
     ///
     /// # Errors
     /// As [`FieldType::from_arrow`] and [`SchemaBuilder::field`].

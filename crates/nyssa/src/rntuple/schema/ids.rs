@@ -1,9 +1,9 @@
-//! Numbers of fields and columns.
+//! Ids of fields and columns.
 
-/// Index of a field in [`super::Schema::fields`]; the on-disk field id.
+/// Field id on disk, and index in [`super::Schema::fields`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub u32);
 
-/// Index of a column in [`super::Schema::columns`]; the on-disk physical column id.
+/// Physical column id on disk, and index in [`super::Schema::columns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColumnId(pub u32);

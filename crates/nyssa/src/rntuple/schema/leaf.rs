@@ -1,9 +1,9 @@
-//! Fundamental types: names and columns (specification, "Fundamental Types"). The default columns are
-//! those of ROOT.
+//! Fundamental types with their names and columns (specification, "Fundamental Types"). The default columns
+//! are those of ROOT.
 
 use crate::rntuple::encoding::ColumnType;
 
-/// A fundamental type: one field, one column.
+/// A fundamental type. It has one field with one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leaf {
     /// `bool`.
@@ -39,7 +39,7 @@ pub enum Leaf {
 }
 
 impl Leaf {
-    /// All of them.
+    /// All fundamental types.
     pub const ALL: [Self; 15] = [
         Self::Bool,
         Self::Char,
@@ -58,17 +58,17 @@ impl Leaf {
         Self::Double32,
     ];
 
-    /// The type of a normalised name or of `Double32_t`.
+    /// Finds the type of a normalised name or of `Double32_t`.
     pub fn of_name(name: &str) -> Option<Self> {
         let named = |leaf: &&Self| match leaf.type_alias() {
-            // `float` alone is kept in single precision.
+            // The name `float` means the single precision type.
             "" => leaf.type_name() == name && **leaf != Self::Half,
             alias => alias == name,
         };
         Self::ALL.iter().find(named).copied()
     }
 
-    /// Whether it is an integer, also of characters and bytes.
+    /// Whether it is an integer. Characters and bytes are integers.
     pub fn is_integer(self) -> bool {
         !matches!(self, Self::Bool | Self::Half | Self::Float | Self::Double | Self::Double32)
     }
@@ -92,13 +92,13 @@ impl Leaf {
         }
     }
 
-    /// The name the user wrote where it differs from the normalised one, or empty.
+    /// The name of the typedef where it differs from the normalised name, or else empty.
     pub fn type_alias(self) -> &'static str {
         if self == Self::Double32 { "Double32_t" } else { "" }
     }
 
-    /// ROOT's default column: the split form when pages are compressed. `Double32_t` is split
-    /// either way, as ROOT does it.
+    /// Default column of ROOT: the split type when pages are compressed. `Double32_t` is split in both cases,
+    /// as in ROOT.
     pub fn column_type(self, compressed: bool) -> ColumnType {
         match (self, compressed) {
             (Self::Bool, _) => ColumnType::Bit,
@@ -118,7 +118,7 @@ impl Leaf {
             (Self::Int64, false) => ColumnType::Int64,
             (Self::UInt64, true) => ColumnType::SplitUInt64,
             (Self::UInt64, false) => ColumnType::UInt64,
-            // ROOT has no split default for half precision: `Real16` is always asked for by name.
+            // ROOT has no split default for half precision, because `Real16` is always set explicitly.
             (Self::Half, _) => ColumnType::Real16,
             (Self::Float, true) | (Self::Double32, _) => ColumnType::SplitReal32,
             (Self::Float, false) => ColumnType::Real32,
@@ -128,7 +128,7 @@ impl Leaf {
     }
 }
 
-/// ROOT's default column for offsets.
+/// Default offset column of ROOT.
 pub fn index_column(compressed: bool) -> ColumnType {
     if compressed { ColumnType::SplitIndex64 } else { ColumnType::Index64 }
 }

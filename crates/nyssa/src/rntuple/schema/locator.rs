@@ -5,26 +5,26 @@ use crate::error::{Error, Result};
 
 /// Type of a locator with a 64-bit size.
 const LARGE: u32 = 0x01;
-/// Size of a large locator: head, content size, content offset.
+/// Size in bytes of a large locator: head, content size, content offset.
 const LARGE_SIZE: u32 = 20;
 
-/// A byte range on storage.
+/// A range of bytes on storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Locator {
     /// Offset in the file, bytes.
     pub offset: u64,
-    /// Size on storage, bytes, without a page checksum.
+    /// Size on storage in bytes, without the checksum of a page.
     pub size: u64,
 }
 
 impl Locator {
-    /// Bytes of the shortest locator.
+    /// Minimum size of a locator.
     pub(crate) const MIN_SIZE: usize = 12;
 
-    /// Reads a simple or large locator.
+    /// Parses a simple or large locator.
     ///
     /// # Errors
-    /// `Unsupported` for other types (object stores), `OutOfSpecification`.
+    /// `Unsupported` for other types, which belong to object stores; `OutOfSpecification`.
     pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
         let at = cursor.clone();
         let head = cursor.le_i32()?;
@@ -33,7 +33,7 @@ impl Locator {
         } else {
             Self::parse_typed(cursor, &at, head.unsigned_abs())?
         };
-        // Eight bytes of room for the page checksum that may follow.
+        // After the bytes there must be room for 8 bytes of page checksum.
         if locator.offset.checked_add(locator.size).and_then(|end| end.checked_add(8)).is_none() {
             return Err(at.error(format!(
                 "locator of {} bytes at byte {} cannot be",
@@ -60,7 +60,7 @@ impl Locator {
         Ok(locator)
     }
 
-    /// Appends the simple form where the size fits into 31 bits, else the large one.
+    /// Appends the simple form if the size fits in 31 bits, or else the large one.
     pub fn serialize(&self, out: &mut Vec<u8>) {
         match i32::try_from(self.size) {
             Ok(size) => out.extend_from_slice(&size.to_le_bytes()),
@@ -74,7 +74,7 @@ impl Locator {
     }
 }
 
-/// Where an envelope lies and how long it is uncompressed.
+/// Place and uncompressed size of an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopeLink {
     /// Uncompressed size, bytes.
@@ -84,7 +84,7 @@ pub struct EnvelopeLink {
 }
 
 impl EnvelopeLink {
-    /// Reads a link.
+    /// Parses a link.
     ///
     /// # Errors
     /// Those of [`Locator::parse`].

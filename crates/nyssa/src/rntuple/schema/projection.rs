@@ -1,25 +1,25 @@
-//! Projected fields by path: another view of columns that are there (specification, "Field
-//! Description", projected fields).
+//! Projected fields by path. A projected field shows the columns of another field (specification, "Field
+//! Description").
 
 use std::collections::HashMap;
 
 use super::{AliasColumn, ColumnId, Field, FieldId, Schema, SchemaBuilder, Structure};
 use crate::error::{Error, Result, ResultExt};
 
-/// Marks the size of a collection instead of its content.
+/// Prefix of a path that means the size of a collection, not its content.
 const SIZE_MARK: char = '#';
-/// Type of projected sizes.
+/// Type of a field that shows a size.
 const SIZE_TYPE: &str = "ROOT::RNTupleCardinality<std::uint64_t>";
 
 impl SchemaBuilder {
-    /// Adds a top-level projected field that shows what `path` leads to: `jets` another name of a
-    /// field, `jets.pt` the member of each item (`std::vector<float>`), `#jets` the number of items.
-    /// The item fields `_0` of the collections on the way may be left out of the path.
+    /// Adds a top-level projected field that shows the field at `path`. The path `jets` shows the field under
+    /// another name, `jets.pt` shows the member of each item (`std::vector<float>`), and `#jets` shows the
+    /// number of items. The item fields `_0` of collections can be left out of the path.
     ///
     /// # Errors
-    /// `NotFound` when there is no such field; `InvalidArgument` for a name that is taken or not
-    /// allowed, a size of something else than a collection, and projections of projections;
-    /// `Unsupported` for fixed-size arrays and variants, which the specification leaves out.
+    /// `NotFound` when there is no such field; `InvalidArgument` for a name that is taken or not allowed, for
+    /// the size of a field that is not a collection, and for a projection of a projection; `Unsupported` for
+    /// fixed-size arrays and variants, which the specification does not allow.
     pub fn project_path(&mut self, name: &str, path: &str) -> Result<FieldId> {
         self.check_sibling(None, name)?;
         let schema = self.schema_mut();
@@ -28,8 +28,8 @@ impl SchemaBuilder {
 }
 
 impl Schema {
-    /// Names of projected top-level fields by the field whose data they show: what people know that
-    /// field by.
+    /// Names of projected top-level fields, by the field whose data they show. Users know this field by that
+    /// name.
     pub fn shown_names(&self) -> HashMap<FieldId, String> {
         let mut names = HashMap::new();
         for field in &self.fields {
@@ -38,7 +38,7 @@ impl Schema {
             while let Some(parent) = top.parent {
                 top = self.field(parent);
             }
-            // A list shows its offsets too, which are the counter's.
+            // The offsets that a projected list also shows are those of the counter.
             if field.structure != Structure::Collection && top.source.is_some() {
                 names.insert(source, top.name.clone());
             }
@@ -46,13 +46,14 @@ impl Schema {
         names
     }
 
-    /// What people know a field by: the name of the projected field that shows it, or else its path.
+    /// The name by which users know a field: that of the projected field that shows it, or else its path.
     pub fn shown_path(&self, id: FieldId) -> String {
         self.shown_names().remove(&id).unwrap_or_else(|| self.path(id))
     }
 
-    /// The physical columns with the data of a field, without those below it. The offsets of a projected
-    /// list that shows one member of the items belong to the collection, whose other members share them.
+    /// The physical columns with the data of a field, without those of its subfields. A projected list that
+    /// shows one member of the items does not own its offsets: they belong to the collection, and its other
+    /// members share them.
     pub fn data_columns(&self, id: FieldId) -> &[ColumnId] {
         let field = self.field(id);
         let part = |source: FieldId| {
@@ -94,11 +95,11 @@ impl Schema {
         } else {
             self.copy_projected(parent, name, target)
         };
-        // The top-level field of what was added.
+        // The top-level field of the fields that were added.
         Ok(self.above(id))
     }
 
-    /// The field of a path, and the collections whose items it is in, outermost first.
+    /// Finds the field of a path. Also returns the collections around it, outermost first.
     fn walk(&self, path: &str) -> Result<(Vec<FieldId>, FieldId)> {
         let mut parts = path.split('.');
         let first = parts.next().unwrap_or_default();
@@ -143,7 +144,7 @@ impl Schema {
         field.children.iter().try_for_each(|&child| self.check_projectable(child))
     }
 
-    /// A projection of `source` and everything below it.
+    /// Makes a projection of `source` and all its subfields.
     fn copy_projected(&mut self, parent: Option<FieldId>, name: &str, source: FieldId) -> FieldId {
         let type_name = self.field(source).type_name.clone();
         let id = self.add_projection(parent, name, type_name, source);

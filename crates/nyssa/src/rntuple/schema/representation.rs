@@ -1,12 +1,12 @@
-//! Alternative column representations of a field (specification, "Column Description"): of each
-//! field, one is active in a cluster; the columns of the others are suppressed there.
+//! Alternative column representations of a field (specification, "Column Description"). In each cluster one
+//! representation is active; the columns of the others are suppressed.
 
 use super::{AliasColumn, Column, ColumnId, FieldId, Schema};
 use crate::error::{Error, Result, ResultExt};
 
 impl Schema {
-    /// The columns of a field by representation, in order of their numbers. Projected fields have
-    /// the columns of their sources.
+    /// The columns of each representation of a field, in order of the representation number. A projected
+    /// field has the columns of its source.
     pub fn representations(&self, field: FieldId) -> impl Iterator<Item = &[ColumnId]> {
         let number = |id: &ColumnId| self.column(*id).representation;
         self.field(field).columns.chunk_by(move |a, b| number(a) == number(b))
@@ -51,7 +51,7 @@ impl Schema {
             .map(|(id, _)| id)
             .collect();
         for projection in projections {
-            // A cardinality shows the offsets alone, which are all the columns of a collection.
+            // A cardinality shows only the offsets, which are the only column of a collection.
             for &physical in &ids {
                 self.add_alias(AliasColumn { physical, field: projection });
             }

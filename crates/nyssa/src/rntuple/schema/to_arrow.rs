@@ -1,4 +1,5 @@
-//! The Arrow form of a C++ type, with the metadata from which [`FieldType::from_arrow`] finds it again.
+//! Makes the Arrow type of a C++ type, with metadata from which [`FieldType::from_arrow`] restores the C++
+//! type.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use super::{Class, FieldType, Leaf};
 use crate::arrow::{self, NONE, STRING, streamer_field};
 use crate::error::{Error, Result};
 
-/// Metadata of classes: ROOT's version and checksum, decimal.
+/// Metadata keys of the version and the checksum of a class, as decimal numbers.
 pub(super) const VERSION: &str = "nyssa:version";
 pub(super) const CHECKSUM: &str = "nyssa:checksum";
 
@@ -49,7 +50,7 @@ impl FieldType {
                 DataType::Union(children, UnionMode::Dense)
             }
             Self::Atomic(of) => of.to_arrow(name)?.data_type().clone(),
-            // Arrow cannot tell a null in a null apart, and unions have none.
+            // Arrow cannot distinguish a null inside a null, and unions have no nulls.
             Self::Optional(of) | Self::UniquePtr(of) => match **of {
                 Self::Optional(_) | Self::UniquePtr(_) | Self::Variant(_) => {
                     DataType::LargeList(item(of)?)
@@ -76,7 +77,7 @@ impl FieldType {
         Ok(ArrowField::new(name, data_type, nullable).with_metadata(metadata))
     }
 
-    /// Whether an optional value holds one that may be null itself, or a union.
+    /// Whether the items of an optional value are nullable themselves, or unions.
     fn hides_nulls(&self) -> bool {
         match self {
             Self::Optional(of) | Self::UniquePtr(of) => {
@@ -86,7 +87,7 @@ impl FieldType {
         }
     }
 
-    /// The class whose members a struct of this type shows.
+    /// The class whose members are those of the struct.
     fn class(&self) -> Option<&Class> {
         match self {
             Self::Class(class) => Some(class),

@@ -8,13 +8,13 @@ use super::{Column, ColumnId, Field, FieldId, Schema, Structure, check_name};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::ColumnType;
 
-/// Largest number of alternatives of a variant (specification, "std::variant").
+/// Maximum number of alternatives of a variant (specification, "std::variant").
 pub const MAX_ALTERNATIVES: usize = 125;
 
 impl Schema {
-    /// Checks every structural rule of the specification. Top-level fields with parts of a later
-    /// specification (unknown structure or column type) are left out, as are projections of
-    /// them: readers refuse these by name.
+    /// Checks every structural rule of the specification. A top-level field with parts of a later
+    /// specification (unknown structure or column type) is not checked, and neither are its projections.
+    /// Readers refuse such fields by name.
     ///
     /// # Errors
     /// `OutOfSpecification` with the path of the field.
@@ -32,7 +32,7 @@ impl Schema {
         Ok(())
     }
 
-    /// By field: whether its top-level field holds something unknown. Parents come first.
+    /// Whether the top-level field of each field has unknown parts. Parents come first.
     fn unknown_trees(&self) -> Vec<bool> {
         let mut root = Vec::with_capacity(self.fields.len());
         for (index, field) in self.fields.iter().enumerate() {
@@ -49,7 +49,8 @@ impl Schema {
         root.into_iter().map(|root| unknown[root]).collect()
     }
 
-    /// Physical columns belong to fields that are not projected, alias columns to those that are.
+    /// Checks that physical columns belong to fields that are not projected, and alias columns to projected
+    /// fields.
     fn check_links(&self) -> Result<()> {
         for (index, column) in self.columns.iter().enumerate() {
             if self.field(column.field).source.is_some() {
@@ -111,7 +112,7 @@ impl Schema {
         self.check_projection(id, field)
     }
 
-    /// Whether the types of a column's field allow its type, bits and range.
+    /// Whether the type of a column's field allows the column type, its bits and its range.
     pub(crate) fn allows_column(&self, id: ColumnId) -> bool {
         let holder = self.column(id).field;
         self.check_field(holder, self.field(holder)).is_ok()
@@ -189,8 +190,8 @@ impl Schema {
         Ok(())
     }
 
-    /// The collections, arrays and variants above a field, outermost last: they say how many values
-    /// it has. Projected ones count as their source.
+    /// The collections, arrays and variants around a field, outermost last. They determine how many values
+    /// the field has. A projected one counts as its source.
     fn counted_by(&self, id: FieldId) -> Vec<FieldId> {
         let mut above = Vec::new();
         let mut next = self.field(id).parent;
@@ -207,13 +208,13 @@ impl Schema {
     }
 }
 
-/// Whether a field is a fixed-size array of its subfield; bitsets have a size too, and no subfield.
+/// Whether a field is a fixed-size array with a subfield. A bitset has a size, too, but no subfield.
 fn is_array(field: &Field) -> bool {
     field.array_size.is_some() && !field.children.is_empty()
 }
 
-/// The columns of a leaf: those of its type; none for arrays, atomics and enums, which have a
-/// subfield; free for types that are not known.
+/// The rule for the columns of a leaf, by its type. Arrays, atomics and enums have a subfield and no columns.
+/// There is no rule for unknown types.
 fn leaf_rule(field: &Field) -> Result<Rule> {
     let children = field.children.len();
     if field.type_name.starts_with("std::bitset<") {

@@ -4,33 +4,11 @@ use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{AliasColumn, Column, ColumnId, Field, FieldId, Schema, Structure};
 
 fn field(name: &str, type_name: &str, structure: Structure, parent: Option<FieldId>) -> Field {
-    Field {
-        parent,
-        name: name.to_owned(),
-        type_name: type_name.to_owned(),
-        type_alias: String::new(),
-        description: String::new(),
-        field_version: 0,
-        type_version: 0,
-        structure,
-        array_size: None,
-        source: None,
-        type_checksum: None,
-        children: Vec::new(),
-        columns: Vec::new(),
-    }
+    Field::new(parent, name, type_name, structure)
 }
 
 fn column(field: u32, column_type: ColumnType) -> Column {
-    Column {
-        field: FieldId(field),
-        column_type: Some(column_type),
-        type_code: column_type.code(),
-        bits: column_type.bits(),
-        representation: 0,
-        first_element: None,
-        value_range: None,
-    }
+    Column::new(FieldId(field), column_type)
 }
 
 /// Fields 0 `v`: vector of 1 `_0`: record of 2 `x`: float; 3 `a`: array of 4 `_0`: int;

@@ -1,8 +1,8 @@
-//! Attribute sets: data about ranges of entries, kept beside an RNTuple (specification 1.0.1.0, the
-//! footer's last list).
+//! Writes attribute sets. They store data about ranges of entries of an RNTuple (specification 1.0.1.0, the
+//! last list of the footer).
 //!
-//! A set is an RNTuple of its own, of which only the footer of the main one knows. Its entries are the
-//! first entry of a range, the number of entries, and a record of the attributes.
+//! A set is a separate RNTuple, to which only the footer of the main RNTuple has a link. An entry of the set
+//! has the first entry of a range, the number of its entries, and a record of the attributes.
 
 use std::sync::Arc;
 
@@ -17,30 +17,29 @@ use crate::rntuple::format::AttributeSet;
 use crate::rntuple::schema::Locator;
 use crate::rntuple::schema::{Schema, check_name};
 
-/// Version of the layout below.
+/// Version of the layout of the set.
 const SCHEMA_VERSION: (u16, u16) = (1, 0);
 const RANGE_START: &str = "_rangeStart";
 const RANGE_LEN: &str = "_rangeLen";
 const USER_DATA: &str = "_userData";
-/// ROOT keeps this name to itself.
+/// Name that ROOT reserves for its own use.
 const RESERVED: &str = "ROOT";
 
-/// Writes one attribute set. Finish it before its RNTuple and give it to [`Writer::link`].
+/// Writes one attribute set. It must be finished before its RNTuple, and then given to [`Writer::link`].
 pub struct AttributeSetWriter {
     table: TableWriter,
     name: String,
     fields: Fields,
-    /// The entry after the last that any range has.
+    /// The end of the last of all ranges.
     end: u64,
 }
 
 impl AttributeSetWriter {
-    /// Begins the set `name` of the RNTuple that `main` writes, with attributes of the types of
-    /// `arrow`.
+    /// Starts the set `name` of the RNTuple that `main` writes. The attributes have the types of `arrow`.
     ///
     /// # Errors
-    /// `InvalidArgument` for a name that is not allowed, reserved or taken, or no attributes; as
-    /// [`TableWriter::create`].
+    /// `InvalidArgument` for a name that is not allowed, reserved or taken, and for a set without attributes;
+    /// the errors of [`TableWriter::create`].
     pub fn create(
         main: &Writer,
         name: &str,
@@ -58,8 +57,8 @@ impl AttributeSetWriter {
         Self::with_schema(main, name, (schema, fields), options, context)
     }
 
-    /// Begins the set `name` of the RNTuple that `main` writes, with a schema that another set has, and
-    /// the attributes as they are in Arrow.
+    /// Starts the set `name` of the RNTuple that `main` writes, with the schema of another set and the Arrow
+    /// types of its attributes.
     ///
     /// # Errors
     /// As [`AttributeSetWriter::create`].
@@ -84,8 +83,8 @@ impl AttributeSetWriter {
         Ok(Self { table, name: name.to_owned(), fields, end: 0 })
     }
 
-    /// Adds ranges: their first entries, their numbers of entries (0 for a place between entries), and
-    /// one array for each attribute.
+    /// Adds ranges: their first entries, their numbers of entries (0 for a place between entries), and one
+    /// array for each attribute.
     ///
     /// # Errors
     /// `InvalidArgument` for arrays of other types or lengths; as [`TableWriter::extend`].

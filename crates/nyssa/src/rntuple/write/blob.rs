@@ -1,4 +1,4 @@
-//! RNTuple's blobs: envelopes and pages in keys that no directory lists.
+//! Writes blobs: envelopes and pages in keys that no directory lists.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{BlobChunks, DEFAULT_MAX_KEY_SIZE};
 use crate::rootfile::writer::RootFileWriter;
 
-/// Class name of the keys that hold RNTuple's pages and envelopes.
+/// Class name of the keys with pages and envelopes.
 const CLASS: &str = "RBlob";
 
 impl RootFileWriter {
-    /// Writes the concatenated `parts` as the payload of an `RBlob` key, which is in no key list.
-    /// `objlen` is the uncompressed size, for information. A blob larger than `max_key_size` is split
-    /// over several keys as RNTuple splits envelopes and pages: then the parts have to be one envelope
-    /// or one page. Returns the position of the payload.
+    /// Writes the concatenated `parts` as the payload of an `RBlob` key, which no directory lists. `objlen`
+    /// is the uncompressed size, for information. A blob larger than `max_key_size` is split over several
+    /// keys, as RNTuple splits an envelope or a page; the parts must then be one envelope or one page.
+    /// Returns the position of the payload.
     ///
     /// # Errors
     /// `LimitExceeded` when the blob cannot be split; the sink's errors.
@@ -37,8 +37,8 @@ impl RootFileWriter {
         self.write_key(CLASS, &first, max_key_size)
     }
 
-    /// Appends an `RBlob` key whose payload of `size` bytes is left out: it reads as zeros. For
-    /// aligning data and for sparse files. Returns the position of the payload.
+    /// Appends an `RBlob` key and skips its payload of `size` bytes, which reads as zeros. It is for aligned
+    /// data and sparse files. Returns the position of the payload.
     ///
     /// # Errors
     /// `LimitExceeded` above the largest key, 1 GiB; the sink's errors.
@@ -52,10 +52,10 @@ impl RootFileWriter {
     }
 }
 
-/// Checks a largest key size.
+/// Checks a maximum key size.
 ///
 /// # Errors
-/// `InvalidArgument` with the range.
+/// `InvalidArgument` that tells the allowed range.
 pub(super) fn check_key_size(bytes: u64) -> Result<()> {
     if (1..=DEFAULT_MAX_KEY_SIZE).contains(&bytes) {
         return Ok(());
@@ -65,7 +65,7 @@ pub(super) fn check_key_size(bytes: u64) -> Result<()> {
     )))
 }
 
-/// The slices that make up `range` of the concatenated `parts`.
+/// The slices of `parts` that make up `range` of the concatenated parts.
 fn slices<'a>(parts: &'a [&'a [u8]], range: Range<u64>) -> impl Iterator<Item = &'a [u8]> {
     let mut start = 0u64;
     parts.iter().filter_map(move |part| {

@@ -1,37 +1,37 @@
-//! Bytes of a growing buffer in blocks of one size: nothing moves when it grows, and what one column
-//! gives back fits what another asks for next, so that memory does not fall to pieces.
+//! A buffer that grows in blocks of one size. Its bytes are not moved when it grows, and a block that one
+//! column frees fits the next column, so that the memory is not fragmented.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Bytes of a block, a little less where elements would not end with it.
+/// Size of a block in bytes. It is a little less if elements would not end with the block.
 const BLOCK: usize = 16 << 10;
-/// The first block grows from so many bytes.
+/// Initial size of the first block in bytes.
 const LEAST: usize = 256;
 
-/// Elements of one width, in native layout.
+/// Elements of one width, in the layout in memory.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// All are full but the last.
+    /// Blocks. All but the last are full.
     blocks: VecDeque<Vec<u8>>,
-    /// Bytes of the first block that have been let go.
+    /// Number of bytes at the start of the first block that were discarded.
     start: usize,
-    /// Bytes that are left.
+    /// Number of bytes that are held.
     len: usize,
 }
 
 impl Blocks {
-    /// Bytes held.
+    /// Number of bytes that are held.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes allocated.
+    /// Number of bytes that are allocated.
     pub(super) fn capacity(&self) -> usize {
         self.blocks.iter().map(Vec::capacity).sum()
     }
 
-    /// Bytes allocated once so many more are held.
+    /// Number of bytes that will be allocated when `more` bytes are appended.
     pub(super) fn capacity_with(&self, more: usize) -> usize {
         let needed = self.start + self.len + more;
         if needed <= BLOCK / 2 {
@@ -42,7 +42,7 @@ impl Blocks {
         self.capacity().max(needed.div_ceil(BLOCK) * BLOCK)
     }
 
-    /// Appends `elements` of `width` bytes; `append` adds those of a range to one block.
+    /// Appends `elements` of `width` bytes. `append` appends a range of them to one block.
     pub(super) fn append(
         &mut self,
         elements: usize,
@@ -70,8 +70,7 @@ impl Blocks {
         }
     }
 
-    /// The bytes of `range`, elements of `width` bytes; `buffer` is overwritten where they do not lie
-    /// in one block.
+    /// The bytes of `range`, elements of `width` bytes. `buffer` is used where they do not lie in one block.
     pub(super) fn get<'a>(
         &'a self,
         range: Range<usize>,
@@ -106,7 +105,7 @@ impl Blocks {
         }
     }
 
-    /// Lets the first `bytes` go, which are whole elements of `width` bytes.
+    /// Discards the first `bytes`, which are whole elements of `width` bytes.
     pub(super) fn discard(&mut self, bytes: usize, width: usize) {
         let bytes = bytes.min(self.len);
         if bytes == self.len {

@@ -1,44 +1,45 @@
-//! The memory of one builder of clusters: a part of the whole memory, divided for its uses.
+//! Divides the memory of a writer between its parts.
 
 use super::{Options, SealSettings};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
-/// The memory divided by this is for what the file needs: known pages, page lists, the write buffer.
+/// The memory of the file is the whole memory divided by this: known pages, page lists, the write buffer.
 const FILE_DIVISOR: u64 = 8;
-/// A page takes at most the memory of its builder divided by this.
+/// The maximum size of a page is the memory of its cluster builder divided by this.
 const PAGE_DIVISOR: u64 = 64;
-/// Sealing one page takes at most the memory of its builder divided by this. Else pages are smaller.
+/// Pages become smaller when the memory to seal one page exceeds the memory of the cluster builder divided by
+/// this.
 const WORKER_DIVISOR: u64 = 2;
-/// All threads that seal take at most the memory of their builder divided by this.
+/// The maximum memory of all sealing threads is the memory of the cluster builder divided by this.
 const SEALING_DIVISOR: u64 = 4;
-/// Rows are taken apart in pieces of the memory of the builder divided by this.
-const PIECE_DIVISOR: u64 = 16;
-/// Pages that sealing one needs besides: its elements, encoded, compressed at worst, and exact;
-/// and a buffer that grows.
+/// The maximum size of a batch of rows is the memory of the cluster builder divided by this.
+const BATCH_DIVISOR: u64 = 16;
+/// Memory to seal one page, in pages: its elements, the encoded page, the compressed page in the worst case,
+/// its exact copy, and a buffer that grows.
 const PAGES_PER_WORKER: u64 = 6;
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Memory of one builder of clusters, bytes.
+/// The memory of one cluster builder, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
-    /// Open pages and sealed pages together.
-    pub(super) room: u64,
-    /// Open pages alone.
-    pub(super) open: u64,
-    /// Largest page before compression.
+    /// Memory of open and sealed pages together.
+    pub(super) pages: u64,
+    /// Memory of open pages.
+    pub(super) open_pages: u64,
+    /// Maximum size of a page before compression.
     pub(super) page: usize,
-    /// Threads that seal at once.
+    /// Number of threads that seal at the same time.
     pub(super) workers: usize,
-    /// What each of these takes.
+    /// Memory of each of these threads.
     pub(super) worker: u64,
-    /// Rows that are looked at together.
-    pub(super) piece: u64,
+    /// Size of the rows that are converted together.
+    pub(super) batch: u64,
 }
 
 impl Budget {
-    /// The part of one of `builders` builders, each of which seals on `threads` threads.
+    /// Computes the memory of one of `builders` cluster builders. Each seals on `threads` threads.
     ///
     /// # Errors
     /// `LimitExceeded` when the memory cannot hold the first page of every column.
@@ -49,20 +50,20 @@ impl Budget {
         builders: usize,
         threads: usize,
     ) -> Result<Self> {
-        let memory = (options.memory - file_share(options)) / (builders as u64).max(1);
+        let memory = (options.memory - file_memory(options)) / (builders as u64).max(1);
         let (page, worker) = page_and_worker(settings, options, memory);
         let workers = usize::try_from(memory / SEALING_DIVISOR / worker).unwrap_or(usize::MAX);
         let workers = workers.clamp(1, threads.max(1));
-        let piece = (memory / PIECE_DIVISOR).max(1);
-        // A piece may be there twice while it is sealed.
-        let room = memory.saturating_sub(workers as u64 * worker + piece);
-        // Half of the room may be taken by sealed pages when open ones begin to be sealed early.
+        let batch = (memory / BATCH_DIVISOR).max(1);
+        // A batch may be in memory twice while it is sealed.
+        let pages = memory.saturating_sub(workers as u64 * worker + batch);
+        // Sealed pages may take half of this memory when the builder starts to seal open pages early.
         let columns = schema.columns.len() as u64;
         let least = columns.saturating_mul(2 * options.initial_unzipped_page as u64);
-        if room < least {
+        if pages < least {
             let fits = |memory: &u64| {
                 let (_, worker) = page_and_worker(settings, options, *memory);
-                memory.saturating_sub(worker + memory / PIECE_DIVISOR) >= least
+                memory.saturating_sub(worker + memory / BATCH_DIVISOR) >= least
             };
             let larger = std::iter::successors(Some(least), |memory| Some(memory / 4 * 5 + 4096));
             let needed = larger.take(u64::BITS as usize * 4).find(fits).unwrap_or(u64::MAX);
@@ -76,23 +77,23 @@ impl Budget {
             )));
         }
         let scale = if options.compression.setting() == 0 { 1 } else { 2 };
-        let open = options
+        let open_pages = options
             .page_buffer_budget
             .unwrap_or(options.approx_zipped_cluster.saturating_mul(scale))
-            .clamp(least / 2, room);
-        Ok(Self { room, open, page, workers, worker, piece })
+            .clamp(least / 2, pages);
+        Ok(Self { pages, open_pages, page, workers, worker, batch })
     }
 }
 
-/// Bytes of the largest page of one who has so much memory, and of what a thread needs to seal it:
-/// compressors of high levels take less for smaller pages.
+/// The maximum size of a page for a builder with `memory`, and the memory of a thread that seals it.
+/// Compressors of high levels need less memory for smaller pages.
 fn page_and_worker(settings: &SealSettings, options: &Options, memory: u64) -> (usize, u64) {
     let page = usize::try_from(memory / PAGE_DIVISOR).unwrap_or(usize::MAX);
     let least = options.initial_unzipped_page;
     let mut page = page.clamp(least, settings.largest_page(options));
     let worker =
         |page: usize| PAGES_PER_WORKER * page as u64 + compressors(settings, options, page);
-    // As long as that helps: tables of low levels do not depend on the page.
+    // Pages are halved only while this saves memory: the tables of low levels do not depend on the page size.
     let helps = |page: usize| worker(page / 2) < worker(page) / 8 * 7;
     while page / 2 >= least && worker(page) > memory / WORKER_DIVISOR && helps(page) {
         page /= 2;
@@ -100,12 +101,12 @@ fn page_and_worker(settings: &SealSettings, options: &Options, memory: u64) -> (
     (page, worker(page))
 }
 
-/// Bytes for what the file needs.
-pub(super) fn file_share(options: &Options) -> u64 {
+/// Memory of the file, in bytes.
+pub(super) fn file_memory(options: &Options) -> u64 {
     options.memory / FILE_DIVISOR
 }
 
-/// Bytes of the compressors that a thread keeps.
+/// Memory of the compressors that a thread keeps, in bytes.
 fn compressors(settings: &SealSettings, options: &Options, page: usize) -> u64 {
     let codecs = settings.codecs(options);
     codecs.iter().map(|codec| codec.memory(page)).sum()

@@ -1,4 +1,4 @@
-//! Column types that the options ask for, put into a schema.
+//! Sets the column types that the options ask for in a schema.
 
 use super::FieldOptions;
 use super::column_choice::ColumnChoice;
@@ -6,17 +6,17 @@ use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{ColumnId, Schema};
 
-/// So many of the columns that cannot be as chosen are named.
+/// Maximum number of columns that an error lists.
 const NAMED: usize = 4;
 
-/// Changes the column types of fields as their options say: each choice holds for the fields that its
-/// glob matches and what is below them, as far as their type allows it, and the last that matches
-/// wins. Without a choice, the columns of fields with a compression of their own are split when
-/// compressed and unsplit when not. Columns before `first` have been written and stay.
+/// Changes the column types of fields as the options say. A choice is for the fields that its glob matches
+/// and their subfields, if their type allows it; the last match wins. Columns of fields that only have a
+/// compression are split if they are compressed, and unsplit if not. Columns before `first` are already
+/// written and stay.
 ///
 /// # Errors
-/// `InvalidArgument` for a glob that matches no field, with the nearest paths, and for a choice that
-/// none of the fields it matches can have; not when only later columns are looked at.
+/// `InvalidArgument` for a glob that matches no field, with suggestions, and for a choice that none of its
+/// fields can have. There is no error when `first` is not the first column.
 pub(crate) fn choose_columns(
     schema: &mut Schema,
     fields: &[FieldOptions],
@@ -60,7 +60,7 @@ pub(crate) fn choose_columns(
     Ok(())
 }
 
-/// What columns are, for people: the first of them by name.
+/// Describes columns for a message: the first few of them by name.
 fn stored_as(schema: &Schema, columns: &[ColumnId]) -> String {
     if columns.is_empty() {
         return "they have no data of their own".to_owned();
@@ -85,7 +85,7 @@ fn or_untyped(type_name: &str) -> &str {
     if type_name.is_empty() { "an untyped collection" } else { type_name }
 }
 
-/// Changes one column where the specification allows it; whether it is as chosen.
+/// Changes one column if the specification allows it. Returns whether the column then has the chosen type.
 fn apply(schema: &mut Schema, id: ColumnId, choice: ColumnChoice) -> bool {
     let index = id.0 as usize;
     let Some(current) = schema.columns[index].column_type else { return false };

@@ -1,4 +1,5 @@
-//! Samples of columns, sealed for `rntuple::choose`, and what is chosen put into schema and settings.
+//! Seals samples of columns for `rntuple::choose`, and sets the chosen encodings and codecs in schema and
+//! settings.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,19 +19,19 @@ use crate::rntuple::choose::{
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-/// How a column is to be stored.
+/// How a column is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnStorage {
     pub(crate) column_type: ColumnType,
     pub(crate) codec: Arc<Codec>,
-    /// ROOT's own way, if it is another and pages are to be compared with it.
+    /// The type and codec that ROOT would use, if they differ and pages are to be compared.
     root: Option<RootStorage>,
-    /// For reports.
+    /// Description of the choice, for reports.
     pub(crate) chosen: Option<Chosen>,
 }
 
 impl ColumnStorage {
-    /// Type and codec of a column, without another way to compare them with.
+    /// Column type and codec of a column, without a comparison with ROOT's.
     pub(super) fn plain(storage: RootStorage) -> Self {
         let RootStorage { column_type, codec } = storage;
         Self { column_type, codec, root: None, chosen: None }
@@ -46,8 +47,8 @@ impl ColumnStorage {
         schema.column(column).column_type != Some(self.column_type)
     }
 
-    /// Puts it into a schema that is not written yet and the settings that go with it. What the options
-    /// say of the column stays.
+    /// Sets the type in a schema that is not written yet, and the codec in its settings. What the options set
+    /// for the column stays.
     pub(crate) fn apply(&self, id: ColumnId, schema: &mut Schema, settings: &mut SealSettings) {
         let own_type = settings.column(id).is_none_or(|settings| settings.own_type);
         if let Some(column) = schema.columns.get_mut(id.0 as usize)
@@ -59,7 +60,7 @@ impl ColumnStorage {
         self.apply_codec(id, settings);
     }
 
-    /// The same where the type of the column stays.
+    /// Sets the codec; the type of the column stays.
     pub(super) fn apply_codec(&self, id: ColumnId, settings: &mut SealSettings) {
         if let Some(settings) = settings.columns.get_mut(id.0 as usize) {
             if !settings.own_codec {
@@ -70,10 +71,10 @@ impl ColumnStorage {
     }
 }
 
-/// The storage of a column that holds `data`, by looking at the elements `sample`.
+/// Chooses the storage of a column with the elements `data`. It seals the elements `sample` in several ways.
 ///
 /// # Errors
-/// Those of sealing.
+/// The errors of sealing.
 pub(super) fn choose_column(
     chooser: &Chooser,
     plan: &ColumnPlan<'_>,
@@ -108,8 +109,8 @@ pub(super) fn choose_column(
     Ok(storage)
 }
 
-/// The storage of each column of `field`, and of all below it, by looking at `values`, which are some of its
-/// values. For writers that seal with [`super::seal_field`], before the schema is written.
+/// Chooses the storage of each column of `field` and its subfields. `values` are some values of the field. It
+/// is for writers that seal with [`super::seal_field`], before the schema is written.
 ///
 /// # Errors
 /// As [`super::seal_field`].
@@ -134,8 +135,8 @@ pub(crate) fn choose_field(
     columns.collect()
 }
 
-/// One form and one codec for all columns of `field` and of all below it, which are looked at together:
-/// all of `values`, in pages.
+/// Chooses one form and one codec for all columns of `field` and its subfields. It seals all of `values`,
+/// page by page.
 ///
 /// # Errors
 /// As [`super::seal_field`].
@@ -182,7 +183,7 @@ pub(crate) fn choose_field_at_once(
     Ok(columns.iter().map(storage).collect())
 }
 
-/// The default form and codec for columns of which nothing is known.
+/// The default form and codec for columns without a sample.
 pub(crate) fn unseen(
     chooser: &Chooser,
     schema: &Schema,
@@ -194,7 +195,7 @@ pub(crate) fn unseen(
     columns.iter().filter_map(known).collect()
 }
 
-/// Puts what is chosen into schema and settings; for reports, what was chosen by [`ColumnId`].
+/// Sets the choices in schema and settings. Returns their descriptions by [`ColumnId`], for reports.
 pub(crate) fn apply(
     choices: impl IntoIterator<Item = (ColumnId, ColumnStorage)>,
     schema: &mut Schema,

@@ -1,4 +1,4 @@
-//! What the classes of streamed objects look like, for an RNTuple being written.
+//! Adds the streamer infos of streamed classes to an RNTuple that is written.
 
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::ExtraType;
@@ -7,14 +7,14 @@ use crate::streamer::ObjectLayout;
 use crate::streamer::info::{ClassInfo, StreamerInfos, StreamerList};
 use crate::type_name;
 
-/// The class version that ROOT gives all standard containers.
+/// Class version that ROOT gives all standard containers.
 const CONTAINERS: u32 = 6;
 
-/// Gives each streamer field of `schema` version and checksum of the newest streamer info of its class;
-/// the record of extra type information (specification, "Extra type information").
+/// Gives each streamer field of `schema` the version and the checksum of the newest streamer info of its
+/// class. Returns the record of extra type information (specification, "Extra type information").
 ///
 /// # Errors
-/// `InvalidArgument` for a class, no container, that `infos` do not describe.
+/// `InvalidArgument` for a class that is not in `infos` and is not a container.
 pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<ExtraType> {
     let extra = ExtraType::of_streamer_list(&infos.serialize(ExtraType::LIST_OFFSET.into())?)?;
     let list = extra.streamer_list()?;
@@ -23,7 +23,7 @@ pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<Extr
     let found = found.filter(|(_, field)| field.structure == Structure::Streamer);
     let found = found.map(|(index, field)| match newest(&known, &field.type_name) {
         Some(info) => Ok((index, u32::try_from(info.version).unwrap_or(0), Some(info.checksum))),
-        // What they hold follows from their name.
+        // A container needs no streamer info, because its name tells its content.
         None if ObjectLayout::is_container(&field.type_name) => Ok((index, CONTAINERS, None)),
         None => Err(Error::invalid_argument(format!(
             "the streamer infos do not describe class {}",

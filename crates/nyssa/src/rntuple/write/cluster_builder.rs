@@ -1,8 +1,9 @@
-//! Rows in, sealed clusters out: open pages, where clusters end, and the memory it may all take.
+//! Makes sealed clusters of rows. It holds the open pages, decides where clusters end, and stays inside its
+//! memory.
 //!
-//! Pages are sealed as soon as they are full. When the open pages of all columns and the sealed ones
-//! that wait for their cluster would take more memory than there is, the largest open pages are
-//! sealed early; when that would make them too small, the cluster ends.
+//! A page is sealed as soon as it is full. When the open pages of all columns and the sealed pages of the
+//! open cluster would exceed the memory, the largest open pages are sealed early. When they would become too
+//! small, the cluster ends.
 
 mod choosing;
 mod sealing;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef};
 
 use super::budget::Budget;
-use super::cluster_target::{ClusterTarget, FinishedColumn, Page, SealedCluster};
+use super::cluster_target::{ClusterPage, ClusterTarget, FinishedColumn, SealedCluster};
 use super::column_data::ColumnData;
 use super::seal::ColumnPlan;
 use super::shred::{Shred, shred};
@@ -24,7 +25,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::choose::{Chooser, Goal, default_type};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-/// Fills one cluster after the other.
+/// Builds one cluster after the other.
 pub(super) struct ClusterBuilder {
     schema: Arc<Schema>,
     settings: SealSettings,
@@ -33,74 +34,74 @@ pub(super) struct ClusterBuilder {
     budget: Budget,
     workers: Workers,
     chooser: Option<Chooser>,
-    columns: Vec<Column>,
-    /// Clusters given away, and how many of them ended early for want of memory.
+    columns: Vec<OpenColumn>,
+    /// Number of committed clusters, and how many of them ended early because memory was short.
     clusters: u64,
     short: u64,
-    /// Entries of the open cluster.
+    /// Number of entries of the open cluster.
     entries: u64,
-    /// Packed bytes of the open cluster, sealed or not.
+    /// Number of packed bytes of the open cluster, in open and sealed pages.
     unzipped: u64,
-    /// Bytes of sealed pages that are in memory.
+    /// Number of bytes of sealed pages in memory.
     sealed: u64,
-    /// Entries of the clusters given away.
+    /// Number of entries of the committed clusters.
     committed: u64,
-    /// Bytes of all pages sealed so far, before and after compression.
+    /// Number of bytes of all sealed pages, before and after compression.
     totals: (u64, u64),
-    /// The same expected of the first cluster, which decides instead as long as that is open.
-    guess: Option<(u64, u64)>,
-    /// Something failed while pages were sealed or given away.
+    /// Estimate of these bytes for the first cluster. It is used until this cluster ends.
+    estimate: Option<(u64, u64)>,
+    /// Whether an error left the builder in the middle of a cluster.
     broken: bool,
 }
 
 /// One column of the open cluster.
 #[derive(Default)]
-struct Column {
+struct OpenColumn {
     data: ColumnData,
-    /// Elements that are sealed.
+    /// Number of elements that are sealed.
     elements: u64,
-    pages: Vec<Page>,
-    /// The same elements in ROOT's own type, where that is another.
-    others: Vec<Page>,
-    /// The codec has been chosen.
+    pages: Vec<ClusterPage>,
+    /// The same elements in the column type of ROOT, if the column has another type.
+    others: Vec<ClusterPage>,
+    /// Whether encoding and codec were chosen.
     chosen: bool,
 }
 
-/// A page to be sealed.
-struct Task {
+/// A page to seal.
+struct SealTask {
     column: usize,
-    /// Its elements, counted from the start of the cluster.
+    /// The elements of the page, counted from the start of the cluster.
     range: Range<u64>,
 }
 
-impl Column {
-    /// Tasks for pages, which are given from the first open element on.
+impl OpenColumn {
+    /// Makes tasks for pages, whose elements are counted from the first open one.
     fn tasks(
         &self,
         column: usize,
         pages: impl Iterator<Item = Range<usize>>,
-    ) -> impl Iterator<Item = Task> {
+    ) -> impl Iterator<Item = SealTask> {
         let at = |index: usize| self.elements + index as u64;
-        pages.map(move |page| Task { column, range: at(page.start)..at(page.end) })
+        pages.map(move |page| SealTask { column, range: at(page.start)..at(page.end) })
     }
 
-    /// An element counted from the first open one.
+    /// Converts the number of an element from the start of the cluster to one from the first open element.
     fn open(&self, element: u64) -> usize {
         usize::try_from(element.saturating_sub(self.elements)).unwrap_or(usize::MAX)
     }
 
     /// The elements of a task, counted from the first open one.
-    fn range(&self, task: &Task) -> Range<usize> {
+    fn range(&self, task: &SealTask) -> Range<usize> {
         self.open(task.range.start)..self.open(task.range.end)
     }
 }
 
 impl ClusterBuilder {
-    /// A builder for rows of `schema`. It seals on the threads of `context`, or on the thread of the caller
-    /// when that is `None`. It is one of `builders` builders that share the memory.
+    /// Makes a builder for rows of `schema`. It seals on the threads of `context`, or on the thread of the
+    /// caller when `context` is `None`. It is one of `builders` builders that share the memory.
     ///
     /// # Errors
-    /// `LimitExceeded` when the memory is too little for so many columns.
+    /// `LimitExceeded` when there is not enough memory for this number of columns.
     pub(super) fn new(
         mut schema: Arc<Schema>,
         mut settings: SealSettings,
@@ -113,7 +114,8 @@ impl ClusterBuilder {
         let budget = Budget::new(&schema, &settings, &options, builders, threads)?;
         for column in &mut settings.columns {
             column.page_bytes = column.page_bytes.min(budget.page);
-            // What is stored at once cannot be compared over a cluster.
+            // Unbuffered pages are stored at once. So the sizes of their columns in a cluster cannot be
+            // compared.
             column.own_type |= !options.buffered;
         }
         let fields = schema
@@ -121,14 +123,14 @@ impl ClusterBuilder {
             .filter(|(_, field)| field.source.is_none())
             .map(|(id, _)| id)
             .collect();
-        let columns = schema.columns.iter().map(|_| Column::default()).collect();
+        let columns = schema.columns.iter().map(|_| OpenColumn::default()).collect();
         let chooser = Chooser::of(options.compression, options.effort, options.encodings);
         if chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size) {
             let columns = &mut Arc::make_mut(&mut schema).columns;
             for (column, _) in
                 columns.iter_mut().zip(&settings.columns).filter(|(_, s)| !s.own_type)
             {
-                // What ROOT would do comes first.
+                // The default type of ROOT is the first candidate.
                 let root = column.column_type.map(default_type);
                 if let Some(root) = root.filter(|root| column.column_type != Some(*root)) {
                     column.set_type(root);
@@ -151,18 +153,18 @@ impl ClusterBuilder {
             sealed: 0,
             committed: 0,
             totals: (0, 0),
-            guess: None,
+            estimate: None,
             broken: false,
         })
     }
 
-    /// Counts entries from those that are there already.
+    /// Starts to count entries at those that the RNTuple already has.
     pub(super) fn starting_at(mut self, entries: u64) -> Self {
         self.committed = entries;
         self
     }
 
-    /// Goes on where `old` ended, with what it has learned; its schema is the beginning of this one's.
+    /// Continues after `old`, with its statistics. The schema of `old` is the beginning of this one.
     pub(super) fn following(mut self, old: &Self) -> Self {
         for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
             (column.codec, column.setting) = (Arc::clone(&old.codec), old.setting);
@@ -188,47 +190,47 @@ impl ClusterBuilder {
         Arc::clone(&self.options)
     }
 
-    /// Entries given so far.
+    /// Number of entries that were appended.
     pub(super) fn entries(&self) -> u64 {
         self.committed + self.entries
     }
 
-    /// Clusters that ended early for want of memory.
+    /// Number of clusters that ended early because memory was short.
     pub(super) fn short(&self) -> u64 {
         self.short
     }
 
-    /// Entries that are in no cluster yet.
+    /// Number of entries of the open cluster.
     pub(super) fn open_entries(&self) -> u64 {
         self.entries
     }
 
-    /// Appends rows: one array for each top-level field that is not projected, in order, all of one
-    /// length. What is not sealed is copied: the arrays may change after the call.
+    /// Appends rows: one array of the same length for each top-level field that is not projected, in order.
+    /// Elements that are not sealed are copied, so the arrays may change after the call.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit the schema or have nulls: then nothing of this
-    /// call is taken. After any other error the builder takes no more ([`ClusterBuilder::is_broken`]).
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls. Then no row of this call is
+    /// appended. After any other error the builder accepts no more rows ([`ClusterBuilder::is_broken`]).
     pub(super) fn extend(
         &mut self,
         arrays: &[ArrayRef],
         cluster_target: &mut dyn ClusterTarget,
     ) -> Result<()> {
         self.check_whole()?;
-        // Everything is looked at before anything is kept, so that an error leaves no half row.
+        // All arrays are checked before any element is kept, so that an error leaves no incomplete row.
         let rows = self.check(arrays)?;
         let (all, bytes) = self.shred(arrays, 0..rows)?;
-        // Also where it panics.
+        // The flag also stays set if this panics.
         self.broken = true;
         self.fill(arrays, rows, all, bytes, cluster_target)?;
         self.broken = false;
         Ok(())
     }
 
-    /// Ends the cluster, if it has any entries.
+    /// Ends the cluster if it has entries.
     ///
     /// # Errors
-    /// Those of sealing and of the target. The builder takes no more after that.
+    /// The errors of sealing and of the target. After an error the builder accepts no more rows.
     pub(super) fn flush(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         self.check_whole()?;
         self.broken = true;
@@ -237,7 +239,7 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    /// Has something failed half-way?
+    /// Whether an error left the builder in the middle of a cluster.
     pub(super) fn is_broken(&self) -> bool {
         self.broken
     }
@@ -264,14 +266,14 @@ impl ClusterBuilder {
         let mut start = 0;
         while start < rows {
             let room = self.target().saturating_sub(self.unzipped);
-            let piece = room.min(self.budget.piece);
+            let batch = room.min(self.budget.batch);
             let (shreds, bytes, end) = match whole.take() {
-                Some((shreds, bytes)) if bytes <= piece => (shreds, bytes, rows),
-                _ => self.cut(arrays, start..rows, row_bytes, piece)?,
+                Some((shreds, bytes)) if bytes <= batch => (shreds, bytes, rows),
+                _ => self.cut(arrays, start..rows, row_bytes, batch)?,
             };
             if end == start {
-                // The next row is too much, unless the cluster is to become larger than was known.
-                if !self.look()? {
+                // The next row does not fit, unless a better estimate makes the cluster larger.
+                if !self.estimate()? {
                     self.end_cluster(cluster_target)?;
                 }
                 continue;
@@ -284,7 +286,7 @@ impl ClusterBuilder {
             start = end;
             self.seal_full(cluster_target)?;
             if self.unzipped >= self.zipped() {
-                self.look()?;
+                self.estimate()?;
             }
             if self.unzipped >= self.target() {
                 self.end_cluster(cluster_target)?;
@@ -309,7 +311,7 @@ impl ClusterBuilder {
         {
             let id = ColumnId(id);
             let stored = self.schema.column(id);
-            // The writer knows when another representation is needed.
+            // Only the writer knows when another representation is needed.
             let Some(column_type) = stored.column_type.filter(|_| stored.representation == 0)
             else {
                 continue;
@@ -328,7 +330,8 @@ impl ClusterBuilder {
             column.data = ColumnData::default();
         }
         self.clusters += 1;
-        // Less often where only codecs are chosen: that data change so much is rare, and costs little.
+        // Codecs are chosen again less often, because it is rare that other data need another codec, and a
+        // wrong codec costs little.
         let types = self.chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size);
         let often = types || self.clusters.trailing_zeros() % 4 == 2;
         if self.clusters.is_power_of_two() && often {
@@ -362,7 +365,7 @@ impl ClusterBuilder {
         Ok(rows)
     }
 
-    /// Elements of some rows and their packed size in bytes.
+    /// Converts some rows to elements. Returns them and their packed size in bytes.
     fn shred(&self, arrays: &[ArrayRef], rows: Range<usize>) -> Result<(Vec<Shred>, u64)> {
         let mut all = Vec::with_capacity(self.columns.len());
         for (array, &field) in arrays.iter().zip(&self.fields) {
@@ -374,8 +377,9 @@ impl ClusterBuilder {
         Ok((all, bits / 8))
     }
 
-    /// As many of `rows` as fit into `room` bytes: their elements, size and end. None when not even
-    /// one fits, but at least one into an empty cluster. `row_bytes` is what a row takes on average.
+    /// Converts as many of `rows` as fit in `room` bytes. Returns their elements, their size, and the row
+    /// after them. If not even one row fits it returns none, but an empty cluster always gets one row.
+    /// `row_bytes` is the average size of a row.
     fn cut(
         &self,
         arrays: &[ArrayRef],
@@ -383,11 +387,12 @@ impl ClusterBuilder {
         row_bytes: u64,
         room: u64,
     ) -> Result<(Vec<Shred>, u64, usize)> {
-        // The first try is a little too long, so that each cluster looks at its own rows only.
+        // The first attempt is a little too long, so that the cluster converts no row that belongs to the
+        // next one.
         let likely = room / row_bytes.max(1);
         let first = usize::try_from(likely.saturating_add(likely / 4 + 1)).unwrap_or(usize::MAX);
         let mut count = rows.len().min(first);
-        // Every turn leaves out at least a quarter of the rows.
+        // Every attempt drops at least a quarter of the rows.
         loop {
             let (shreds, bytes) = self.shred(arrays, rows.start..rows.start + count)?;
             if bytes <= room || (count == 1 && self.entries == 0) {
@@ -402,13 +407,13 @@ impl ClusterBuilder {
         }
     }
 
-    /// Uncompressed bytes at which the cluster ends. Before anything is known, as if nothing could
-    /// be compressed; it grows when a look at the data, or sealed pages, show better.
+    /// Number of uncompressed bytes at which the cluster ends. It starts as if the data were not
+    /// compressible, and grows when an estimate or sealed pages give a better ratio.
     fn target(&self) -> u64 {
         let zipped = self.zipped();
-        let (before, after) = match self.guess {
-            Some(guess) if self.clusters == 0 => guess,
-            // Sealed pages tell little while most columns have none.
+        let (before, after) = match self.estimate {
+            Some(estimate) if self.clusters == 0 => estimate,
+            // The few pages that are sealed now tell little about the other columns.
             None if self.clusters == 0 => (0, 0),
             _ => self.totals,
         };
@@ -421,18 +426,18 @@ impl ClusterBuilder {
         by_ratio.min(self.options.max_unzipped_cluster.max(zipped))
     }
 
-    /// Compressed bytes at which the cluster ends.
+    /// Number of compressed bytes at which the cluster ends.
     fn zipped(&self) -> u64 {
         cluster_of(self.options.approx_zipped_cluster, self.columns.len()).0
     }
 
-    /// Copies what is still borrowed.
+    /// Copies elements that still borrow the arrays of the caller.
     fn own(&mut self) {
         self.workers.each(&mut self.columns, |column| column.data.own());
     }
 }
 
-/// How each column is sealed.
+/// Plans how each column is sealed.
 fn plans<'a>(schema: &Schema, settings: &'a SealSettings) -> Result<Vec<ColumnPlan<'a>>> {
     let ids = (0u32..).map(ColumnId).take(schema.columns.len());
     ids.map(|id| ColumnPlan::new(schema, id, settings)).collect()

@@ -1,37 +1,37 @@
-//! Clusters that wait for their turn: in memory as far as there is room, else on disk.
+//! A queue of clusters, which are in memory as far as they fit, and otherwise in a temporary file.
 
 use nyssa_io::Spill;
 
-use super::cluster_target::{FinishedColumn, Page, SealedCluster};
+use super::cluster_target::{ClusterPage, FinishedColumn, SealedCluster};
 use crate::error::Result;
 
-/// A cluster that waits.
+/// A cluster in the queue.
 pub(super) struct QueuedCluster {
     cluster: SealedCluster,
-    /// Where the bytes of its pages lie, one after the other, and their sizes; `None` in memory.
+    /// Position of the bytes of its pages in the temporary file, and their sizes; `None` in memory.
     spilled: Option<(u64, Vec<usize>)>,
 }
 
-/// Where clusters wait.
+/// A queue with a limit of its memory.
 pub(super) struct ClusterQueue {
-    /// Bytes in memory, and how many there may be.
+    /// Number of bytes in memory, and their maximum.
     held: u64,
-    most: u64,
+    max_bytes: u64,
     spill: Spill,
 }
 
 impl ClusterQueue {
-    /// A place that holds at most so many bytes of pages in memory.
-    pub(super) fn new(most: u64) -> Self {
-        Self { held: 0, most, spill: Spill::default() }
+    /// Makes a queue with at max_bytes this number of bytes of pages in memory.
+    pub(super) fn new(max_bytes: u64) -> Self {
+        Self { held: 0, max_bytes, spill: Spill::default() }
     }
 
-    /// Takes a cluster in.
+    /// Puts a cluster into the queue.
     ///
     /// # Errors
     /// Those of the temporary file.
-    pub(super) fn enter(&mut self, mut cluster: SealedCluster) -> Result<QueuedCluster> {
-        if self.held + cluster.bytes <= self.most {
+    pub(super) fn push(&mut self, mut cluster: SealedCluster) -> Result<QueuedCluster> {
+        if self.held + cluster.bytes <= self.max_bytes {
             self.held += cluster.bytes;
             return Ok(QueuedCluster { cluster, spilled: None });
         }
@@ -45,11 +45,11 @@ impl ClusterQueue {
         Ok(QueuedCluster { cluster, spilled: Some((first.unwrap_or(0), sizes)) })
     }
 
-    /// Lets a cluster out, as it came.
+    /// Takes a cluster from the queue, unchanged.
     ///
     /// # Errors
     /// Those of the temporary file.
-    pub(super) fn leave(&mut self, waiting: QueuedCluster) -> Result<SealedCluster> {
+    pub(super) fn pop(&mut self, waiting: QueuedCluster) -> Result<SealedCluster> {
         let QueuedCluster { mut cluster, spilled } = waiting;
         let Some((mut offset, sizes)) = spilled else {
             self.held = self.held.saturating_sub(cluster.bytes);
@@ -68,13 +68,13 @@ impl ClusterQueue {
 fn pages(cluster: &mut SealedCluster) -> impl Iterator<Item = &mut Vec<u8>> {
     let pages = cluster.columns.iter_mut().flat_map(all);
     pages.filter_map(|page| match page {
-        Page::Sealed(page) => Some(&mut page.bytes),
-        Page::Stored(_) => None,
+        ClusterPage::Sealed(page) => Some(&mut page.bytes),
+        ClusterPage::Stored(_) => None,
     })
 }
 
-/// Those of a column, in all its types.
-fn all(column: &mut FinishedColumn) -> impl Iterator<Item = &mut Page> {
+/// The pages of a column, in all its types.
+fn all(column: &mut FinishedColumn) -> impl Iterator<Item = &mut ClusterPage> {
     let FinishedColumn { pages, other, .. } = column;
     pages.iter_mut().chain(other.iter_mut().flat_map(|(_, pages)| pages))
 }
@@ -89,7 +89,7 @@ mod tests {
     fn cluster(sizes: &[usize]) -> SealedCluster {
         let page = |&size: &usize| {
             let bytes = (0..size).map(|i| (i + size) as u8).collect();
-            Page::Sealed(SealedPage { elements: 1, bytes, checksum: 7, uncompressed: size })
+            ClusterPage::Sealed(SealedPage { elements: 1, bytes, checksum: 7, uncompressed: size })
         };
         let column = |id: usize, pages: &[usize]| FinishedColumn {
             column: ColumnId(id as u32),
@@ -108,17 +108,17 @@ mod tests {
     #[test]
     fn clusters_leave_as_they_came() {
         let all = [&[10, 20, 30][..], &[5, 0, 700], &[1], &[40, 40, 40, 40]];
-        let mut room = ClusterQueue::new(70);
-        let waiting = all.map(|sizes| room.enter(cluster(sizes)).unwrap());
+        let mut queue = ClusterQueue::new(70);
+        let waiting = all.map(|sizes| queue.push(cluster(sizes)).unwrap());
         let spilled = waiting.iter().map(|w| w.spilled.is_some()).collect::<Vec<_>>();
-        assert_eq!((spilled, room.held), (vec![false, true, false, true], 61));
+        assert_eq!((spilled, queue.held), (vec![false, true, false, true], 61));
         let mut order = waiting.into_iter().zip(all).collect::<Vec<_>>();
         order.swap(0, 3);
         for (waiting, sizes) in order {
-            let mut left = room.leave(waiting).unwrap();
+            let mut left = queue.pop(waiting).unwrap();
             let expected = pages(&mut cluster(sizes)).map(|b| b.clone()).collect::<Vec<_>>();
             assert_eq!(pages(&mut left).map(|b| b.clone()).collect::<Vec<_>>(), expected);
         }
-        assert_eq!(room.held, 0);
+        assert_eq!(queue.held, 0);
     }
 }

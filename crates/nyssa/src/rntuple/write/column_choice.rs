@@ -1,4 +1,4 @@
-//! Column types that the user asks for, by field.
+//! The column types that a user can choose for fields.
 //!
 //! | text | columns |
 //! |---|---|
@@ -14,14 +14,14 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, Encoding};
 
-/// A choice for columns.
+/// The choice for a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ColumnChoice {
-    /// The split form of what they are.
+    /// The split type with the same values.
     Split,
-    /// The unsplit form of what they are.
+    /// The unsplit type with the same values.
     Unsplit,
-    /// A type with its bits and range of values.
+    /// A column type with its bits and its range of values.
     Encoding(Encoding),
 }
 

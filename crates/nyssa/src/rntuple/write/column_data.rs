@@ -1,4 +1,4 @@
-//! Elements of one column that wait to be sealed, from one array or from many.
+//! The open elements of one column, from one or several arrays.
 
 use std::ops::Range;
 
@@ -6,20 +6,21 @@ use super::blocks::Blocks;
 use super::elements::Elements;
 use crate::error::{Error, Result};
 
-/// Elements in order: first those copied in native layout, then at most one borrowed array.
+/// Elements in order: first the copied ones, in the layout in memory, then at most one borrowed array.
 #[derive(Debug, Default)]
 pub(super) struct ColumnData {
-    /// Elements in the native layout of [`crate::rntuple::encoding`]; offsets count from the cluster's start.
+    /// Copied elements in the layout of [`crate::rntuple::encoding`]. Offsets count from the start of the
+    /// cluster.
     owned: Blocks,
     width: usize,
     tail: Option<Elements>,
-    /// Elements of the tail that are sealed already.
+    /// Number of elements of the tail that are already sealed.
     tail_start: usize,
     /// Offset at which the tail starts.
     base: u64,
-    /// Last end offset; `None` for values.
+    /// Last end offset; `None` for columns without offsets.
     last_offset: Option<u64>,
-    /// Values of each alternative of a variant so far.
+    /// Number of values of each alternative of a variant.
     alternatives: Vec<u64>,
 }
 
@@ -45,7 +46,7 @@ impl ColumnData {
         Ok(())
     }
 
-    /// Copies what is still borrowed, so that the arrays may change or go.
+    /// Copies the borrowed elements, so that the arrays may change.
     pub(super) fn own(&mut self) {
         let Some(tail) = self.tail.take() else { return };
         let (first, base) = (self.tail_start, self.signed_base());
@@ -54,23 +55,24 @@ impl ColumnData {
         });
     }
 
-    /// Bytes that the copy takes, or will take after [`ColumnData::own`].
+    /// Number of bytes that the elements take, now or after [`ColumnData::own`].
     pub(super) fn grown(&self) -> usize {
         let tail = self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start);
         self.owned.capacity_with(tail.saturating_mul(self.width))
     }
 
-    /// Number of elements that wait.
+    /// Number of open elements.
     pub(super) fn len(&self) -> usize {
         self.owned_len() + self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start)
     }
 
-    /// The last end offset of a collection, counted from the cluster's start; `None` for values.
+    /// The last end offset of a collection, counted from the start of the cluster; `None` for columns without
+    /// offsets.
     pub(super) fn last_offset(&self) -> Option<u64> {
         self.last_offset
     }
 
-    /// Elements of `range` in native layout; `buffer` is overwritten where they do not lie in one piece.
+    /// Elements of `range` in the layout in memory. `buffer` is used where they do not lie in one block.
     pub(super) fn native<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let owned = self.owned_len();
         let width = self.width;
@@ -94,7 +96,7 @@ impl ColumnData {
         buffer
     }
 
-    /// Lets the first `count` elements go: they are sealed. Memory that is then not needed is freed.
+    /// Discards the first `count` elements, which are sealed, and frees memory that is no longer needed.
     pub(super) fn discard(&mut self, count: usize) {
         let copied = count.min(self.owned_len());
         self.owned.discard(copied * self.width, self.width);

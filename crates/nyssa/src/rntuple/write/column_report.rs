@@ -1,4 +1,4 @@
-//! How columns of an output are stored and why, for reports.
+//! Reports how the columns of an output are stored, and why.
 
 use serde::Serialize;
 
@@ -12,31 +12,32 @@ use crate::rntuple::schema::{ColumnId, Schema};
 pub struct ColumnReport {
     /// Physical column id.
     pub id: u32,
-    /// Path of its field; where a projected field shows its data, the name of that.
+    /// Path of its field, or the name of the projected field that shows its data.
     pub field: String,
     /// Column type.
     pub column_type: String,
     /// Bits per element before compression.
     pub bits: u16,
-    /// Algorithm of its pages; those that compression does not make smaller are stored as they are.
+    /// Compression algorithm of its pages. A page that does not become smaller is stored uncompressed.
     pub codec: String,
-    /// How much effort that makes: `level 5` of ROOT, or one of those that are chosen by looking.
+    /// Compression effort: `level 5` of ROOT, or one that was chosen from a sample.
     pub effort: String,
-    /// Why.
+    /// Reason of the choice.
     pub reason: String,
-    /// What the same sample took in the ways that were tried; empty where nothing was.
+    /// Sizes of the sample in all ways that were tried. Empty when nothing was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Trial>,
-    /// Bytes of its pages before compression.
+    /// Number of bytes of its pages before compression.
     pub uncompressed_bytes: u64,
-    /// Bytes of its pages after compression.
+    /// Number of bytes of its pages after compression.
     pub compressed_bytes: u64,
 }
 
-/// The reason where the options say how.
+/// Reason for a storage that the options set.
 const ASKED: &str = "asked for";
 
-/// Reports of all columns; `chosen` and `bytes` (before and after compression) are by [`ColumnId`].
+/// Makes the reports of all columns. `chosen` and `bytes` (before and after compression) are indexed by
+/// [`ColumnId`].
 pub(crate) fn reports(
     schema: &Schema,
     settings: &SealSettings,
@@ -72,7 +73,7 @@ pub(crate) fn reports(
 }
 
 impl Codec {
-    /// The algorithm.
+    /// Name of the algorithm.
     fn name(&self) -> &'static str {
         match self {
             Self::Store => "none",

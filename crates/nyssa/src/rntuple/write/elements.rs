@@ -1,4 +1,4 @@
-//! The elements of one column, borrowed from Arrow buffers where they are stored as they are.
+//! The elements of one column. They borrow Arrow buffers that have the right layout.
 
 use std::ops::{BitOr, Range};
 
@@ -14,13 +14,13 @@ pub(super) enum Elements {
     Bytes { values: Buffer, width: usize },
     /// Booleans.
     Bits(BooleanBuffer),
-    /// Arrow offsets, one more than elements, of any base.
+    /// Arrow offsets: one more than elements, from any start.
     Offsets(Offsets),
-    /// Tags of variants; where the values lie follows from the tags before.
+    /// Tags of variants. The indexes follow from the tags before.
     Tags(Vec<u8>),
 }
 
-/// Offsets of either width, checked to grow.
+/// Offsets of 32 or 64 bits that were checked to never decrease.
 #[derive(Clone, Debug)]
 pub(super) enum Offsets {
     Small(ScalarBuffer<i32>),
@@ -28,8 +28,8 @@ pub(super) enum Offsets {
 }
 
 impl Offsets {
-    /// Checks that the offsets grow and stay inside `values` child elements. Arrow promises it, but
-    /// arrays that came over the C interface were never checked.
+    /// Checks that the offsets never decrease and stay inside `values` child elements. Arrow guarantees this,
+    /// but arrays from the C interface were never checked.
     pub(super) fn checked(self, values: usize) -> Result<Self> {
         let (len, grows) = match &self {
             Self::Small(offsets) => (offsets.len(), grow(offsets, i32::wrapping_sub) >= 0),
@@ -46,7 +46,7 @@ impl Offsets {
         Ok(self)
     }
 
-    /// The offsets of lists of these lengths.
+    /// Makes the offsets of lists of these lengths.
     pub(super) fn of_lengths(lengths: impl IntoIterator<Item = usize>) -> Self {
         let mut end = 0i64;
         let ends = lengths.into_iter().map(|length| {
@@ -56,7 +56,7 @@ impl Offsets {
         Self::Large(std::iter::once(0).chain(ends).collect())
     }
 
-    /// The list that has item `at`, counted from the first item of the first list.
+    /// The list of item `at`, which is counted from the first item of the first list.
     pub(super) fn row(&self, at: usize) -> usize {
         let item = self.get(0).saturating_add_unsigned(at as u64);
         let ends = match self {
@@ -88,20 +88,21 @@ impl Offsets {
         }
     }
 
-    /// Number of items of each list. Only after [`Offsets::checked`].
+    /// Number of items of each list. The offsets must have been checked by [`Offsets::checked`].
     pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
         (1..self.len()).map(|end| usize::try_from(self.get(end) - self.get(end - 1)).unwrap_or(0))
     }
 
-    /// Range of the child elements. Only after [`Offsets::checked`].
+    /// Range of the child elements. The offsets must have been checked by [`Offsets::checked`].
     pub(super) fn values(&self) -> Range<usize> {
         let index = |at| usize::try_from(self.get(at)).unwrap_or(0);
         index(0)..index(self.len().saturating_sub(1))
     }
 }
 
-/// Not negative when none of the offsets is, the first aside, and none is smaller than the one before.
-/// All are looked at, many at once, which is faster than to stop at the first one that is.
+/// Combines offsets so that the result is negative if an offset (except the first) is negative or is smaller
+/// than the one before. It reads all offsets with vector instructions, which is faster than to stop at the
+/// first bad one.
 fn grow<T: Copy + Default + BitOr<Output = T>>(offsets: &[T], minus: impl Fn(T, T) -> T) -> T {
     let signs = |signs, pair: &[T]| signs | pair[1] | minus(pair[1], pair[0]);
     offsets.windows(2).fold(T::default(), signs)
@@ -118,7 +119,7 @@ impl Elements {
         }
     }
 
-    /// The last end offset of a collection; `None` for values.
+    /// The last end offset of a collection; `None` for columns without offsets.
     pub(super) fn last_offset(&self) -> Option<u64> {
         match self {
             Self::Offsets(offsets) => Some(offsets.values().len() as u64),
@@ -126,8 +127,9 @@ impl Elements {
         }
     }
 
-    /// The elements in a form that depends on nothing before them: tags become switches, whose
-    /// indexes go on from `counts`, the values of each alternative so far in the cluster.
+    /// Converts the elements to a form that does not depend on earlier elements: tags become switches.
+    /// `counts` are the numbers of values of each alternative in the cluster so far, where the indexes
+    /// continue.
     pub(super) fn placed(self, counts: &mut Vec<u64>) -> Self {
         let Self::Tags(tags) = self else { return self };
         let mut switches = Vec::with_capacity(tags.len() * SWITCH_SIZE);
@@ -136,7 +138,7 @@ impl Elements {
             if counts.len() <= index {
                 counts.resize(index + 1, 0);
             }
-            // As in ROOT, what has no value lies nowhere: index 0.
+            // As in ROOT, a variant without a value has index 0.
             let at = if tag == 0 { 0 } else { counts[index] };
             counts[index] += 1;
             switches.extend_from_slice(&switch_element(at, u32::from(tag)));
@@ -144,8 +146,8 @@ impl Elements {
         Self::Bytes { values: Buffer::from_vec(switches), width: SWITCH_SIZE }
     }
 
-    /// Appends the elements of `range` in the native layout of [`crate::rntuple::encoding`]; `base` is added to
-    /// offsets. Only after [`Elements::placed`].
+    /// Appends the elements of `range` in the layout of [`crate::rntuple::encoding`] and adds `base` to
+    /// offsets. Tags must have been converted by [`Elements::placed`].
     pub(super) fn append_native(&self, range: Range<usize>, base: i64, out: &mut Vec<u8>) {
         match self {
             Self::Bytes { values, width } => {
@@ -168,7 +170,7 @@ impl Elements {
         }
     }
 
-    /// Bytes of one element in the native layout.
+    /// Size in bytes of one element in memory.
     pub(super) fn native_width(&self) -> usize {
         match self {
             Self::Bytes { width, .. } => *width,

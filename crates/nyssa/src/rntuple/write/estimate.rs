@@ -1,33 +1,33 @@
-//! How much memory writing will take, before anything is written.
+//! Estimates the memory of a writer before anything is written.
 
-use super::budget::{Budget, file_share};
+use super::budget::{Budget, file_memory};
 use super::{Options, SealSettings};
 use crate::error::Result;
 use crate::rntuple::schema::Schema;
 
-/// The most that is held at once while one RNTuple is written, bytes. What the caller holds (the
-/// arrays of one call, per thread) comes on top.
+/// The maximum memory of a writer of one RNTuple, in bytes. The arrays that the caller holds (those of one
+/// call, for each thread) are not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MemoryEstimate {
-    /// Open pages: elements that are not sealed yet.
+    /// Memory of open pages, whose elements are not sealed yet.
     pub buffers: u64,
-    /// Sealed pages that wait for their cluster.
+    /// Memory of sealed pages of open clusters.
     pub sealed: u64,
-    /// Compressors and scratch of the threads that seal.
+    /// Memory of the compressors and buffers of the sealing threads.
     pub compressors: u64,
-    /// Page lists, known pages and the write buffer of the file.
+    /// Memory of the file: page lists, known pages and the write buffer.
     pub file: u64,
-    /// All together; at most [`Options::memory`]. Less than the sum where open and sealed pages share
-    /// their room.
+    /// Total memory, at most [`Options::memory`]. It is less than the sum where open and sealed pages share
+    /// memory.
     pub total: u64,
 }
 
-/// What writing rows of `schema` takes: with as many fill contexts as `contexts`, each sealing on its
-/// own thread, or with one [`super::TableWriter`] that seals on `threads` where that is `None`.
+/// Estimates the memory to write rows of `schema`. With `contexts`, that many fill contexts seal on their own
+/// threads. Without, one [`super::TableWriter`] seals on `threads` threads.
 ///
 /// # Errors
-/// `InvalidArgument` for options that cannot be; `LimitExceeded`, with what to do, when the memory
-/// cannot hold so many columns and contexts.
+/// `InvalidArgument` for impossible options; `LimitExceeded`, with advice, when there is not enough memory
+/// for this number of columns and contexts.
 pub fn estimate(
     schema: &Schema,
     options: &Options,
@@ -39,16 +39,22 @@ pub fn estimate(
     let (builders, workers) = contexts.map_or((1, threads), |contexts| (contexts, 1));
     let budget = Budget::new(schema, &settings, options, builders, workers)?;
     let builders = builders as u64;
-    // A column holds less than one and a half pages, and what its buffer grew by.
+    // A column holds less than one and a half pages, and the growth of its buffer.
     let pages = (schema.columns.len() as u64).saturating_mul(2 * budget.page as u64);
-    let buffers = pages.min(budget.open).saturating_mul(builders);
+    let buffers = pages.min(budget.open_pages).saturating_mul(builders);
     let sealed = match options.buffered {
-        true => options.approx_zipped_cluster.min(budget.room),
-        false => budget.piece,
+        true => options.approx_zipped_cluster.min(budget.pages),
+        false => budget.batch,
     };
     let sealed = sealed.saturating_mul(builders);
-    let compressors = (budget.workers as u64 * budget.worker + budget.piece) * builders;
-    let file = file_share(options);
-    let room = buffers.saturating_add(sealed).min(budget.room * builders);
-    Ok(MemoryEstimate { buffers, sealed, compressors, file, total: room + compressors + file })
+    let compressors = (budget.workers as u64 * budget.worker + budget.batch) * builders;
+    let file = file_memory(options);
+    let pages_memory = buffers.saturating_add(sealed).min(budget.pages * builders);
+    Ok(MemoryEstimate {
+        buffers,
+        sealed,
+        compressors,
+        file,
+        total: pages_memory + compressors + file,
+    })
 }

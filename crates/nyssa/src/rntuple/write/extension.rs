@@ -1,29 +1,29 @@
-//! Fields and columns that come while an RNTuple is being written (specification, "Column
-//! Description", deferred columns; "Schema Extension Record Frame").
+//! Fields and columns that are added to an RNTuple while it is written (specification, "Column Description",
+//! deferred columns; "Schema Extension Record Frame").
 //!
-//! A new field reads as zeros in the entries before it. Readers make these zeros up from the index of
-//! its first element, which only columns with a fixed number of elements an entry have; offsets
-//! of zero say that there is nothing below a collection. A new representation of an old field is
-//! suppressed in the clusters before it.
+//! A new field reads as zeros in earlier entries. Readers compute the number of zeros from the index of the
+//! first element. This is only possible for columns with a fixed number of elements in each entry; the
+//! content of collections is empty there, because the offsets are zero. A new representation of an old field
+//! is suppressed in earlier clusters.
 
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// What has been written when a schema grows.
+/// What was written before the schema grows.
 pub(super) struct Progress<'a> {
     pub(super) entries: u64,
-    /// Elements by column.
+    /// Number of elements, by column.
     pub(super) elements: &'a [u64],
-    /// Page lists are in the file that do not know the new columns.
+    /// Whether the file has page lists, which do not have the new columns.
     pub(super) page_lists: bool,
 }
 
-/// Checks that `new` only adds to `old` what can be added after `progress`, and sets the first elements
-/// of the columns it adds. Returns the index of the first element of each of these.
+/// Checks that `new` only has additions to `old` that are possible after `progress`, and sets the first
+/// elements of the new columns. Returns the index of the first element of each of them.
 ///
 /// # Errors
-/// `InvalidArgument` when something old has changed, for new members of anything but top-level
-/// untyped records, and for representations that come too late.
+/// `InvalidArgument` when an old field or column has changed, for new members of fields other than top-level
+/// untyped records, and for representations that are too late.
 pub(super) fn defer(old: &Schema, new: &mut Schema, progress: &Progress<'_>) -> Result<Vec<u64>> {
     check_prefix(old, new)?;
     for (id, field) in (0u32..).map(FieldId).zip(&new.fields).skip(old.fields.len()) {
@@ -58,7 +58,7 @@ fn check_prefix(old: &Schema, new: &Schema) -> Result<()> {
     ))
 }
 
-/// A new member of an old field: allowed where each entry has one value of it.
+/// Checks a new member of an old field. It is allowed where each entry has one value of the field.
 fn check_parent(old: &Schema, new: &Schema, field: &Field) -> Result<()> {
     let mut parent = field.parent.filter(|parent| (parent.0 as usize) < old.fields.len());
     while let Some(id) = parent {
@@ -75,7 +75,7 @@ fn check_parent(old: &Schema, new: &Schema, field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// First element of a column of a new field: as stored in the record, and as counted.
+/// First element of a column of a new field: the stored number and the index.
 fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i64>, u64)> {
     let column = &schema.columns[index];
     let repetitions = schema.repetitions(column.field).filter(|_| slot(schema, index) == 0);
@@ -85,12 +85,12 @@ fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i6
     let (signed, start) = start.ok_or_else(|| {
         Error::limit(format!("{repetitions} values in each of {entries} entries cannot be counted"))
     })?;
-    // The first representation stands for the entries before; the others are suppressed there.
+    // The first representation has the earlier entries. The others are suppressed there.
     let first = if column.representation == 0 { signed } else { -signed };
     Ok((Some(first).filter(|&first| first != 0), start))
 }
 
-/// The same for a column of a new representation of an old field.
+/// First element of a column of a new representation of an old field: the stored number and the index.
 fn representation_start(
     schema: &Schema,
     index: usize,
@@ -110,7 +110,7 @@ fn representation_start(
     if !progress.page_lists && !deferred {
         return Ok((None, start));
     }
-    // Readers derive the elements before from the entries.
+    // Readers compute the earlier elements from the number of entries.
     let alone = schema.representations(column.field).next().is_some_and(|ids| ids.len() == 1);
     if !alone && progress.page_lists || schema.repetitions(column.field).is_none() {
         return Err(Error::invalid_argument(
@@ -122,7 +122,7 @@ fn representation_start(
     Ok((Some(-signed).filter(|&first| first != 0 && slot == 0), start))
 }
 
-/// Which of the columns of its representation a column is.
+/// Index of a column in its representation.
 fn slot(schema: &Schema, index: usize) -> usize {
     let column = &schema.columns[index];
     let mut same = schema.field(column.field).columns.iter();

@@ -1,4 +1,4 @@
-//! Options by field: how what a glob of field paths matches is stored.
+//! Storage options of the fields that a glob matches.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -8,27 +8,26 @@ use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema};
 
-/// How the fields that a glob matches are stored, and all that is below them. For projected fields that
-/// is the data that they show. What is `None` is left to the options before, and in the end to those of
-/// the whole.
+/// Storage options of the fields that a glob matches, and of their subfields. For a projected field they are
+/// for the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
 #[derive(Clone, Debug)]
 pub struct FieldOptions {
     matcher: GlobMatcher,
-    /// Paths of fields that are meant too, since the glob matches another name of theirs.
+    /// Paths of further fields, whose other name the glob matches.
     also: Vec<String>,
-    /// Type of the columns, of those fields that can have it.
+    /// Column type, for those fields that can have it.
     pub column: Option<ColumnChoice>,
-    /// Compression of the pages, at exactly this level.
+    /// Compression of the pages, with exactly this level.
     pub compression: Option<Compression>,
-    /// Largest page before compression, bytes. Pages are smaller where memory is short.
+    /// Maximum size of a page before compression, bytes. Pages are smaller if memory is short.
     pub page_bytes: Option<usize>,
 }
 
 impl FieldOptions {
-    /// No options yet for a glob of dotted paths, such as `Jet_*` or `jets._0.pt`.
+    /// Makes empty options for a glob of dotted paths, such as `Jet_*` or `jets._0.pt`.
     ///
     /// # Errors
-    /// `InvalidArgument` for a glob that does not parse.
+    /// `InvalidArgument` for a glob that cannot be parsed.
     pub fn new(glob: &str) -> Result<Self> {
         let parsed = GlobBuilder::new(glob).build().map_err(|error| {
             Error::invalid_argument(format!("{glob:?} is not a pattern")).with_source(error)
@@ -41,7 +40,7 @@ impl FieldOptions {
     /// `none`) or `page_size` (bytes).
     ///
     /// # Errors
-    /// `InvalidArgument` for another name, and for values that do not parse.
+    /// `InvalidArgument` for another name, and for a value that cannot be parsed.
     pub fn with(mut self, name: &str, value: &str) -> Result<Self> {
         match name {
             "column" => self.column = Some(value.parse()?),
@@ -69,7 +68,7 @@ impl FieldOptions {
         self.matcher.glob().glob()
     }
 
-    /// Checks that the numbers make sense.
+    /// Checks that the numbers are in their ranges.
     pub(super) fn validate(&self) -> Result<()> {
         match self.page_bytes {
             Some(page) if !(MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&page) => {
@@ -83,14 +82,14 @@ impl FieldOptions {
         }
     }
 
-    /// Says that a field has another name, which the glob may match as well.
+    /// Adds another name of a field, which the glob may match.
     pub(crate) fn name_also(&mut self, name: &str, path: &str) {
         if self.matcher.is_match(name) {
             self.also.push(path.to_owned());
         }
     }
 
-    /// Whether the glob matches each field, or something above it, by [`FieldId`].
+    /// Whether the glob matches each field or a field above it, by [`FieldId`].
     fn fields(&self, schema: &Schema) -> Vec<bool> {
         let mut matched = Vec::with_capacity(schema.fields.len());
         for (id, field) in (0u32..).map(FieldId).zip(&schema.fields) {
@@ -102,7 +101,7 @@ impl FieldOptions {
         matched
     }
 
-    /// Which columns these options are for, by [`ColumnId`].
+    /// Whether these options are for each column, by [`ColumnId`].
     pub(super) fn columns(&self, schema: &Schema) -> Vec<bool> {
         let mut matched = vec![false; schema.columns.len()];
         for (id, _) in (0u32..).map(FieldId).zip(self.fields(schema)).filter(|(_, is)| *is) {
@@ -118,7 +117,7 @@ impl FieldOptions {
     /// Checks that the glob matches a field.
     ///
     /// # Errors
-    /// `InvalidArgument` with the nearest paths.
+    /// `InvalidArgument` with suggestions.
     pub(super) fn require_match(&self, schema: &Schema) -> Result<()> {
         if self.fields(schema).contains(&true) {
             return Ok(());

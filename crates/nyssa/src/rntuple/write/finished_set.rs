@@ -1,9 +1,9 @@
-//! A complete attribute set, on its way to its RNTuple.
+//! A complete attribute set that waits to be linked to its RNTuple.
 
 use crate::error::{Error, Result};
 use crate::rntuple::format::AttributeSet;
 
-/// A complete attribute set that its RNTuple does not know yet.
+/// A complete attribute set without a link from its RNTuple.
 #[derive(Debug)]
 #[must_use = "without a link the attribute set cannot be found"]
 pub struct FinishedSet {
@@ -12,17 +12,17 @@ pub struct FinishedSet {
 }
 
 impl FinishedSet {
-    /// A set that ends before an entry.
+    /// Makes a set whose ranges end at or before entry `end`.
     pub(super) fn new(link: AttributeSet, end: u64) -> Self {
         Self { link, end }
     }
 
-    /// A set that is in the file already.
+    /// Makes a set that is already in the file.
     pub(super) fn known(link: AttributeSet) -> Self {
         Self { link, end: 0 }
     }
 
-    /// Checks that all ranges lie in an RNTuple of so many entries.
+    /// Checks that all ranges lie inside an RNTuple with this number of entries.
     pub(super) fn check(&self, entries: u64) -> Result<()> {
         if self.end <= entries {
             return Ok(());

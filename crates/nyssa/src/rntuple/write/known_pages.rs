@@ -1,5 +1,5 @@
-//! Pages that are already in the file, so that equal ones are stored once (specification: locators may
-//! reference identical byte ranges).
+//! Remembers pages that are in the file, so that equal pages are stored once (specification: locators may
+//! refer to the same byte range).
 
 use std::collections::HashMap;
 
@@ -7,9 +7,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::MAX_REMEMBERED_PAGES;
 
-/// Identity of sealed bytes: two independent hashes (the page's XXH3-64 and XXH3-128) and the
-/// length. Telling unequal pages equal would take a collision of 128 bits or more, which is far less
-/// likely than an unnoticed fault of memory or disk; the bytes themselves are not kept.
+/// Identifies the bytes of a sealed page by two independent hashes (XXH3-64 and XXH3-128) and the length. Two
+/// different pages would be taken as equal only if all of them collide, which is far less likely than an
+/// unnoticed error of memory or disk. So the bytes are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
     hash: u128,
@@ -23,32 +23,32 @@ impl PageKey {
     }
 }
 
-/// Bytes of memory for each page that is remembered, those included that a table keeps free.
+/// Memory of each page that is remembered, in bytes. It includes the free part of a table.
 const BYTES_PER_PAGE: u64 = 192;
 
-/// Where known pages lie. Starts afresh once too many are known, which bounds the memory and depends
-/// only on what was written.
+/// Positions of known pages. When there are too many, all are forgotten. This limits the memory, and depends
+/// only on the written pages.
 #[derive(Debug)]
 pub(super) struct KnownPages {
     places: HashMap<PageKey, u64>,
-    most: usize,
+    max_pages: usize,
 }
 
 impl KnownPages {
-    /// None yet, and never more than fit into so many bytes or [`MAX_REMEMBERED_PAGES`].
+    /// Makes an empty table with at max_pages [`MAX_REMEMBERED_PAGES`] pages and this number of bytes.
     pub(super) fn within(bytes: u64) -> Self {
-        let most = usize::try_from(bytes / BYTES_PER_PAGE).unwrap_or(usize::MAX);
-        Self { places: HashMap::new(), most: most.clamp(1, MAX_REMEMBERED_PAGES) }
+        let max_pages = usize::try_from(bytes / BYTES_PER_PAGE).unwrap_or(usize::MAX);
+        Self { places: HashMap::new(), max_pages: max_pages.clamp(1, MAX_REMEMBERED_PAGES) }
     }
 
-    /// File offset of the bytes.
+    /// Position of the page in the file.
     pub(super) fn find(&self, key: &PageKey) -> Option<u64> {
         self.places.get(key).copied()
     }
 
     /// Remembers a page.
     pub(super) fn insert(&mut self, key: PageKey, offset: u64) {
-        if self.places.len() >= self.most {
+        if self.places.len() >= self.max_pages {
             self.places.clear();
         }
         self.places.insert(key, offset);

@@ -1,26 +1,27 @@
-//! The ranges of the numbers that may be asked for.
+//! The allowed ranges of numbers in options.
 
 use crate::error::{Error, Result};
 
-/// Smallest page size that may be asked for, bytes.
+/// Minimum page size, bytes.
 pub const MIN_UNZIPPED_PAGE: usize = 64;
-/// Largest page size that may be asked for, bytes: ROOT's limit of elements per page with one-byte
-/// elements would allow more, but one page has to fit into one key with room to spare.
+/// Maximum page size, bytes. ROOT's limit of elements in a page would allow more for one-byte elements, but a
+/// page must fit into one key.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
-/// Smallest compressed cluster size that may be asked for, bytes,
+/// Minimum compressed cluster size, bytes.
 pub const MIN_CLUSTER: u64 = 256;
-/// and what every column of a cluster counts for at least, bytes: what the page list says of it takes
-/// about as much.
+/// Minimum compressed size of a cluster for each of its columns, bytes. The page list needs about as much for
+/// a column.
 pub const MIN_CLUSTER_OF_COLUMN: u64 = 64;
-/// Smallest memory that may be asked for, bytes.
+/// Minimum memory, bytes.
 pub const MIN_MEMORY: u64 = 1 << 20;
-/// Distinct pages remembered for sharing; once so many are known, the memory starts afresh.
+/// Maximum number of pages that are remembered to store equal pages once. When it is reached, all are
+/// forgotten.
 pub const MAX_REMEMBERED_PAGES: usize = 1 << 16;
 
 /// Checks a compressed cluster size.
 ///
 /// # Errors
-/// `InvalidArgument` with the smallest one.
+/// `InvalidArgument` that tells the minimum.
 pub(crate) fn check_cluster(bytes: u64) -> Result<()> {
     if bytes >= MIN_CLUSTER {
         return Ok(());
@@ -30,7 +31,7 @@ pub(crate) fn check_cluster(bytes: u64) -> Result<()> {
     )))
 }
 
-/// The cluster size that is aimed at when `bytes` are asked for, with a note where that is more.
+/// The cluster size that is used when `bytes` are asked for. If it is larger, there is also a note.
 pub(crate) fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
     let least = MIN_CLUSTER_OF_COLUMN.saturating_mul(columns as u64);
     let note = || {
@@ -45,7 +46,7 @@ pub(crate) fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
 /// Checks a memory budget.
 ///
 /// # Errors
-/// `InvalidArgument` with the smallest one.
+/// `InvalidArgument` that tells the minimum.
 pub(crate) fn check_memory(bytes: u64) -> Result<()> {
     if bytes >= MIN_MEMORY {
         return Ok(());
@@ -58,7 +59,7 @@ pub(crate) fn check_memory(bytes: u64) -> Result<()> {
 /// Checks a page size.
 ///
 /// # Errors
-/// `InvalidArgument` with the range.
+/// `InvalidArgument` that tells the range.
 pub(crate) fn check_page(bytes: usize) -> Result<()> {
     if (MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&bytes) {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Arrow's forms of lists, strings and fixed-size arrays → offsets and items, those of the slice only.
+//! Makes offsets and items of Arrow's lists, strings and fixed-size arrays. Only the rows of a slice are
+//! used.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteArrayType;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use super::elements::{Elements, Offsets};
 use crate::error::{Error, Result};
 
-/// Offsets and items of lists of any kind, also maps; `None` for other types.
+/// Offsets and items of all kinds of lists and maps; `None` for other types.
 pub(super) fn lists(array: &ArrayRef) -> Option<Result<(Offsets, ArrayRef)>> {
     let cut = |offsets: Offsets, items: &ArrayRef| {
         let offsets = offsets.checked(items.len())?;
@@ -38,7 +39,7 @@ pub(super) fn lists(array: &ArrayRef) -> Option<Result<(Offsets, ArrayRef)>> {
     })
 }
 
-/// The type of the items of a list of any kind.
+/// Type of the items of a list of any kind.
 pub(super) fn item_type(data_type: &DataType) -> Option<&DataType> {
     match data_type {
         DataType::List(item)
@@ -79,7 +80,7 @@ pub(super) fn byte_lists(array: &ArrayRef) -> Option<Result<(Offsets, Elements)>
 /// Size and items of fixed-size lists and binaries; `None` for other types.
 ///
 /// # Errors
-/// `InvalidArgument` for an array that is shorter than it says.
+/// `InvalidArgument` for an array that is too short for its number of rows.
 pub(super) fn fixed(array: &ArrayRef) -> Result<Option<(usize, ArrayRef)>> {
     let (size, items): (i32, ArrayRef) = match array.data_type() {
         DataType::FixedSizeList(_, size) => (*size, array.as_fixed_size_list().values().clone()),

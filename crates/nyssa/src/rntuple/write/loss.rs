@@ -1,12 +1,12 @@
-//! Where column types that were asked for lose precision, for people.
+//! Describes where chosen column types lose precision.
 
 use super::SealSettings;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{Encoding, Precision};
 use crate::rntuple::schema::Schema;
 
-/// One line for each field that is stored with less precision than its type has, by choice: where,
-/// how, and how much.
+/// Makes one line for each field that is stored with less precision than its type has, because the user chose
+/// this. It tells the field, the column type and the precision.
 pub(crate) fn losses(schema: &Schema, settings: &SealSettings) -> Vec<String> {
     let names = schema.shown_names();
     let columns = schema.columns.iter().zip(&settings.columns);
@@ -36,10 +36,10 @@ pub(crate) fn losses(schema: &Schema, settings: &SealSettings) -> Vec<String> {
     lines.collect()
 }
 
-/// Refuses to compare every value where values will differ.
+/// Refuses a verification of all values when some will differ because of the chosen column types.
 ///
 /// # Errors
-/// `InvalidArgument` naming the fields.
+/// `InvalidArgument` that names the fields.
 pub(crate) fn check_exact(schema: &Schema, settings: &SealSettings) -> Result<()> {
     match losses(schema, settings) {
         lines if lines.is_empty() => Ok(()),

@@ -1,4 +1,4 @@
-//! Arrays → sealed pages → clusters → an RNTuple in a ROOT file.
+//! Writes RNTuples: Arrow arrays → sealed pages → clusters → an RNTuple in a ROOT file.
 //!
 //! ```text
 //! Arrow array ── shred ──► elements of columns ── cut, encode, compress ──► sealed pages
@@ -7,8 +7,8 @@
 //!                          header · pages · page lists · footer · anchor  ◄─────┘
 //! ```
 //!
-//! [`seal_field`] is pure and runs anywhere; [`Writer`] stores what was sealed, in the order it is
-//! given; [`TableWriter`] is both with threads and a memory budget, and [`ParallelWriter`] takes rows
+//! [`seal_field`] is a pure function, which any thread can call. [`Writer`] stores sealed columns in the
+//! given order. [`TableWriter`] does both, with threads and a memory budget. [`ParallelWriter`] accepts rows
 //! from many threads at once.
 
 mod attributes;

@@ -1,5 +1,5 @@
-//! Numbers of an Arrow array → elements of a column. What is stored as it is, is not copied; every
-//! other value is checked: none changes unnoticed.
+//! Converts the numbers of an Arrow array to elements of a column. Numbers with the right layout are not
+//! copied. Every other value is checked: none changes unnoticed.
 
 use std::ops::RangeInclusive;
 
@@ -13,19 +13,19 @@ use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, to_half};
 use crate::rntuple::schema::Column;
 
-/// What the values of a field are.
+/// The kind of the values of a field.
 enum Values {
     Integers(RangeInclusive<i128>),
     Single,
     Double,
 }
 
-/// The values of `array` as elements of `column`, which belongs to a field of C++ type `type_name`.
-/// With `round`, double precision is rounded to the single precision of a `float` field.
+/// Converts the values of `array` to elements of `column`, which belongs to a field of C++ type `type_name`.
+/// With `round`, doubles are rounded to the single precision of a `float` field.
 ///
 /// # Errors
-/// `InvalidArgument` when the array has another type than the field, or a value does not fit the
-/// field or the column.
+/// `InvalidArgument` when the array has another type than the field, or a value does not fit in the field or
+/// the column.
 pub(super) fn elements(
     column: &Column,
     column_type: ColumnType,
@@ -35,7 +35,7 @@ pub(super) fn elements(
 ) -> Result<Elements> {
     let number = Number { column, column_type, type_name, round };
     if array.is_empty() {
-        // Of whatever type: `Null` for what never had a value.
+        // An empty array can have any type, for example `Null`.
         return Ok(Elements::Bytes { values: Buffer::default(), width: number.width() });
     }
     macro_rules! integers {
@@ -73,8 +73,8 @@ pub(super) fn is_number(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || data_type.is_numeric() && !data_type.is_decimal() && !time
 }
 
-/// How like the values of C++ type `type_name` numbers of an Arrow type are: 3 for the same type, 2 for
-/// the same kind, else 1.
+/// How similar an Arrow type is to the C++ type `type_name`: 3 for the same type, 2 for the same kind, 1 for
+/// other numbers.
 pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
     let kind = match type_name {
         "bool" => DataType::Boolean,
@@ -119,7 +119,7 @@ impl Number<'_> {
             "std::uint64_t" => (0, u64::MAX.into()),
             "double" => return Values::Double,
             "float" => return Values::Single,
-            // A name that is not fundamental holds what its column stores.
+            // A type name that is not fundamental has the values of its column.
             _ => {
                 return match (stored_integers(self.column_type), self.column_type) {
                     (Some(range), _) => Values::Integers(range),
@@ -131,7 +131,7 @@ impl Number<'_> {
         Values::Integers(known.0..=known.1)
     }
 
-    /// Bytes of one element in memory; quantized doubles stay doubles until they are packed.
+    /// Size in bytes of one element in memory. Quantized doubles stay doubles until they are packed.
     fn width(&self) -> usize {
         match (self.column_type, self.values()) {
             (ColumnType::Real32Quant, Values::Double) => 8,
@@ -162,7 +162,7 @@ impl Number<'_> {
         let stored = stored_integers(self.column_type);
         let stored = stored.ok_or_else(|| self.mismatch(&T::TYPE))?;
         let width = size_of::<T>();
-        // Bytes and characters have no sign of their own.
+        // Bytes and characters are stored as they are, with or without a sign.
         let raw = width == 1 && matches!(self.type_name, "char" | "std::byte");
         let own = |range: &RangeInclusive<i128>| {
             range.contains(T::BOUNDS.start()) && range.contains(T::BOUNDS.end())
@@ -173,7 +173,7 @@ impl Number<'_> {
         self.integers_of(values.iter().map(|&value| value.into()))
     }
 
-    /// Integers that all fit the field and the column.
+    /// Converts integers and checks that all fit in the field and the column.
     fn integers_of(&self, values: impl Iterator<Item = i128>) -> Result<Elements> {
         let Values::Integers(range) = self.values() else { return Err(self.misfit("a value", 0)) };
         let stored = stored_integers(self.column_type).unwrap_or(0..=0);
@@ -188,14 +188,14 @@ impl Number<'_> {
         Ok(Elements::Bytes { values: Buffer::from_vec(out), width })
     }
 
-    /// Integers for a field of reals, which has to keep them exactly.
+    /// Converts integers for a field of floats, which must keep them exactly.
     fn exact(&self, values: impl ExactSizeIterator<Item = i128> + Clone) -> Result<Elements> {
         let most = if matches!(self.values(), Values::Double) { 1i128 << 53 } else { 1 << 24 };
         let misfit = values.clone().enumerate().find(|(_, value)| !(-most..=most).contains(value));
         if let Some((index, value)) = misfit {
             return Err(self.misfit(value, index));
         }
-        // Not taken as stored: the width is that of no float.
+        // The width 0 is that of no float, so no buffer is used without conversion.
         self.reals(values.map(|value| value as f64), &Buffer::default(), 0)
     }
 
@@ -223,7 +223,7 @@ impl Number<'_> {
         }
         let mut out = Vec::with_capacity(values.len().saturating_mul(width));
         for (index, value) in values.enumerate() {
-            // A field of floats rounds first, whatever its column keeps.
+            // A field of floats rounds first, whatever its column stores.
             let single = value as f32;
             let lost = |finite: bool| value.is_finite() && !finite;
             match width {
@@ -239,11 +239,12 @@ impl Number<'_> {
         Ok(Elements::Bytes { values: Buffer::from_vec(out), width })
     }
 
-    /// As ROOT compares them: a float as such, a double as such.
+    /// Checks that all values lie in the range of the column. As in ROOT, floats are compared as floats, and
+    /// doubles as doubles.
     fn check_range(&self, values: impl Iterator<Item = f64>, double: bool) -> Result<()> {
         let Some((min, max)) = self.column.value_range else { return Ok(()) };
         let value_of = |value: f64| if double { value } else { f64::from(value as f32) };
-        // Written so that NaN is outside.
+        // This form of the comparison also refuses NaN.
         let mut outside = values.enumerate().filter(|(_, value)| {
             let value = value_of(*value);
             !(min <= value && value <= max)
@@ -284,7 +285,7 @@ fn real_type(width: usize) -> DataType {
     }
 }
 
-/// The integers that a column can store; `None` for columns of others.
+/// The range of integers that a column can store; `None` for columns without integers.
 fn stored_integers(column_type: ColumnType) -> Option<RangeInclusive<i128>> {
     use ColumnType as C;
     let (least, most) = match column_type {
@@ -302,7 +303,7 @@ fn stored_integers(column_type: ColumnType) -> Option<RangeInclusive<i128>> {
     Some(least..=most)
 }
 
-/// An integer type with the range of its values.
+/// An integer type with its range of values.
 trait Bounded {
     const TYPE: DataType;
     const BOUNDS: RangeInclusive<i128>;

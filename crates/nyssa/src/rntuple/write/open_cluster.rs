@@ -1,18 +1,18 @@
-//! The cluster being written: what has come, what is missing, and whether it fits together.
+//! The cluster that is written: which columns it has, which are missing, and whether their sizes agree.
 
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, Field, FieldId, Schema, Structure};
 
-/// Columns of the cluster being written.
+/// The columns of the cluster that is written.
 #[derive(Debug)]
 pub(super) struct OpenCluster {
     pub(super) entries: u64,
-    columns: Vec<Option<Stored>>,
+    columns: Vec<Option<AddedColumn>>,
 }
 
-/// A column that has been stored.
+/// A column whose pages are stored.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct AddedColumn {
     pub(super) range: ColumnRange,
     pub(super) last_offset: Option<u64>,
 }
@@ -22,7 +22,7 @@ impl OpenCluster {
         Self { entries, columns: (0..columns).map(|_| None).collect() }
     }
 
-    /// Checks that a column is expected.
+    /// Checks that a column exists and was not added before.
     pub(super) fn expect(&self, column: ColumnId) -> Result<()> {
         match self.columns.get(column.0 as usize) {
             Some(None) => Ok(()),
@@ -35,22 +35,22 @@ impl OpenCluster {
     }
 
     /// Adds a stored column.
-    pub(super) fn insert(&mut self, column: ColumnId, stored: Stored) {
+    pub(super) fn insert(&mut self, column: ColumnId, stored: AddedColumn) {
         if let Some(slot) = self.columns.get_mut(column.0 as usize) {
             *slot = Some(stored);
         }
     }
 
-    /// Checks every column's number of elements against the entries, array sizes and offsets.
+    /// Checks the number of elements of every column against the entries, array sizes and offsets.
     ///
     /// # Errors
-    /// `InvalidArgument` naming the field whose column is missing, has another number of elements,
-    /// or came in more than one representation.
+    /// `InvalidArgument` that names the field whose column is missing, has another number of elements, or has
+    /// more than one representation.
     pub(super) fn check(&self, schema: &Schema) -> Result<()> {
         schema.top_level().try_for_each(|(id, _)| self.check_field(schema, id, Some(self.entries)))
     }
 
-    /// `count` is the number of values of the field; `None` where offsets are not known.
+    /// Checks a field with `count` values; `None` where the offsets are not known.
     fn check_field(&self, schema: &Schema, id: FieldId, count: Option<u64>) -> Result<()> {
         let field = schema.field(id);
         if field.source.is_some() {
@@ -71,7 +71,8 @@ impl OpenCluster {
         field.children.iter().try_for_each(|&child| self.check_field(schema, child, below))
     }
 
-    /// Checks the columns of the active representation; the number of values below, if known.
+    /// Checks the columns of the active representation. Returns the number of values of the subfields, if it
+    /// is known.
     fn check_columns(
         &self,
         field: &Field,
@@ -92,7 +93,7 @@ impl OpenCluster {
         Ok(below.filter(|_| field.structure != Structure::Variant))
     }
 
-    /// The columns of the representation that came; of the first when none did.
+    /// The columns of the representation that was added, or of the first one if none was.
     fn active<'s>(&self, schema: &'s Schema, id: FieldId) -> Result<&'s [ColumnId]> {
         let came = |columns: &&[ColumnId]| columns.iter().any(|&id| self.stored(id).is_some());
         let mut active = schema.representations(id).filter(came);
@@ -109,11 +110,11 @@ impl OpenCluster {
         }
     }
 
-    fn stored(&self, column: ColumnId) -> Option<&Stored> {
+    fn stored(&self, column: ColumnId) -> Option<&AddedColumn> {
         self.columns.get(column.0 as usize).and_then(Option::as_ref)
     }
 
-    fn column(&self, column: ColumnId, count: Option<u64>) -> Result<&Stored> {
+    fn column(&self, column: ColumnId, count: Option<u64>) -> Result<&AddedColumn> {
         let stored = self.stored(column);
         let stored = stored.ok_or_else(|| Error::invalid_argument("the column is missing"))?;
         match count {
@@ -125,8 +126,8 @@ impl OpenCluster {
         }
     }
 
-    /// The record for the page list: the columns of inactive representations are suppressed. Only
-    /// after [`OpenCluster::check`].
+    /// Makes the record for the page list. The columns of inactive representations are suppressed.
+    /// [`OpenCluster::check`] must have succeeded.
     pub(super) fn finish(self, schema: &Schema, first_entry: u64) -> Cluster {
         let ranges = self.columns.into_iter().map(|stored| stored.map(|stored| stored.range));
         let mut cluster = Cluster { first_entry, entries: self.entries, columns: Vec::new() };
@@ -135,8 +136,8 @@ impl OpenCluster {
     }
 }
 
-/// Suppresses the columns that a cluster does not have: they take the element range of the active
-/// representation. Columns of fields that came after the cluster have no elements.
+/// Suppresses the columns that a cluster does not have. They get the element range of the active
+/// representation. Columns of fields that were added after the cluster have no elements.
 pub(super) fn complete(schema: &Schema, mut ranges: Vec<Option<ColumnRange>>) -> Vec<ColumnRange> {
     ranges.resize(schema.columns.len(), None);
     for field in schema.fields.iter().filter(|field| field.source.is_none()) {

@@ -1,4 +1,4 @@
-//! What a writer may choose, with ROOT's defaults by name.
+//! Options of a writer, with the defaults of ROOT.
 
 use super::FieldOptions;
 use super::blob::check_key_size;
@@ -9,23 +9,23 @@ use crate::rntuple::choose::{Effort, Encodings};
 use crate::rntuple::format::DEFAULT_MAX_KEY_SIZE;
 use crate::streamer::info::StreamerList;
 
-/// Compressed size that a cluster aims at, bytes (ROOT's approximate zipped cluster size).
+/// Default compressed size of a cluster, bytes (the approximate zipped cluster size of ROOT).
 pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
-/// Uncompressed size that a cluster never exceeds by more than one entry, bytes; ten times the
-/// zipped size, as in ROOT.
+/// Default maximum of the uncompressed size of a cluster, bytes. A cluster exceeds it by one entry at most.
+/// As in ROOT, it is ten times the compressed size.
 pub const DEFAULT_MAX_UNZIPPED_CLUSTER: u64 = 10 * DEFAULT_APPROX_ZIPPED_CLUSTER;
-/// Uncompressed size of the largest page, bytes.
+/// Default maximum size of an uncompressed page, bytes.
 pub const DEFAULT_MAX_UNZIPPED_PAGE: usize = 1 << 20;
-/// Bytes of an open page that every column may hold, whatever the memory.
+/// Default memory of an open page that every column may use, even if memory is short, bytes.
 pub const DEFAULT_INITIAL_UNZIPPED_PAGE: usize = 256;
-/// Memory for everything that is held while writing, bytes. Enough for a cluster of the default size with
-/// some hundred columns, or for two fill contexts with half as much each.
+/// Default memory of a writer, bytes. It is enough for a cluster of the default size with some hundred
+/// columns, or for two fill contexts with clusters of half that size.
 pub const DEFAULT_MEMORY: u64 = default_memory(DEFAULT_APPROX_ZIPPED_CLUSTER);
-/// Clusters whose pages one page list describes. Bounds the metadata held while writing and read at
-/// once, and keeps the footer small.
+/// Default number of clusters in a cluster group, whose pages one page list describes. It limits the metadata
+/// in memory, and keeps the footer small.
 pub const DEFAULT_CLUSTERS_PER_GROUP: usize = 64;
-/// The memory for clusters of so many compressed bytes, at least that of the default size. Where there are more
-/// columns than that is enough for, clusters are smaller (`budget.rs`).
+/// The memory for clusters of this compressed size, and at least for those of the default size. With more
+/// columns than that memory allows, clusters are smaller (`budget.rs`).
 pub const fn default_memory(cluster: u64) -> u64 {
     let cluster = if cluster > DEFAULT_APPROX_ZIPPED_CLUSTER {
         cluster
@@ -35,56 +35,54 @@ pub const fn default_memory(cluster: u64) -> u64 {
     (cluster / 2).saturating_mul(3)
 }
 
-/// Options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]; meaning and
-/// defaults are those of ROOT's `RNTupleWriteOptions` where it has the same.
+/// Options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]. Their meaning and
+/// their defaults are those of ROOT's `RNTupleWriteOptions`, where it has the same option.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Compression of pages and envelopes.
     pub compression: Compression,
-    /// How compression effort is spent.
+    /// How much effort is used for compression.
     pub effort: Effort,
     /// How column types are chosen.
     pub encodings: Encodings,
-    /// What holds for some fields instead, by glob; the last that match win. Not for attribute sets.
+    /// Options of some fields, by glob. The last match wins. Attribute sets ignore them.
     pub fields: Vec<FieldOptions>,
-    /// Compressed cluster size to aim at, bytes. Clusters are smaller where memory is short.
+    /// Compressed size of a cluster, bytes. Clusters are smaller if memory is short.
     pub approx_zipped_cluster: u64,
-    /// Uncompressed cluster size to stay under, bytes.
+    /// Maximum uncompressed size of a cluster, bytes.
     pub max_unzipped_cluster: u64,
-    /// What the open page of a column takes at first, bytes; it grows as elements come. The memory
-    /// has to hold so much of every column.
+    /// Initial size of the open page of a column, bytes. It grows with its elements. The memory must be
+    /// enough for such a page of every column.
     pub initial_unzipped_page: usize,
-    /// Largest page before compression, bytes. Pages are smaller where memory is short.
+    /// Maximum size of a page before compression, bytes. Pages are smaller if memory is short.
     pub max_unzipped_page: usize,
-    /// Bytes that the pages of all columns that are not full yet may take for each one who fills;
-    /// `None` takes twice the compressed cluster size (once without compression), as ROOT does.
-    /// The memory budget is kept in any case.
+    /// Maximum memory of all open pages of a fill context, bytes. `None` takes twice the compressed cluster
+    /// size (once without compression), as ROOT does. The memory budget holds in any case.
     pub page_buffer_budget: Option<u64>,
-    /// Sealed pages wait in memory for their cluster, in which the pages of a column then lie
-    /// together. Otherwise they are written as soon as they are full, which needs little memory.
+    /// Whether sealed pages stay in memory until their cluster is complete, so that the pages of a column lie
+    /// together in the file. Otherwise they are written as soon as they are full, which needs little memory.
     pub buffered: bool,
-    /// An XXH3 checksum follows every page.
+    /// Whether an XXH3 checksum follows every page.
     pub checksums: bool,
-    /// Pages with the same bytes are stored once.
+    /// Whether pages with the same bytes are stored once.
     pub same_page_merging: bool,
-    /// Arrays in double precision may fill fields of type `float`, rounded to the nearest as C++ does
-    /// it; otherwise they are refused.
+    /// Whether arrays of doubles may fill fields of type `float`, rounded to the nearest as in C++. Otherwise
+    /// they are refused.
     pub round_doubles: bool,
-    /// Memory for everything that is held while writing, of all fill contexts together, bytes.
+    /// Maximum memory of everything that the writer holds, for all fill contexts together, bytes.
     pub memory: u64,
-    /// Fill contexts of a [`super::ParallelWriter`], at most; each gets an equal share of the memory.
+    /// Maximum number of fill contexts of a [`super::ParallelWriter`]. Each gets an equal part of the memory.
     /// `None` takes the number of threads.
     pub contexts: Option<usize>,
-    /// Clusters per page list.
+    /// Number of clusters in a cluster group.
     pub clusters_per_group: usize,
-    /// Largest payload of one key, bytes; larger pages and envelopes are split.
+    /// Maximum payload of one key, bytes. Larger pages and envelopes are split over several keys.
     pub max_key_size: u64,
-    /// What the classes of streamed objects look like, for the extra type information and for the list
-    /// of the file.
+    /// Streamer infos of streamed classes, for the extra type information and for the list of the file.
     pub streamer_infos: StreamerList,
     /// Description of the RNTuple, free text.
     pub description: String,
-    /// The program that writes, recorded in the header.
+    /// Name of the program that writes. The header records it.
     pub writer: String,
 }
 
@@ -116,10 +114,10 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Checks that the numbers make sense.
+    /// Checks that the numbers are in their ranges.
     ///
     /// # Errors
-    /// `InvalidArgument` naming the option.
+    /// `InvalidArgument` that names the option.
     pub fn validate(&self) -> Result<()> {
         let wrong = |message: String| Err(Error::invalid_argument(message));
         check_cluster(self.approx_zipped_cluster)?;

@@ -1,11 +1,10 @@
 //! Many threads fill one RNTuple.
 //!
-//! Each thread has a [`FillContext`] of its own: rows are buffered, encoded and compressed there,
-//! without a lock. A complete cluster is committed under one short lock, in which its sealed pages go
-//! to the file.
+//! Each thread has its own [`FillContext`]. Rows are buffered, encoded and compressed there without a lock. A
+//! complete cluster is committed under one short lock, while its sealed pages are written to the file.
 //!
-//! This is not the ordered pipeline of jobs: callers bring the rows on threads of their own, nobody waits for
-//! anybody, and which cluster comes next is not known before it is complete.
+//! This is not the ordered pipeline of jobs: the callers use their own threads, no thread waits for another,
+//! and which cluster is next is known only when it is complete.
 
 use std::collections::VecDeque;
 use std::str::FromStr;
@@ -16,27 +15,26 @@ use arrow_schema::Schema as ArrowSchema;
 
 use super::cluster_builder::ClusterBuilder;
 use super::cluster_queue::{ClusterQueue, QueuedCluster};
-use super::cluster_target::{ClusterTarget, Page, SealedCluster};
+use super::cluster_target::{ClusterPage, ClusterTarget, SealedCluster};
 use super::{Options, Report, SealSettings, SharedFile, Writer, choose_columns};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::rntuple::page::SealedPage;
 use crate::rntuple::schema::Schema;
 
-/// In a fixed order, one part in so many of the memory is for clusters that wait.
+/// In a fixed order, the memory of queued clusters is the whole memory divided by this.
 const WAITING_DIVISOR: u64 = 8;
 
 /// The order in which the clusters of fill contexts become entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// As they are complete: nobody waits.
+    /// The order of completion. No cluster waits.
     #[default]
     Completion,
-    /// One cluster of each context in turn, in the order in which the contexts were made; those that
-    /// are finished are left out. The same rows in each context then give the same file, whatever
-    /// the threads do. All contexts have to be made before the first one is filled. Clusters that
-    /// come before their turn wait, in a part of the memory or else in a temporary file; who fills
-    /// never waits.
+    /// One cluster of each context in turn, in the order in which the contexts were made. Finished contexts
+    /// are skipped. So the same rows in each context make the same file, whatever the threads do. All
+    /// contexts must be made before rows are added. A cluster that is complete before its turn waits in
+    /// memory or in a temporary file; the thread that fills does not wait.
     RoundRobin,
 }
 
@@ -65,39 +63,39 @@ struct Shared {
     settings: SealSettings,
     options: Arc<Options>,
     order: Order,
-    /// Contexts there may be.
-    most: usize,
+    /// Maximum number of contexts.
+    max_contexts: usize,
     context: Context,
     state: Mutex<State>,
 }
 
 struct State {
-    /// `None` once finished or after an error.
+    /// The writer; `None` when the RNTuple is finished and after an error.
     writer: Option<Writer>,
-    /// Why there will be no RNTuple.
+    /// The reason why the RNTuple cannot be completed.
     failed: Option<String>,
-    slots: Vec<Slot>,
-    /// The slot whose turn it is.
+    contexts: Vec<ContextState>,
+    /// Index of the context whose turn it is.
     turn: usize,
-    /// Where clusters wait for their turn.
-    room: ClusterQueue,
-    /// Something has been committed.
+    /// Clusters that wait for their turn.
+    queue: ClusterQueue,
+    /// Whether a cluster was committed.
     begun: bool,
 }
 
-/// One context, as the writer sees it.
+/// One context, from the side of the writer.
 #[derive(Default)]
-struct Slot {
+struct ContextState {
     finished: bool,
     waiting: VecDeque<QueuedCluster>,
 }
 
 impl ParallelWriter {
-    /// Begins the RNTuple `path` in `file` for rows of `arrow`. The contexts seal on the threads
-    /// that fill them; `context` says how many there may be by default, and stops them all.
+    /// Starts the RNTuple `path` in `file` for rows of `arrow`. The contexts seal on the threads that fill
+    /// them. `context` gives the default number of fill contexts, and can stop all of them.
     ///
     /// # Errors
-    /// As [`Schema::from_arrow`] and [`ParallelWriter::with_schema`].
+    /// The errors of [`Schema::from_arrow`] and [`ParallelWriter::with_schema`].
     pub fn create(
         file: &SharedFile,
         path: &str,
@@ -110,11 +108,11 @@ impl ParallelWriter {
         Self::with_schema(file, path, schema, options, order, context)
     }
 
-    /// Begins the RNTuple `path` in `file` with a schema of one's own.
+    /// Starts the RNTuple `path` in `file` with the given schema.
     ///
     /// # Errors
-    /// As [`Writer::attach`]; `InvalidArgument` for unbuffered writing in a fixed order, which
-    /// contradict each other.
+    /// The errors of [`Writer::attach`]; `InvalidArgument` for unbuffered writing in a fixed order, which is
+    /// not possible.
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
@@ -127,7 +125,7 @@ impl ParallelWriter {
         Self::over(Writer::attach(file, path, schema, options)?, order, context)
     }
 
-    /// Goes on with a writer between clusters.
+    /// Continues with a writer that has no open cluster.
     pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
         let (schema, options) = (writer.schema().clone(), writer.options().clone());
         if order == Order::RoundRobin && !options.buffered {
@@ -140,16 +138,16 @@ impl ParallelWriter {
         let state = State {
             writer: Some(writer),
             failed: None,
-            slots: Vec::new(),
+            contexts: Vec::new(),
             turn: 0,
-            room: ClusterQueue::new(options.memory / WAITING_DIVISOR),
+            queue: ClusterQueue::new(options.memory / WAITING_DIVISOR),
             begun: false,
         };
         let shared = Shared {
             settings,
             schema: Arc::new(schema),
             order,
-            most: options.contexts.unwrap_or_else(|| context.threads()),
+            max_contexts: options.contexts.unwrap_or_else(|| context.threads()),
             options: Arc::new(options),
             context: context.clone(),
             state: Mutex::new(state),
@@ -157,22 +155,22 @@ impl ParallelWriter {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The schema, with column types as they were before any were chosen by looking.
+    /// The schema. Its column types are those before any was chosen from a sample.
     pub fn schema(&self) -> &Schema {
         &self.shared.schema
     }
 
-    /// A new context, for one thread.
+    /// Makes a new context, for one thread.
     ///
     /// # Errors
-    /// `InvalidArgument` for more contexts than [`Options::contexts`], or when in a fixed order one
-    /// has begun to be filled; `LimitExceeded` when a context's share of the memory is too little.
+    /// `InvalidArgument` for more contexts than [`Options::contexts`], and in a fixed order after clusters
+    /// were written; `LimitExceeded` when the memory of a context is too small.
     pub fn context(&self) -> Result<FillContext> {
         let shared = &self.shared;
-        // In a fixed order, half of the memory is for clusters that wait and the one that leaves.
+        // In a fixed order, half of the memory is for queued clusters and for the one that leaves the queue.
         let builders = match shared.order {
-            Order::Completion => shared.most,
-            Order::RoundRobin => 2 * shared.most,
+            Order::Completion => shared.max_contexts,
+            Order::RoundRobin => 2 * shared.max_contexts,
         };
         let cluster_builder = ClusterBuilder::new(
             Arc::clone(&shared.schema),
@@ -184,11 +182,11 @@ impl ParallelWriter {
         )?;
         let mut state = shared.state();
         state.check()?;
-        if state.slots.iter().filter(|slot| !slot.finished).count() >= shared.most {
+        if state.contexts.iter().filter(|slot| !slot.finished).count() >= shared.max_contexts {
             return Err(Error::invalid_argument(format!(
                 "there are {} fill contexts already, among whom the memory is shared: ask for more \
                  when the RNTuple is begun, or finish one",
-                shared.most
+                shared.max_contexts
             )));
         }
         if shared.order == Order::RoundRobin && state.begun {
@@ -196,39 +194,39 @@ impl ParallelWriter {
                 "in a fixed order all fill contexts have to be made before clusters are written",
             ));
         }
-        state.slots.push(Slot::default());
-        let slot = state.slots.len() - 1;
+        state.contexts.push(ContextState::default());
+        let slot = state.contexts.len() - 1;
         drop(state);
         Ok(FillContext {
             cluster_builder,
-            port: Port { shared: Arc::clone(shared), slot },
+            port: ContextTarget { shared: Arc::clone(shared), slot },
             done: false,
         })
     }
 
-    /// Entries in committed clusters.
+    /// Number of entries in committed clusters.
     pub fn entries(&self) -> u64 {
         self.shared.state().writer.as_ref().map_or(0, |writer| writer.report().entries)
     }
 
-    /// Completes the RNTuple; the file is finished on its own.
+    /// Completes the RNTuple. The file must be finished separately.
     ///
     /// # Errors
-    /// As [`ParallelWriter::into_writer`] and [`Writer::finish`].
+    /// The errors of [`ParallelWriter::into_writer`] and [`Writer::finish`].
     pub fn finish(self) -> Result<Report> {
         self.into_writer()?.finish()
     }
 
-    /// The writer with the clusters of all contexts.
+    /// Returns the writer, which has the clusters of all contexts.
     ///
     /// # Errors
-    /// `InvalidArgument` when a context is not finished, or was lost with entries in it, or failed.
+    /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed.
     pub fn into_writer(self) -> Result<Writer> {
         let mut state = self.shared.state();
         state.check()?;
-        let open = state.slots.iter().filter(|slot| !slot.finished).count();
+        let open = state.contexts.iter().filter(|slot| !slot.finished).count();
         if open > 0 {
-            let why = format!("{open} of {} fill contexts were not finished", state.slots.len());
+            let why = format!("{open} of {} fill contexts were not finished", state.contexts.len());
             state.fail(why);
             state.check()?;
         }
@@ -236,14 +234,14 @@ impl ParallelWriter {
     }
 }
 
-/// Takes the rows of one thread. Rows keep their order within a context.
+/// Accepts the rows of one thread. The rows of a context keep their order.
 ///
-/// A context that is dropped with entries that are in no cluster yet, as in a thread that panics,
-/// spoils the RNTuple: [`ParallelWriter::finish`] refuses to complete it. [`FillContext::discard`]
-/// gives these entries up instead.
+/// If a context is dropped with entries of an open cluster, for example in a thread that panics,
+/// [`ParallelWriter::finish`] refuses to complete the RNTuple. [`FillContext::discard`] drops these entries
+/// without an error.
 pub struct FillContext {
     cluster_builder: ClusterBuilder,
-    port: Port,
+    port: ContextTarget,
     done: bool,
 }
 
@@ -253,26 +251,25 @@ impl FillContext {
         &self.port.shared.schema
     }
 
-    /// Entries given to this context so far.
+    /// Number of entries that were added to this context.
     pub fn entries(&self) -> u64 {
         self.cluster_builder.entries()
     }
 
-    /// Appends rows: one array for each top-level field that is not projected, in order, all of one
-    /// length. What is not written yet is copied: the arrays may change after the call.
+    /// Appends rows: one array of the same length for each top-level field that is not projected, in order.
+    /// Rows that are not written yet are copied, so the arrays may change after the call.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit the schema or have nulls: nothing of this call
-    /// is taken, and the context and all others go on. Any other error (`Cancelled`, those of the
-    /// sink) ends the writing: all contexts refuse what follows, and so does
-    /// [`ParallelWriter::finish`].
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls. Then no row of this call is
+    /// added, and all contexts can continue. After any other error (`Cancelled`, those of the sink) all
+    /// contexts refuse more rows, and [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.port.shared.state().check()?;
         let taken = self.cluster_builder.extend(arrays, &mut self.port);
         self.note(taken)
     }
 
-    /// Appends the rows of a batch; columns in the order of the schema.
+    /// Appends the rows of a batch. Its columns are in the order of the schema.
     ///
     /// # Errors
     /// As [`FillContext::extend`].
@@ -280,7 +277,7 @@ impl FillContext {
         self.extend(batch.columns())
     }
 
-    /// Commits what is buffered as a cluster of its own.
+    /// Ends the open cluster and commits it.
     ///
     /// # Errors
     /// As [`FillContext::extend`].
@@ -290,7 +287,7 @@ impl FillContext {
         self.note(taken)
     }
 
-    /// Commits what is left and ends the context.
+    /// Commits the open cluster and ends the context.
     ///
     /// # Errors
     /// As [`FillContext::flush`].
@@ -299,10 +296,10 @@ impl FillContext {
         self.end()
     }
 
-    /// Ends the context without the entries that are in no cluster yet; their number.
+    /// Ends the context and drops the entries of the open cluster. Returns their number.
     ///
     /// # Errors
-    /// `InvalidArgument` after an error, which cannot be undone.
+    /// `InvalidArgument` after an error.
     pub fn discard(mut self) -> Result<u64> {
         let lost = self.cluster_builder.open_entries();
         self.port.shared.state().check()?;
@@ -335,18 +332,18 @@ impl Drop for FillContext {
             state.fail(format!("a fill context was dropped with {lost} entries in it"));
         }
         drop(state);
-        // An error here is kept for `finish`.
+        // The state keeps an error, which `finish` then returns.
         let _ = self.end();
     }
 }
 
-/// Where the clusters of one context go.
-struct Port {
+/// The target of the clusters of one context.
+struct ContextTarget {
     shared: Arc<Shared>,
     slot: usize,
 }
 
-impl ClusterTarget for Port {
+impl ClusterTarget for ContextTarget {
     fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
         let shared = &self.shared;
         let mut state = shared.state();
@@ -356,17 +353,17 @@ impl ClusterTarget for Port {
             return state.write(cluster);
         }
         let waiting =
-            state.room.enter(cluster).inspect_err(|error| state.fail(error.to_string()))?;
-        if let Some(slot) = state.slots.get_mut(self.slot) {
+            state.queue.push(cluster).inspect_err(|error| state.fail(error.to_string()))?;
+        if let Some(slot) = state.contexts.get_mut(self.slot) {
             slot.waiting.push_back(waiting);
         }
         state.take_turns()
     }
 
-    fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>> {
-        // In a fixed order nothing may go to the file before its turn.
+    fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<ClusterPage>> {
+        // In a fixed order a context may not write to the file before its turn.
         if self.shared.order == Order::RoundRobin {
-            return Ok(pages.into_iter().map(Page::Sealed).collect());
+            return Ok(pages.into_iter().map(ClusterPage::Sealed).collect());
         }
         let mut state = self.shared.state();
         state.check()?;
@@ -376,15 +373,15 @@ impl ClusterTarget for Port {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic while a cluster is written leaves no writer behind (see `State::write`), so
-        // whoever comes next is told.
+        // A panic while a cluster is written leaves no writer (see `State::write`), so the next caller gets
+        // an error.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A context is finished.
+    /// Marks a context as finished.
     fn end(&self, slot: usize) -> Result<()> {
         let mut state = self.state();
-        if let Some(slot) = state.slots.get_mut(slot) {
+        if let Some(slot) = state.contexts.get_mut(slot) {
             slot.finished = true;
         }
         if self.order == Order::RoundRobin && state.failed.is_none() {
@@ -395,7 +392,7 @@ impl Shared {
 }
 
 impl State {
-    /// Refuses to go on after an error or the end.
+    /// Fails after an error and after the end.
     fn check(&self) -> Result<()> {
         match (&self.failed, &self.writer) {
             (Some(why), _) => {
@@ -410,7 +407,8 @@ impl State {
         self.failed.get_or_insert(why);
     }
 
-    /// Writes a cluster. The writer is away meanwhile: when this panics or fails, it stays away.
+    /// Writes a cluster. The writer is taken out of the state meanwhile, and is not put back after an error
+    /// or panic.
     fn write(&mut self, cluster: SealedCluster) -> Result<()> {
         let mut writer = self.writer.take().ok_or_else(ended)?;
         let written = writer.commit(cluster);
@@ -423,19 +421,19 @@ impl State {
 
     /// Writes the clusters whose turn it is.
     fn take_turns(&mut self) -> Result<()> {
-        while self.slots.iter().any(|slot| !slot.finished || !slot.waiting.is_empty()) {
+        while self.contexts.iter().any(|slot| !slot.finished || !slot.waiting.is_empty()) {
             let turn = self.turn;
-            let Some(slot) = self.slots.get_mut(turn) else { return Ok(()) };
+            let Some(slot) = self.contexts.get_mut(turn) else { return Ok(()) };
             match (slot.waiting.pop_front(), slot.finished) {
                 (Some(waiting), _) => {
-                    let cluster = self.room.leave(waiting);
+                    let cluster = self.queue.pop(waiting);
                     let cluster = cluster.inspect_err(|error| self.fail(error.to_string()))?;
                     self.write(cluster)?;
                 }
                 (None, true) => {}
                 (None, false) => return Ok(()),
             }
-            self.turn = (turn + 1) % self.slots.len();
+            self.turn = (turn + 1) % self.contexts.len();
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Rows that are given by projected fields → arrays of the fields that have the data.
+//! Converts rows of projected fields to arrays of the fields that have the data.
 //!
 //! ```text
 //! nJet     2                    _collection_nJet
@@ -22,13 +22,13 @@ use crate::arrow::gather::decoded;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{BACKING_PREFIX, FieldId, Schema, Structure};
 
-/// The arrays of the top-level fields that are not projected, in order, of arrays by name. A field that
-/// is not given is put together from projected fields that show all of it. Where several say the same,
-/// such as a collection's size and the lengths of the lists of its members, they must agree.
+/// Finds the arrays of the top-level fields that are not projected, in order, in arrays by name. A field that
+/// is not given is made of projected fields that show all of it. Where several arrays have the same data,
+/// such as the size of a collection and the lengths of the lists of its members, they must agree.
 ///
 /// # Errors
-/// `InvalidArgument` naming what is missing and what is unknown, and fields that do not agree with the
-/// first entry.
+/// `InvalidArgument` that names missing and unknown fields, or the fields that do not agree and the first
+/// such entry.
 pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result<Vec<ArrayRef>> {
     let own: HashMap<&str, &ArrayRef> =
         given.iter().map(|(name, array)| (name.as_str(), array)).collect();
@@ -82,20 +82,20 @@ pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result
 
 /// What is known of a field.
 #[derive(Default)]
-struct Part {
-    /// Numbers of items of its collections, and who says so.
+struct FieldPart {
+    /// Numbers of items of its collections, and the name of the field that gave them.
     lengths: Option<(String, Vec<u64>)>,
-    /// Its values, and who gave them.
+    /// Values, and the name of the field that gave them.
     values: Option<(String, ArrayRef)>,
 }
 
 struct Parts<'a> {
     schema: &'a Schema,
-    found: BTreeMap<FieldId, Part>,
+    found: BTreeMap<FieldId, FieldPart>,
 }
 
 impl Parts<'_> {
-    /// Takes the array of a projected field apart; `name` is the top-level one.
+    /// Adds the array of a projected field, with its subfields. `name` is the name of the top-level field.
     fn projected(&mut self, id: FieldId, name: &str, array: &ArrayRef) -> Result<()> {
         let field = self.schema.field(id);
         let Some(source) = field.source else { return Err(unsupported()) };
@@ -113,7 +113,7 @@ impl Parts<'_> {
         self.projected(item, name, &items)
     }
 
-    /// Takes the array of a field with data apart, as far as projected fields do.
+    /// Adds the array of a field with data, down to the fields that projected fields show.
     fn stored(&mut self, id: FieldId, name: &str, array: &ArrayRef) -> Result<()> {
         let field = self.schema.field(id);
         match (field.structure, &field.children[..]) {
@@ -192,8 +192,8 @@ impl Parts<'_> {
             })
     }
 
-    /// Puts a field together, of as many values as what is around it has; `None` when a part is missing,
-    /// which `missing` then names.
+    /// Makes the array of a field, with as many values as the field around it needs. Returns `None` when a
+    /// part is missing; `missing` then gets its name.
     fn whole(
         &self,
         id: FieldId,
@@ -247,7 +247,8 @@ impl Parts<'_> {
         }
     }
 
-    /// What users call the parts of a field: the projected fields that show them, or its path.
+    /// The names by which users know the parts of a field: those of the projected fields that show them, or
+    /// else its path.
     fn names(&self, id: FieldId) -> Vec<String> {
         let field = self.schema.field(id);
         let inner = |top: FieldId| {

@@ -1,18 +1,18 @@
-//! What a writer has written.
+//! Report of a writer.
 
 /// Totals of one RNTuple.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Report {
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// Clusters.
+    /// Number of clusters.
     pub clusters: u64,
-    /// Pages, shared ones included.
+    /// Number of pages. Shared pages count each time.
     pub pages: u64,
-    /// Pages whose bytes were already in the file.
+    /// Number of pages whose bytes were already in the file.
     pub shared_pages: u64,
-    /// Bytes of all pages before compression, shared ones included.
+    /// Number of bytes of all pages before compression. Shared pages count each time.
     pub uncompressed_bytes: u64,
-    /// Bytes of pages stored, without checksums, shared ones counted once.
+    /// Number of bytes of all stored pages, without checksums. Shared pages count once.
     pub compressed_bytes: u64,
 }

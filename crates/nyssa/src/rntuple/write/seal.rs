@@ -1,4 +1,4 @@
-//! Elements of a column → sealed pages.
+//! Seals the elements of columns.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,18 +16,17 @@ use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::page::{self, SealedColumn, SealedPage};
 use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema};
 
-/// The page list counts elements in 31 bits.
+/// Maximum number of elements of a page: the page list has 31 bits for it.
 const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
 
-/// Seals the columns of `field` and everything below it from `array`, which holds the rows of one
-/// cluster (the items of one cluster for a field inside a collection). Projected fields have no
-/// columns of their own and give nothing.
+/// Seals the columns of `field` and its subfields. `array` has the rows of one cluster, or the items of one
+/// cluster for a field inside a collection. A projected field has no columns of its own, so it returns none.
 ///
-/// Pure and single-threaded; the result depends on the arguments only.
+/// This is a pure function on one thread. The result depends only on the arguments.
 ///
 /// # Errors
-/// `InvalidArgument` when the array does not have the structure of the field, has nulls where the
-/// field is not optional, or values that do not fit; `Unsupported` for unknown columns.
+/// `InvalidArgument` when the array does not have the structure of the field, has nulls although the field is
+/// not optional, or has values that do not fit; `Unsupported` for unknown columns.
 pub fn seal_field(
     schema: &Schema,
     field: FieldId,
@@ -39,8 +38,8 @@ pub fn seal_field(
     shreds.into_iter().map(|shred| seal_column(schema, shred, settings, scratch)).collect()
 }
 
-/// Seals the index column of a collection alone, from the offsets of one cluster's rows; they may
-/// start anywhere.
+/// Seals only the index column of a collection, from the offsets of the rows of one cluster. The offsets may
+/// start at any number.
 ///
 /// # Errors
 /// `InvalidArgument` when the field has no index column.
@@ -77,7 +76,7 @@ pub(super) struct ColumnPlan<'a> {
     column: ColumnId,
     encoding: Encoding,
     settings: &'a ColumnSettings,
-    /// Another type with the same values, in which pages are sealed too.
+    /// Another column type with the same values, in which pages are sealed, too.
     other: Option<Encoding>,
 }
 
@@ -101,7 +100,7 @@ impl<'a> ColumnPlan<'a> {
         Ok(Self { column, encoding, settings, other })
     }
 
-    /// Refuses what the column's type cannot store.
+    /// Refuses offsets that the column type cannot store.
     pub(super) fn check(&self, data: &ColumnData) -> Result<()> {
         let narrow =
             matches!(self.encoding.column_type, ColumnType::Index32 | ColumnType::SplitIndex32);
@@ -117,31 +116,31 @@ impl<'a> ColumnPlan<'a> {
         }
     }
 
-    /// Element ranges of the pages: as few pages as the page size allows, of sizes as equal as can
-    /// be, so that no small page is left over at the end.
+    /// Element ranges of the pages. There are as few pages as the page size allows, of nearly equal sizes, so
+    /// that the last one is not small.
     pub(super) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-        let count = elements.div_ceil(self.most());
+        let count = elements.div_ceil(self.max_elements());
         let size = elements.div_ceil(count.max(1)).max(1);
         (0..count)
             .map(move |page| page * size..((page + 1) * size).min(elements))
             .filter(|range| !range.is_empty())
     }
 
-    /// Element ranges of the pages that can be sealed while more elements may come: full ones, as
-    /// long as at least half a page stays for the end, so that no small page is left over there.
+    /// Element ranges of the pages that can be sealed while more elements may come. These are full pages, and
+    /// at least half a page stays open, so that the last one is not small.
     pub(super) fn full_pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-        let most = self.most();
-        let count = elements.saturating_sub(most.div_ceil(2)) / most;
-        (0..count).map(move |page| page * most..(page + 1) * most)
+        let max = self.max_elements();
+        let count = elements.saturating_sub(max.div_ceil(2)) / max;
+        (0..count).map(move |page| page * max..(page + 1) * max)
     }
 
-    /// Elements of the largest page: as in ROOT, its size is that of the elements in memory.
-    fn most(&self) -> usize {
+    /// Maximum number of elements of a page. As in ROOT, the size limit is that of the elements in memory.
+    fn max_elements(&self) -> usize {
         let width = self.encoding.native_size().max(1);
         (self.settings.page_bytes / width).clamp(1, MAX_PAGE_ELEMENTS)
     }
 
-    /// Seals one page; where ROOT's codec would make it smaller, with that.
+    /// Seals one page. If ROOT's codec would make it smaller, that one is used.
     pub(super) fn seal(
         &self,
         data: &ColumnData,
@@ -156,7 +155,7 @@ impl<'a> ColumnPlan<'a> {
         Ok(if other.bytes.len() < page.bytes.len() { other } else { page })
     }
 
-    /// Seals one page in ROOT's own type, where that is another.
+    /// Seals one page in the column type of ROOT, if the column has another one.
     pub(super) fn seal_other(
         &self,
         data: &ColumnData,
@@ -196,12 +195,12 @@ impl<'a> ColumnPlan<'a> {
             .at(|place| place.column = Some(u64::from(self.column.0)))
     }
 
-    /// How its pages are made.
+    /// The settings of the column.
     pub(super) fn settings(&self) -> &ColumnSettings {
         self.settings
     }
 
-    /// The type of [`ColumnPlan::seal_other`].
+    /// The column type of [`ColumnPlan::seal_other`].
     pub(super) fn other_type(&self) -> Option<ColumnType> {
         self.other.map(|other| other.column_type)
     }
@@ -211,7 +210,7 @@ impl<'a> ColumnPlan<'a> {
         self.encoding
     }
 
-    /// The column of its pages.
+    /// Makes the sealed column of its pages.
     pub(super) fn finish(&self, data: &ColumnData, pages: Vec<SealedPage>) -> SealedColumn {
         SealedColumn {
             column: self.column,

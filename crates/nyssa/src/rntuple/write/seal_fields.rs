@@ -1,4 +1,4 @@
-//! Many fields of a cluster at once → sealed columns, page by page on all threads.
+//! Seals many fields of a cluster at once, page by page on all threads.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -15,18 +15,18 @@ use crate::error::Result;
 use crate::rntuple::page::{SealedColumn, SealedPage};
 use crate::rntuple::schema::{FieldId, Schema};
 
-/// Seals fields; keeps what its threads need from one call to the next.
+/// Seals fields. It keeps the buffers of its threads from one call to the next.
 #[derive(Default)]
 pub struct Sealer {
     scratches: Mutex<Vec<Scratch>>,
 }
 
 impl Sealer {
-    /// Seals the columns of `fields`, each with the array of its rows of one cluster, as
-    /// [`super::seal_field`] does: in the order of the fields, the same for any number of threads.
+    /// Seals the columns of `fields` as [`super::seal_field`] does. Each field has the array of its rows of
+    /// one cluster. The result is in the order of the fields, and the same for any number of threads.
     ///
     /// # Errors
-    /// As [`super::seal_field`], and `Cancelled`.
+    /// The errors of [`super::seal_field`], and `Cancelled`.
     pub fn seal(
         &self,
         schema: &Schema,

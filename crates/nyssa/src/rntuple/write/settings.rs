@@ -1,4 +1,4 @@
-//! How each column is sealed, and what a thread needs to do it.
+//! The settings of each column, and the buffers of a thread that seals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,28 +11,29 @@ use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
 use super::{FieldOptions, Options};
 
-/// Compressors a [`Scratch`] keeps at most; each may hold megabytes of tables.
+/// Maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
 
-/// How the pages of one column are made. The encoding is that of the schema's column.
+/// How the pages of one column are sealed. The encoding is that of the column in the schema.
 #[derive(Clone, Debug)]
 pub struct ColumnSettings {
-    /// The codec. Columns with the same codec should share it, so that threads share compressors.
+    /// Codec. Columns with the same codec share one object, so that threads can reuse compressors.
     pub codec: Arc<Codec>,
-    /// ROOT's setting number recorded in the page list: what was asked for, whatever the effort, since
-    /// ROOT's inspector takes no RNTuple with several.
+    /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort,
+    /// because ROOT's inspector refuses an RNTuple with several settings.
     pub setting: u32,
-    /// Largest page before compression, bytes.
+    /// Maximum size of a page before compression, bytes.
     pub page_bytes: usize,
-    /// The codec was asked for: no other is chosen by looking.
+    /// Whether the options set the codec, so that none is chosen from a sample.
     pub own_codec: bool,
-    /// So was the type.
+    /// Whether the options set the column type.
     pub own_type: bool,
-    /// What pages are compared with, where the storage was chosen for size.
+    /// The storage that pages are compared with, where the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
 }
 
-/// ROOT's own way to store a column that is stored in another: the smaller pages are kept.
+/// The column type and codec that ROOT would use for a column that is stored in another way. The smaller page
+/// is stored.
 #[derive(Clone, Debug)]
 pub(super) struct RootStorage {
     pub(super) column_type: ColumnType,
@@ -42,16 +43,16 @@ pub(super) struct RootStorage {
 /// How the columns of a schema are sealed; index is [`ColumnId`].
 #[derive(Clone, Debug)]
 pub struct SealSettings {
-    /// One per physical column.
+    /// Settings by physical column.
     pub columns: Vec<ColumnSettings>,
-    /// Which representation of a field is sealed; the first one of fields that are not here.
+    /// Number of the representation that is sealed, for fields with another one than the first.
     pub representations: BTreeMap<FieldId, u16>,
     /// See [`Options::round_doubles`].
     pub round_doubles: bool,
 }
 
 impl SealSettings {
-    /// The same for all columns of `schema`, but for [`Options::fields`].
+    /// Makes the same settings for all columns of `schema`, except for [`Options::fields`].
     pub fn new(schema: &Schema, options: &Options) -> Self {
         let column = ColumnSettings {
             codec: Arc::new(Codec::from(options.compression)),
@@ -66,12 +67,12 @@ impl SealSettings {
         Self { columns, representations: BTreeMap::new(), round_doubles: options.round_doubles }
     }
 
-    /// The representation of a field that is sealed.
+    /// Number of the representation of a field that is sealed.
     pub fn representation(&self, field: FieldId) -> u16 {
         self.representations.get(&field).copied().unwrap_or(0)
     }
 
-    /// The largest page that a column may have, bytes.
+    /// Maximum size of a page of any column, bytes.
     pub(super) fn largest_page(&self, options: &Options) -> usize {
         let own = self.columns.iter().map(|column| column.page_bytes);
         own.fold(options.initial_unzipped_page, usize::max)
@@ -87,7 +88,7 @@ impl SealSettings {
                 known.push(Arc::clone(&column.codec));
             }
         }
-        // The largest that may be there at once.
+        // A thread keeps only so many, so the largest count.
         known.sort_by_key(|codec| std::cmp::Reverse(codec.memory(options.max_unzipped_page)));
         known.truncate(MAX_COMPRESSORS);
         known
@@ -99,7 +100,7 @@ impl SealSettings {
     }
 }
 
-/// Puts options by field into the settings of the columns of `schema`; the last that match win.
+/// Applies options of fields to the settings of the columns of `schema`. The last match wins.
 fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings]) {
     for options in all {
         let matched = options.columns(schema);
@@ -118,28 +119,28 @@ fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings])
     }
 }
 
-/// Reusable buffers and compressors of one thread.
+/// Buffers and compressors that one thread uses again and again.
 #[derive(Default)]
 pub struct Scratch {
     compressors: Vec<(Arc<Codec>, Compressor)>,
-    /// Elements that had to be rearranged before encoding.
+    /// Elements that are rearranged before encoding.
     pub(super) native: Vec<u8>,
     /// The encoded page.
     pub(super) packed: Vec<u8>,
 }
 
 impl Scratch {
-    /// Empty.
+    /// Makes empty buffers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The compressor of a codec, made on first use. The oldest goes when there are too many.
+    /// The compressor of a codec. It is made at the first use. The oldest is dropped when there are too many.
     pub(super) fn compressor<'a>(
         compressors: &'a mut Vec<(Arc<Codec>, Compressor)>,
         codec: &Arc<Codec>,
     ) -> Result<&'a mut Compressor> {
-        // The `Arc` is kept beside its compressor, so its address cannot be reused for another codec.
+        // The `Arc` stays alive with its compressor, so no other codec can get its address.
         let index = match compressors.iter().position(|(known, _)| Arc::ptr_eq(known, codec)) {
             Some(index) => index,
             None => {
@@ -153,7 +154,7 @@ impl Scratch {
         Ok(&mut compressors[index].1)
     }
 
-    /// The parts that sealing one page needs, borrowed apart.
+    /// Borrows the parts that sealing one page needs.
     pub(super) fn parts(
         &mut self,
         codec: &Arc<Codec>,

@@ -1,4 +1,4 @@
-//! One ROOT file, several RNTuples.
+//! A ROOT file that several RNTuples share.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,19 +9,19 @@ use crate::rootfile::writer::RootFileWriter;
 use crate::streamer::info::StreamerList;
 use crate::streamer::{ObjectCopy, Refused};
 
-/// A ROOT file open for writing that several writers share. Cheap to clone; every write is one short
-/// lock. Nothing is visible before [`SharedFile::finish`].
+/// A ROOT file that several writers share. A clone is cheap; every write takes one short lock. The file
+/// becomes visible with [`SharedFile::finish`].
 #[derive(Clone)]
 pub struct SharedFile(Arc<Mutex<State>>);
 
 struct State {
-    /// `None` once finished.
+    /// The writer of the file; `None` when the file is finished.
     file: Option<RootFileWriter>,
-    /// Whether the file's list of streamer infos has that of the anchor.
+    /// Whether the list of streamer infos has the class of the anchor.
     described: bool,
-    /// Paths of all objects begun.
+    /// Paths of all objects that were started.
     paths: HashSet<String>,
-    /// Paths of those not finished yet.
+    /// Paths of the objects that are not finished.
     open: HashSet<String>,
 }
 
@@ -40,7 +40,7 @@ impl SharedFile {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Completes the file and makes it visible; its size in bytes.
+    /// Completes the file and makes it visible. Returns its size in bytes.
     ///
     /// # Errors
     /// `InvalidArgument` when it was finished before or an RNTuple in it is still being written.
@@ -55,15 +55,15 @@ impl SharedFile {
         })
     }
 
-    /// Writes the objects of another file; what could not be carried over.
+    /// Writes the objects of another file. Returns those that could not be copied.
     ///
     /// # Errors
-    /// As [`ObjectCopy::write`]; `InvalidArgument` when the file is finished.
+    /// The errors of [`ObjectCopy::write`]; `InvalidArgument` when the file is finished.
     pub fn carry(&self, carry: &ObjectCopy) -> Result<Vec<Refused>> {
         self.with(|file| carry.write(file))
     }
 
-    /// Adds to the file's list what classes look like.
+    /// Adds streamer infos to the list of the file.
     ///
     /// # Errors
     /// `InvalidArgument` when the file is finished.
@@ -71,7 +71,7 @@ impl SharedFile {
         self.with(|file| file.add_streamer_infos(infos))
     }
 
-    /// Runs `write` on the file, whose list of streamer infos begins with that of the anchor.
+    /// Runs `write` on the file. The list of streamer infos starts with the class of the anchor.
     pub(crate) fn with<T>(
         &self,
         write: impl FnOnce(&mut RootFileWriter) -> Result<T>,
@@ -99,7 +99,7 @@ impl SharedFile {
         })
     }
 
-    /// Reserves the path of an RNTuple that is in the file, to go on with it.
+    /// Reserves the path of an RNTuple in the file, to add to it.
     pub(super) fn resume(&self, path: &str) -> Result<()> {
         self.locked(|state| {
             state.file.as_ref().ok_or_else(finished)?;
@@ -111,14 +111,14 @@ impl SharedFile {
         })
     }
 
-    /// The RNTuple of a path is complete.
+    /// Marks the RNTuple of a path as complete.
     pub(super) fn end(&self, path: &str) {
         self.locked(|state| state.open.remove(path));
     }
 
     fn locked<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
-        // A panic elsewhere while the lock was held leaves at worst a hole in a file that is never
-        // committed by that thread.
+        // A panic of another thread that held the lock leaves an unused gap at worst, in a file that that
+        // thread never commits.
         run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

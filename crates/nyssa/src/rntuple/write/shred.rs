@@ -1,5 +1,5 @@
-//! An Arrow array of a field → the elements of its columns, recursively (specification, "Mapping of
-//! C++ Types to Fields and Columns").
+//! Converts the Arrow array of a field to the elements of its columns, recursively (specification, "Mapping
+//! of C++ Types to Fields and Columns").
 //!
 //! | field | arrays |
 //! |---|---|
@@ -12,11 +12,11 @@
 //! | variant | unions, dense or sparse, whose types find their alternatives; values of one alternative |
 //! | enum, atomic | those of the subfield |
 //!
-//! An array without values fits every field: Python and NumPy cannot know its type. Errors name the row
-//! of the array as the entry.
+//! An array without values fits every field, because Python and NumPy cannot know its type. Errors name the
+//! row of the array as the entry.
 //!
-//! Slices of arrays are honoured: offsets start at zero for the first row of the slice, and only the
-//! items that the rows cover are taken. Dictionaries are decoded.
+//! A slice of an array counts only its own rows: offsets start at zero, and only the items of its rows are
+//! converted. Dictionaries are decoded.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, NullArray, StructArray};
@@ -38,12 +38,12 @@ pub(super) struct Shred {
     pub(super) elements: Elements,
 }
 
-/// Elements of all columns of a field, in depth-first order, those of the representations that
-/// `settings` make active. Projected fields have none.
+/// Makes the elements of all columns of a field, in depth-first order. The columns are those of the
+/// representations in `settings`. A projected field has none.
 ///
 /// # Errors
-/// `InvalidArgument` when the array does not have the structure of the field, has nulls where the
-/// field is not optional, or a value does not fit.
+/// `InvalidArgument` when the array does not have the structure of the field, has nulls although the field is
+/// not optional, or has a value that does not fit.
 pub(super) fn shred(
     schema: &Schema,
     field: FieldId,
@@ -55,7 +55,7 @@ pub(super) fn shred(
     Ok(shredder.out)
 }
 
-/// The elements of a collection's own column for `offsets`.
+/// Makes the elements of the column of a collection from `offsets`.
 pub(super) fn shred_offsets(
     schema: &Schema,
     field: FieldId,
@@ -141,7 +141,8 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// Values with nulls, or lists of at most one item: what fits the subfield decides.
+    /// Converts values with nulls, or lists of at most one item. The type of the subfield decides which they
+    /// are.
     fn optional(&mut self, column: ColumnId, child: FieldId, array: &ArrayRef) -> Result<()> {
         let list = item_type(array.data_type()).is_some_and(|item| self.fits(child, item));
         let nulls = array.logical_nulls();
@@ -169,7 +170,7 @@ impl<'a> Shredder<'a> {
         self.items(column, child, offsets, &items)
     }
 
-    /// The items of lists.
+    /// Converts the items of lists.
     fn items(
         &mut self,
         column: ColumnId,
@@ -181,7 +182,7 @@ impl<'a> Shredder<'a> {
         self.field(child, items).map_err(|error| error.entry_of(|at| offsets.row(at)))
     }
 
-    /// An error in the values of one type of a variant, whose tags are the elements `at`.
+    /// Places an error in the values of one alternative. The elements `at` are the tags of the variant.
     fn of_tag(&self, error: Error, at: usize, tag: u8) -> Error {
         let Some(Shred { elements: Elements::Tags(tags), .. }) = self.out.get(at) else {
             return error;
@@ -197,7 +198,7 @@ impl<'a> Shredder<'a> {
         child: FieldId,
         array: &ArrayRef,
     ) -> Result<()> {
-        // Bytes as `std::vector<std::byte>`, which Arrow keeps without a child array.
+        // Arrow keeps a `std::vector<std::byte>` without a child array.
         if let Some(bytes) = byte_lists(array) {
             let (offsets, elements) = bytes?;
             let &[values] = self.columns(child) else { return Err(mismatch(field, array)) };
@@ -225,7 +226,7 @@ impl<'a> Shredder<'a> {
         self.members(children, record)
     }
 
-    /// Each member by its name. Members of base classes may stand beside those of the class.
+    /// Converts each member by its name. Members of base classes may be among those of the class.
     fn members(&mut self, children: &[FieldId], record: &StructArray) -> Result<()> {
         for &id in children {
             let child = self.schema.field(id);
@@ -281,7 +282,7 @@ impl<'a> Shredder<'a> {
         Ok(())
     }
 
-    /// No elements at all.
+    /// Adds no elements.
     fn nothing(&mut self, column: ColumnId) -> Result<()> {
         match self.column_type(column)?.native() {
             Native::Index => self.index(column, Offsets::of_lengths([])),
@@ -324,7 +325,8 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// How well an Arrow type fits a field, of several that it might go to; 0 when it does not.
+    /// How well an Arrow type fits a field, to choose between several alternatives. 0 means that it does not
+    /// fit.
     fn rank(&self, id: FieldId, data_type: &DataType) -> u8 {
         let field = self.schema.field(id);
         let item = |child| item_type(data_type).map_or(0, |item| self.rank(child, item));
@@ -342,7 +344,7 @@ impl<'a> Shredder<'a> {
             (Structure::Collection, &[child], _) if is_optional(field) => {
                 item(child).max(self.rank(child, data_type))
             }
-            // Bytes may be the items of a collection, but are a string before that.
+            // Bytes can be the items of a collection, but a string fits better.
             (Structure::Collection, &[child], _) => item(child).max(1),
             (Structure::Record, children, DataType::Struct(members)) => {
                 let names = self.member_names(children);
@@ -383,8 +385,7 @@ impl<'a> Shredder<'a> {
     }
 }
 
-/// The items of fixed-size lists, those of the slice only; also of other lists when each has as many
-/// items as the field.
+/// The items of fixed-size lists. Other lists are accepted when each has as many items as the field needs.
 fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
     let wrong = |size: usize| {
         Error::invalid_argument(format!(
@@ -403,22 +404,23 @@ fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
-/// Whether an empty array of this type may be of any: what awkward and NumPy make of no values.
+/// Whether an empty array of this type can be of any type. awkward and NumPy use such types when there are no
+/// values.
 fn says_nothing(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Null | DataType::Float64)
 }
 
-/// A value or none: a collection that has at most one item.
+/// Whether a field is an optional value, which is a collection of at most one item.
 fn is_optional(field: &Field) -> bool {
     ["std::optional<", "std::unique_ptr<"].iter().any(|name| field.type_name.starts_with(name))
 }
 
-/// Whether the members of a record go by their places, whatever their names.
+/// Whether the members of a record are found by position, whatever their names are.
 fn is_by_place(field: &Field) -> bool {
     ["std::pair<", "std::tuple<"].iter().any(|name| field.type_name.starts_with(name))
 }
 
-/// A base class as a subfield of a class (specification, "User-defined classes").
+/// Whether a subfield of a class is a base class (specification, "User-defined classes").
 fn is_base(field: &Field) -> bool {
     field.structure == Structure::Record && field.name.starts_with(":_")
 }

@@ -23,21 +23,8 @@ fn schema(rows: &[Row]) -> Schema {
     let mut open: Vec<FieldId> = Vec::new();
     for &(depth, name, type_name, structure, array_size, columns) in rows {
         open.truncate(depth);
-        let id = schema.add_field(Field {
-            parent: open.last().copied(),
-            name: name.to_owned(),
-            type_name: type_name.to_owned(),
-            type_alias: String::new(),
-            description: String::new(),
-            field_version: 0,
-            type_version: 0,
-            structure,
-            array_size,
-            source: None,
-            type_checksum: None,
-            children: Vec::new(),
-            columns: Vec::new(),
-        });
+        let field = Field::new(open.last().copied(), name, type_name, structure);
+        let id = schema.add_field(Field { array_size, ..field });
         columns.iter().for_each(|&column| {
             schema.add_column(Column::new(id, column));
         });

@@ -1,4 +1,4 @@
-//! Tables in, an RNTuple out, pages sealed on many threads.
+//! Writes tables as an RNTuple. Pages are sealed on many threads.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Begins the RNTuple `path` in `file` for rows of `arrow`.
+    /// Starts the RNTuple `path` in `file` for rows of `arrow`.
     ///
     /// # Errors
-    /// As [`Schema::from_arrow`] and [`TableWriter::with_schema`].
+    /// The errors of [`Schema::from_arrow`] and [`TableWriter::with_schema`].
     pub fn create(
         file: &SharedFile,
         path: &str,
@@ -34,10 +34,11 @@ impl TableWriter {
         Self::with_schema(file, path, schema, options, context)
     }
 
-    /// Begins the RNTuple `path` in `file` with a schema of one's own.
+    /// Starts the RNTuple `path` in `file` with the given schema.
     ///
     /// # Errors
-    /// As [`Writer::attach`]; `LimitExceeded` when the memory is too little for so many columns.
+    /// The errors of [`Writer::attach`]; `LimitExceeded` when there is not enough memory for this number of
+    /// columns.
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
@@ -49,11 +50,12 @@ impl TableWriter {
         Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
     }
 
-    /// Goes on with an RNTuple; rows have its top-level fields in order, without projected ones. See
+    /// Adds to an RNTuple. Rows have its top-level fields in order, without projected ones. See
     /// [`Writer::resume`].
     ///
     /// # Errors
-    /// As [`Writer::resume`]; `LimitExceeded` when the memory is too little for so many columns.
+    /// The errors of [`Writer::resume`]; `LimitExceeded` when there is not enough memory for this number of
+    /// columns.
     pub fn resume(
         file: &SharedFile,
         existing: &Existing<'_>,
@@ -63,18 +65,18 @@ impl TableWriter {
         Self::over(Writer::resume(file, existing, options.clone())?, options, context)
     }
 
-    /// Begins with a writer that has no clusters yet.
+    /// Starts with a writer that has no clusters yet.
     pub(super) fn over(writer: Writer, options: Options, context: &Context) -> Result<Self> {
         let cluster_builder = cluster_builder(&writer, Arc::new(options), context)?;
         let cluster_builder = cluster_builder.starting_at(writer.report().entries);
         Ok(Self { writer, cluster_builder, context: context.clone() })
     }
 
-    /// Extends the schema: rows that come after this have all fields, old and new, in the order of the
-    /// schema. What is buffered is written first.
+    /// Extends the schema. Later rows have all old and new fields, in the order of the schema. Buffered rows
+    /// are written first.
     ///
     /// # Errors
-    /// As [`Writer::extend_schema`] and [`TableWriter::flush`].
+    /// The errors of [`Writer::extend_schema`] and [`TableWriter::flush`].
     pub fn extend_schema<T>(
         &mut self,
         extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
@@ -98,22 +100,22 @@ impl TableWriter {
         self.writer.schema()
     }
 
-    /// Entries given so far, with those that were there before.
+    /// Number of entries, with those that an existing RNTuple had.
     pub fn entries(&self) -> u64 {
         self.cluster_builder.entries()
     }
 
-    /// Appends rows: one array for each top-level field that is not projected, in order, all of one
-    /// length. What is not written yet is copied: the arrays may change after the call.
+    /// Appends rows: one array of the same length for each top-level field that is not projected, in order.
+    /// Rows that are not written yet are copied, so the arrays may change after the call.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit the schema or have nulls; nothing of this call
-    /// is written then. Whatever the sink says, and `Cancelled`.
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls; then no row of this call is
+    /// written. The errors of the sink, and `Cancelled`.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.cluster_builder.extend(arrays, &mut self.writer)
     }
 
-    /// Appends the rows of a batch; columns in the order of the schema.
+    /// Appends the rows of a batch. Its columns are in the order of the schema.
     ///
     /// # Errors
     /// As [`TableWriter::extend`].
@@ -121,44 +123,44 @@ impl TableWriter {
         self.extend(batch.columns())
     }
 
-    /// Writes what is buffered as a cluster of its own. Only for callers that want cluster
-    /// boundaries at certain entries; otherwise they follow from the options.
+    /// Ends the open cluster and writes it. It is only needed for cluster boundaries at certain entries;
+    /// otherwise the options determine them.
     ///
     /// # Errors
-    /// Whatever the sink says, and `Cancelled`.
+    /// The errors of the sink, and `Cancelled`.
     pub fn flush(&mut self) -> Result<()> {
         self.cluster_builder.flush(&mut self.writer)
     }
 
-    /// Writes what is left and goes on with many threads, each with a context of its own.
+    /// Writes the open cluster and continues with many threads, each with its own context.
     ///
     /// # Errors
-    /// As [`TableWriter::flush`] and [`ParallelWriter::with_schema`].
+    /// The errors of [`TableWriter::flush`] and [`ParallelWriter::with_schema`].
     pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
         self.flush()?;
         ParallelWriter::over(self.writer, order, context)
     }
 
-    /// Writes what is left and completes the RNTuple; the file is finished on its own.
+    /// Writes the open cluster and completes the RNTuple. The file must be finished separately.
     ///
     /// # Errors
-    /// As [`TableWriter::flush`] and [`Writer::finish`].
+    /// The errors of [`TableWriter::flush`] and [`Writer::finish`].
     pub fn finish(mut self) -> Result<Report> {
         self.flush()?;
         self.writer.finish()
     }
 
-    /// Clusters that ended before they were full, for want of memory.
+    /// Number of clusters that ended early because memory was short.
     pub fn short_clusters(&self) -> u64 {
         self.cluster_builder.short()
     }
 
-    /// The writer of clusters, for what is not about rows.
+    /// The writer of clusters.
     pub fn writer_mut(&mut self) -> &mut Writer {
         &mut self.writer
     }
 
-    /// Writes what is left; the writer, to be finished.
+    /// Writes the open cluster and returns the writer, which must be finished.
     ///
     /// # Errors
     /// As [`TableWriter::flush`].
@@ -168,7 +170,7 @@ impl TableWriter {
     }
 }
 
-/// A builder for the rows of a writer's schema that has all the memory.
+/// Makes a cluster builder for the rows of a writer, with all the memory.
 fn cluster_builder(
     writer: &Writer,
     options: Arc<Options>,

@@ -1,4 +1,4 @@
-//! Arrow unions → tags and the values of each alternative (specification, "std::variant").
+//! Converts Arrow unions to tags and to the values of each alternative (specification, "std::variant").
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use arrow_schema::DataType;
 use crate::arrow::gather::{gather, valid};
 use crate::error::{Error, Result};
 
-/// The tags of the rows (0 for none, from 1 the alternatives in order) and the values of each of `count`
-/// alternatives, in order of the rows. The children of a union, dense or sparse, go where `place` says;
-/// a first one of type `Null` more than there are alternatives stands for none. Any other array holds
-/// values of one alternative. Rows whose value is null have none, unless the alternative is `nullable`
-/// itself.
+/// The tags of the rows (0 for none, the alternatives from 1) and the values of each of `count` alternatives,
+/// in order of the rows. The children of a dense or sparse union are assigned to alternatives by `place`. If
+/// the union has one child more than there are alternatives, and the first one has type `Null`, this one
+/// means no value. Any other array has values of one alternative. A row whose value is null has none, unless
+/// the alternative itself is `nullable`.
 ///
 /// # Errors
-/// `InvalidArgument` for a union of more children, or one that is damaged; `None` when the types do not
-/// fit.
+/// `InvalidArgument` for a union with more children and for a damaged union. Returns `None` when the types do
+/// not fit.
 pub(super) fn alternatives(
     array: &ArrayRef,
     count: usize,
@@ -48,7 +48,7 @@ pub(super) fn alternatives(
     }
     let types: Vec<_> = children[skip..].iter().map(|(_, child)| child.data_type()).collect();
     let Some(places) = place(&types) else { return Ok(None) };
-    // By child: its tag, and where it is null.
+    // For each child: its tag, and where it is null.
     let tags_of = std::iter::repeat_n(0, skip).chain(places.iter().map(|place| place + 1));
     let tags_of: Vec<u8> = tags_of.map(|tag| u8::try_from(tag).unwrap_or_default()).collect();
     let nulls: Vec<_> = std::iter::zip(&children, &tags_of)
@@ -95,7 +95,7 @@ pub(super) fn alternatives(
     Ok(Some((tags, values)))
 }
 
-/// The tags of the rows and the values of an array that holds values of the alternative `at` alone.
+/// The tags of the rows and the values of an array that has only values of alternative `at`.
 fn only_alternative(
     array: &ArrayRef,
     at: usize,
@@ -107,8 +107,9 @@ fn only_alternative(
     Ok((tags, valid(array, nulls)?))
 }
 
-/// Which of `count` alternatives each type is: of those that are left the one of the highest rank, at
-/// equal rank the one at its own place, then the first. `None` where nothing is left that fits: rank 0.
+/// Assigns each type to one of `count` alternatives. Of the free alternatives it takes the one with the
+/// highest rank; if several have it, the one at the position of the type, or else the first. Returns `None`
+/// when no free alternative fits (rank 0).
 pub(super) fn place(
     types: &[&DataType],
     count: usize,
@@ -124,7 +125,7 @@ pub(super) fn place(
     Some(places)
 }
 
-/// Number of alternatives of a union type: `Null` at the first place is no alternative.
+/// Number of alternatives of a union type. A first child of type `Null` is not an alternative.
 pub fn alternative_count(data_type: &DataType) -> Option<usize> {
     let DataType::Union(fields, _) = data_type else { return None };
     let none = fields.iter().next().is_some_and(|(_, child)| child.data_type() == &DataType::Null);

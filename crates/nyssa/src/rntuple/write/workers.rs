@@ -1,4 +1,4 @@
-//! Work on a few threads, each with buffers of its own.
+//! Runs work on a limited number of threads. Each has its own buffers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,8 +8,8 @@ use super::Scratch;
 use crate::Context;
 use crate::error::Result;
 
-/// At most so many threads at once, which bounds their buffers. With one worker the caller's own thread
-/// does the work.
+/// A limited number of threads, which limits the memory of their buffers. With one worker the thread of the
+/// caller does the work.
 pub(super) struct Workers {
     context: Context,
     scratches: Vec<Scratch>,
@@ -17,16 +17,16 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    /// So many threads of the pool of `context`, or the caller's own when not `pooled`.
+    /// Uses `workers` threads of the pool of `context`, or the thread of the caller when not `pooled`.
     pub(super) fn new(context: Context, workers: usize, pooled: bool) -> Self {
         let scratches = (0..workers.max(1)).map(|_| Scratch::new()).collect();
         Self { context, scratches, pooled }
     }
 
-    /// `run` of every task, in the order of the tasks.
+    /// Runs `run` for every task. The results are in the order of the tasks.
     ///
     /// # Errors
-    /// That of one task that failed, `Cancelled`.
+    /// The error of one failed task, and `Cancelled`.
     pub(super) fn map<T: Sync, R: Send>(
         &mut self,
         tasks: &[T],
@@ -60,7 +60,7 @@ impl Workers {
         Ok(done.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// `run` of every item.
+    /// Runs `run` for every item.
     pub(super) fn each<T: Send>(&self, items: &mut [T], run: impl Fn(&mut T) + Sync + Send) {
         if self.pooled && self.context.threads() > 1 {
             self.context.pool().install(|| items.par_iter_mut().for_each(run));

@@ -1,9 +1,9 @@
-//! Sealed columns → clusters → an RNTuple in a ROOT file.
+//! Writes sealed columns as clusters of an RNTuple in a ROOT file.
 
 use super::classes;
 use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
-use super::open_cluster::{OpenCluster, Stored, complete};
+use super::open_cluster::{AddedColumn, OpenCluster, complete};
 use super::{FinishedSet, Options, Report, SealSettings, SharedFile};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
@@ -25,47 +25,47 @@ mod resume;
 
 pub use resume::Existing;
 
-/// ROOT class of the anchor.
+/// Class name of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
-/// Known pages take at most one part in so many of the memory,
+/// The memory of known pages is the whole memory divided by this.
 pub(super) const KNOWN_PAGES_DIVISOR: u64 = 32;
-/// and so do the records of the pages of a cluster group,
+/// The memory of the page records of a cluster group is the whole memory divided by this.
 const PAGE_RECORDS_DIVISOR: u64 = 32;
-/// of which each takes so many bytes, in memory and in the page list.
+/// Size of a page record in bytes, in memory and in the page list.
 const PAGE_RECORD: u64 = 96;
 
-/// Writes one RNTuple. Pages go to the file as they come; only the metadata of the current cluster
-/// group stays in memory.
+/// Writes one RNTuple. Pages are written at once; only the metadata of the current cluster group stays in
+/// memory.
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
-    /// Directories and name; for an attribute set, the RNTuple that it belongs to and its name.
+    /// Directories and name. For an attribute set, the path of its RNTuple and its name.
     path: String,
     name: String,
-    /// Largest payload of one key; pages are put under as few keys as that allows.
+    /// Maximum payload of one key. Pages are put into as few keys as this allows.
     max_key_size: u64,
     schema: Schema,
     extra_types: Vec<ExtraType>,
     options: Options,
-    /// Written with the first cluster: until then the schema may change.
+    /// Header, which is written with the first cluster. Before that the schema may change.
     header: Option<(Header, EnvelopePosition)>,
-    /// Elements of each column in the clusters committed so far.
+    /// Number of elements of each column in the committed clusters.
     elements: Vec<u64>,
     open: Option<OpenCluster>,
     clusters: Vec<Cluster>,
     groups: Vec<ClusterGroup>,
     attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
-    /// Pages of the clusters that are in no group yet.
+    /// Number of pages of the clusters that are in no cluster group yet.
     page_records: u64,
     compressor: Compressor,
     report: Report,
     represented: represent::Represented,
-    /// For an RNTuple that was in the file before.
+    /// For an RNTuple that already was in the file.
     resumed: Option<Resumed>,
 }
 
-/// What an RNTuple keeps that was in the file before.
+/// The parts of an existing RNTuple that stay.
 struct Resumed {
     cycle: u16,
     version: FormatVersion,
@@ -76,7 +76,7 @@ struct Resumed {
 }
 
 impl Writer {
-    /// Begins the RNTuple `path` (directories with slashes, then the name) as the only one of `file`.
+    /// Starts the RNTuple `path` (directories with slashes, then the name) as the only one of `file`.
     ///
     /// # Errors
     /// `InvalidArgument` for options, names or a schema that cannot be written.
@@ -91,10 +91,10 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Begins the RNTuple `path` in a file that may get others; [`SharedFile::finish`] ends the file.
+    /// Starts the RNTuple `path` in a file that can have others. [`SharedFile::finish`] ends the file.
     ///
     /// # Errors
-    /// As [`Writer::create`], and when the file already has that path.
+    /// The errors of [`Writer::create`], and `InvalidArgument` when the file already has that path.
     pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
         let path = path.trim_matches('/');
         let (_, name) = split(path);
@@ -102,7 +102,7 @@ impl Writer {
         Self::begin(file, path.to_owned(), name.to_owned(), schema, options)
     }
 
-    /// Begins an RNTuple that is known as `path` while it is written.
+    /// Starts an RNTuple that has the name `path` while it is written.
     pub(super) fn begin(
         file: &SharedFile,
         path: String,
@@ -148,7 +148,7 @@ impl Writer {
         })
     }
 
-    /// How the rows of this writer are sealed.
+    /// The settings to seal the rows of this writer.
     pub(super) fn seal_settings(&self, options: &Options) -> SealSettings {
         let mut settings = SealSettings::new(&self.schema, options);
         for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
@@ -172,15 +172,15 @@ impl Writer {
         &self.options
     }
 
-    /// Totals of the clusters committed and the pages put so far.
+    /// Totals of the committed clusters and the stored pages.
     pub fn report(&self) -> Report {
         self.report
     }
 
-    /// Sets the extra type information, before the first cluster.
+    /// Sets the extra type information. It must be called before the first cluster.
     ///
     /// # Errors
-    /// `InvalidArgument` once the header is written.
+    /// `InvalidArgument` when the header is already written.
     pub(crate) fn set_extra_types(&mut self, extra_types: Vec<ExtraType>) -> Result<()> {
         if self.header.is_some() {
             return Err(Error::invalid_argument("the header is written already"));
@@ -189,14 +189,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Extends the schema, between clusters: new fields, representations and projections. Before
-    /// the first cluster everything may change. After it, new fields read as zeros (empty
-    /// collections, invalid variants) in the entries before, and go into the footer. What `extend`
-    /// returns is returned; after an error the schema is as before.
+    /// Extends the schema between clusters, with new fields, representations and projections. Before the
+    /// first cluster everything may change. After it, new fields read as zeros (empty collections, invalid
+    /// variants) in earlier entries, and go into the footer. Returns what `extend` returns. After an error
+    /// the schema is unchanged.
     ///
     /// # Errors
-    /// `InvalidArgument` while a cluster is open, when something written has changed, for new
-    /// members of anything but top-level untyped records, for a schema that cannot be written.
+    /// `InvalidArgument` while a cluster is open, when a written field or column has changed, for new members
+    /// of fields other than top-level untyped records, and for a schema that cannot be written.
     pub fn extend_schema<T>(
         &mut self,
         extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
@@ -224,7 +224,7 @@ impl Writer {
             .iter()
             .any(|column| (column.field.0 as usize) < self.schema.fields.len());
         if represented {
-            // Old columns have a new suppressed peer, which their page lists have to name.
+            // Old columns get a new suppressed column beside them, which their page lists must have.
             for cluster in &mut self.clusters {
                 let ranges = std::mem::take(&mut cluster.columns);
                 cluster.columns = complete(&schema, ranges.into_iter().map(Some).collect());
@@ -235,12 +235,12 @@ impl Writer {
         Ok(value)
     }
 
-    /// Adds a representation of a field for the clusters to come; in each of them, the columns of
-    /// one representation are put. Returns the ids of the columns. See [`Schema::add_representation`].
+    /// Adds a representation of a field for later clusters. Each cluster has the columns of one
+    /// representation. Returns the ids of the columns. See [`Schema::add_representation`].
     ///
     /// # Errors
-    /// As [`Writer::extend_schema`]; `InvalidArgument` when the field has several columns or lies in
-    /// a collection and a cluster group (see [`Options::clusters_per_group`]) is complete.
+    /// The errors of [`Writer::extend_schema`]; `InvalidArgument` when the field has several columns or lies
+    /// in a collection, and a cluster group (see [`Options::clusters_per_group`]) is already written.
     pub fn add_representation(
         &mut self,
         field: FieldId,
@@ -249,8 +249,8 @@ impl Writer {
         self.extend_schema(|builder| builder.schema_mut().add_representation(field, columns))
     }
 
-    /// Begins a cluster of `entries` entries; every column of one representation of each field has to
-    /// be put before it is committed.
+    /// Starts a cluster of `entries` entries. All columns of one representation of each field must be put
+    /// before the cluster is committed.
     ///
     /// # Errors
     /// `InvalidArgument` when a cluster is open or `entries` is zero.
@@ -269,8 +269,8 @@ impl Writer {
     /// Stores all pages of a column of the open cluster, at once and in the order of the calls.
     ///
     /// # Errors
-    /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
-    /// pages do not add up; whatever the sink says.
+    /// `InvalidArgument` when no cluster is open, the column was already put or does not exist, or its pages
+    /// have another number of elements; the errors of the sink.
     pub fn put(&mut self, column: SealedColumn) -> Result<()> {
         let id = column.column;
         self.put_column(column).at(|place| {
@@ -281,17 +281,17 @@ impl Writer {
 
     fn put_column(&mut self, column: SealedColumn) -> Result<()> {
         let SealedColumn { column, elements, last_offset, compression, pages } = column;
-        // Before anything is stored.
+        // This is checked before anything is stored.
         self.open.as_ref().ok_or_else(no_cluster)?.expect(column)?;
         let pages = self.store_pages(&pages)?;
         self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })
     }
 
-    /// Adds a column whose pages are stored to the open cluster.
+    /// Adds a column to the open cluster. Its pages are already stored.
     ///
     /// # Errors
-    /// `InvalidArgument` when no cluster is open, the column came before or does not exist, or its
-    /// pages do not add up.
+    /// `InvalidArgument` when no cluster is open, the column was already put or does not exist, or its pages
+    /// have another number of elements.
     pub(crate) fn put_stored(&mut self, column: StoredColumn) -> Result<()> {
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
         open.expect(column.column)?;
@@ -311,7 +311,7 @@ impl Writer {
             pages: column.pages,
         };
         if let Some(open) = &mut self.open {
-            open.insert(column.column, Stored { range, last_offset: column.last_offset });
+            open.insert(column.column, AddedColumn { range, last_offset: column.last_offset });
         }
         Ok(())
     }
@@ -319,8 +319,8 @@ impl Writer {
     /// Completes the open cluster.
     ///
     /// # Errors
-    /// `InvalidArgument` naming the field whose column is missing, or whose number of elements does
-    /// not follow from the entries and offsets. The cluster stays open.
+    /// `InvalidArgument` that names the field whose column is missing, or whose number of elements does not
+    /// follow from the entries and offsets. The cluster stays open.
     pub fn commit_cluster(&mut self) -> Result<()> {
         let number = self.report.clusters;
         let open = self.open.as_ref().ok_or_else(no_cluster)?;
@@ -359,8 +359,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Links a finished attribute set, whose entry ranges have to lie in this RNTuple when it is
-    /// finished.
+    /// Links a finished attribute set. Its entry ranges must lie inside this RNTuple when it is finished.
     ///
     /// # Errors
     /// `InvalidArgument` for a second set of the same name.
@@ -375,11 +374,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes page lists, footer and anchor, and ends the file when this writer owns it.
+    /// Writes page lists, footer and anchor. Also ends the file if this writer owns it.
     ///
     /// # Errors
-    /// `InvalidArgument` when a cluster is open or an attribute has entries that there are not;
-    /// whatever the sink says.
+    /// `InvalidArgument` when a cluster is open or an attribute has a range that is not in the RNTuple; the
+    /// errors of the sink.
     pub fn finish(mut self) -> Result<Report> {
         let cycle = self.resumed.as_ref().map(|resumed| resumed.cycle);
         let anchor = self.write_footer()?;
@@ -399,8 +398,8 @@ impl Writer {
         Ok(self.report)
     }
 
-    /// As [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the position
-    /// and size of that.
+    /// As [`Writer::finish`], for an attribute set: no directory lists its anchor. Returns the position and
+    /// size of the anchor.
     pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
         let anchor = self.write_footer()?.serialize();
         let offset =
@@ -409,7 +408,7 @@ impl Writer {
         Ok((offset, anchor.len()))
     }
 
-    /// Writes what is left but the anchor, which is returned.
+    /// Writes everything except the anchor, which is returned.
     fn write_footer(&mut self) -> Result<Anchor> {
         if self.open.is_some() {
             return Err(Error::invalid_argument("a cluster is still open: commit it first"));
@@ -442,7 +441,7 @@ impl Writer {
         Ok(Anchor { version, header: header_position, footer, max_key_size })
     }
 
-    /// Writes the header, once: from now on the schema can only grow.
+    /// Writes the header once. After that the schema can only grow.
     fn write_header(&mut self) -> Result<()> {
         if self.header.is_some() {
             return Ok(());
@@ -471,7 +470,7 @@ impl Writer {
     }
 }
 
-/// A column of one cluster whose pages are in the file.
+/// A column of one cluster whose pages are stored.
 pub(crate) struct StoredColumn {
     pub(crate) column: ColumnId,
     pub(crate) elements: u64,
@@ -485,12 +484,12 @@ fn position(link: EnvelopeLink) -> EnvelopePosition {
     EnvelopePosition { seek: link.locator.offset, nbytes: link.locator.size, len: link.length }
 }
 
-/// Directory and name of a path.
+/// Splits a path into directory and name.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// A schema for a header: valid, and nothing in it is deferred.
+/// Checks a schema for a header: it is valid and has no deferred columns.
 fn check_schema(schema: &Schema) -> Result<()> {
     validate(schema)?;
     match schema.columns.iter().find(|column| column.first_element.is_some()) {
@@ -503,7 +502,7 @@ fn check_schema(schema: &Schema) -> Result<()> {
     }
 }
 
-/// The rules of the specification; here the caller is who breaks them.
+/// Checks the rules of the specification. Here an error is the fault of the caller.
 fn validate(schema: &Schema) -> Result<()> {
     schema.validate().map_err(|error| {
         let place = error.place().clone();

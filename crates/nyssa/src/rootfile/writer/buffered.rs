@@ -1,15 +1,16 @@
-//! Appending to a sink through a buffer, so that key headers and checksums cost no system call.
+//! A buffer in front of a sink, so that small writes, such as key headers and checksums, cost no system
+//! calls.
 
 use nyssa_io::Sink;
 
 use crate::error::{Error, Result};
 
-/// Writes of at least this many bytes go to the sink as they are.
+/// Writes of at least this many bytes go directly to the sink.
 const DIRECT: usize = 128 << 10;
-/// The buffer is flushed at this size.
+/// The buffer is flushed when it reaches this size.
 const CAPACITY: usize = 1 << 20;
 
-/// A sink with an end.
+/// A sink with a buffer, and the position of its end.
 pub(super) struct Buffered {
     sink: Box<dyn Sink>,
     /// Position of the first buffered byte.
@@ -18,7 +19,7 @@ pub(super) struct Buffered {
 }
 
 impl Buffered {
-    /// Appends from byte `start` on.
+    /// Starts at byte `start` of the sink.
     pub fn new(sink: Box<dyn Sink>, start: u64) -> Self {
         Self { sink, start, buffer: Vec::new() }
     }
@@ -52,7 +53,7 @@ impl Buffered {
         Ok(())
     }
 
-    /// Leaves out `len` bytes, which read as zeros.
+    /// Skips `len` bytes, which read as zeros.
     pub fn skip(&mut self, len: u64) -> Result<()> {
         self.flush()?;
         self.start = self
@@ -63,13 +64,13 @@ impl Buffered {
         Ok(())
     }
 
-    /// Replaces bytes before the end.
+    /// Replaces bytes that were written before.
     pub fn overwrite(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.flush()?;
         Ok(self.sink.write_at(offset, bytes)?)
     }
 
-    /// Makes what was written durable before what comes.
+    /// Makes all written bytes durable before later ones are written.
     pub fn sync(&mut self) -> Result<()> {
         self.flush()?;
         Ok(self.sink.sync()?)

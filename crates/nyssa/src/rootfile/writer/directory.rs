@@ -1,22 +1,22 @@
-//! Directories: their records and key lists (`TDirectoryFile`).
+//! Writes directory records and key lists (`TDirectoryFile`).
 
 use super::header::put_uuid;
 use super::key::Key;
 use crate::error::{Error, Result};
 use crate::rootfile::encode::{self, LARGE_FILE};
 
-/// Class version of `TDirectoryFile`, plus 1000 with 64-bit positions.
+/// Class version of `TDirectoryFile`. A record with 64-bit positions adds 1000.
 const VERSION: u16 = 5;
-/// Size of a directory record, either form.
+/// Size in bytes of a directory record with 32-bit or 64-bit positions.
 pub(super) const RECORD_SIZE: usize = 60;
 /// Class name of subdirectories in key lists.
 pub(super) const CLASS: &str = "TDirectory";
 
 /// A directory while its file is written.
 pub(super) struct Directory {
-    /// Name; of the file for the top directory.
+    /// Name of the directory. The top directory has the name of the file.
     pub name: String,
-    /// Title; empty for the top directory.
+    /// Title of the directory, empty for the top directory.
     pub title: String,
     /// Time stamp.
     pub datime: u32,
@@ -30,19 +30,19 @@ pub(super) struct Directory {
     pub uuid: [u8; 16],
     /// Keys in the order of the key list.
     pub keys: Vec<Key>,
-    /// Its record as it is in the file, when the file is changed in place.
+    /// The record that is in the file, when the file is changed in place.
     pub stored: Option<Vec<u8>>,
-    /// Keys have come or changed.
+    /// Whether keys were added or changed.
     pub changed: bool,
 }
 
 impl Directory {
-    /// Class name of the key of its key list.
+    /// Class name in the key of its key list.
     pub fn class(&self) -> &'static str {
         if self.parent.is_some() { CLASS } else { "TFile" }
     }
 
-    /// Lists a key: before older ones of its name, so that the newest cycle comes first.
+    /// Adds a key before older keys of its name, so that the newest cycle comes first.
     pub fn list(&mut self, key: Key) {
         self.changed = true;
         let older = |other: &Key| other.name == key.name && other.cycle < key.cycle;
@@ -50,7 +50,7 @@ impl Directory {
         self.keys.insert(older.unwrap_or(self.keys.len()), key);
     }
 
-    /// Cycle number for a new object of this name.
+    /// Returns the cycle number for a new object of this name.
     ///
     /// # Errors
     /// `LimitExceeded` after 65535 objects.
@@ -62,7 +62,7 @@ impl Directory {
             .ok_or_else(|| Error::limit(format!("too many objects named {name:?}")))
     }
 
-    /// The payload of the key list's record.
+    /// Serializes the payload of the key list record.
     pub fn key_list(&self) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         encode::size(&mut out, self.keys.len(), "key list")?;
@@ -70,7 +70,7 @@ impl Directory {
         Ok(out)
     }
 
-    /// The directory record: always [`RECORD_SIZE`] bytes, the small form is padded.
+    /// Serializes the directory record. It always has [`RECORD_SIZE`] bytes; the small form is padded.
     pub fn serialize(&self, place: &RecordPlace) -> Result<Vec<u8>> {
         let large = place.seek_keys > LARGE_FILE || self.seek > LARGE_FILE;
         let mut out = Vec::with_capacity(RECORD_SIZE);
@@ -88,7 +88,7 @@ impl Directory {
     }
 }
 
-/// What a directory record says that is known only at the end.
+/// The parts of a directory record that are known only at the end.
 pub(super) struct RecordPlace {
     /// Time stamp of the last change.
     pub datime: u32,

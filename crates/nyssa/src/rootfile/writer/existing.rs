@@ -1,9 +1,9 @@
-//! What is known of a file that is changed in place.
+//! What the writer knows of a file that it changes in place.
 
 use crate::rootfile::{self, FreeSegment};
 
-/// What an existing file says.
-pub(super) struct Existing {
+/// The parts of an existing file that an update needs.
+pub(super) struct ExistingFile {
     /// Its header.
     pub header: rootfile::Header,
     /// The first bytes of the file.
@@ -16,8 +16,8 @@ pub(super) struct Existing {
 pub(super) struct InfoRecord {
     /// The uncompressed object.
     pub payload: Vec<u8>,
-    /// Size of its key, from which places in it count.
+    /// Size of its key. References in the list count from the start of the key.
     pub keylen: u16,
-    /// Whether it is not in the file yet.
+    /// Whether the list must still be written.
     pub changed: bool,
 }

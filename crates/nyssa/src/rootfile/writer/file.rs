@@ -5,7 +5,7 @@ use nyssa_io::Sink;
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory, RecordPlace};
-use super::existing::{Existing, InfoRecord};
+use super::existing::{ExistingFile, InfoRecord};
 use super::header::{self, BEGIN, Header};
 use super::key::Key;
 use super::options::Options;
@@ -14,16 +14,16 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::FreeSegment;
 use crate::rootfile::encode::{self, LARGE_FILE};
 
-/// Writes a ROOT file front to back. Nothing is visible before [`RootFileWriter::finish`].
+/// Writes a ROOT file from front to back. The file becomes visible with [`RootFileWriter::finish`].
 pub struct RootFileWriter {
     pub(super) out: Buffered,
     pub(super) options: Options,
     pub(super) datime: u32,
-    /// The first is the top directory, the file itself.
+    /// All directories. The first is the top directory, which is the file itself.
     pub(super) directories: Vec<Directory>,
     pub(super) info: Option<InfoRecord>,
-    /// The file that is changed in place, if it is.
-    pub(super) existing: Option<Existing>,
+    /// The existing file, when it is changed in place.
+    pub(super) existing: Option<ExistingFile>,
 }
 
 /// Class, name and title of the key of the list of streamer infos.
@@ -48,7 +48,7 @@ impl RootFileWriter {
         Ok(file)
     }
 
-    /// Room for the header, and the record of the top directory: key, name, title, record.
+    /// Reserves space for the header, and writes the record of the top directory: key, name, title, record.
     fn start(&mut self, name: String, uuid: [u8; 16]) -> Result<()> {
         self.out.append(&[0; BEGIN as usize])?;
         let mut payload = Vec::new();
@@ -80,7 +80,7 @@ impl RootFileWriter {
         self.out.name()
     }
 
-    /// The options it was made with.
+    /// The options of the file.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -90,23 +90,24 @@ impl RootFileWriter {
         self.out.end()
     }
 
-    /// Writes the concatenated `parts` as the payload of a key of class `class` without a name, which
-    /// no directory lists. `objlen` is the uncompressed size, for information. Returns the position of
-    /// the payload.
+    /// Writes the concatenated `parts` as the payload of a key of class `class`. The key has no name, and no
+    /// directory lists it. `objlen` is the uncompressed size, for information. Returns the position of the
+    /// payload.
     ///
     /// # Errors
     /// `LimitExceeded` beyond what a key can hold; the sink's errors.
     pub fn write_key(&mut self, class: &str, parts: &[&[u8]], objlen: u64) -> Result<u64> {
         let stored: u64 = parts.iter().map(|part| part.len() as u64).sum();
         let mut key = self.key(class, "", "", BEGIN, 1, stored);
-        // Only for information, so what a key cannot hold is replaced, as ROOT does.
+        // This number is only for information. So a number that the key cannot hold is replaced, as ROOT
+        // does.
         key.objlen = if objlen > u64::from(u32::MAX) { stored } else { objlen };
         self.append(&key, parts).map_err(|error| self.blame(error))?;
         Ok(key.payload())
     }
 
-    /// As [`RootFileWriter::write_key`] with a payload of `size` bytes that is left out: it reads as
-    /// zeros. For aligning data and for sparse files.
+    /// As [`RootFileWriter::write_key`], but skips the `size` bytes of the payload, which read as zeros. It
+    /// is for aligned data and sparse files.
     ///
     /// # Errors
     /// As [`RootFileWriter::write_key`].
@@ -116,9 +117,9 @@ impl RootFileWriter {
         Ok(key.payload())
     }
 
-    /// Writes an object and lists it in directory `dir`, a path such as `a/b`, empty for the top;
-    /// missing directories are made. An object of the same name and directory gets the next
-    /// cycle. Returns the position of the payload and its size on storage.
+    /// Writes an object and lists it in directory `dir`, a path such as `a/b` that is empty for the top
+    /// directory. Missing directories are created. An object gets the next cycle of its name. Returns the
+    /// position of the payload and its stored size.
     ///
     /// # Errors
     /// `InvalidArgument` for names that are empty or contain `/`, and for a directory that exists
@@ -160,8 +161,8 @@ impl RootFileWriter {
         Ok(place)
     }
 
-    /// The list of streamer infos that the file gets, an uncompressed object of class `TList`, and the
-    /// size of its key; `None` where there is none yet.
+    /// The list of streamer infos for the file, an uncompressed object of class `TList`, and the size of its
+    /// key. `None` if there is no list yet.
     pub fn streamer_info(&self) -> Option<(&[u8], u16)> {
         self.info.as_ref().map(|info| (&info.payload[..], info.keylen))
     }
@@ -172,14 +173,14 @@ impl RootFileWriter {
         Key::size_for(class, name, title)
     }
 
-    /// Gives the file another list of streamer infos, made for a key of
+    /// Replaces the list of streamer infos. The list must be made for a key of
     /// [`RootFileWriter::streamer_info_keylen`] bytes.
     pub fn set_streamer_info(&mut self, payload: Vec<u8>) {
         let keylen = Self::streamer_info_keylen() as u16;
         self.info = Some(InfoRecord { payload, keylen, changed: true });
     }
 
-    /// Writes an object that no directory lists, as it is: who needs it keeps its position. Returns
+    /// Writes an object that no directory lists, without compression. The caller keeps its position. Returns
     /// the position of the payload.
     ///
     /// # Errors
@@ -226,7 +227,7 @@ impl RootFileWriter {
         let mut key = self.key(directory::CLASS, name, title, seek, 1, size);
         key.datime = datime;
         self.append(&key, &[&[0; directory::RECORD_SIZE]])?;
-        // The identity of a subdirectory follows from the file's and its place in it.
+        // The UUID of a subdirectory follows from that of the file and its place in the file.
         let mut uuid = self.directories[0].uuid;
         for (byte, place) in uuid.iter_mut().zip(key.seek.to_be_bytes()) {
             *byte ^= place;
@@ -247,8 +248,8 @@ impl RootFileWriter {
         Ok(self.directories.len() - 1)
     }
 
-    /// Writes key lists, streamer info, free segments, directory records and the header, and
-    /// makes the file visible. Returns its size.
+    /// Writes the key lists, the streamer info, the free segments, the directory records and the header, and
+    /// makes the file visible. Returns the size of the file.
     ///
     /// # Errors
     /// The sink's errors; the file is then not visible.
@@ -298,7 +299,7 @@ impl RootFileWriter {
         self.out.overwrite(at, &record)
     }
 
-    /// Writes the key list of a directory; its position and size.
+    /// Writes the key list of a directory. Returns its position and size.
     pub(super) fn key_list(&mut self, index: usize) -> Result<(u64, usize)> {
         let directory = &self.directories[index];
         let payload = directory.key_list()?;
@@ -309,7 +310,7 @@ impl RootFileWriter {
         Ok((key.seek, key.size() + payload.len()))
     }
 
-    /// Writes the list of streamer infos where it changed; its position and size.
+    /// Writes the list of streamer infos if it changed. Returns its position and size.
     pub(super) fn write_streamer_info(&mut self) -> Result<Option<(u64, usize)>> {
         let Some(info) = self.info.as_ref().filter(|info| info.changed) else { return Ok(None) };
         let [class, name, title] = INFO_KEY;
@@ -330,7 +331,7 @@ impl RootFileWriter {
         Ok((key.seek, keylen + payload.len()))
     }
 
-    /// A key at the end of the file.
+    /// Makes a key at the end of the file.
     pub(super) fn key(
         &self,
         class: &str,

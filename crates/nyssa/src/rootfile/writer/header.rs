@@ -1,23 +1,23 @@
-//! The file header (`TFile::WriteHeader`) and the list of free segments (`TFree`).
+//! Writes the file header (`TFile::WriteHeader`) and the list of free segments (`TFree`).
 
 use crate::error::Result;
 use crate::rootfile::FreeSegment;
 use crate::rootfile::encode::{self, LARGE_FILE};
 
-/// Where the first record lies.
+/// Position of the first record.
 pub(super) const BEGIN: u64 = 100;
-/// ROOT version recorded in the file, 6.40.00.
+/// ROOT version that the file records, 6.40.00.
 pub(super) const VERSION: i32 = 64_000;
-/// Added to the version when positions are 64-bit.
+/// Number that is added to the version of a file with 64-bit positions.
 const LARGE_VERSION: i32 = 1_000_000;
 /// Class version of `TUUID`.
 const UUID_VERSION: u16 = 1;
-/// Class version of `TFree`, plus 1000 with 64-bit positions.
+/// Class version of `TFree`. A segment with 64-bit positions adds 1000.
 const FREE_VERSION: u16 = 1;
 
-/// What the header says.
+/// The contents of the header.
 pub(super) struct Header {
-    /// ROOT version, less the mark of large files.
+    /// ROOT version, without the mark of large files.
     pub version: i32,
     /// Whether positions are 64-bit.
     pub large: bool,
@@ -27,7 +27,7 @@ pub(super) struct Header {
     pub free: (u64, usize),
     /// Number of free segments.
     pub free_count: usize,
-    /// Size of the file's key and name.
+    /// Size of the key and the name of the file.
     pub nbytes_name: usize,
     /// Compression setting.
     pub compression: u32,
@@ -38,7 +38,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// The header's bytes, at most [`BEGIN`].
+    /// Serializes the header. It has at most [`BEGIN`] bytes.
     pub fn serialize(&self) -> Result<Vec<u8>> {
         let large = self.large;
         let version = if large { self.version.max(0) + LARGE_VERSION } else { self.version };
@@ -65,8 +65,8 @@ pub(super) fn put_uuid(out: &mut Vec<u8>, uuid: &[u8; 16]) {
     out.extend_from_slice(uuid);
 }
 
-/// The free segments: `gaps`, and all that lies behind the end of the file. `start` is where the record
-/// of free segments lies and `keylen` the size of its key, both of which the end depends on.
+/// Serializes the free segments: `gaps`, and everything after the end of the file. `start` is the position of
+/// the record of free segments and `keylen` the size of its key. The end of the file depends on both.
 pub(super) fn free_segments(start: u64, keylen: usize, gaps: &[FreeSegment]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for gap in gaps {
@@ -75,7 +75,7 @@ pub(super) fn free_segments(start: u64, keylen: usize, gaps: &[FreeSegment]) -> 
     let large = start + out.len() as u64 > LARGE_FILE - BEGIN;
     let size = if large { 18 } else { 10 };
     let first = start + (keylen + out.len()) as u64 + size;
-    // ROOT's convention: at least 2 GB, then whole GB.
+    // ROOT's convention: the last segment ends at 2 GB, or at the next whole GB after the end of the file.
     let last = LARGE_FILE.max((first / 1_000_000_000 + 1) * 1_000_000_000);
     put_segment(&mut out, first, last, large)?;
     Ok(out)

@@ -1,15 +1,16 @@
-//! Key headers (`TKey`): in the form with 64-bit positions, but for objects carried over from a file
-//! that has the small form, because references inside an object count from the start of its key.
+//! Writes key headers (`TKey`) with 64-bit positions. An object that is copied from a file with 32-bit
+//! positions keeps that form, because references inside an object count from the start of its key.
 
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
 
-/// Key version, plus 1000 with 64-bit positions.
+/// Key version. A key with 64-bit positions adds 1000.
 const VERSION: u16 = 4;
-/// Size of a key header with 64-bit positions without its three strings; 8 less with 32-bit ones.
+/// Size in bytes of a key header with 64-bit positions without its three strings. A header with 32-bit
+/// positions has 8 bytes less.
 const FIXED_SIZE: usize = 34;
 
-/// What a key header says.
+/// The contents of a key header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     /// Bytes of payload on storage.
@@ -18,11 +19,11 @@ pub(super) struct Key {
     pub objlen: u64,
     /// Time stamp.
     pub datime: u32,
-    /// Number of the object among those of its name.
+    /// Cycle: the number of the object among those of its name.
     pub cycle: u16,
     /// Position of the key.
     pub seek: u64,
-    /// Position of the directory's key, or of the file's first one.
+    /// Position of the key of the directory, or of the first key of the file.
     pub parent: u64,
     /// Class name.
     pub class: String,

@@ -1,4 +1,4 @@
-//! Writing ROOT files: objects in directories, and keys that no directory lists.
+//! Writes ROOT files: objects in directories, and keys that no directory lists.
 //!
 //! ```text
 //! header, TFile record          written last: they say where everything else is
@@ -8,10 +8,10 @@
 //! key lists, streamer info, free segments      the tail, by `finish`
 //! ```
 //!
-//! An existing file gets more in place: see `update`.
+//! `update` adds to an existing file in place.
 //!
-//! All keys hold 64-bit positions (key version 1004), so nothing depends on where a file ends up
-//! relative to 2 GiB; header, directory records and free segments choose the small form below it.
+//! New keys hold 64-bit positions (key version 1004), so they are the same above and below 2 GiB. The header,
+//! the directory records and the free segments use the small form in files below 2 GB.
 
 mod buffered;
 mod datime;

@@ -1,21 +1,22 @@
-//! What a caller can choose about a file.
+//! Options of a file that is written.
 
 use crate::compression::Compression;
 
-/// Environment variable with a Unix time in seconds that replaces the current time, for
-/// reproducible files (reproducible-builds.org).
+/// Environment variable with a Unix time in seconds. It replaces the current time, so that files are
+/// reproducible (reproducible-builds.org).
 pub const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
 /// Options of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Compression of the streamer info list, also recorded in the file's header.
+    /// Compression of the streamer info list. The header of the file also records it.
     pub compression: Compression,
-    /// Name recorded in the file; `None` takes the last part of the sink's name.
+    /// Name that the file records. `None` takes the last part of the sink's name.
     pub name: Option<String>,
-    /// The file's UUID; `None` draws one.
+    /// UUID of the file. `None` makes a random one.
     pub uuid: Option<[u8; 16]>,
-    /// Creation time of file and keys, Unix seconds; `None` takes [`EPOCH_VARIABLE`], else now.
+    /// Time stamp of the file and its keys, in Unix seconds. `None` takes [`EPOCH_VARIABLE`], or else the
+    /// current time.
     pub time: Option<u64>,
 }
 

@@ -1,9 +1,10 @@
-//! Small changes in place that a crash cannot tear: disks write whole sectors.
+//! Small changes in place. A change inside one sector of the disk is atomic: a crash cannot leave a part of
+//! it.
 
-/// Bytes that every disk writes in one piece.
+/// Number of bytes that every disk writes at once.
 const SECTOR: u64 = 512;
 
-/// Bytes that take the place of others.
+/// Bytes that replace others at an offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Patch {
     pub offset: u64,
@@ -11,7 +12,8 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    /// What changes from `old` to `new`, both at `offset` and of one length; `None` when nothing does.
+    /// Finds the bytes that differ between `old` and `new`, which lie at `offset` and have one length.
+    /// Returns `None` when all are equal.
     pub fn between(offset: u64, old: &[u8], new: &[u8]) -> Option<Self> {
         let differs = |(a, b): (&u8, &u8)| a != b;
         let first = old.iter().zip(new).position(differs)?;
@@ -19,7 +21,7 @@ impl Patch {
         Some(Self { offset: offset + first as u64, bytes: new[first..=last].to_vec() })
     }
 
-    /// Whether it is written in one piece.
+    /// Whether the change lies inside one sector.
     pub fn is_atomic(&self) -> bool {
         let end = self.offset + (self.bytes.len() as u64).saturating_sub(1);
         self.offset / SECTOR == end / SECTOR

@@ -1,4 +1,4 @@
-//! Objects of other files, written as they are stored there.
+//! Copies objects of other files in their stored form.
 
 use super::RootFileWriter;
 use super::key::Key;
@@ -7,7 +7,7 @@ use crate::rootfile::KeyEntry;
 use crate::rootfile::encode::LARGE_FILE;
 
 impl RootFileWriter {
-    /// Makes the directory `path`, with title and time stamp for its last part when it is new.
+    /// Creates the directory `path`. Its last part gets the title and the time stamp if it is new.
     pub(crate) fn make_titled_directory(
         &mut self,
         path: &str,
@@ -22,7 +22,7 @@ impl RootFileWriter {
         Ok(())
     }
 
-    /// Whether directory `dir` holds something of this name.
+    /// Whether the directory `dir` has something of this name.
     pub(crate) fn has(&self, dir: &str, name: &str) -> bool {
         let mut parts = dir.split('/').filter(|part| !part.is_empty());
         parts
@@ -30,20 +30,19 @@ impl RootFileWriter {
             .is_some_and(|dir| self.directories[dir].keys.iter().any(|key| key.name == name))
     }
 
-    /// Whether an object of another file keeps a key with 32-bit positions, written next.
+    /// Whether a copied object that is written next keeps a key with 32-bit positions.
     pub(crate) fn keeps_small_key(&self, entry: &KeyEntry) -> bool {
         self.out.end() < LARGE_FILE && !entry.is_large
     }
 
-    /// Size of the key that [`RootFileWriter::write_stored`] writes, bytes.
+    /// Size in bytes of the key that [`RootFileWriter::write_stored`] writes.
     pub(crate) fn stored_keylen(entry: &KeyEntry, small: bool) -> usize {
         let size = Key::size_for(&entry.class, &entry.name, &entry.title);
         if small { size - 8 } else { size }
     }
 
-    /// Writes the object of a key of another file into directory `dir`, its bytes as they are on
-    /// storage, with the name, title, cycle and date of that key and `small`
-    /// (32-bit) positions or large ones.
+    /// Writes the stored bytes of an object of another file into directory `dir`. The name, the title, the
+    /// cycle and the date are those of its key there. Positions have 32 bits if `small`, or else 64.
     pub(crate) fn write_stored(
         &mut self,
         dir: &str,

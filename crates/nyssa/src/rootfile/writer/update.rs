@@ -1,4 +1,4 @@
-//! Adding to an existing file in place.
+//! Adds to an existing file in place.
 //!
 //! ```text
 //! 1. behind the old end   new records, key lists, free list          sync
@@ -6,17 +6,17 @@
 //! 3. directory record     position of its new key list               sync
 //! ```
 //!
-//! Before step 2 the file is as it was, with unused bytes behind its end. After step 2 it is as it was,
-//! with an unused gap. Step 3 is the commit. Steps 2 and 3 change bytes within one sector of the disk,
-//! so each happens or does not. No old record is overwritten: those that are replaced stay behind,
-//! unused, and are not listed as free, because until the commit they are in use.
+//! Before step 2 the file is unchanged, with unused bytes after its end. After step 2 it has an unused gap.
+//! Step 3 is the commit. Steps 2 and 3 each change bytes within one sector of the disk, so each is atomic. No
+//! old record is overwritten. The records that are replaced stay in the file, and are not listed as free,
+//! because they are in use until the commit.
 
 use nyssa_io::Sink;
 
 use super::buffered::Buffered;
 use super::datime::datime;
 use super::directory::{self, Directory};
-use super::existing::{Existing, InfoRecord};
+use super::existing::{ExistingFile, InfoRecord};
 use super::file::RootFileWriter;
 use super::header::{BEGIN, Header};
 use super::key::Key;
@@ -29,13 +29,12 @@ use crate::rootfile::encode::LARGE_FILE;
 use crate::rootfile::{FreeSegment, KeyEntry, RootFile};
 
 impl RootFileWriter {
-    /// Goes on with `file`, which `sink` changes in place; see [`nyssa_io::Update`]. What is
-    /// written becomes part of the file with [`RootFileWriter::finish`], and a crash at any moment
-    /// leaves it as it was or as it will be. Of the `options` only compression and time are used.
+    /// Opens `file` for an update; `sink` changes it in place, see [`nyssa_io::Update`].
+    /// [`RootFileWriter::finish`] makes what was written a part of the file. A crash at any moment leaves the
+    /// old file or the new file. Of the `options` only compression and time are used.
     ///
     /// # Errors
-    /// `Unsupported` for files of a form that cannot be changed in place; whatever is wrong with
-    /// the file.
+    /// `Unsupported` for files of a form that cannot be changed in place, and the errors of reading the file.
     pub fn update(sink: Box<dyn Sink>, file: &RootFile, options: Options) -> Result<Self> {
         Self::update_file(sink, file, options).in_file(file.name())
     }
@@ -59,13 +58,13 @@ impl RootFileWriter {
         let free = file.free_segments()?;
         let out = Buffered::new(sink, header.end);
         let datime = datime(options.time)?;
-        let existing = Some(Existing { header, start, free });
+        let existing = Some(ExistingFile { header, start, free });
         let mut writer = Self { out, options, datime, directories: Vec::new(), info, existing };
         writer.load(file)?;
         Ok(writer)
     }
 
-    /// Loads all directories.
+    /// Reads all directories of the file.
     fn load(&mut self, file: &RootFile) -> Result<()> {
         let header = file.header();
         let begin = read_one(file.source(), BEGIN..BEGIN + u64::from(header.nbytes_name))?;
@@ -115,7 +114,7 @@ impl RootFileWriter {
         Ok(())
     }
 
-    /// Writes an object that takes the place of the one of that name and cycle.
+    /// Writes an object that replaces the one with the same name and cycle.
     ///
     /// # Errors
     /// `NotFound` when there is none; `LimitExceeded` for objects beyond 2 GiB; the sink's errors.
@@ -144,8 +143,8 @@ impl RootFileWriter {
         Ok(())
     }
 
-    /// The three steps; without changes nothing is done. The caller commits.
-    pub(super) fn commit_update(&mut self, existing: &Existing) -> Result<()> {
+    /// Does the three steps, or nothing if nothing changed. The caller commits the sink.
+    pub(super) fn commit_update(&mut self, existing: &ExistingFile) -> Result<()> {
         if !self.directories.iter().any(|directory| directory.changed) {
             return Ok(());
         }
@@ -193,7 +192,7 @@ impl RootFileWriter {
 }
 
 impl Key {
-    /// The key of an object that stays where it is.
+    /// Makes the key of an object that stays at its place.
     fn of(entry: &KeyEntry) -> Result<Self> {
         let key = Self {
             stored: u64::from(entry.nbytes - u32::from(entry.keylen)),
@@ -218,17 +217,17 @@ impl Key {
     }
 }
 
-/// Positions in a directory record.
+/// Positions of the fields in a directory record.
 const NBYTES_KEYS: usize = 10;
 const SEEK_DIR: usize = 18;
 const SEEK_KEYS_SMALL: usize = 26;
 const SEEK_KEYS_LARGE: usize = 34;
-/// End of the positions of the small form; the UUID follows.
+/// End of the fields of the small form. The UUID follows.
 const END_SMALL: usize = 30;
 const UUID_SIZE: usize = 18;
 
 impl Directory {
-    /// The changes that make `seek` and `nbytes` the place of the key list, in their order.
+    /// Makes the changes that set the position and size of the key list to `seek` and `nbytes`, in order.
     fn patches(&self, seek: u64, nbytes: usize) -> Result<Vec<Patch>> {
         let old = self.stored.as_deref().unwrap_or_default();
         let torn = || {
@@ -260,7 +259,7 @@ impl Directory {
         if whole.as_ref().is_none_or(Patch::is_atomic) {
             return Ok(whole.into_iter().collect());
         }
-        // In two steps: the old list with a larger size reads as before.
+        // This takes two steps: the old list reads the same when its recorded size is larger.
         let grows = old[NBYTES_KEYS..NBYTES_KEYS + 4] < new[NBYTES_KEYS..NBYTES_KEYS + 4];
         let split = NBYTES_KEYS + 4;
         let size = Patch::between(self.record, &old[..split], &new[..split]);
@@ -274,7 +273,7 @@ impl Directory {
     }
 }
 
-/// The small form of a directory record as the large one, in the room that ROOT leaves for it.
+/// Converts a directory record of the small form to the large one, in the space that ROOT reserves for it.
 fn enlarge(old: &[u8]) -> Option<Vec<u8>> {
     let version = u16::from_be_bytes(*old.first_chunk()?).checked_add(1000)?;
     let mut new = version.to_be_bytes().to_vec();

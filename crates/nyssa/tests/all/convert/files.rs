@@ -72,8 +72,8 @@ fn convert_and_verify(input: &Path, tree: &str, entries: u64, branches: usize, o
     let folder = tempfile::tempdir().unwrap();
     let file = input.display();
     let report = run(input, tree, folder.path(), options).unwrap_or_else(|e| panic!("{file}: {e}"));
-    assert!(report.verified, "{file}");
-    assert_eq!(report.entries, entries, "{file} {tree}");
+    assert!(report.written.verified, "{file}");
+    assert_eq!(report.written.entries, entries, "{file} {tree}");
     assert_eq!(report.fields.len(), branches, "{file} {tree}");
     assert_eq!(ntuple(&folder.path().join("out.root"), tree).num_entries(), entries, "{file}");
 }
@@ -109,8 +109,8 @@ fn small_clusters_are_many() {
     };
     let report = run(&input, "Events", folder.path(), &options).unwrap();
     let ntuple = ntuple(&folder.path().join("out.root"), "Events");
-    assert_eq!(report.clusters, ntuple.clusters().len() as u64);
-    assert!(report.clusters > 3, "{} clusters", report.clusters);
+    assert_eq!(report.written.clusters, ntuple.clusters().len() as u64);
+    assert!(report.written.clusters > 3, "{} clusters", report.written.clusters);
 }
 
 #[test]
@@ -123,8 +123,8 @@ fn a_range_of_entries_is_converted() {
         ..verified()
     };
     let report = run(&input, "Events", folder.path(), &options).unwrap();
-    assert!(report.verified);
-    assert_eq!(report.entries, 134);
+    assert!(report.written.verified);
+    assert_eq!(report.written.entries, 134);
     let beyond = Options {
         output: OutputOptions { force: true, ..options.output },
         entries: Some(5..9999),
@@ -157,7 +157,7 @@ fn unsupported_branches_are_all_named_or_skipped() {
     assert!(crate::support::jobs::files(folder.path()).is_empty());
     let options = Options { skip_unsupported: true, ..verified() };
     let report = run(&input, "esdTree", folder.path(), &options).unwrap();
-    assert!(report.verified && !report.skipped.is_empty() && !report.fields.is_empty());
+    assert!(report.written.verified && !report.skipped.is_empty() && !report.fields.is_empty());
     assert!(report.skipped.iter().all(|skipped| skipped.branch.starts_with("ESDfriend./")));
     let streamed: Vec<_> =
         report.streamer_fields.iter().map(|field| field.branch.as_str()).collect();
@@ -172,7 +172,7 @@ fn all_trees_of_a_file_keep_their_paths() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("all.root");
     let reports = convert_all(&open(&input), &output, &verified(), &threads(2)).unwrap();
-    let mut names: Vec<_> = reports.iter().map(|report| report.ntuple.as_str()).collect();
+    let mut names: Vec<_> = reports.iter().map(|report| report.written.ntuple.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["Details", "GeneratedTracks", "HitStrips", "TrackedRays"]);
     for name in names {
@@ -190,6 +190,20 @@ fn trees_in_directories_keep_their_paths() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { skip_unsupported: true, ..verified() };
     let report = run(&input, "events/events", folder.path(), &options).unwrap();
-    assert_eq!(report.ntuple, "events/events");
+    assert_eq!(report.written.ntuple, "events/events");
     assert_eq!(ntuple(&folder.path().join("out.root"), "events/events").num_entries(), 500);
+}
+
+#[test]
+fn effort_is_chosen_for_every_column_of_a_branch() {
+    // The branch becomes an untyped collection, whose members are not units of their own.
+    let folder = tempfile::tempdir().unwrap();
+    let file = testdata("ttree/objects99.root");
+    let report = run(&file, "TClonesArray_vectors", folder.path(), &verified()).unwrap();
+    let columns = &report.reencoded.columns;
+    assert!(columns.len() > 5, "{columns:?}");
+    for column in columns {
+        let chosen = (column.effort.as_str(), column.reason.as_str());
+        assert_eq!(chosen, ("fast", "too little data to choose"), "{}", column.field);
+    }
 }

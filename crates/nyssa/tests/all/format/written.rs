@@ -46,30 +46,8 @@ pub fn options() -> Options {
 
 pub fn int_schema(name: &str) -> Schema {
     let mut schema = Schema::default();
-    let field = schema.add_field(Field {
-        parent: None,
-        name: name.to_owned(),
-        type_name: "std::int32_t".to_owned(),
-        type_alias: String::new(),
-        description: String::new(),
-        field_version: 0,
-        type_version: 0,
-        structure: Structure::Leaf,
-        array_size: None,
-        source: None,
-        type_checksum: None,
-        children: Vec::new(),
-        columns: Vec::new(),
-    });
-    schema.add_column(Column {
-        field,
-        column_type: Some(ColumnType::Int32),
-        type_code: ColumnType::Int32.code(),
-        bits: 32,
-        representation: 0,
-        first_element: None,
-        value_range: None,
-    });
+    let field = schema.add_field(Field::new(None, name, "std::int32_t", Structure::Leaf));
+    schema.add_column(Column::new(field, ColumnType::Int32));
     schema
 }
 

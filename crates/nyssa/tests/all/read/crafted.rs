@@ -22,40 +22,14 @@ use serde_json::{Value, json};
 type Pages = Option<Vec<(u32, Vec<u8>)>>;
 
 fn field(name: &str, type_name: &str, structure: Structure, parent: Option<FieldId>) -> Field {
-    Field {
-        parent,
-        name: name.to_owned(),
-        type_name: type_name.to_owned(),
-        type_alias: String::new(),
-        description: String::new(),
-        field_version: 0,
-        type_version: 0,
-        structure,
-        array_size: None,
-        source: None,
-        type_checksum: None,
-        children: Vec::new(),
-        columns: Vec::new(),
-    }
-}
-
-fn column(field: FieldId, column_type: ColumnType) -> Column {
-    Column {
-        field,
-        column_type: Some(column_type),
-        type_code: column_type.code(),
-        bits: column_type.bits(),
-        representation: 0,
-        first_element: None,
-        value_range: None,
-    }
+    Field::new(parent, name, type_name, structure)
 }
 
 /// A schema of one leaf field with one column.
 pub fn leaf(type_name: &str, column_type: ColumnType) -> Schema {
     let mut schema = Schema::default();
     let id = schema.add_field(field("x", type_name, Structure::Leaf, None));
-    schema.add_column(column(id, column_type));
+    schema.add_column(Column::new(id, column_type));
     schema
 }
 
@@ -64,8 +38,8 @@ fn vector(type_name: &str) -> Schema {
     let mut schema = Schema::default();
     let id = schema.add_field(field("x", type_name, Structure::Collection, None));
     let item = schema.add_field(field("_0", "std::int32_t", Structure::Leaf, Some(id)));
-    schema.add_column(column(id, ColumnType::Index32));
-    schema.add_column(column(item, ColumnType::Int32));
+    schema.add_column(Column::new(id, ColumnType::Index32));
+    schema.add_column(Column::new(item, ColumnType::Int32));
     schema
 }
 
@@ -175,7 +149,7 @@ fn values(reader: &Reader) -> Vec<Value> {
 #[test]
 fn the_active_representation_is_read_in_each_cluster() {
     let mut schema = leaf("float", ColumnType::Real32);
-    let half = Column { representation: 1, ..column(FieldId(0), ColumnType::Real16) };
+    let half = Column { representation: 1, ..Column::new(FieldId(0), ColumnType::Real16) };
     schema.add_column(half);
     let single = |value: f32| Some(vec![(1, value.to_le_bytes().to_vec())]);
     // 0x4200 is 3.0 in half precision.
@@ -205,7 +179,7 @@ fn a_representation_added_late_is_absent_before() {
         representation: 1,
         // Deferred and suppressed.
         first_element: Some(-1),
-        ..column(FieldId(0), ColumnType::Real16)
+        ..Column::new(FieldId(0), ColumnType::Real16)
     });
     let single = Some(vec![(1, 1.5f32.to_le_bytes().to_vec())]);
     let reader =
@@ -366,10 +340,10 @@ fn variant() -> Schema {
     let name = "std::vector<std::int32_t>";
     let list = schema.add_field(field("_1", name, Structure::Collection, Some(id)));
     let item = schema.add_field(field("_0", "std::int32_t", Structure::Leaf, Some(list)));
-    schema.add_column(column(id, ColumnType::Switch));
-    schema.add_column(column(value, ColumnType::Int32));
-    schema.add_column(column(list, ColumnType::Index32));
-    schema.add_column(column(item, ColumnType::Int32));
+    schema.add_column(Column::new(id, ColumnType::Switch));
+    schema.add_column(Column::new(value, ColumnType::Int32));
+    schema.add_column(Column::new(list, ColumnType::Index32));
+    schema.add_column(Column::new(item, ColumnType::Int32));
     schema
 }
 
@@ -508,9 +482,9 @@ fn a_null_variant_is_not_a_variant_of_nothing() {
     let name = "std::variant<std::int32_t>";
     let inner = schema.add_field(field("_0", name, Structure::Variant, Some(id)));
     let value = schema.add_field(field("_0", "std::int32_t", Structure::Leaf, Some(inner)));
-    schema.add_column(column(id, ColumnType::Index32));
-    schema.add_column(column(inner, ColumnType::Switch));
-    schema.add_column(column(value, ColumnType::Int32));
+    schema.add_column(Column::new(id, ColumnType::Index32));
+    schema.add_column(Column::new(inner, ColumnType::Switch));
+    schema.add_column(Column::new(value, ColumnType::Int32));
     let columns = vec![page32(&[1, 1, 2]), switches(&[(0, 1), (0, 0)]), page32(&[5])];
     let reader = craft(&schema, vec![(3, columns)]);
     assert_eq!(values(&reader), [json!([5]), json!([]), json!([null])]);
@@ -520,8 +494,8 @@ fn a_null_variant_is_not_a_variant_of_nothing() {
 fn streamer_fields_read_as_their_bytes() {
     let mut schema = Schema::default();
     let id = schema.add_field(field("x", "TRotation", Structure::Streamer, None));
-    schema.add_column(column(id, ColumnType::Index32));
-    schema.add_column(column(id, ColumnType::Byte));
+    schema.add_column(Column::new(id, ColumnType::Index32));
+    schema.add_column(Column::new(id, ColumnType::Byte));
     let bytes = Some(vec![(3, vec![0x40, 0, 2])]);
     let file = file(&schema, vec![(2, vec![page32(&[2, 3]), bytes])]);
     let raw = Options { streamer: StreamerForm::Raw, ..Options::default() };
@@ -555,7 +529,7 @@ fn unknown_column_types_refuse_their_field_only() {
         column_type: None,
         type_code: 0x77,
         bits: 8,
-        ..column(id, ColumnType::Byte)
+        ..Column::new(id, ColumnType::Byte)
     });
     let reader = craft(&schema, vec![(2, vec![page32(&[5, 6]), Some(vec![(2, vec![0; 2])])])]);
     assert_eq!(values(&reader), [json!(5), json!(6)]);
@@ -573,7 +547,7 @@ fn unknown_parts_deep_inside_refuse_their_top_level_field_only() {
     let record = schema.add_field(field("_0", "Later", Structure::Record, Some(list)));
     let structure = Structure::Unknown(9);
     schema.add_field(field("member", "std::hive<float>", structure, Some(record)));
-    schema.add_column(column(list, ColumnType::Index32));
+    schema.add_column(Column::new(list, ColumnType::Index32));
     let reader = craft(&schema, vec![(2, vec![page32(&[5, 6]), page32(&[0, 0])])]);
     assert_eq!(values(&reader), [json!(5), json!(6)]);
     let reason = reader.columns()[1].field.as_ref().unwrap_err();

@@ -7,6 +7,7 @@ use nyssa::rootfile::KeyEntry;
 use nyssa::ttree::{Branch, CountSource, Element, Plain, Shape, Tree, load};
 use nyssa::{Error, Kind};
 
+use crate::support::VERSIONS_OF_SAMPLE;
 use crate::support::container::{data, hash, open, root_files};
 
 /// File, tree, entries, branches of all depths, XXH64 of their paths, baskets that hold entries.
@@ -39,29 +40,6 @@ const TREES: &[Row] = &[
     ),
 ];
 
-/// The same tree, written by every version of ROOT from 5.23 to 6.20.
-const SAMPLES: &[&str] = &[
-    "5.23.02-uncompressed",
-    "5.24.00-uncompressed",
-    "5.24.00-zlib",
-    "5.25.02-zlib",
-    "5.27.02-uncompressed",
-    "5.27.02-zlib",
-    "5.28.00-uncompressed",
-    "5.28.00-zlib",
-    "5.30.00-lzma",
-    "5.30.00-zlib",
-    "6.10.05-lzma",
-    "6.10.05-zlib",
-    "6.14.00-lz4",
-    "6.14.00-uncompressed",
-    "6.16.00-lz4",
-    "6.18.00-lz4",
-    "6.18.00-zlib",
-    "6.20.04-lz4",
-    "6.20.04-uncompressed",
-    "6.20.04-zlib",
-];
 const SAMPLE: (u64, usize, u64, usize) = (30, 35, 0x5391_4511_9062_ff8c, 411);
 
 fn is_tree(key: &KeyEntry) -> bool {
@@ -99,7 +77,7 @@ fn trees_are_those_that_uproot_sees() {
         let expected = (*entries, *branches, *names, *baskets);
         assert_eq!(summary(&tree), expected, "{file} {path}");
     }
-    for version in SAMPLES {
+    for version in VERSIONS_OF_SAMPLE {
         let tree = tree(&format!("uproot-sample-{version}.root"), "sample");
         assert_eq!(summary(&tree), SAMPLE, "{version}");
     }

@@ -15,6 +15,8 @@ use nyssa::{Context, Dataset};
 use nyssa_io::{RecordingSource, Source};
 use nyssa_testdata::data;
 
+use crate::support::VERSIONS_OF_SAMPLE;
+
 type Digest = (u64, u64, u64, u64);
 
 fn source(path: &str) -> Arc<dyn Source> {
@@ -146,29 +148,7 @@ fn zmumu_with_strings() {
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn sample_by_every_version_and_compression() {
-    let versions = [
-        "5.23.02-uncompressed",
-        "5.24.00-uncompressed",
-        "5.24.00-zlib",
-        "5.25.02-zlib",
-        "5.27.02-uncompressed",
-        "5.27.02-zlib",
-        "5.28.00-uncompressed",
-        "5.28.00-zlib",
-        "5.30.00-lzma",
-        "5.30.00-zlib",
-        "6.10.05-lzma",
-        "6.10.05-zlib",
-        "6.14.00-lz4",
-        "6.14.00-uncompressed",
-        "6.16.00-lz4",
-        "6.18.00-lz4",
-        "6.18.00-zlib",
-        "6.20.04-lz4",
-        "6.20.04-uncompressed",
-        "6.20.04-zlib",
-    ];
-    for version in versions {
+    for version in VERSIONS_OF_SAMPLE {
         let reader = open(&format!("uproot-sample-{version}.root"), "sample");
         assert_eq!(total(&reader), (35, 13625, 2180, 3_640_545_650_934_781_197), "{version}");
     }

@@ -35,7 +35,7 @@ fn pages_over_several_keys() {
         .collect();
     let output = folder.path().join("merged.root");
     let report = merge(&paths, &output, &MergeOptions::default(), &context(2)).unwrap();
-    assert_eq!(report.entries, 40_000);
+    assert_eq!(report.written.entries, 40_000);
     let file = RootFile::open(nyssa_io::open(&output).unwrap()).unwrap();
     let reader = Reader::open(&file, "n").unwrap();
     let arrays = read(&reader);

@@ -1,4 +1,4 @@
-//! Streamer fields: their bytes are sound only where the objects can be taken apart.
+//! Checks of streamer fields: their bytes are sound only if the objects can be decoded.
 
 use crate::Context;
 use crate::dataset::Dataset;
@@ -7,18 +7,18 @@ use crate::problem::{Problem, VerifyReport};
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, Structure};
 
-/// Most bytes of objects that are taken apart at a time, unless those of one entry are more.
+/// Maximum size of the objects that are decoded at a time, unless those of one entry are larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
 /// The top-level fields with streamed objects whose classes are known.
 pub(super) struct Objects<'a> {
     reader: &'a Reader,
-    fields: Vec<Field<'a>>,
+    fields: Vec<ObjectField<'a>>,
 }
 
-struct Field<'a> {
+struct ObjectField<'a> {
     name: &'a str,
-    /// The columns of it and of all below.
+    /// The columns of the field and of its subfields.
     columns: Vec<ColumnId>,
 }
 
@@ -36,20 +36,20 @@ impl<'a> Objects<'a> {
                 columns.extend(&field.columns);
             });
             if streamed && field.source.is_none() && readable(&field.name) {
-                fields.push(Field { name: &field.name, columns });
+                fields.push(ObjectField { name: &field.name, columns });
             }
         }
         Self { reader, fields }
     }
 
-    /// Takes the objects of a cluster apart, but not those of fields in whose columns there are problems.
+    /// Decodes the objects of a cluster, except those of fields with problems in their columns.
     ///
     /// # Errors
     /// Only `Io` and `Cancelled`.
     pub fn check(&self, number: usize, report: &mut VerifyReport, context: &Context) -> Result<()> {
         let Some(cluster) = self.reader.clusters_info().get(number) else { return Ok(()) };
         let quiet = context.quiet();
-        for Field { name, columns } in &self.fields {
+        for ObjectField { name, columns } in &self.fields {
             if report.problems.iter().any(|problem| is_of(problem, name, number)) {
                 continue;
             }
@@ -85,7 +85,7 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// Whether a problem is in the columns of a top-level field in a cluster, or everywhere.
+/// Whether a problem is in the columns of a top-level field in a cluster, or in all columns.
 fn is_of(problem: &Problem, name: &str, cluster: usize) -> bool {
     let below = |field: &String| {
         field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

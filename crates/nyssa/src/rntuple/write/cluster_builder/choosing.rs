@@ -1,19 +1,21 @@
-//! How columns are sealed, chosen by looking at their first pages.
+//! Chooses encodings and codecs from the first pages of the columns, and estimates how well the data
+//! compress.
 
 use std::sync::Arc;
 
-use super::{ClusterBuilder, Task, plans};
+use super::{ClusterBuilder, SealTask, plans};
 use crate::error::Result;
 use crate::rntuple::choose::{Goal, sample};
 use crate::rntuple::schema::ColumnId;
 use crate::rntuple::write::choosing::choose_column;
 
-/// One element in so many of each open page is sealed to see how small the page becomes.
-const LOOK_DIVISOR: usize = 4;
+/// The estimate seals the elements of each open page divided by this.
+const ESTIMATE_DIVISOR: usize = 4;
 
 impl ClusterBuilder {
-    /// Chooses how the columns are sealed whose first pages `tasks` are.
-    pub(super) fn choose(&mut self, tasks: &[Task]) -> Result<()> {
+    /// Chooses encoding and codec of the columns whose first pages are `tasks`, unless they are already
+    /// chosen.
+    pub(super) fn choose(&mut self, tasks: &[SealTask]) -> Result<()> {
         let Some(chooser) = self.chooser.clone() else { return Ok(()) };
         let types = chooser.goal() == Goal::Size;
         let mut first = Vec::new();
@@ -44,8 +46,8 @@ impl ClusterBuilder {
         drop(plans);
         for (&index, choice) in first.iter().zip(&choices) {
             let column = ColumnId(tasks[index].column as u32);
-            // The schema here says what is sealed; the writer decides with each cluster what is stored, and
-            // how the file's schema shows it.
+            // The schema of the builder says how pages are sealed. For each cluster, the writer decides which
+            // pages are stored, and in which representation of the schema of the file.
             if choice.changes_type(column, &self.schema) {
                 choice.apply(column, Arc::make_mut(&mut self.schema), &mut self.settings);
             } else {
@@ -55,10 +57,10 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    /// Looks how small open pages become, before the first cluster ends: it is as large as it is to be.
-    /// `false` where that is known.
-    pub(super) fn look(&mut self) -> Result<bool> {
-        let known = self.clusters > 0 || self.guess.is_some();
+    /// Estimates the compressed size of the open pages before the first cluster ends, so that the cluster can
+    /// get its full size. Returns `false` if there already is an estimate or a cluster.
+    pub(super) fn estimate(&mut self) -> Result<bool> {
+        let known = self.clusters > 0 || self.estimate.is_some();
         if known || self.options.compression.setting() == 0 {
             return Ok(false);
         }
@@ -73,7 +75,7 @@ impl ClusterBuilder {
         let columns = &self.columns;
         let sizes = self.workers.map(&tasks, |task, scratch| {
             let range = columns[task.column].range(task);
-            let length = range.len().div_ceil(LOOK_DIVISOR);
+            let length = range.len().div_ceil(ESTIMATE_DIVISOR);
             let start = range.start + (range.len() - length) / 2;
             let data = &columns[task.column].data;
             let page = plans[task.column].seal(data, start..start + length, scratch)?;
@@ -83,7 +85,7 @@ impl ClusterBuilder {
         })?;
         drop(plans);
         let all = sizes.iter().fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
-        self.guess = Some((self.totals.0 + all.0, (self.totals.1 + all.1).max(1)));
+        self.estimate = Some((self.totals.0 + all.0, (self.totals.1 + all.1).max(1)));
         Ok(true)
     }
 }

@@ -1,19 +1,19 @@
-//! Open pages become sealed pages, and leave when memory is short.
+//! Seals open pages, and stores sealed pages when memory is short.
 
 use std::sync::Arc;
 
-use super::{ClusterBuilder, Task, plans};
+use super::{ClusterBuilder, SealTask, plans};
 use crate::error::Result;
 use crate::rntuple::schema::ColumnId;
 use crate::rntuple::write::choosing::ColumnStorage;
-use crate::rntuple::write::cluster_target::{ClusterTarget, Page};
+use crate::rntuple::write::cluster_target::{ClusterPage, ClusterTarget};
 use crate::rntuple::write::seal::ColumnPlan;
 
-/// When sealed pages take more than one part in so many of the room, the cluster ends rather than
-/// seal pages early.
+/// The cluster ends, and no page is sealed early, when sealed pages exceed the memory of all pages divided by
+/// this.
 const SEALED_DIVISOR: u64 = 2;
-/// Open pages that were too many are sealed until this share (parts of four) is left.
-const KEPT: u64 = 3;
+/// Quarters of the open pages that remain open when pages are sealed early.
+const KEPT_QUARTERS: u64 = 3;
 
 impl ClusterBuilder {
     /// Seals the pages that are full.
@@ -28,7 +28,7 @@ impl ClusterBuilder {
         self.seal(tasks, cluster_target)
     }
 
-    /// Seals all that is open in some columns.
+    /// Seals all open elements of some columns.
     pub(super) fn seal_rest(
         &mut self,
         columns: impl IntoIterator<Item = usize>,
@@ -44,27 +44,27 @@ impl ClusterBuilder {
         self.seal(tasks, cluster_target)
     }
 
-    /// Seals open pages early where memory is short; `true` when the cluster should end instead.
+    /// Seals open pages early if memory is short. Returns `true` when the cluster should end instead.
     pub(super) fn make_room(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<bool> {
         let open = |cluster_builder: &Self| {
             cluster_builder.columns.iter().map(|c| c.data.grown() as u64).sum::<u64>()
         };
-        let most = |cluster_builder: &Self| {
+        let limit = |cluster_builder: &Self| {
             cluster_builder
                 .budget
-                .open
-                .min(cluster_builder.budget.room.saturating_sub(cluster_builder.sealed))
+                .open_pages
+                .min(cluster_builder.budget.pages.saturating_sub(cluster_builder.sealed))
         };
         let held = open(self);
-        if held <= most(self) {
+        if held <= limit(self) {
             return Ok(false);
         }
-        if self.sealed > self.budget.room / SEALED_DIVISOR {
+        if self.sealed > self.budget.pages / SEALED_DIVISOR {
             return Ok(true);
         }
         let mut largest = (0..self.columns.len()).collect::<Vec<_>>();
         largest.sort_by_key(|&column| std::cmp::Reverse(self.columns[column].data.grown()));
-        let mut too_much = held - most(self) / 4 * KEPT;
+        let mut too_much = held - limit(self) / 4 * KEPT_QUARTERS;
         let count = largest.iter().take_while(|&&column| {
             let goes_on = too_much > 0;
             too_much = too_much.saturating_sub(self.columns[column].data.grown() as u64);
@@ -76,16 +76,16 @@ impl ClusterBuilder {
         Ok(false)
     }
 
-    /// Seals pages, those of a column in order, and lets their elements go.
-    fn seal(&mut self, tasks: Vec<Task>, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
+    /// Seals pages and discards their elements. The pages of a column are in order.
+    fn seal(&mut self, tasks: Vec<SealTask>, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         self.choose(&tasks)?;
-        // Elements of a wave go when all its pages are sealed, so memory holds a wave twice.
+        // The elements of a wave are discarded when all its pages are sealed. So a wave is in memory twice.
         let mut rest = &tasks[..];
         while !rest.is_empty() {
             let mut bytes = 0;
             let full = rest.iter().position(|task| {
                 bytes += self.packed(task);
-                bytes > self.budget.piece
+                bytes > self.budget.batch
             });
             let (wave, after) = rest.split_at(full.unwrap_or(rest.len()).max(1));
             self.seal_wave(wave, cluster_target)?;
@@ -94,7 +94,11 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    fn seal_wave(&mut self, wave: &[Task], cluster_target: &mut dyn ClusterTarget) -> Result<()> {
+    fn seal_wave(
+        &mut self,
+        wave: &[SealTask],
+        cluster_target: &mut dyn ClusterTarget,
+    ) -> Result<()> {
         let plans = plans(&self.schema, &self.settings)?;
         let columns = &self.columns;
         let pages = self.workers.map(wave, |task, scratch| {
@@ -110,13 +114,13 @@ impl ClusterBuilder {
             self.totals.1 += page.bytes.len() as u64;
         }
         let pages = if self.options.buffered {
-            pages.into_iter().map(Page::Sealed).collect()
+            pages.into_iter().map(ClusterPage::Sealed).collect()
         } else {
             cluster_target.store(pages)?
         };
         for ((task, page), other) in wave.iter().zip(pages).zip(others) {
-            let other = other.map(Page::Sealed);
-            self.sealed += page.bytes() + other.as_ref().map_or(0, Page::bytes);
+            let other = other.map(ClusterPage::Sealed);
+            self.sealed += page.bytes() + other.as_ref().map_or(0, ClusterPage::bytes);
             self.columns[task.column].pages.push(page);
             self.columns[task.column].others.extend(other);
         }
@@ -130,15 +134,16 @@ impl ClusterBuilder {
         self.spill(cluster_target)
     }
 
-    /// Stores sealed pages before their cluster is complete, when even they are too many: a single
-    /// entry may be larger than the memory.
+    /// Stores sealed pages before their cluster is complete, if even these exceed the memory. One entry alone
+    /// can be larger than the memory.
     fn spill(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
-        if self.sealed <= self.budget.room {
+        if self.sealed <= self.budget.pages {
             return Ok(());
         }
         let schema = Arc::make_mut(&mut self.schema);
         for (id, column) in (0u32..).map(ColumnId).zip(&mut self.columns) {
-            // Not stored twice: the rest of the cluster is in ROOT's own type too.
+            // A page that is stored cannot be exchanged. So the remaining pages of this cluster keep the
+            // column type of ROOT, too.
             if !column.others.is_empty()
                 && let Some(root) = self.settings.column(id).and_then(|all| all.root.clone())
             {
@@ -148,11 +153,11 @@ impl ClusterBuilder {
             let pages = std::mem::take(&mut column.pages);
             column.pages = cluster_target.store_waiting(pages)?;
         }
-        self.sealed = self.columns.iter().flat_map(|c| &c.pages).map(Page::bytes).sum();
+        self.sealed = self.columns.iter().flat_map(|c| &c.pages).map(ClusterPage::bytes).sum();
         Ok(())
     }
 
-    fn packed(&self, task: &Task) -> u64 {
+    fn packed(&self, task: &SealTask) -> u64 {
         let bits = self.schema.columns.get(task.column).map_or(0, |column| u64::from(column.bits));
         (task.range.end - task.range.start) * bits / 8
     }

@@ -1,9 +1,11 @@
-//! A writer is a target of clusters.
+//! A writer is a target of the clusters of one builder.
 
 use super::{StoredColumn, Writer};
 use crate::error::Result;
 use crate::rntuple::page::SealedPage;
-use crate::rntuple::write::cluster_target::{ClusterTarget, FinishedColumn, Page, SealedCluster};
+use crate::rntuple::write::cluster_target::{
+    ClusterPage, ClusterTarget, FinishedColumn, SealedCluster,
+};
 
 impl ClusterTarget for Writer {
     fn commit(&mut self, mut cluster: SealedCluster) -> Result<()> {
@@ -12,8 +14,8 @@ impl ClusterTarget for Writer {
         for column in cluster.columns {
             let FinishedColumn { column, elements, last_offset, compression, pages, .. } = column;
             let pages = self.store_waiting(pages)?.into_iter().filter_map(|page| match page {
-                Page::Stored(page) => Some(page),
-                Page::Sealed(_) => None,
+                ClusterPage::Stored(page) => Some(page),
+                ClusterPage::Sealed(_) => None,
             });
             let pages = pages.collect();
             self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })?;
@@ -21,7 +23,7 @@ impl ClusterTarget for Writer {
         self.commit_cluster()
     }
 
-    fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<Page>> {
-        Ok(self.store_pages(&pages)?.into_iter().map(Page::Stored).collect())
+    fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<ClusterPage>> {
+        Ok(self.store_pages(&pages)?.into_iter().map(ClusterPage::Stored).collect())
     }
 }

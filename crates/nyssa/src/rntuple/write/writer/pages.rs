@@ -1,4 +1,4 @@
-//! Sealed pages → bytes of the file, under as few keys as their size allows; equal ones once.
+//! Stores sealed pages in as few keys as their size allows. Equal pages are stored once.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,19 @@ use crate::rntuple::write::known_pages::PageKey;
 /// Size of a page checksum.
 const CHECKSUM: u64 = 8;
 
-/// Pages that go under one key.
+/// The pages of one key.
 #[derive(Default)]
-struct Blob {
+struct KeyPages {
     pages: Vec<usize>,
     size: u64,
 }
 
 impl Writer {
-    /// Stores pages at once; where they lie. They become part of the RNTuple with
-    /// [`Writer::put_stored`], of this or a later cluster.
+    /// Stores pages and returns their places. [`Writer::put_stored`] makes them a part of this or a later
+    /// cluster.
     ///
     /// # Errors
-    /// Whatever the sink says.
+    /// The errors of the sink.
     pub(crate) fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
         let offsets = self.store(pages)?;
         let place = |(page, offset): (&SealedPage, u64)| PageInfo {
@@ -35,18 +35,17 @@ impl Writer {
         Ok(pages.iter().zip(offsets).map(place).collect())
     }
 
-    /// Stores pages that were sealed before, as they are: `parts` are their bytes in order, with the
-    /// checksums of those that have one. Returns where the first byte lies; the others follow. Needs
-    /// an open cluster.
+    /// Stores sealed pages of another file unchanged. `parts` are their bytes in order, with their checksums.
+    /// Returns the position of the first byte; the others follow. A cluster must be open.
     ///
     /// # Errors
-    /// `InvalidArgument` when no cluster is open; whatever the sink says.
+    /// `InvalidArgument` when no cluster is open; the errors of the sink.
     pub(crate) fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
         self.open.as_ref().ok_or_else(no_cluster)?;
         self.file.with(|file| file.write_blob(parts, uncompressed, self.max_key_size))
     }
 
-    /// Stores the pages that are not in the file yet; the offsets of all of them.
+    /// Stores the pages that are not in the file yet. Returns the offsets of all pages.
     fn store(&mut self, pages: &[SealedPage]) -> Result<Vec<u64>> {
         let merging = self.options.same_page_merging;
         let keys = pages
@@ -55,7 +54,7 @@ impl Writer {
             .collect::<Vec<_>>();
         let mut offsets = vec![0; pages.len()];
         let mut first_of = HashMap::new();
-        let mut blob = Blob::default();
+        let mut blob = KeyPages::default();
         for (index, (page, key)) in pages.iter().zip(&keys).enumerate() {
             self.report.pages += 1;
             self.report.uncompressed_bytes += page.uncompressed as u64;
@@ -76,7 +75,7 @@ impl Writer {
             blob.size += self.stored_size(page);
         }
         self.flush(&mut blob, pages, &mut offsets)?;
-        // Pages that equal an earlier one of the same column now know where that one lies.
+        // A page that equals an earlier page of the same column now gets the offset of that one.
         for (index, key) in keys.iter().enumerate() {
             let Some(key) = key else { continue };
             match first_of.get(key) {
@@ -88,8 +87,8 @@ impl Writer {
         Ok(offsets)
     }
 
-    /// Writes the pages of `blob` under one key, each followed by its checksum.
-    fn flush(&self, blob: &mut Blob, pages: &[SealedPage], offsets: &mut [u64]) -> Result<()> {
+    /// Writes the pages of `blob` into one key. A checksum follows each page.
+    fn flush(&self, blob: &mut KeyPages, pages: &[SealedPage], offsets: &mut [u64]) -> Result<()> {
         if blob.pages.is_empty() {
             return Ok(());
         }

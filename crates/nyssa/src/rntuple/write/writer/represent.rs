@@ -1,10 +1,10 @@
-//! In which of two types the columns of a cluster are stored, and in which representations of their
-//! fields.
+//! Decides in which of two column types the columns of a cluster are stored, and in which representations of
+//! their fields.
 //!
-//! Where a builder chose another type than ROOT's, it gives the pages in both, and the smaller ones
-//! are stored. What the first cluster needs is in the header; later clusters get further
-//! representations where these save more than they cost. In sum over the clusters, the pages of a
-//! column are never larger than in ROOT's type.
+//! Where the builder chose another column type than ROOT's, it seals the pages in both types, and the smaller
+//! ones are stored. The header has the column types of the first cluster. Later clusters get further
+//! representations if these save more than they cost. Summed over the clusters, the pages of a column are
+//! never larger than in ROOT's type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,27 +13,27 @@ use crate::error::{Error, Kind, Result};
 use crate::rntuple::choose::default_type;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{Column, ColumnId};
-use crate::rntuple::write::cluster_target::{FinishedColumn, Page};
+use crate::rntuple::write::cluster_target::{ClusterPage, FinishedColumn};
 
-/// A new representation in another type than ROOT's has to save one part in so many of a cluster's
-/// pages,
+/// A new representation in another type than ROOT's must save at least the size of the pages of a cluster
+/// divided by this.
 const SWITCH_GAIN: u64 = 10;
-/// and so many bytes.
+/// A new representation in another type than ROOT's must save at least this number of bytes in a cluster.
 const SWITCH_BYTES: u64 = 1 << 10;
 
-/// What is known of columns that have another type than ROOT's, by their first representation.
+/// What is known of columns with another type than ROOT's, by the column of the first representation.
 #[derive(Default)]
 pub(super) struct Represented {
-    /// Bytes saved so far, over ROOT's type.
+    /// Number of bytes saved so far, compared to ROOT's type.
     saved: BTreeMap<ColumnId, u64>,
-    /// ROOT's types of those that got another one in the header.
+    /// ROOT's types of the columns that have another type in the header.
     root: BTreeMap<ColumnId, ColumnType>,
-    /// Those that can have no further representation.
+    /// Columns that can have no further representation.
     fixed: BTreeSet<ColumnId>,
 }
 
 impl Writer {
-    /// Chooses the types of the columns of a complete cluster; what is not chosen is dropped.
+    /// Chooses the column types of a complete cluster. The pages of the other types are dropped.
     ///
     /// # Errors
     /// As [`Writer::extend_schema`].
@@ -47,7 +47,7 @@ impl Writer {
         columns.iter_mut().try_for_each(|column| self.represent_next(column))
     }
 
-    /// Before the header is written, the types of the schema change.
+    /// Before the header is written, the column types of the schema can change.
     fn represent_first(&mut self, columns: &mut [FinishedColumn]) -> Result<()> {
         let mut types = Vec::new();
         for column in columns {
@@ -78,7 +78,7 @@ impl Writer {
         })
     }
 
-    /// After it, there are representations.
+    /// After the header is written, another column type needs another representation.
     fn represent_next(&mut self, column: &mut FinishedColumn) -> Result<()> {
         let base = column.column;
         if let Some((root, pages)) = column.other.take() {
@@ -114,8 +114,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds representations in ROOT's types, which any cluster may need, where they cannot be added
-    /// once page lists are written.
+    /// Adds representations in ROOT's types, which any later cluster may need, before page lists are written;
+    /// after that some cannot be added.
     pub(super) fn represent_rest(&mut self) -> Result<()> {
         for (column, root) in self.represented.root.clone() {
             if self.schema.repetitions(self.schema.column(column).field).is_none() {
@@ -125,7 +125,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Has a column to keep its type, because it was in the file before or ROOT's was not foreseen?
+    /// Whether a column must keep its type: it was in the file before, or a representation in ROOT's type is
+    /// not possible.
     pub(in crate::rntuple::write) fn keeps_type(&self, column: ColumnId) -> bool {
         let root = self.stored_type(column).map(default_type);
         let known = root.is_none_or(|root| self.represented_as(column, root).is_some());
@@ -133,8 +134,8 @@ impl Writer {
         self.resumed.is_some() || self.header.is_some() && !foreseen
     }
 
-    /// The column of a type in a representation of the field of `column`, which has no other column;
-    /// it is added when there is none yet. `None` when it cannot be.
+    /// Finds the column with this type in a representation of the field of `column`, which must be its only
+    /// column. Adds it if there is none yet. Returns `None` when this is not possible.
     fn representation(
         &mut self,
         column: ColumnId,
@@ -149,7 +150,7 @@ impl Writer {
         let field = self.schema.column(column).field;
         match self.add_representation(field, [Column::new(field, column_type)]) {
             Ok(ids) => Ok(ids.first().copied()),
-            // Too late, or a field of several columns.
+            // It is too late, or the field has several columns.
             Err(error) if error.kind() == Kind::InvalidArgument => {
                 self.represented.fixed.insert(column);
                 Ok(None)
@@ -158,7 +159,7 @@ impl Writer {
         }
     }
 
-    /// The same, if it is there.
+    /// Finds the column with this type in a representation of the field of `column`, if there is one.
     fn represented_as(&self, column: ColumnId, column_type: ColumnType) -> Option<ColumnId> {
         let field = self.schema.column(column).field;
         let mut alone = self.schema.representations(field).filter_map(|ids| match ids {
@@ -173,7 +174,7 @@ impl Writer {
     }
 }
 
-/// Bytes of pages in memory.
-fn size(pages: &[Page]) -> u64 {
-    pages.iter().map(Page::bytes).sum()
+/// Number of bytes of pages in memory.
+fn size(pages: &[ClusterPage]) -> u64 {
+    pages.iter().map(ClusterPage::bytes).sum()
 }

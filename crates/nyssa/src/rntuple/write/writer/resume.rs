@@ -1,5 +1,5 @@
-//! Going on with an RNTuple that is in the file already: its header stays, with its checksum; its page
-//! lists stay; a new footer names the old cluster groups and the new ones.
+//! Adds to an RNTuple that is in the file. Its header and its page lists stay; a new footer names the old and
+//! the new cluster groups.
 
 use super::super::{FinishedSet, Options, SharedFile};
 use super::{KNOWN_PAGES_DIVISOR, KnownPages, Resumed, Writer, validate};
@@ -9,7 +9,7 @@ use crate::rntuple::format::{Anchor, DEFAULT_MAX_KEY_SIZE, Footer, Header};
 use crate::rntuple::schema::{Cluster, Schema};
 use crate::rntuple::write::Report;
 
-/// An RNTuple as it is in its file.
+/// An RNTuple that is in the file.
 pub struct Existing<'a> {
     /// Path in the file, without cycle.
     pub path: &'a str,
@@ -21,17 +21,17 @@ pub struct Existing<'a> {
     pub header: &'a Header,
     /// Its footer.
     pub footer: &'a Footer,
-    /// Its schema: header and extension.
+    /// Its schema, of header and extension.
     pub schema: &'a Schema,
     /// Its clusters.
     pub clusters: &'a [Cluster],
 }
 
 impl Writer {
-    /// Goes on with an RNTuple of a file that is being changed in place
-    /// ([`crate::rootfile::writer::RootFileWriter::update`]). Description, writer and largest key size
-    /// stay what they were, whatever the options say. The columns of first representations are
-    /// written. The report counts old and new entries and clusters, and new pages only.
+    /// Adds to an RNTuple of a file that is changed in place
+    /// ([`crate::rootfile::writer::RootFileWriter::update`]). Its description, writer and maximum key size
+    /// stay, whatever the options say. New clusters have the columns of the first representations. The report
+    /// counts old and new entries and clusters, but only new pages.
     ///
     /// # Errors
     /// `InvalidArgument` for options; `Unsupported` for columns of unknown types.
@@ -95,7 +95,7 @@ fn elements(schema: &Schema, last: Option<&Cluster>) -> Vec<u64> {
         (range.first_element + range.elements).max(first)
     };
     let mut elements: Vec<u64> = columns.iter().enumerate().map(known).collect();
-    // Columns that came after the last cluster.
+    // Columns that were added after the last cluster.
     let late = schema.columns.iter().skip(elements.len());
     elements.extend(late.map(|column| column.first_element.map_or(0, i64::unsigned_abs)));
     elements

@@ -1,0 +1,95 @@
+//! The reports of `convert`, `rewrite` and `merge` for people: the parts that they share.
+
+use nyssa::job::{Reencoded, Written};
+
+use super::columns;
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::{Columns, names, printable};
+use crate::units::{count, ratio, size};
+
+/// One RNTuple that was written from one dataset of a file.
+pub struct Row<'a> {
+    /// Path of the dataset in the input file.
+    pub source: &'a str,
+    /// Number of top-level fields.
+    pub fields: usize,
+    pub written: &'a Written,
+    pub reencoded: &'a Reencoded,
+}
+
+/// Prints from where to where, and one line of a table for each row. `before` and `after` name
+/// the columns with the bytes of input and output. With `each`, every column of the output has a
+/// line of its own.
+pub fn print(
+    rows: &[Row<'_>],
+    (before, after): (&str, &str),
+    each: bool,
+    app: &mut App<'_>,
+) -> Result<()> {
+    for Row { source, written, reencoded, .. } in rows {
+        let (input, output, ntuple) = (&reencoded.input, &written.output, &written.ntuple);
+        let line = format!("{input}:{source} -> {output}:{ntuple}");
+        writeln!(app.out, "{}\n", printable(&line))?;
+    }
+    let mut table = Columns::new(&[
+        "rntuple",
+        ">entries",
+        ">fields",
+        ">clusters",
+        before,
+        after,
+        ">ratio",
+        ">seconds",
+        ">MB/s",
+    ]);
+    for Row { fields, written, reencoded, .. } in rows {
+        table.row([
+            written.ntuple.clone(),
+            count(written.entries),
+            count(*fields as u64),
+            count(written.clusters),
+            size(reencoded.input_bytes),
+            size(reencoded.compressed_bytes),
+            ratio(reencoded.input_bytes, reencoded.compressed_bytes),
+            format!("{:.2}", written.seconds),
+            format!("{:.1}", written.megabytes_per_second),
+        ]);
+    }
+    table.print(app)?;
+    for row in rows {
+        columns::print(&row.reencoded.columns, each, app)?;
+    }
+    rows.last().map_or(Ok(()), |last| file(last, app))
+}
+
+/// Prints what the output file takes, and what the job took.
+fn file(Row { written, reencoded, .. }: &Row<'_>, app: &mut App<'_>) -> Result<()> {
+    write!(app.out, "\nfile {}, {} threads", size(written.output_bytes), reencoded.threads)?;
+    if let Some(peak) = written.peak_memory_bytes {
+        write!(app.out, ", peak memory {}", size(peak))?;
+    }
+    if written.verified {
+        write!(app.out, ", every value verified")?;
+    }
+    Ok(writeln!(app.out)?)
+}
+
+/// Prints the notes of a job.
+pub fn notes(written: &Written, app: &mut App<'_>) -> Result<()> {
+    for note in &written.notes {
+        writeln!(app.out, "note: {}", printable(note))?;
+    }
+    Ok(())
+}
+
+/// Prints which other objects of the input file were copied, and which were not. They are the same for all
+/// RNTuples of a file.
+pub fn others(reencoded: Option<&Reencoded>, app: &mut App<'_>) -> Result<()> {
+    let Some(Reencoded { carried, left_out, .. }) = reencoded else { return Ok(()) };
+    names("carried over", "object", carried, app)?;
+    for object in left_out {
+        writeln!(app.out, "left out {}", printable(object))?;
+    }
+    Ok(())
+}

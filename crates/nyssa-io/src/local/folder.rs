@@ -1,0 +1,32 @@
+//! What lies in folders of a local disk.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::{Entry, EntryKind};
+
+/// What `path` names; `None` where nothing is there.
+pub fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Ok(Some(EntryKind::Folder)),
+        Ok(_) => Ok(Some(EntryKind::File)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
+/// All that lies in the folder `path`, in no order.
+pub fn list(path: &Path) -> io::Result<Vec<Entry>> {
+    fs::read_dir(path)?.map(|entry| one(&entry?)).collect()
+}
+
+fn one(entry: &fs::DirEntry) -> io::Result<Entry> {
+    let found = entry.file_type()?;
+    // A link that leads nowhere is no folder.
+    let is_folder = found.is_dir() || found.is_symlink() && entry.path().is_dir();
+    let kind = if is_folder { EntryKind::Folder } else { EntryKind::File };
+    Ok(Entry { name: entry.file_name(), kind })
+}

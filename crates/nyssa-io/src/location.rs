@@ -1,0 +1,94 @@
+//! Locations: paths and URLs as texts.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// Whether a location is a URL and not a path. `file:name`, ROOT's short form, is a path.
+pub fn is_url(location: impl AsRef<Path>) -> bool {
+    location.as_ref().to_str().and_then(scheme).is_some()
+}
+
+/// The same location for a process that runs in another folder: an absolute path, or the URL as it is.
+///
+/// # Errors
+/// Those of the system, where the folder of this process cannot be told.
+pub fn absolute(location: impl AsRef<Path>) -> Result<PathBuf> {
+    let location = location.as_ref();
+    if is_url(location) {
+        return Ok(location.to_owned());
+    }
+    let path = local(location, "find")?;
+    std::path::absolute(path)
+        .map_err(|error| Error::new(location.display().to_string(), "find", error))
+}
+
+/// What `name` means that is written in the file at `location`: names that are not absolute count from the
+/// folder of that file.
+pub fn beside(location: &str, name: &str) -> PathBuf {
+    if scheme(name).is_some() {
+        return PathBuf::from(name);
+    }
+    let name = name.strip_prefix("file:").unwrap_or(name);
+    Path::new(location).parent().unwrap_or(Path::new("")).join(name)
+}
+
+/// The local path that a location names.
+pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
+    let Some((scheme, rest)) = location.to_str().and_then(scheme) else {
+        // ROOT's short form.
+        let short = location.to_str().and_then(|location| location.strip_prefix("file:"));
+        return Ok(short.filter(|_| !location.exists()).map_or(location, Path::new).to_owned());
+    };
+    let refused = |kind, why| {
+        Err(Error::new(location.display().to_string(), action, io::Error::new(kind, why)))
+    };
+    if !scheme.eq_ignore_ascii_case("file") {
+        let why = format!(
+            "this build of nyssa knows paths and file:// URLs, not {scheme}://; copy the file first"
+        );
+        return refused(io::ErrorKind::Unsupported, why);
+    }
+    let host = rest.find('/').map_or(rest, |slash| &rest[..slash]);
+    if !host.is_empty() && host != "localhost" {
+        let why = format!("a file:// URL names a file of this machine, not of {host}");
+        return refused(io::ErrorKind::Unsupported, why);
+    }
+    let path = &rest[host.len()..];
+    // ROOT writes names into URLs as they are, others with %20 for a space.
+    match decoded(path).filter(|_| !Path::new(path).exists()) {
+        Some(decoded) => Ok(decoded.into()),
+        None => Ok(path.into()),
+    }
+}
+
+/// The scheme of a URL, and what is behind `://`.
+pub(crate) fn scheme(location: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = location.split_once("://")?;
+    let mut chars = scheme.chars();
+    let is_scheme = chars.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && chars.all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme.then_some((scheme, rest))
+}
+
+/// The path of a URL without percent signs; `None` where it is no text then.
+fn decoded(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&first, more)) = rest.split_first() {
+        let code = more.get(..2).filter(|_| first == b'%');
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &more[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = more;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,130 @@
+//! What the reports of several jobs have in common.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::run::Finished;
+use crate::Context;
+use crate::rntuple::write::{self, ColumnReport};
+use crate::rootfile::{NOT_CLOSED, RootFile};
+
+/// What every job reports about its output.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Written {
+    /// Output file.
+    pub output: String,
+    /// Path of the RNTuple in it.
+    pub ntuple: String,
+    /// Entries written.
+    pub entries: u64,
+    /// Clusters written.
+    pub clusters: u64,
+    /// Bytes of the output file.
+    pub output_bytes: u64,
+    /// Wall-clock seconds. `convert` and `rewrite` do not count the verification.
+    pub seconds: f64,
+    /// Megabytes (10⁶ bytes) of the input that were processed per second.
+    pub megabytes_per_second: f64,
+    /// Largest resident set of the process so far in bytes, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+    /// Every value was read back from the inputs and the output, and is the same.
+    pub verified: bool,
+    /// Remarks for people: what was left out or changed, and why.
+    pub notes: Vec<String>,
+}
+
+/// What a job reports when it encodes the data of one input file anew.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Reencoded {
+    /// Input file.
+    pub input: String,
+    /// Compressed bytes of the pages or baskets that were read.
+    pub input_bytes: u64,
+    /// Bytes of the written pages before compression.
+    pub uncompressed_bytes: u64,
+    /// Bytes of the written pages after compression.
+    pub compressed_bytes: u64,
+    /// Worker threads.
+    pub threads: usize,
+    /// Wall-clock seconds of verification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify_seconds: Option<f64>,
+    /// How the columns of the output are stored, and why, in order of their ids.
+    pub columns: Vec<ColumnReport>,
+    /// Other objects of the input file that were copied to the output: path, cycle and class.
+    pub carried: Vec<String>,
+    /// Other objects of the input file that are not in the output, and why.
+    pub left_out: Vec<String>,
+}
+
+impl Written {
+    /// The report on an RNTuple that is complete. The job started at `start` and processed `input_bytes`.
+    pub(crate) fn new(
+        output: &str,
+        ntuple: String,
+        totals: &write::Report,
+        (input_bytes, start): (u64, Instant),
+        notes: Vec<String>,
+    ) -> Self {
+        let seconds = start.elapsed().as_secs_f64();
+        Self {
+            output: output.to_owned(),
+            ntuple,
+            entries: totals.entries,
+            clusters: totals.clusters,
+            seconds,
+            megabytes_per_second: input_bytes as f64 / 1e6 / seconds.max(1e-9),
+            notes,
+            ..Self::default()
+        }
+    }
+
+    /// Adds what is known when the output file is complete.
+    pub(crate) fn finish(&mut self, finished: &Finished) {
+        self.output_bytes = finished.bytes;
+        self.peak_memory_bytes = finished.peak_memory_bytes;
+    }
+}
+
+impl Reencoded {
+    /// The report on `input_bytes` of the file `input`.
+    pub(crate) fn new(
+        input: &str,
+        input_bytes: u64,
+        totals: &write::Report,
+        columns: Vec<ColumnReport>,
+        context: &Context,
+    ) -> Self {
+        Self {
+            input: input.to_owned(),
+            input_bytes,
+            uncompressed_bytes: totals.uncompressed_bytes,
+            compressed_bytes: totals.compressed_bytes,
+            threads: context.threads(),
+            columns,
+            ..Self::default()
+        }
+    }
+}
+
+/// Adds to both parts of a report what is known when the output file is complete.
+pub(crate) fn finish(
+    (written, reencoded): (&mut Written, &mut Reencoded),
+    input: &RootFile,
+    finished: &Finished,
+) {
+    written.finish(finished);
+    if input.was_recovered() {
+        written.notes.push(NOT_CLOSED.to_owned());
+    }
+    reencoded.carried.clone_from(&finished.others.carried);
+    reencoded.left_out = finished.others.left_out();
+}
+
+/// Adds to both parts of a report that all values were verified, which began at `start`.
+pub(crate) fn verified((written, reencoded): (&mut Written, &mut Reencoded), start: Instant) {
+    written.verified = true;
+    reencoded.verify_seconds = Some(start.elapsed().as_secs_f64());
+}

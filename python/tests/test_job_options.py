@@ -1,0 +1,123 @@
+"""The options of jobs have the same names and defaults in Python and on the command line."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typing_extensions
+
+import nyssa
+from nyssa import _job
+
+JOBS: dict[str, Callable[..., Any]] = {
+    "convert": nyssa.convert,
+    "rewrite": nyssa.rewrite,
+    "merge": nyssa.merge,
+}
+#: Parameters of Python that are several options of the command line, or have another form there.
+OTHER_FORM = {
+    "carry": {"no-carry"},
+    "checksums": {"no-checksums"},
+    "entry_start": {"entries"},
+    "entry_stop": {"entries"},
+    "mode": {"strict", "union", "filter"},
+}
+#: What only one of both has: files are arguments of the command line, and a cut is an expression.
+ONLY_PYTHON = {"input", "inputs", "tree", "ntuple", "cut_fields", "rules", "progress"}
+ONLY_COMMAND = {"all", "columns", "report", "json", "quiet", "help", "color", "version"}
+
+
+def command(*args: object) -> str:
+    """Run the command line."""
+    full = [sys.executable, "-m", "nyssa", *map(str, args)]
+    ran = subprocess.run(full, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_names(job: str) -> None:
+    names = set(inspect.signature(JOBS[job]).parameters) - ONLY_PYTHON
+    if job != "merge":
+        names -= {"output"}
+    options: set[str] = set()
+    for name in names:
+        options |= OTHER_FORM.get(name, {name.replace("_", "-")})
+    listed = re.findall(r"^ +(?:-\w, )?--([\w-]+)", command(job, "--help"), flags=re.MULTILINE)
+    assert options == set(listed) - ONLY_COMMAND
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_signature_and_docstring(job: str) -> None:
+    """Both show every option, with its default and an explanation."""
+    shown = inspect.signature(JOBS[job]).parameters
+    assert all(one.kind is not one.VAR_KEYWORD for one in shown.values())
+    shared = inspect.signature(_job.OutputOptions).parameters
+    own = {"cluster_size"} if job == "merge" else set()
+    assert {name: shown[name].default for name in shared if name not in own} == {
+        name: one.default for name, one in shared.items() if name not in own
+    }
+    text = inspect.getdoc(JOBS[job]) or ""
+    _, _, parameters = text.partition("Parameters\n----------\n")
+    entries = re.findall(
+        r"^(\w+(?:, \w+)*)\n    \S", parameters.split("\n\n")[0], flags=re.MULTILINE
+    )
+    documented = [name for entry in entries for name in entry.split(", ")]
+    assert sorted(documented) == sorted(shown)
+
+
+def test_keywords_for_type_checkers() -> None:
+    hints = typing_extensions.get_type_hints(_job.ClusterKeywords)
+    fields = typing_extensions.get_type_hints(_job.OutputOptions)
+    del fields["by_field"]
+    assert hints == fields
+    assert set(typing_extensions.get_type_hints(_job.OutputKeywords)) == set(hints) - {
+        "cluster_size"
+    }
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_unknown_option(job: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'compresion'"):
+        JOBS[job]("in.root", tmp_path / "out.root", compresion="zstd")
+    if job == "merge":
+        with pytest.raises(TypeError, match="unexpected keyword argument 'cluster_size'"):
+            nyssa.merge("in.root", tmp_path / "out.root", cluster_size=1000)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("job", "more"),
+    [("convert", {}), ("rewrite", {}), ("merge", {}), ("merge", {"recluster": "1 MB"})],
+)
+def test_defaults(job: str, more: dict[str, str], tmp_path: Path) -> None:
+    """Without options, Python and the command line write the same bytes."""
+    uproot = pytest.importorskip("uproot")
+    numbers = {"x": np.arange(20_000) % 7, "y": np.linspace(0, 1, 20_000)}
+    source = tmp_path / "in.root"
+    if job == "convert":
+        with uproot.recreate(source) as file:
+            file.mktree("Events", {name: one.dtype for name, one in numbers.items()})
+            file["Events"].extend(numbers)
+    else:
+        with nyssa.recreate(source) as file:
+            file["Events"] = numbers
+    outputs = []
+    for face in ("python", "command"):
+        output = tmp_path / face / "out.root"
+        output.parent.mkdir()
+        outputs.append(output)
+        if face == "python":
+            JOBS[job](source, output, reproducible=True, **more)
+        else:
+            where = ["-o", output] if job == "merge" else [output]
+            given = [text for name, one in more.items() for text in (f"--{name}", one)]
+            command(job, source, *where, "--reproducible", *given)
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
