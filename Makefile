@@ -10,7 +10,7 @@ SEED ?= $(shell date +%s)
 DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data lint format fuzz bench bench-remote clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd lint format fuzz bench bench-remote clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -53,8 +53,12 @@ test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
 
 # What `make test` skipped without the folder of test data.
 test-data:
-	cargo test --workspace --quiet --tests -- --ignored
+	cargo test --workspace --quiet --tests -- --ignored --skip real_xrootd
 	test ! -s build/needs-data || $(PYTEST) $$(cat build/needs-data)
+
+# What `make test` skipped without the program `xrootd` (Debian: xrootd-server).
+test-xrootd:
+	cargo test --quiet -p nyssa-io --test 'xrootd_*' -- --ignored real_xrootd
 
 lint: format build $(VENV)/.installed-test
 	cargo clippy --workspace --all-targets --quiet -- -D warnings

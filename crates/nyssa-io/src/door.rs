@@ -14,6 +14,7 @@ use crate::location::scheme;
 use crate::location::{is_url, local};
 #[cfg(feature = "testing")]
 use crate::testing;
+use crate::xrootd::{self, XrootdOptions};
 use crate::{Entry, EntryKind, Error, Result, Sink, Source};
 
 /// How a resource is opened, where the defaults and the environment do not fit.
@@ -22,6 +23,8 @@ use crate::{Entry, EntryKind, Error, Result, Sink, Source};
 pub struct OpenOptions {
     /// How HTTP(S) and S3 are spoken; as the environment says where this is `None`.
     pub http: Option<HttpOptions>,
+    /// How XRootD is spoken.
+    pub xrootd: XrootdOptions,
 }
 
 /// Opens a path or URL for reading.
@@ -40,6 +43,9 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
     if let Some(source) = http::open(location, options.http.as_ref()) {
+        return source;
+    }
+    if let Some(source) = xrootd::open(location, &options.xrootd) {
         return source;
     }
     #[cfg(feature = "testing")]

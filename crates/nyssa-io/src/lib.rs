@@ -20,6 +20,7 @@ mod source;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod token;
+pub mod xrootd;
 
 pub use door::{
     OpenOptions, Update, create, exists, is_same, kind, list, open, open_with, read, stage, update,

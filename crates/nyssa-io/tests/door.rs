@@ -37,8 +37,8 @@ fn paths_and_urls_of_files_lead_to_the_same_bytes() {
 
 #[test]
 fn what_is_not_built_in_is_refused() {
-    let why = "this build of nyssa knows paths and file:// URLs, not root://; copy the file first";
-    let location = "root://some.where//a.root";
+    let why = "this build of nyssa knows paths and file:// URLs, not ftp://; copy the file first";
+    let location = "ftp://some.where//a.root";
     for (error, action) in [
         (open(location).err(), "open"),
         (create(location, true).err(), "create"),
