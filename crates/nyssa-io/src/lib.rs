@@ -20,6 +20,7 @@ mod source;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod token;
+mod trust;
 pub mod xrootd;
 
 pub use door::{

@@ -427,7 +427,8 @@ fn methods_that_are_not_known_are_named() {
     assert_eq!(error.source.kind(), ErrorKind::PermissionDenied);
     let expected = format!(
         "cannot open {url}: the server 127.0.0.1:{} asks who you are, and no method succeeded: gsi: \
-         nyssa does not know this method; krb5: nyssa does not know this method",
+         nyssa does not have this method; use a token (ztn), which most sites take as well; krb5: \
+         nyssa does not have this method; use a token (ztn), which most sites take as well",
         server.port()
     );
     assert_eq!(error.to_string(), expected);

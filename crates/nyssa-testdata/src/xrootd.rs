@@ -44,6 +44,25 @@ impl Xrootd {
         server
     }
 
+    /// As [`Xrootd::start`], with TLS by a certificate and its key, both as PEM.
+    ///
+    /// # Panics
+    /// Where it is not installed or does not start.
+    pub fn start_with_tls(folder: &Path, certificate: &str, key: &str, config: &str) -> Self {
+        let [certificate_path, key_path] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
+        for (path, text, mode) in [(&certificate_path, certificate, 0o644), (&key_path, key, 0o400)]
+        {
+            fs::write(path, text).expect("a file");
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("access");
+            if is_root() {
+                std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).expect("an owner");
+            }
+        }
+        let (certificate, key) = (certificate_path.display(), key_path.display());
+        let tls = format!("xrd.tls {certificate} {key}\nxrd.tlsca noverify\n{config}");
+        Self::start(folder, &tls)
+    }
+
     /// Starts `cmsd` or `xrootd` with a whole configuration, and does not wait for it.
     ///
     /// # Panics
@@ -170,10 +189,14 @@ fn spawn(program: &str, work: &Path) -> Child {
     let mut command = Command::new(program);
     command.arg("-c").arg(work.join("server.cfg")).current_dir(work);
     command.stdout(log.try_clone().expect("a log")).stderr(log);
-    if fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0) {
+    if is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }
     command.spawn().unwrap_or_else(|error| panic!("{program} does not start: {error}"))
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0)
 }
 
 /// A port that nobody uses.

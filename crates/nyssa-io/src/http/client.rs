@@ -1,6 +1,5 @@
 //! Requests and answers: connections, TLS, proxies and redirects.
 
-use std::env;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
@@ -14,6 +13,7 @@ use url::Url;
 use super::failure::Failure;
 use super::options::HttpOptions;
 use super::proxy;
+use crate::trust::authorities;
 
 /// Most redirects that one request follows.
 const MAX_REDIRECTS: usize = 10;
@@ -21,8 +21,6 @@ const MAX_REDIRECTS: usize = 10;
 const SAID_BYTES: u64 = 8 << 10;
 /// Most letters of it that messages show.
 const SAID_LETTERS: usize = 200;
-/// Where grid sites keep the certificates of their authorities.
-const GRID_CERTIFICATES: &str = "/etc/grid-security/certificates";
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -266,13 +264,7 @@ impl Client {
 /// The authorities that are trusted: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those
 /// of the grid. Without any, those that browsers trust.
 fn roots() -> RootCerts {
-    let mut found = rustls_native_certs::load_native_certs().certs;
-    let grid = env::var_os("X509_CERT_DIR").unwrap_or_else(|| GRID_CERTIFICATES.into());
-    if std::path::Path::new(&grid).is_dir() {
-        let more = rustls_native_certs::load_certs_from_paths(None, Some(grid.as_ref()));
-        found.extend(more.certs);
-    }
-    let certificates: Vec<_> = found
+    let certificates: Vec<_> = authorities()
         .iter()
         .map(|certificate| Certificate::from_der(certificate.as_ref()).to_owned())
         .collect();

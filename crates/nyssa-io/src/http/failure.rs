@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use ureq::Error as Transport;
 
+use crate::trust;
+
 /// A request that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -129,11 +131,5 @@ fn io_failure(error: &io::Error) -> (ErrorKind, String, Again) {
 }
 
 fn tls(error: &rustls::Error) -> (ErrorKind, String, Again) {
-    let advice = match error {
-        rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) => {
-            "; name the certificates of its authority by SSL_CERT_FILE or X509_CERT_DIR"
-        }
-        _ => "",
-    };
-    (ErrorKind::PermissionDenied, format!("no secure connection: {error}{advice}"), Again::Never)
+    (ErrorKind::PermissionDenied, trust::explained(error), Again::Never)
 }

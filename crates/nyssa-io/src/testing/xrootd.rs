@@ -6,8 +6,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::xrootd::wire::{HANDSHAKE, Header, Request, Status, flags};
+
+/// The id of the request for the protocol, and the flag in it of a client that wants TLS.
+const PROTOCOL: u16 = 3006;
+const WANT_TLS: u8 = 4;
+
+/// A connection, with TLS or without.
+trait Line: Read + Write {}
+impl<T: Read + Write> Line for T {}
 
 /// A request that has come.
 #[derive(Clone, Debug)]
@@ -72,6 +81,7 @@ pub struct ScriptedXrootd {
 struct Shared {
     content: Vec<u8>,
     flags: u32,
+    tls: Option<Arc<ServerConfig>>,
     script: Script,
     connections: AtomicUsize,
     asked: Mutex<Vec<Asked>>,
@@ -98,11 +108,34 @@ impl ScriptedXrootd {
         flags: u32,
         script: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static,
     ) -> io::Result<Self> {
+        Self::start_with(content, flags, None, script)
+    }
+
+    /// As [`ScriptedXrootd::start`]; clients that want TLS get it.
+    ///
+    /// # Errors
+    /// Where there is no port.
+    pub fn start_with_tls(
+        content: Vec<u8>,
+        flags: u32,
+        tls: Arc<ServerConfig>,
+        script: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        Self::start_with(content, flags | flags::HAS_TLS, Some(tls), script)
+    }
+
+    fn start_with(
+        content: Vec<u8>,
+        flags: u32,
+        tls: Option<Arc<ServerConfig>>,
+        script: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
         let shared = Arc::new(Shared {
             content,
             flags,
+            tls,
             script: Box::new(script),
             connections: AtomicUsize::new(0),
             asked: Mutex::default(),
@@ -156,21 +189,28 @@ impl Shared {
         let header = Header { stream: 0, status: Status::Ok, length: 8 };
         let kind = u32::from(self.flags & MANAGER == 0).to_be_bytes();
         socket.write_all(&[&header.encode()[..], &version, &kind].concat())?;
+        let mut line: Box<dyn Line> = Box::new(socket.try_clone()?);
         loop {
             let mut header = [0; 24];
-            socket.read_exact(&mut header)?;
+            line.read_exact(&mut header)?;
             let (stream, request, length) = Request::parse(&header);
             let mut data = vec![0; length as usize];
-            socket.read_exact(&mut data)?;
+            line.read_exact(&mut data)?;
             let (id, parameters) = (request.id(), *request.parameters());
+            let is_secure = id == PROTOCOL && parameters[4] & WANT_TLS != 0;
             let asked = Asked { connection, stream, id, parameters, data: data.into() };
             self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked.clone());
             match (self.script)(&asked, self.sound(&asked)) {
-                Reply::Send(bytes) => socket.write_all(&bytes)?,
+                Reply::Send(bytes) => line.write_all(&bytes)?,
                 Reply::SendAndClose(bytes) => {
-                    socket.write_all(&bytes)?;
-                    return Ok(());
+                    line.write_all(&bytes)?;
+                    return line.flush();
                 }
+            }
+            line.flush()?;
+            if let Some(tls) = self.tls.as_ref().filter(|_| is_secure) {
+                let session = ServerConnection::new(Arc::clone(tls)).map_err(io::Error::other)?;
+                line = Box::new(StreamOwned::new(session, socket.try_clone()?));
             }
         }
     }
@@ -181,7 +221,11 @@ impl Shared {
         let stat = format!("1 {} 16 1700000000\0", self.content.len());
         match asked.id {
             3001 => ok(b"1024\n2097136\n"),
-            3006 => ok(&[0x511_u32.to_be_bytes(), self.flags.to_be_bytes()].concat()),
+            PROTOCOL => {
+                let secure = self.tls.is_some() && asked.parameters[4] & WANT_TLS != 0;
+                let flags = self.flags | if secure { flags::GOTO_TLS } else { 0 };
+                ok(&[0x511_u32.to_be_bytes(), flags.to_be_bytes()].concat())
+            }
             3007 => ok(&[7; 16]),
             3010 => ok(&[&[0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0], stat.as_bytes()].concat()),
             3013 => ok(self.slice(asked.offset(), asked.length())),

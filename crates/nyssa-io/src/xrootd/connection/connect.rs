@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use super::login::{Line, log_in};
+use super::login::{Begun, Line, log_in};
 use super::patience::tick;
 use super::{Connection, Table, reader};
 use crate::xrootd::failure::Failure;
@@ -21,12 +21,19 @@ pub(in crate::xrootd) fn connect(
     deadline: Instant,
 ) -> Result<Arc<Connection>, Failure> {
     let meter = Meter::default();
-    let socket = dial(server, settings, deadline, &meter)?;
-    let (line, protocol) = log_in(&socket, server, settings, deadline)?;
+    let mut is_secure = server.tls;
+    let (socket, line, protocol) = loop {
+        let socket = dial(server, settings, deadline, &meter)?;
+        match log_in(&socket, server, settings, deadline, is_secure)? {
+            Begun::Session(line, protocol) => break (socket, line, protocol),
+            Begun::WantsTls => is_secure = true,
+        }
+    };
     let Line { reader, writer } = line;
     let connection = Arc::new(Connection {
         server: server.clone(),
         protocol,
+        is_secure,
         meter,
         vector_limits: OnceLock::new(),
         stream_timeout: settings.stream_timeout,

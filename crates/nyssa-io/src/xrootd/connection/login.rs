@@ -8,18 +8,24 @@ use std::time::{Duration, Instant};
 
 use super::connect::{plain, too_late};
 use super::patience::Patient;
-use super::{identity, read_answer};
+use super::{identity, read_answer, tls};
 use crate::xrootd::auth;
 use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 use crate::xrootd::wire::{
     HANDSHAKE, Header, LoginBody, Malformed, ProtocolBody, Request, ServerError, Status, Wait,
-    flags,
+    error_name, flags,
 };
 
 /// Most bytes of an answer.
 const ANSWER: u64 = 64 << 10;
+/// The client can speak TLS.
+const ABLE_TLS: u8 = 2;
+/// The client wants TLS.
+const WANT_TLS: u8 = 4;
+/// Flags of servers that want TLS for what a session of this client does.
+const TLS_FOR_DATA: u32 = flags::TLS_LOGIN | flags::TLS_SESSION | flags::TLS_DATA | flags::GOTO_TLS;
 /// Most rounds of one method of authentication.
 const ROUNDS: usize = 16;
 
@@ -29,28 +35,58 @@ pub(super) struct Line {
     pub writer: Box<dyn Write + Send>,
 }
 
-/// Logs in on a new socket.
+/// How a login went.
+pub(super) enum Begun {
+    /// Requests may be sent.
+    Session(Line, ProtocolBody),
+    /// The server wants TLS: the login is to be tried again with it.
+    WantsTls,
+}
+
+/// Logs in on a new socket, with TLS or, if the server allows it, without.
 pub(super) fn log_in(
     socket: &TcpStream,
     server: &Server,
     settings: &Settings,
     deadline: Instant,
-) -> Result<(Line, ProtocolBody), Failure> {
+    is_secure: bool,
+) -> Result<Begun, Failure> {
     let mut talk = Talk { server, settings, deadline, line: plain(socket).map_err(lost(server))? };
     let mut first = HANDSHAKE.to_vec();
-    Request::protocol(0).encode(1, &mut first);
-    talk.login_request().encode(2, &mut first);
+    if is_secure {
+        Request::protocol(ABLE_TLS | WANT_TLS).encode(1, &mut first);
+    } else {
+        Request::protocol(0).encode(1, &mut first);
+        talk.login_request().encode(2, &mut first);
+    }
     talk.send(&first)?;
     talk.receive(0)?;
     let protocol = talk.protocol()?;
-    let tls = flags::TLS_LOGIN | flags::TLS_SESSION | flags::TLS_DATA | flags::GOTO_TLS;
-    if protocol.has(tls) {
-        let why = format!("the server {server} asks for TLS, which this build of nyssa has not");
-        return Err(Failure::last(ErrorKind::Unsupported, why));
+    if is_secure {
+        if !protocol.has(flags::GOTO_TLS) {
+            let why =
+                format!("the server {server} has no TLS; root:// instead of roots:// goes without");
+            return Err(Failure::last(ErrorKind::Unsupported, why));
+        }
+        talk.line = tls::secure(socket, server, settings, deadline)?;
+        talk.send_login()?;
+    } else if protocol.has(TLS_FOR_DATA) {
+        return Ok(Begun::WantsTls);
     }
-    let login = talk.logged_in()?;
+    let login = match talk.logged_in() {
+        Err(Failure::Refused { error, .. })
+            if !is_secure && error_name(error.code) == "kXR_TLSRequired" =>
+        {
+            return Ok(Begun::WantsTls);
+        }
+        login => login?,
+    };
+    // Tokens are shown to nobody without TLS.
+    if !is_secure && login.methods.iter().any(|(name, _)| auth::needs_tls(name)) {
+        return Ok(Begun::WantsTls);
+    }
     talk.authenticate(login)?;
-    Ok((talk.line, protocol))
+    Ok(Begun::Session(talk.line, protocol))
 }
 
 /// What is said before others may speak.
@@ -65,6 +101,12 @@ impl Talk<'_> {
     fn login_request(&self) -> Request {
         let user = identity::user(self.server);
         Request::login(std::process::id(), &user, &identity::login_cgi(self.settings))
+    }
+
+    fn send_login(&mut self) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        self.login_request().encode(2, &mut bytes);
+        self.send(&bytes)
     }
 
     /// The answer to `protocol`.
@@ -89,9 +131,7 @@ impl Talk<'_> {
                 Status::Error => return Err(self.refused(&body)),
                 Status::Wait => {
                     self.wait(&body)?;
-                    let mut again = Vec::new();
-                    self.login_request().encode(2, &mut again);
-                    self.send(&again)?;
+                    self.send_login()?;
                 }
                 _ => return Err(self.unexpected(header.status)),
             }

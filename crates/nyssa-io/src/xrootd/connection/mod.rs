@@ -6,6 +6,7 @@ mod login;
 mod patience;
 mod reader;
 mod table;
+mod tls;
 
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
@@ -51,6 +52,8 @@ pub(super) struct Connection {
     pub server: Server,
     /// What the server is.
     pub protocol: ProtocolBody,
+    /// TLS keeps what travels.
+    is_secure: bool,
     pub meter: Meter,
     /// What one `readv` may ask, once it is known.
     pub vector_limits: OnceLock<VectorLimits>,
@@ -91,7 +94,7 @@ impl Connection {
     pub fn has_checksums(&self) -> bool {
         self.protocol.version >= PAGES_VERSION
             && self.protocol.has(flags::HAS_PAGES)
-            && !self.server.tls
+            && !self.is_secure
     }
 
     /// Whether it can still be used.
