@@ -5,7 +5,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "testing")]
 use crate::fetch::read_all;
 use crate::http::{self, HttpOptions};
 use crate::local::{self, LocalSink, LocalSource, LocalUpdate, Staging};
@@ -109,6 +108,9 @@ pub fn update(location: impl AsRef<Path>) -> Result<Update> {
 /// As [`open`].
 pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
     let location = location.as_ref();
+    if let Some(source) = xrootd::open(location, &XrootdOptions::default()) {
+        return read_source(&source?);
+    }
     #[cfg(feature = "testing")]
     if let Some(url) = served(location) {
         return read_source(&testing::served(url)?);
@@ -123,6 +125,9 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; the system's.
 pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
     let location = location.as_ref();
+    if let Some(kind) = xrootd::kind(location) {
+        return kind;
+    }
     #[cfg(feature = "testing")]
     if let Some(url) = served(location) {
         return Ok(testing::kind(url));
@@ -144,6 +149,9 @@ pub fn exists(location: impl AsRef<Path>) -> bool {
 pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
     let folder = folder.as_ref();
     let action = "list the folder";
+    if let Some(list) = xrootd::list(folder) {
+        return list;
+    }
     #[cfg(feature = "testing")]
     if let Some(url) = served(folder) {
         return testing::list(url);
@@ -169,7 +177,6 @@ fn served(location: &Path) -> Option<&str> {
     scheme(url).filter(|(scheme, _)| *scheme == testing::SCHEME).map(|_| url)
 }
 
-#[cfg(feature = "testing")]
 fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {
     let all = read_all(source, std::slice::from_ref(&(0..source.size())))?;
     Ok(all.into_iter().flatten().collect())

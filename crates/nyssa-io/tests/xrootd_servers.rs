@@ -8,7 +8,7 @@ mod real_xrootd {
     use std::time::Duration;
 
     use nyssa_io::testing::{check_closed, check_source, content};
-    use nyssa_io::{OpenOptions, open, open_with};
+    use nyssa_io::{Entry, EntryKind, OpenOptions, kind, list, open, open_with, read};
     use nyssa_testdata::xrootd::{Cluster, Xrootd};
 
     /// A server with a file of [`content`].
@@ -63,6 +63,28 @@ mod real_xrootd {
         }
     }
 
+    #[test]
+    #[ignore = "needs xrootd"]
+    fn folders_are_listed() {
+        let (server, _folder) = server("");
+        let mut found = list(server.url("/")).unwrap();
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        let entry = |name: &str, kind| Entry { name: name.into(), kind };
+        let expected = [entry("content.bin", EntryKind::File), entry("sub", EntryKind::Folder)];
+        assert_eq!(found, expected);
+        assert_eq!(list(server.url("/sub/")).unwrap(), []);
+        assert_eq!(kind(server.url("/sub")).unwrap(), Some(EntryKind::Folder));
+        assert_eq!(kind(server.url("/content.bin")).unwrap(), Some(EntryKind::File));
+        assert_eq!(kind(server.url("/no")).unwrap(), None);
+        assert_eq!(read(server.url("/content.bin")).unwrap(), content());
+        let url = server.url("/no/");
+        let error = list(&url).err().unwrap();
+        assert_eq!(error.source.kind(), ErrorKind::NotFound);
+        let start =
+            format!("cannot list the folder {url}: the server localhost:{} says: ", server.port());
+        assert!(error.to_string().starts_with(&start), "{error}");
+    }
+
     /// More ranges than fit into one vector.
     #[test]
     #[ignore = "needs xrootd"]
@@ -105,10 +127,15 @@ mod real_xrootd {
             fs::create_dir_all(node.join("data")).unwrap();
             fs::write(node.join("data/content.bin"), content()).unwrap();
         }
+        fs::write(nodes[1].join("data/only.bin"), "b").unwrap();
         let mut cluster = Cluster::start(folder.path(), &nodes);
         let mut options = OpenOptions::default();
         options.xrootd.request_timeout = Some(Duration::from_secs(60));
         let source = open_with(cluster.manager.url("/content.bin"), &options).unwrap();
+        let mut names: Vec<_> =
+            list(cluster.manager.url("/")).unwrap().into_iter().map(|one| one.name).collect();
+        names.sort();
+        assert_eq!(names, ["content.bin", "only.bin"]);
         for (dies, at) in [(0, 10), (1, 20_000)] {
             cluster.servers[dies].kill();
             let range = at..at + 300_000;

@@ -21,6 +21,7 @@ mod client;
 mod connection;
 mod failure;
 mod file;
+mod folder;
 mod part;
 mod per_process;
 mod pool;
@@ -30,18 +31,61 @@ mod speed;
 mod url;
 pub mod wire;
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{Result, Source};
+use crate::{Entry, EntryKind, Error, Result, Source};
+use failure::Failure;
+use settings::Settings;
+use url::Url;
 
 pub use settings::XrootdOptions;
 pub use source::XrootdSource;
 
 /// Opens a location that names a file of an XRootD server; `None` for another one.
 pub(crate) fn open(location: &Path, options: &XrootdOptions) -> Option<Result<Arc<dyn Source>>> {
+    let url = url_of(location)?;
+    let open = || -> Result<Arc<dyn Source>> { Ok(Arc::new(XrootdSource::open(url, options)?)) };
+    Some(open())
+}
+
+/// What a location names that is of an XRootD server; `None` for another one.
+pub(crate) fn kind(location: &Path) -> Option<Result<Option<EntryKind>>> {
+    let url = url_of(location)?;
+    let failed = |error| Error::new(url, "find", error);
+    let find = || folder::stat(&parsed(url)?, &settings()?).map_err(Failure::into_io);
+    Some(find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed))
+}
+
+/// What lies in a folder of an XRootD server; `None` for another location.
+pub(crate) fn list(location: &Path) -> Option<Result<Vec<Entry>>> {
+    let url = url_of(location)?;
+    let failed = |error| Error::new(url, "list the folder", error);
+    let list = || folder::list(&parsed(url)?, &settings()?).map_err(Failure::into_io);
+    let entry = |one: wire::ListEntry| {
+        let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);
+        Entry { name: one.name.into(), kind }
+    };
+    Some(list().map(|all| all.into_iter().map(entry).collect()).map_err(failed))
+}
+
+fn kind_of(stat: &wire::Stat) -> EntryKind {
+    if stat.is_folder { EntryKind::Folder } else { EntryKind::File }
+}
+
+/// The URL that a location is, if it is one of XRootD.
+fn url_of(location: &Path) -> Option<&str> {
     let url = location.to_str()?;
     let (scheme, _) = url.split_once("://")?;
-    let open = || -> Result<Arc<dyn Source>> { Ok(Arc::new(XrootdSource::open(url, options)?)) };
-    url::Url::knows(scheme).then(open)
+    Url::knows(scheme).then_some(url)
+}
+
+fn parsed(url: &str) -> io::Result<Url> {
+    Url::parse(url).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
+}
+
+fn settings() -> io::Result<Settings> {
+    let new = Settings::new(&XrootdOptions::default());
+    new.map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
 }

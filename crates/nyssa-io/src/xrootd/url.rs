@@ -35,7 +35,7 @@ impl Server {
             Some(rest) => {
                 let (host, port) =
                     rest.split_once(']').ok_or("an address in brackets has no second bracket")?;
-                (host, port.strip_prefix(':').filter(|port| !port.is_empty()))
+                (short_address(host), port.strip_prefix(':').filter(|port| !port.is_empty()))
             }
             None => match place.split_once(':') {
                 Some((host, port)) => (host, Some(port).filter(|port| !port.is_empty())),
@@ -52,6 +52,12 @@ impl Server {
         }
         Ok(Self { host: host.to_ascii_lowercase(), port, user: user.map(str::to_owned), tls })
     }
+}
+
+/// An address of version 4, which managers write as `::1.2.3.4`.
+fn short_address(host: &str) -> &str {
+    let short = host.strip_prefix("::ffff:").or_else(|| host.strip_prefix("::"));
+    short.filter(|short| short.parse::<std::net::Ipv4Addr>().is_ok()).unwrap_or(host)
 }
 
 /// A file or folder on servers.
@@ -122,6 +128,18 @@ mod tests {
         assert_eq!((url.path.as_str(), url.cgi.as_str()), ("/eos/a b.root", "a=1"));
         assert_eq!(target("/a", ["", "b=1", "", "tried=x"]), "/a?b=1&tried=x");
         assert_eq!(Url::parse("xroot://h/rel.root").unwrap().path, "rel.root");
+    }
+
+    #[test]
+    fn managers_write_addresses_in_their_own_way() {
+        for (text, expected) in [
+            ("[::127.0.0.1]:2000", "127.0.0.1:2000"),
+            ("[::ffff:10.0.0.1]:2000", "10.0.0.1:2000"),
+            ("[::1]", "[::1]:1094"),
+            ("[2001:db8::1]:1", "[2001:db8::1]:1"),
+        ] {
+            assert_eq!(Server::parse(text, false).unwrap().to_string(), expected);
+        }
     }
 
     #[test]

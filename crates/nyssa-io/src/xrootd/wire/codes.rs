@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 /// What a server is and can, as its answer to `protocol` says.
 #[allow(missing_docs)]
 pub mod flags {
+    pub const IS_SERVER: u32 = 0x0000_0001;
     pub const IS_MANAGER: u32 = 0x0000_0002;
     /// It serves `pgread`.
     pub const HAS_PAGES: u32 = 0x0020_0000;

@@ -32,6 +32,31 @@ pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
     Ok(entries)
 }
 
+/// A server in the answer to `locate`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Host and port.
+    pub place: String,
+    /// It is a manager, which is to be asked again.
+    pub is_manager: bool,
+}
+
+/// The servers in the answer to `locate`: words of a letter for the kind, one for the access, and the place.
+/// Those that are not online are left out.
+pub fn parse_located(body: &[u8]) -> Vec<Located> {
+    let all = text(body);
+    let words = all.split_ascii_whitespace();
+    let located = words.filter_map(|word| {
+        let is_manager = match word.as_bytes().first()? {
+            b'M' => true,
+            b'S' => false,
+            _ => return None,
+        };
+        Some(Located { place: word.get(2..)?.to_owned(), is_manager })
+    });
+    located.collect()
+}
+
 fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..")
 }

@@ -21,7 +21,7 @@ mod vector;
 pub use answer::{Header, Malformed, PageHeader, Redirect, Status};
 pub use bodies::{LoginBody, OpenBody, ProtocolBody, ServerError, Stat, Wait};
 pub use codes::{error_kind, error_name, flags};
-pub use list::{ListEntry, parse_list};
+pub use list::{ListEntry, Located, parse_list, parse_located};
 pub use pages::{check_page_header, join_pages, pages_length};
 pub use request::{HANDSHAKE, Handle, OpenMode, Request};
 pub use vector::{split_vector, vector_length};
@@ -67,4 +67,5 @@ pub fn check_all(bytes: &[u8]) {
     let _ = Wait::parse(bytes);
     let _ = Redirect::parse(bytes);
     let _ = parse_list(bytes);
+    let _ = parse_located(bytes);
 }

@@ -28,6 +28,7 @@ mod id {
     pub const STAT: u16 = 3017;
     pub const WRITE: u16 = 3019;
     pub const READV: u16 = 3025;
+    pub const LOCATE: u16 = 3027;
     pub const TRUNCATE: u16 = 3028;
     pub const PGREAD: u16 = 3030;
 }
@@ -138,6 +139,13 @@ impl Request {
     /// Asks for size, time and kind of a path.
     pub fn stat(path: &str) -> Self {
         Self::new(id::STAT, path.as_bytes().to_vec())
+    }
+
+    /// Asks a manager which servers have a path; for all its servers, the path begins with a star.
+    pub fn locate(path: &str) -> Self {
+        /// Names instead of addresses, which certificates do not have.
+        const NAMES: u16 = 0x0100;
+        Self::new(id::LOCATE, path.as_bytes().to_vec()).with(0, &NAMES.to_be_bytes())
     }
 
     /// Lists a folder, with a `stat` of each name.
