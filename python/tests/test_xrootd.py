@@ -131,3 +131,29 @@ def test_other_processes(xrootd_server: Xrootd) -> None:
     assert _first(events) == expected
     assert os.waitpid(child, 0)[1] == 0
     assert _first(events) == expected
+
+
+def test_globs(xrootd_server: Xrootd) -> None:
+    """Globs look into the folders of a server."""
+    names = sorted(path.name for path in (TESTDATA / "rntuple").glob("codec-z*.root"))
+    folder = f"{xrootd_server.url}/testdata/rntuple"
+    many = nyssa.chain(f"{folder}/codec-z*.root:ntpl")
+    assert [file for file, _, _ in many.files] == [f"{folder}/{name}" for name in names]
+
+
+@pytest.mark.usefixtures("large")
+def test_output(xrootd_server: Xrootd, root: Root) -> None:
+    """Files are written on a server, and ROOT reads what is there."""
+    url = f"{xrootd_server.url}/written.root"
+    path = xrootd_server.root / "written.root"
+    with nyssa.recreate(url) as file:
+        file["ntuple"] = {"x": np.arange(1000)}
+        assert not path.exists()
+    assert root.call("entries", str(path), "ntuple", 17, 2) == [{"x": 0}, {"x": 1}]
+    source = f"{xrootd_server.url}/large.root:tree"
+    done = _run(["convert", source, url, "--verify"])
+    assert (done.returncode, path.stat().st_size < 20_000) == (2, True)
+    done = _run(["convert", source, url, "--verify", "--force"])
+    assert done.returncode == 0, done.stderr
+    assert _run(["diff", source, f"{path}:tree"]).returncode == 0
+    assert [name for name in os.listdir(path.parent) if name.endswith(".part")] == []

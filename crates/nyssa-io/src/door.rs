@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use crate::fetch::read_all;
 use crate::http::{self, HttpOptions};
-use crate::local::{self, LocalSink, LocalSource, LocalUpdate, Staging};
+use crate::local::{self, LocalSink, LocalSource, LocalUpdate};
 #[cfg(feature = "testing")]
 use crate::location::scheme;
 use crate::location::{is_url, local};
 #[cfg(feature = "testing")]
 use crate::testing;
 use crate::xrootd::{self, XrootdOptions};
-use crate::{Entry, EntryKind, Error, Result, Sink, Source};
+use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
 
 /// How a resource is opened, where the defaults and the environment do not fit.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +62,9 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
 /// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`,
 /// `IsADirectory`, `InvalidInput` for another path that is not a regular file, and the system's.
 pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> {
+    if let Some(sink) = xrootd::create(location.as_ref(), force) {
+        return sink;
+    }
     let path = local(location.as_ref(), "create")?;
     Ok(Box::new(LocalSink::create(path, force)?))
 }
@@ -72,6 +75,9 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
 /// # Errors
 /// As [`create`].
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
+    if let Some(staged) = xrootd::stage(location.as_ref(), force) {
+        return staged;
+    }
     let path = local(location.as_ref(), "create")?;
     let (sink, staging) = LocalSink::staged(path, force)?;
     Ok((Box::new(sink), staging))

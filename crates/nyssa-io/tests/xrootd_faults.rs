@@ -417,6 +417,36 @@ fn a_file_that_changes_is_an_error() {
 }
 
 #[test]
+fn a_file_that_cannot_be_written_is_removed() {
+    const WRITE: u16 = 3019;
+    const RM: u16 = 3014;
+    const MV: u16 = 3009;
+    let full = |asked: &Asked, _| Reply::Send(asked.numbered(Status::Error, 3009, "no space left"));
+    let dies = |_: &Asked, _| Reply::SendAndClose(Vec::new());
+    type Script = fn(&Asked, Vec<u8>) -> Reply;
+    let table: [(Script, ErrorKind, &str); 2] = [
+        (full, ErrorKind::StorageFull, " says: no space left (kXR_NoSpace)"),
+        (dies, ErrorKind::UnexpectedEof, ": it closed the connection"),
+    ];
+    for (reply, kind, fault) in table {
+        let server = faulty(DATA_SERVER, WRITE, true, reply);
+        let url = server.url("/a.root");
+        let mut sink = nyssa_io::create(&url, true).unwrap();
+        sink.write_at(0, b"some bytes").unwrap();
+        let error = sink.commit().unwrap_err();
+        let place = format!("127.0.0.1:{}", server.port());
+        let expected = format!("cannot finish writing {url}: the server {place}{fault}");
+        assert_eq!((error.source.kind(), error.to_string()), (kind, expected));
+        let asked = server.asked();
+        assert!(asked.iter().all(|asked| asked.id != MV));
+        let removed = asked.iter().find(|asked| asked.id == RM).unwrap().text();
+        let opened = asked.iter().find(|asked| asked.id == OPEN).unwrap().text();
+        assert!(opened.starts_with("/.a.root.") && opened.ends_with(".part"), "{opened}");
+        assert_eq!(removed, opened);
+    }
+}
+
+#[test]
 fn methods_that_are_not_known_are_named() {
     let server = faulty(DATA_SERVER, LOGIN, true, |asked, _| {
         let methods = b"&P=gsi,v:10600,c:ssl&P=krb5,xrootd/host@CERN.CH\0";

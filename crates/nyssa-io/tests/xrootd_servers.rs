@@ -8,7 +8,9 @@ mod real_xrootd {
     use std::time::Duration;
 
     use nyssa_io::testing::{check_closed, check_source, content};
-    use nyssa_io::{Entry, EntryKind, OpenOptions, kind, list, open, open_with, read};
+    use nyssa_io::{
+        Entry, EntryKind, OpenOptions, create, kind, list, open, open_with, read, stage,
+    };
     use nyssa_testdata::xrootd::{Cluster, Xrootd};
 
     /// A server with a file of [`content`].
@@ -83,6 +85,64 @@ mod real_xrootd {
         let start =
             format!("cannot list the folder {url}: the server localhost:{} says: ", server.port());
         assert!(error.to_string().starts_with(&start), "{error}");
+    }
+
+    /// Names of what lies in the folder of a server.
+    fn names(folder: &tempfile::TempDir) -> Vec<String> {
+        let entries = fs::read_dir(folder.path().join("data")).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    #[ignore = "needs xrootd"]
+    fn files_are_written_and_seen_when_they_are_complete() {
+        let (server, folder) = server("");
+        let url = server.url("/out.bin");
+        let path = folder.path().join("data/out.bin");
+        let mut sink = create(&url, false).unwrap();
+        for (index, part) in content().chunks(70_000).enumerate() {
+            sink.write_at(index as u64 * 70_000, part).unwrap();
+        }
+        sink.write_at(3, b"header").unwrap();
+        assert!(!path.exists());
+        sink.commit().unwrap();
+        let mut expected = content();
+        expected[3..9].copy_from_slice(b"header");
+        assert!(fs::read(&path).unwrap() == expected);
+        assert_eq!(names(&folder), ["content.bin", "out.bin", "sub"]);
+
+        let error = create(&url, false).err().unwrap();
+        let why = "it exists already and is not to be replaced";
+        assert_eq!(error.to_string(), format!("cannot create {url}: {why}"));
+        assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
+        let (mut sink, staging) = stage(&url, true).unwrap();
+        sink.write_at(5_000_000, b"two").unwrap();
+        sink.commit().unwrap();
+        let source = staging.open().unwrap();
+        assert_eq!(source.read_range(4_999_999..5_000_003).unwrap()[..], *b"\0two");
+        source.close();
+        assert!(fs::read(&path).unwrap() == expected);
+        staging.publish().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().len(), 5_000_003);
+
+        // What is not committed or published goes away.
+        drop(create(&url, true).unwrap());
+        let (sink, staging) = stage(server.url("/new.bin"), false).unwrap();
+        sink.commit().unwrap();
+        drop(staging);
+        assert_eq!(names(&folder), ["content.bin", "out.bin", "sub"]);
+        // Another program was faster.
+        let (sink, staging) = stage(server.url("/new.bin"), false).unwrap();
+        sink.commit().unwrap();
+        fs::write(folder.path().join("data/new.bin"), "other").unwrap();
+        let error = staging.publish().err().unwrap();
+        assert_eq!(error.source.kind(), ErrorKind::AlreadyExists, "{error}");
+        assert_eq!(fs::read(folder.path().join("data/new.bin")).unwrap(), b"other");
+        let error = create(server.url("/sub"), true).err().unwrap();
+        assert_eq!(error.source.kind(), ErrorKind::IsADirectory);
     }
 
     /// More ranges than fit into one vector.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::finished::{LocalFinished, directory};
 use super::partial;
 use super::position::write_all_at;
-use super::staging::{Finished, Staging, directory, exists};
+use crate::staging::{Finished, Staging, exists};
 use crate::{Error, Result, Sink};
 
 /// Writes up to this many bytes are gathered, so that thousands of small keys are not thousands of
@@ -156,7 +157,7 @@ impl Sink for LocalSink {
             return Err(Error::new(&self.name, "finish writing", error));
         }
         let Self { name, target, force, temporary, staging, .. } = *self;
-        let finished = Finished { name, target, force, temporary };
+        let finished = Box::new(LocalFinished { name, target, force, temporary });
         match staging {
             Some(staging) => {
                 staging.put(finished);

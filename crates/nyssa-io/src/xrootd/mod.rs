@@ -3,7 +3,8 @@
 //! A client of the protocol in threads, without XRootD's own library.
 //!
 //! ```text
-//! source            what the door gives: ranges of a file
+//! source, sink      what the door gives: ranges of a file; a file to write
+//! upload            an open file that is written, under another name
 //! part              ranges <-> requests and answers (no I/O)
 //! file              an open file; found again when its server is lost
 //! client            requests about paths: redirects, waits, other replicas
@@ -26,8 +27,10 @@ mod part;
 mod per_process;
 mod pool;
 mod settings;
+mod sink;
 mod source;
 mod speed;
+mod upload;
 mod url;
 pub mod wire;
 
@@ -35,12 +38,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{Entry, EntryKind, Error, Result, Source};
+use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
 use failure::Failure;
 use settings::Settings;
 use url::Url;
 
 pub use settings::XrootdOptions;
+pub use sink::XrootdSink;
 pub use source::XrootdSource;
 
 /// Opens a location that names a file of an XRootD server; `None` for another one.
@@ -48,6 +52,22 @@ pub(crate) fn open(location: &Path, options: &XrootdOptions) -> Option<Result<Ar
     let url = url_of(location)?;
     let open = || -> Result<Arc<dyn Source>> { Ok(Arc::new(XrootdSource::open(url, options)?)) };
     Some(open())
+}
+
+/// Starts to write a file on an XRootD server; `None` for another location.
+pub(crate) fn create(location: &Path, force: bool) -> Option<Result<Box<dyn Sink>>> {
+    let url = url_of(location)?;
+    let create =
+        || -> Result<Box<dyn Sink>> { Ok(Box::new(XrootdSink::create(url, force, None)?)) };
+    Some(create())
+}
+
+/// As [`create`]; a commit leaves the file with the staging.
+pub(crate) fn stage(location: &Path, force: bool) -> Option<Result<(Box<dyn Sink>, Staging)>> {
+    let url = url_of(location)?;
+    let staging = Staging::default();
+    let sink = XrootdSink::create(url, force, Some(staging.clone()));
+    Some(sink.map(|sink| (Box::new(sink) as Box<dyn Sink>, staging)))
 }
 
 /// What a location names that is of an XRootD server; `None` for another one.

@@ -38,7 +38,8 @@ mod id {
 pub enum OpenMode {
     /// To read.
     Read,
-    /// A new file to write; its folders are made where they are missing.
+    /// A new file to write, in the place of one that is there. Its folders are made where they are missing.
+    /// The server removes it where the connection ends before it is closed.
     New,
 }
 
@@ -94,15 +95,16 @@ impl Request {
     /// Opens a path, with a `stat` in the answer.
     pub fn open(path: &str, mode: OpenMode) -> Self {
         const READ: u16 = 0x0010;
-        const NEW: u16 = 0x0008;
+        const DELETE: u16 = 0x0002;
         const UPDATE: u16 = 0x0020;
         const MAKE_PATH: u16 = 0x0100;
         const STAT: u16 = 0x0400;
+        const PERSIST_ON_CLOSE: u16 = 0x1000;
         /// Read and write for the owner, read for others.
         const PERMISSIONS: u16 = 0x100 | 0x080 | 0x020 | 0x004;
         let (permissions, options) = match mode {
             OpenMode::Read => (0, READ | STAT),
-            OpenMode::New => (PERMISSIONS, NEW | UPDATE | MAKE_PATH | STAT),
+            OpenMode::New => (PERMISSIONS, DELETE | UPDATE | MAKE_PATH | STAT | PERSIST_ON_CLOSE),
         };
         let request = Self::new(id::OPEN, path.as_bytes().to_vec());
         request.with(0, &permissions.to_be_bytes()).with(2, &options.to_be_bytes())
