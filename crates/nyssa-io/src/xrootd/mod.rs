@@ -73,7 +73,7 @@ pub(crate) fn stage(location: &Path, force: bool) -> Option<Result<(Box<dyn Sink
 /// What a location names that is of an XRootD server; `None` for another one.
 pub(crate) fn kind(location: &Path) -> Option<Result<Option<EntryKind>>> {
     let url = url_of(location)?;
-    let failed = |error| Error::new(url, "find", error);
+    let failed = |error| Error::new(url::shown(url), "find", error);
     let find = || folder::stat(&parsed(url)?, &settings()?).map_err(Failure::into_io);
     Some(find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed))
 }
@@ -81,7 +81,7 @@ pub(crate) fn kind(location: &Path) -> Option<Result<Option<EntryKind>>> {
 /// What lies in a folder of an XRootD server; `None` for another location.
 pub(crate) fn list(location: &Path) -> Option<Result<Vec<Entry>>> {
     let url = url_of(location)?;
-    let failed = |error| Error::new(url, "list the folder", error);
+    let failed = |error| Error::new(url::shown(url), "list the folder", error);
     let list = || folder::list(&parsed(url)?, &settings()?).map_err(Failure::into_io);
     let entry = |one: wire::ListEntry| {
         let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);

@@ -8,7 +8,7 @@ use super::folder;
 use super::settings::{Settings, XrootdOptions};
 use super::source::XrootdSource;
 use super::upload::{Place, Upload};
-use super::url::Url;
+use super::url::{Url, shown};
 use crate::staging::{Finished, Staging, exists};
 use crate::{Error, Result, Sink, Source};
 
@@ -34,7 +34,8 @@ pub struct XrootdSink {
 impl XrootdSink {
     /// Starts to write what will be at a URL.
     pub(super) fn create(url: &str, force: bool, staging: Option<Staging>) -> Result<Self> {
-        let failed = |error| Error::new(url, "create", error);
+        let shown = shown(url);
+        let failed = |error| Error::new(&shown, "create", error);
         let invalid = |why| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
         let parsed = Url::parse(url).map_err(invalid)?;
         let settings = Settings::new(&XrootdOptions::default()).map_err(invalid)?;
@@ -69,7 +70,7 @@ impl XrootdSink {
         upload.write(offset, buffer.into()).map_err(|failure| {
             self.failed = true;
             let action = format!("write {length} bytes at byte {offset} of");
-            Error::new(&self.name, action, failure.into_io())
+            Error::new(shown(&self.name), action, failure.into_io())
         })
     }
 }
@@ -97,7 +98,7 @@ impl Sink for XrootdSink {
 
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.flush()?;
-        let failed = |error| Error::new(&self.name, "finish writing", error);
+        let failed = |error| Error::new(shown(&self.name), "finish writing", error);
         if self.failed {
             return Err(failed(io::Error::other("an earlier write to it failed")));
         }
@@ -137,7 +138,7 @@ impl Finished for OnServer {
     }
 
     fn publish(mut self: Box<Self>) -> Result<()> {
-        let failed = |error| Error::new(&self.name, "finish writing", error);
+        let failed = |error| Error::new(shown(&self.name), "finish writing", error);
         self.place.publish(self.force).map_err(|failure: Failure| match failure.into_io() {
             error if error.kind() == io::ErrorKind::AlreadyExists => failed(exists()),
             error => failed(error),

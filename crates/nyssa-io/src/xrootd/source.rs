@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::file::File;
 use super::part::{Plan, READ_BYTES};
 use super::settings::{Settings, XrootdOptions};
-use super::url::Url;
+use super::url::{Url, shown};
 use crate::source::check_range;
 use crate::{Cost, Error, Limits, Result, Source};
 
@@ -18,6 +18,8 @@ const CONCURRENCY: usize = 4;
 /// A file that is read over XRootD.
 pub struct XrootdSource {
     name: String,
+    /// The name in messages.
+    shown: String,
     file: File,
 }
 
@@ -27,12 +29,13 @@ impl XrootdSource {
     /// # Errors
     /// `InvalidInput` for what is no such URL, what the server says, and what keeps it from being reached.
     pub fn open(url: &str, options: &XrootdOptions) -> Result<Self> {
-        let failed = |error| Error::new(url, "open", error);
+        let shown = shown(url);
+        let failed = |error| Error::new(&shown, "open", error);
         let invalid = |why| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
         let parsed = Url::parse(url).map_err(invalid)?;
         let settings = Settings::new(options).map_err(invalid)?;
         let file = File::open(parsed, settings).map_err(|failure| failed(failure.into_io()))?;
-        Ok(Self { name: url.to_owned(), file })
+        Ok(Self { name: url.to_owned(), file, shown: shown.clone() })
     }
 }
 
@@ -55,7 +58,7 @@ impl Source for XrootdSource {
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.check_open()?;
         for range in ranges {
-            check_range(&self.name, self.size(), range)?;
+            check_range(&self.shown, self.size(), range)?;
         }
         let plan = Plan::new(ranges, self.file.vector_limits());
         match self.file.read(&plan.parts) {
@@ -65,7 +68,7 @@ impl Source for XrootdSource {
                     [range] => format!("read bytes {} to {} of", range.start, range.end),
                     ranges => format!("read {} ranges of", ranges.len()),
                 };
-                Err(Error::new(&self.name, action, failure.into_io()))
+                Err(Error::new(&self.shown, action, failure.into_io()))
             }
         }
     }
@@ -76,9 +79,11 @@ impl Source for XrootdSource {
 
     fn check_open(&self) -> Result<()> {
         match self.file.is_closed() {
-            true => {
-                Err(Error::new(&self.name, "read", io::Error::other("it is closed; open it again")))
-            }
+            true => Err(Error::new(
+                &self.shown,
+                "read",
+                io::Error::other("it is closed; open it again"),
+            )),
             false => Ok(()),
         }
     }
