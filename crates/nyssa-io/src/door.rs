@@ -5,12 +5,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::bridge::bridge;
 use crate::fetch::read_all;
 use crate::http::{self, HttpOptions};
 use crate::local::{self, LocalSink, LocalSource, LocalUpdate};
-#[cfg(feature = "testing")]
-use crate::location::scheme;
-use crate::location::{is_url, local};
+use crate::location::{is_url, local, scheme};
+use crate::s3;
 #[cfg(feature = "testing")]
 use crate::testing;
 use crate::xrootd::{self, XrootdOptions};
@@ -47,9 +47,15 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
     if let Some(source) = xrootd::open(location, &options.xrootd) {
         return source;
     }
+    if let Some(rest) = s3::url(location) {
+        return s3::open(location, rest, options.http.as_ref());
+    }
     #[cfg(feature = "testing")]
     if let Some(url) = served(location) {
         return testing::served(url);
+    }
+    if let Some((bridge, url)) = bridge(location) {
+        return bridge.open(url);
     }
     let path = local(location, "open")?;
     Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
@@ -62,10 +68,17 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
 /// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`,
 /// `IsADirectory`, `InvalidInput` for another path that is not a regular file, and the system's.
 pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> {
-    if let Some(sink) = xrootd::create(location.as_ref(), force) {
+    let location = location.as_ref();
+    if let Some(sink) = xrootd::create(location, force) {
         return sink;
     }
-    let path = local(location.as_ref(), "create")?;
+    if let Some(rest) = s3::url(location) {
+        return Ok(Box::new(s3::create(location, rest, force)?));
+    }
+    if let Some((bridge, url)) = bridge(location) {
+        return Ok(Box::new(LocalSink::upload(url.to_owned(), bridge.create(url, force)?)?));
+    }
+    let path = local(location, "create")?;
     Ok(Box::new(LocalSink::create(path, force)?))
 }
 
@@ -75,10 +88,19 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
 /// # Errors
 /// As [`create`].
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
-    if let Some(staged) = xrootd::stage(location.as_ref(), force) {
+    let location = location.as_ref();
+    if let Some(staged) = xrootd::stage(location, force) {
         return staged;
     }
-    let path = local(location.as_ref(), "create")?;
+    if let Some(rest) = s3::url(location) {
+        return s3::stage(location, rest, force);
+    }
+    if let Some((bridge, url)) = bridge(location) {
+        let sink = LocalSink::upload(url.to_owned(), bridge.create(url, force)?)?;
+        let (sink, staging) = sink.with_staging();
+        return Ok((Box::new(sink), staging));
+    }
+    let path = local(location, "create")?;
     let (sink, staging) = LocalSink::staged(path, force)?;
     Ok((Box::new(sink), staging))
 }
@@ -114,12 +136,9 @@ pub fn update(location: impl AsRef<Path>) -> Result<Update> {
 /// As [`open`].
 pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
     let location = location.as_ref();
-    if let Some(source) = xrootd::open(location, &XrootdOptions::default()) {
-        return read_source(&source?);
-    }
-    #[cfg(feature = "testing")]
-    if let Some(url) = served(location) {
-        return read_source(&testing::served(url)?);
+    if is_remote(location) {
+        let source = open(location);
+        return read_source(&source.map_err(|error| Error { action: "read".to_owned(), ..error })?);
     }
     std::fs::read(local(location, "read")?)
         .map_err(|error| Error::new(location.display().to_string(), "read", error))
@@ -137,6 +156,12 @@ pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
     #[cfg(feature = "testing")]
     if let Some(url) = served(location) {
         return Ok(testing::kind(url));
+    }
+    if let Some(rest) = s3::url(location) {
+        return s3::kind(location, rest);
+    }
+    if let Some((bridge, url)) = bridge(location) {
+        return bridge.kind(url);
     }
     local::kind(&local(location, "find")?)
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
@@ -162,6 +187,12 @@ pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
     if let Some(url) = served(folder) {
         return testing::list(url);
     }
+    if let Some(rest) = s3::url(folder) {
+        return s3::list(folder, rest);
+    }
+    if let Some((bridge, url)) = bridge(folder) {
+        return bridge.list(url);
+    }
     local::list(&local(folder, action)?)
         .map_err(|error| Error::new(folder.display().to_string(), action, error))
 }
@@ -174,6 +205,12 @@ pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
         (Some(a), Some(b)) => a == b || same_inode(&a, &b),
         _ => false,
     }
+}
+
+/// Whether a location is a URL of something that is not a file of this machine.
+fn is_remote(location: &Path) -> bool {
+    let scheme = location.to_str().and_then(scheme);
+    scheme.is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
 }
 
 /// The URL of a source that a test serves.

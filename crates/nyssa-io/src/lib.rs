@@ -5,6 +5,7 @@
 //! [fetcher](fetch). Nothing here knows what a page or a basket is. The face is blocking; a runtime,
 //! where one is needed, hides inside.
 
+mod bridge;
 mod door;
 mod entry;
 mod error;
@@ -15,6 +16,7 @@ mod local;
 mod location;
 mod memory;
 mod recording;
+mod s3;
 mod sink;
 mod source;
 mod staging;
@@ -24,6 +26,7 @@ mod token;
 mod trust;
 pub mod xrootd;
 
+pub use bridge::{Bridge, set_bridge};
 pub use door::{
     OpenOptions, Update, create, exists, is_same, kind, list, open, open_with, read, stage, update,
 };
@@ -31,10 +34,10 @@ pub use entry::{Entry, EntryKind};
 pub use error::{Error, Result};
 pub use http::HttpOptions;
 pub use limits::{Cost, Limits};
-pub use local::{LocalSink, LocalSource, LocalUpdate, Spill};
+pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Upload};
 pub use location::{absolute, beside, is_url};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;
-pub use source::Source;
+pub use source::{Source, check_range};
 pub use staging::Staging;

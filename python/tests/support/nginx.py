@@ -50,7 +50,8 @@ http {{
 """
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens at."""
     with socket.socket() as asked:
         asked.bind(("127.0.0.1", 0))
         port: int = asked.getsockname()[1]
@@ -74,7 +75,7 @@ class Nginx:
     """
 
     def __init__(self, root: Path, folder: Path) -> None:
-        plain, secure, other = _free_port(), _free_port(), _free_port()
+        plain, secure, other = free_port(), free_port(), free_port()
         # As `openssl passwd -apr1 -salt nyssa "pass word"` prints it.
         (folder / "users").write_text("user:$apr1$nyssa$HUQnitzl6UvEZMnp1QshY/\n")
         config = folder / "nginx.conf"

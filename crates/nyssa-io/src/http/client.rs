@@ -106,13 +106,19 @@ impl Reply {
         let mut said = Vec::new();
         // What cannot be read is not said.
         let _ = self.body.by_ref().take(SAID_BYTES).read_to_end(&mut said);
-        let said = gist(&String::from_utf8_lossy(&said));
+        let mut said = gist(&String::from_utf8_lossy(&said));
+        // S3 tells where a bucket is when it is asked in another region.
+        if let Some(region) = self.header("x-amz-bucket-region")
+            && matches!(self.status, 301 | 307 | 400)
+        {
+            said.push_str(&format!("; the bucket is in {region}: set AWS_REGION"));
+        }
         Failure::status(self.status, &said, after.map(Duration::from_secs))
     }
 }
 
 /// What the body of an error says: the code and message of XML, the title of HTML, else the first line.
-pub(super) fn gist(body: &str) -> String {
+pub(crate) fn gist(body: &str) -> String {
     let inside = |tag: &str| {
         let (_, rest) = body.split_once(&format!("<{tag}>"))?;
         Some(rest.split_once(&format!("</{tag}>"))?.0.trim())

@@ -18,5 +18,10 @@ mod source;
 mod version;
 mod web;
 
+pub(crate) use client::{Client, Reply, Request, gist};
+pub(crate) use failure::Failure;
 pub use options::HttpOptions;
+pub(crate) use resource::Address;
+pub(crate) use retry::{Patience, retried};
+pub(crate) use source::HttpSource;
 pub(crate) use web::open;

@@ -1,5 +1,6 @@
 //! Complete local files that do not have their names yet.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,9 +16,34 @@ use crate::{Error, Result, Source};
 #[derive(Debug)]
 pub(super) struct LocalFinished {
     pub name: String,
-    pub target: PathBuf,
-    pub force: bool,
+    pub target: Target,
     pub temporary: NamedTempFile,
+}
+
+/// What becomes of a complete temporary file.
+pub(super) enum Target {
+    /// It takes a name beside it; that of another file only with `force`.
+    Path { path: PathBuf, force: bool },
+    /// It is sent elsewhere.
+    Upload(Box<dyn Upload>),
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path { path, .. } => f.debug_tuple("Path").field(path).finish(),
+            Self::Upload(_) => f.write_str("Upload"),
+        }
+    }
+}
+
+/// Sends a complete file to where it belongs.
+pub trait Upload: Send {
+    /// Sends the file. Nothing is visible there if this fails.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn upload(self: Box<Self>, file: &File) -> io::Result<()>;
 }
 
 impl Finished for LocalFinished {
@@ -26,8 +52,12 @@ impl Finished for LocalFinished {
     }
 
     fn publish(self: Box<Self>) -> Result<()> {
-        let Self { name, target, force, temporary } = *self;
+        let Self { name, target, temporary } = *self;
         let failed = |error| Error::new(&name, "finish writing", error);
+        let (target, force) = match target {
+            Target::Path { path, force } => (path, force),
+            Target::Upload(upload) => return upload.upload(temporary.as_file()).map_err(failed),
+        };
         temporary.as_file().sync_all().map_err(failed)?;
         let persisted =
             if force { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };

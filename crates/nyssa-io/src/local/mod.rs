@@ -11,6 +11,7 @@ mod source;
 mod spill;
 mod update;
 
+pub use finished::Upload;
 pub use folder::{kind, list};
 pub use sink::LocalSink;
 pub use source::LocalSource;
