@@ -10,7 +10,7 @@ SEED ?= $(shell date +%s)
 DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data lint format fuzz bench clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd lint format fuzz bench bench-remote clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -18,6 +18,7 @@ help:
 	@echo "make lint                     rustfmt, clippy, ruff, mypy"
 	@echo "make fuzz [SECONDS=20]        every parser against damaged input, guided by coverage"
 	@echo "make bench [ENTRIES=300000]   nyssa against ROOT and uproot, in one run"
+	@echo "make bench-remote             the same over XRootD, with latency (needs the program xrootd)"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -52,8 +53,12 @@ test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
 
 # What `make test` skipped without the folder of test data.
 test-data:
-	cargo test --workspace --quiet --tests -- --ignored
+	cargo test --workspace --quiet --tests -- --ignored --skip real_xrootd
 	test ! -s build/needs-data || $(PYTEST) $$(cat build/needs-data)
+
+# What `make test` skipped without the program `xrootd` (Debian: xrootd-server).
+test-xrootd:
+	cargo test --quiet -p nyssa-io --test 'xrootd_*' -- --ignored real_xrootd
 
 lint: format build $(VENV)/.installed-test
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
@@ -70,6 +75,9 @@ fuzz:
 
 bench: build $(VENV)/.installed-test $(VENV)/.installed-root
 	$(BIN)/python benchmarks/run.py --entries $(ENTRIES)
+
+bench-remote: build $(VENV)/.installed-remote $(VENV)/.installed-root
+	$(BIN)/python benchmarks/remote/remote.py --entries $(ENTRIES)
 
 clean:
 	cargo clean

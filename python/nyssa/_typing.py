@@ -33,6 +33,8 @@ __all__ = [
     "RangeSteps",
     "Schema",
     "Selection",
+    "SupportsRead",
+    "SupportsWrite",
     "TakeOptions",
 ]
 
@@ -71,6 +73,26 @@ class ColumnFilters(TypedDict, total=False):
     filter_name: NameFilter
     filter_typename: NameFilter
     recursive: bool
+
+
+class SupportsRead(Protocol):
+    """A file object that reads bytes at any place."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read the next bytes."""
+        ...
+
+    def seek(self, offset: int, whence: int, /) -> int:
+        """Go to another place."""
+        ...
+
+
+class SupportsWrite(Protocol):
+    """A file object that takes bytes."""
+
+    def write(self, data: bytes, /) -> object:
+        """Write the next bytes."""
+        ...
 
 
 class KeyFilters(TypedDict, total=False):

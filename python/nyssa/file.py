@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from typing_extensions import Self, Unpack
 
 from nyssa import _core
+from nyssa._bridge import Ranges, ranges_of
 from nyssa._filter import NameFilter, matcher, not_found
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe, absolute_file
-from nyssa._typing import KeyFilters
+from nyssa._typing import KeyFilters, SupportsRead
 from nyssa.dataset import Dataset, RNTuple, TTree, wrap
 from nyssa.errors import ArgumentError
 
@@ -35,12 +36,18 @@ class Directory(Choosable[Any]):
     histogram, is an `nyssa.objects.Object`. An object is read when it is asked for.
     """
 
-    def __init__(self, core: _core.File, path: str = "", above: Directory | None = None) -> None:
+    def __init__(
+        self,
+        core: _core.File,
+        path: str = "",
+        above: Directory | None = None,
+        location: str | Ranges | None = None,
+    ) -> None:
         self._core = core
         self._path = path
         self._objects: objects.Reader | None = above._objects if above else None
         # The absolute path stays right when the working directory changes.
-        self._file: str = above._file if above else absolute_file(core.name)
+        self._file: str | Ranges = above._file if above else _lasting(location or core.name)
         prefix = f"{path}/" if path else ""
         rows, self._lost = core.keys()
         self._entries = [
@@ -212,8 +219,8 @@ class Directory(Choosable[Any]):
 class File(Directory):
     """An open ROOT file; see `open`."""
 
-    def __init__(self, core: _core.File) -> None:
-        super().__init__(core)
+    def __init__(self, core: _core.File, location: str | Ranges) -> None:
+        super().__init__(core, location=location)
         if core.not_closed:
             warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)
         for why in self._lost:
@@ -241,12 +248,18 @@ class File(Directory):
 
 
 # The type of the result depends on the path, hence `Any`. A caller who knows it needs no cast.
-def open(path: str | os.PathLike[str], *, streamer: Literal["decoded", "raw"] = "decoded") -> Any:
+def open(
+    path: str | os.PathLike[str] | SupportsRead, *, streamer: Literal["decoded", "raw"] = "decoded"
+) -> Any:
     """Open a ROOT file, or an object in it, as in ``"file.root:Events"``.
 
     Returns a `File`, `TTree`, `RNTuple`, `Directory` or `nyssa.objects.Object` (histograms, ...);
     for ``"file.root:Events/x"`` it returns a `Column`. Those that can be closed are context
     managers.
+
+    `path` is a path or URL (see ``docs/remote.md``), a file object that can seek and read bytes, or
+    a file of fsspec (``fs.open(path)``, ``fsspec.open(url)``). URLs that nyssa does not know are
+    opened by fsspec if it is installed. A file object is read under a lock, and stays open.
 
     Streamer fields of RNTuples, branches of objects that are not split, and objects with keys of
     their own are read as records of their members. With ``streamer="raw"`` they are read as
@@ -260,6 +273,8 @@ def open(path: str | os.PathLike[str], *, streamer: Literal["decoded", "raw"] = 
     ------
     nyssa.errors.FileMissingError
         (a `FileNotFoundError`) when there is no such file.
+    nyssa.errors.AccessError
+        (a `PermissionError`) when it may not be read; the message tells what the server said.
     nyssa.FormatError
         (a `ValueError` and `OSError`) when the file is not a ROOT file, or is damaged.
     nyssa.NotFoundError
@@ -268,27 +283,40 @@ def open(path: str | os.PathLike[str], *, streamer: Literal["decoded", "raw"] = 
     if streamer not in ("decoded", "raw"):
         raise ArgumentError(f'streamer is "decoded" or "raw", not {streamer!r}')
     raw = streamer == "raw"
-    name, inner = split(path)
-    file = File(_core.open(name, raw))
+    location, inner = _location(path)
+    file = File(_core.open(location, raw), location)
     return file[inner] if inner else file
 
 
-def open_dataset(source: str | os.PathLike[str] | Dataset) -> Dataset:
+def open_dataset(source: str | os.PathLike[str] | SupportsRead | Dataset) -> Dataset:
     """Return the dataset at ``"file.root:Events"``, or the only one in a file."""
     if isinstance(source, Dataset):
         return source
-    name, inner = split(source)
-    return _open_dataset(name, False, inner)
+    location, inner = _location(source)
+    return _open_dataset(location, False, inner)
 
 
-def _open_dataset(name: str, raw: bool, path: str | None) -> TTree | RNTuple:
-    core = _core.open(name, raw).dataset(path)
-    return wrap(core, (_open_dataset, (absolute_file(name), raw, core.name)))
+def _open_dataset(location: str | Ranges, raw: bool, path: str | None) -> TTree | RNTuple:
+    core = _core.open(location, raw).dataset(path)
+    return wrap(core, (_open_dataset, (_lasting(location), raw, core.name)))
 
 
-def _open_directory(name: str, raw: bool, path: str) -> Directory:
-    file = File(_core.open(name, raw))
+def _open_directory(location: str | Ranges, raw: bool, path: str) -> Directory:
+    file = File(_core.open(location, raw), location)
     return Directory(file._core, path, file) if path else file
+
+
+def _location(source: str | os.PathLike[str] | SupportsRead) -> tuple[str | Ranges, str | None]:
+    """Return what the core opens, and the path in the file."""
+    if isinstance(source, str):
+        return split(source)
+    ranges = ranges_of(source)
+    return split(cast("os.PathLike[str]", source)) if ranges is None else (ranges, None)
+
+
+def _lasting(location: str | Ranges) -> str | Ranges:
+    """Return the location for a process that runs in another folder."""
+    return absolute_file(location) if isinstance(location, str) else location
 
 
 def split(path: str | os.PathLike[str]) -> tuple[str, str | None]:

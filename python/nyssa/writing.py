@@ -6,13 +6,15 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from nyssa import _columns, _core, _form, _types
 from nyssa._attributes import AttributeSetWriter
+from nyssa._bridge import output_of
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._filter import not_found
+from nyssa._typing import SupportsWrite
 from nyssa._write_options import WriteOptions
 from nyssa.errors import ArgumentError
 
@@ -345,7 +347,7 @@ class FillContext:
 
 
 def recreate(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | SupportsWrite,
     *,
     compression: int | str = "zstd",
     effort: str | None = None,
@@ -377,7 +379,9 @@ def recreate(
     Parameters
     ----------
     path
-        Path of the file.
+        Path or URL of the file (``s3://``, or of a scheme of fsspec), a file object that takes
+        bytes, or a file of fsspec. What is not on this machine is written to a temporary file, and
+        sent when that is closed; a file object gets the bytes in order, and stays open.
     compression
         ROOT's setting, such as 505 (zstd, level 5), 404 (lz4), 207 (lzma), 101 (zlib), 0 (none), or
         a name with an optional level: ``"zstd"``, ``"zstd:9"``. A level is used exactly, except
@@ -454,7 +458,10 @@ def recreate(
         fill_order=fill_order,
         threads=threads,
     )
-    path = os.fspath(path)
+    output = None if isinstance(path, str) else output_of(path, force)
+    if output is not None:
+        return WritableFile(output.name, _core.Writer(output, options, force))
+    path = os.fspath(cast("str | os.PathLike[str]", path))
     return WritableFile(path, _core.Writer(path, options, force))
 
 

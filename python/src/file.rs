@@ -6,9 +6,11 @@ use std::sync::Arc;
 use nyssa::rntuple::read::{Options, StreamerForm};
 use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::{ClassInfo, Element, ObjectReader};
+use nyssa_io::Source;
 use pyo3::prelude::*;
 
 use crate::array::Array;
+use crate::bridge::PythonSource;
 use crate::dataset::Dataset;
 use crate::errors::to_python;
 use crate::job::Job;
@@ -27,18 +29,33 @@ type MemberRow = (String, String, bool);
 /// Path, cycle, class, title.
 type KeyRow = (String, u16, String, String);
 
-/// Opens a ROOT file and reads its header and list of keys. Streamer fields of its RNTuples read as
+/// Opens a ROOT file, by its path or URL or by a `nyssa._bridge.Ranges`, and reads its header and list of keys. Streamer fields of its RNTuples read as
 /// bytes with `raw`.
 #[pyfunction]
 #[pyo3(signature = (path, raw=false))]
-pub fn open(py: Python<'_>, path: String, raw: bool) -> PyResult<File> {
+pub fn open(py: Python<'_>, path: Bound<'_, PyAny>, raw: bool) -> PyResult<File> {
+    let given = match path.extract::<String>() {
+        Ok(path) => Given::Path(path),
+        Err(_) => Given::Source(Arc::new(PythonSource::new(&path)?)),
+    };
     let streamer = if raw { StreamerForm::Raw } else { StreamerForm::Decoded };
     let options = Options { streamer, ..Options::default() };
     Job::new(None).abandonable().run(py, move |_| {
-        let file = open_file(&path)?;
+        let file = match given {
+            Given::Path(path) => open_file(&path)?,
+            Given::Source(source) => RootFile::open(source)?,
+        };
         let objects = Arc::new(ObjectReader::new(file.clone()));
         Ok(File { file, options, objects })
     })
+}
+
+/// What a file is opened by.
+enum Given {
+    /// A path or URL.
+    Path(String),
+    /// An object that reads it.
+    Source(Arc<dyn Source>),
 }
 
 /// Opens the file of a path or URL.

@@ -8,6 +8,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod array;
+mod bridge;
 mod buffer;
 mod capsule;
 mod chain;
@@ -43,6 +44,7 @@ use pyo3::prelude::*;
 /// needs no global lock of the interpreter.
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    bridge::install();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<array::Array>()?;
     module.add_class::<array::Table>()?;

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::Array;
+use crate::bridge::PythonUpload;
 use crate::errors;
 use crate::field_form::{RowField, row_fields};
 use crate::fill::FillContext;
@@ -84,17 +85,29 @@ fn add_fields(builder: &mut SchemaBuilder, fields: &[Arc<Field>], classes: &Clas
 
 #[pymethods]
 impl Writer {
-    /// Creates the file at `path`; it appears there when it is closed.
+    /// Creates the file at `path`, or in a `nyssa._bridge.Output`; it appears there when it is closed.
     #[new]
-    fn new(py: Python<'_>, path: String, options: WriteOptions, force: bool) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        path: Bound<'_, PyAny>,
+        options: WriteOptions,
+        force: bool,
+    ) -> PyResult<Self> {
         let raise = |error: Error| errors::to_python(py, &error);
+        let (path, output) = match path.extract::<String>() {
+            Ok(path) => (path, None),
+            Err(_) => (String::new(), Some(PythonUpload::new(&path)?)),
+        };
         let (threads, order) = (options.threads, options.fill_order().map_err(raise)?);
         let options = options.parse().map_err(raise)?;
         let cancel = Arc::new(AtomicBool::new(false));
         let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
         let state = Job::new(threads).run(py, move |_| {
             options.validate()?;
-            let sink = nyssa_io::create(&path, force)?;
+            let sink = match output {
+                Some(output) => output.into_sink()?,
+                None => nyssa_io::create(&path, force)?,
+            };
             let compression = options.compression;
             let file_options = FileOptions { compression, ..FileOptions::default() };
             let file = SharedFile::new(RootFileWriter::create(sink, file_options)?);

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.data import DATA
+from support import nginx, xrootd
+from support.data import DATA, TESTDATA
+from support.nginx import Nginx
 from support.root import Root
+from support.xrootd import Xrootd
 
 #: Words in the reason of a test that is skipped because test data are missing.
 NO_DATA = ("NYSSA_TEST_DATA", "empty parameter set")
@@ -67,5 +71,29 @@ def root() -> Iterator[Root]:
         server.call("version")
     except RuntimeError as error:
         pytest.skip(f"no ROOT for this Python (pip install --pre root): {error}")
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nginx]:
+    """Return a web server of a new folder, in which the folder `testdata` is; or skip."""
+    if nginx.program() is None:
+        pytest.skip("no nginx (apt-get install nginx-light)")
+    root = tmp_path_factory.mktemp("served")
+    (root / "testdata").symlink_to(TESTDATA)
+    server = Nginx(root, tmp_path_factory.mktemp("nginx"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def xrootd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Xrootd]:
+    """Return an XRootD server of a new folder, in which copies of `testdata` are; or skip."""
+    if xrootd.program() is None:
+        pytest.skip("no xrootd (apt-get install xrootd-server)")
+    root = tmp_path_factory.mktemp("exported")
+    shutil.copytree(TESTDATA, root / "testdata")
+    server = Xrootd(root, tmp_path_factory.mktemp("xrootd"))
     yield server
     server.close()

@@ -257,10 +257,10 @@ def test_strings_that_are_no_text(tmp_path: Path) -> None:
         (b"a.root", TypeError, "a file is named by a str or an os.PathLike, not by bytes"),
         (None, TypeError, "a file is named by a str or an os.PathLike, not by NoneType"),
         (
-            "root://some.where//a.root",
+            "gopher://some.where//a.root",
             nyssa.UnsupportedError,
-            "cannot open root://some.where//a.root: this build of nyssa knows paths and file:// "
-            "URLs, not root://; copy the file first",
+            "cannot open gopher://some.where//a.root: neither nyssa nor fsspec can open gopher://: "
+            "Protocol not known: gopher; copy the file first",
         ),
     ],
     ids=["empty", "no UTF-8", "bytes", "none", "URL"],

@@ -5,21 +5,26 @@
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "testing")]
+use crate::bridge::bridge;
 use crate::fetch::read_all;
-use crate::local::{self, LocalSink, LocalSource, LocalUpdate, Staging};
-#[cfg(feature = "testing")]
-use crate::location::scheme;
-use crate::location::{is_url, local};
+use crate::http::{self, HttpOptions};
+use crate::local::{self, LocalSink, LocalSource, LocalUpdate};
+use crate::location::{is_url, local, scheme};
+use crate::s3;
 #[cfg(feature = "testing")]
 use crate::testing;
-use crate::{Entry, EntryKind, Error, Result, Sink, Source};
+use crate::xrootd::{self, XrootdOptions};
+use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
 
-/// How a resource is opened, where the defaults do not fit. Today nothing can be said; time limits,
-/// credentials and the like of remote sources belong here.
+/// How a resource is opened, where the defaults and the environment do not fit.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct OpenOptions {}
+pub struct OpenOptions {
+    /// How HTTP(S) and S3 are spoken; as the environment says where this is `None`.
+    pub http: Option<HttpOptions>,
+    /// How XRootD is spoken.
+    pub xrootd: XrootdOptions,
+}
 
 /// Opens a path or URL for reading.
 ///
@@ -34,11 +39,23 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_with(location: impl AsRef<Path>, _: &OpenOptions) -> Result<Arc<dyn Source>> {
+pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
+    if let Some(source) = http::open(location, options.http.as_ref()) {
+        return source;
+    }
+    if let Some(source) = xrootd::open(location, &options.xrootd) {
+        return source;
+    }
+    if let Some(rest) = s3::url(location) {
+        return s3::open(location, rest, options.http.as_ref());
+    }
     #[cfg(feature = "testing")]
     if let Some(url) = served(location) {
         return testing::served(url);
+    }
+    if let Some((bridge, url)) = bridge(location) {
+        return bridge.open(url);
     }
     let path = local(location, "open")?;
     Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
@@ -51,7 +68,17 @@ pub fn open_with(location: impl AsRef<Path>, _: &OpenOptions) -> Result<Arc<dyn 
 /// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`,
 /// `IsADirectory`, `InvalidInput` for another path that is not a regular file, and the system's.
 pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> {
-    let path = local(location.as_ref(), "create")?;
+    let location = location.as_ref();
+    if let Some(sink) = xrootd::create(location, force) {
+        return sink;
+    }
+    if let Some(rest) = s3::url(location) {
+        return Ok(Box::new(s3::create(location, rest, force)?));
+    }
+    if let Some((bridge, url)) = bridge(location) {
+        return Ok(Box::new(LocalSink::upload(url.to_owned(), bridge.create(url, force)?)?));
+    }
+    let path = local(location, "create")?;
     Ok(Box::new(LocalSink::create(path, force)?))
 }
 
@@ -61,7 +88,19 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
 /// # Errors
 /// As [`create`].
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
-    let path = local(location.as_ref(), "create")?;
+    let location = location.as_ref();
+    if let Some(staged) = xrootd::stage(location, force) {
+        return staged;
+    }
+    if let Some(rest) = s3::url(location) {
+        return s3::stage(location, rest, force);
+    }
+    if let Some((bridge, url)) = bridge(location) {
+        let sink = LocalSink::upload(url.to_owned(), bridge.create(url, force)?)?;
+        let (sink, staging) = sink.with_staging();
+        return Ok((Box::new(sink), staging));
+    }
+    let path = local(location, "create")?;
     let (sink, staging) = LocalSink::staged(path, force)?;
     Ok((Box::new(sink), staging))
 }
@@ -97,9 +136,9 @@ pub fn update(location: impl AsRef<Path>) -> Result<Update> {
 /// As [`open`].
 pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
     let location = location.as_ref();
-    #[cfg(feature = "testing")]
-    if let Some(url) = served(location) {
-        return read_source(&testing::served(url)?);
+    if is_remote(location) {
+        let source = open(location);
+        return read_source(&source.map_err(|error| Error { action: "read".to_owned(), ..error })?);
     }
     std::fs::read(local(location, "read")?)
         .map_err(|error| Error::new(location.display().to_string(), "read", error))
@@ -111,9 +150,18 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; the system's.
 pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
     let location = location.as_ref();
+    if let Some(kind) = xrootd::kind(location) {
+        return kind;
+    }
     #[cfg(feature = "testing")]
     if let Some(url) = served(location) {
         return Ok(testing::kind(url));
+    }
+    if let Some(rest) = s3::url(location) {
+        return s3::kind(location, rest);
+    }
+    if let Some((bridge, url)) = bridge(location) {
+        return bridge.kind(url);
     }
     local::kind(&local(location, "find")?)
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
@@ -132,9 +180,18 @@ pub fn exists(location: impl AsRef<Path>) -> bool {
 pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
     let folder = folder.as_ref();
     let action = "list the folder";
+    if let Some(list) = xrootd::list(folder) {
+        return list;
+    }
     #[cfg(feature = "testing")]
     if let Some(url) = served(folder) {
         return testing::list(url);
+    }
+    if let Some(rest) = s3::url(folder) {
+        return s3::list(folder, rest);
+    }
+    if let Some((bridge, url)) = bridge(folder) {
+        return bridge.list(url);
     }
     local::list(&local(folder, action)?)
         .map_err(|error| Error::new(folder.display().to_string(), action, error))
@@ -150,6 +207,12 @@ pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     }
 }
 
+/// Whether a location is a URL of something that is not a file of this machine.
+fn is_remote(location: &Path) -> bool {
+    let scheme = location.to_str().and_then(scheme);
+    scheme.is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
+}
+
 /// The URL of a source that a test serves.
 #[cfg(feature = "testing")]
 fn served(location: &Path) -> Option<&str> {
@@ -157,7 +220,6 @@ fn served(location: &Path) -> Option<&str> {
     scheme(url).filter(|(scheme, _)| *scheme == testing::SCHEME).map(|_| url)
 }
 
-#[cfg(feature = "testing")]
 fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {
     let all = read_all(source, std::slice::from_ref(&(0..source.size())))?;
     Ok(all.into_iter().flatten().collect())

@@ -5,29 +5,39 @@
 //! [fetcher](fetch). Nothing here knows what a page or a basket is. The face is blocking; a runtime,
 //! where one is needed, hides inside.
 
+mod bridge;
 mod door;
 mod entry;
 mod error;
 pub mod fetch;
+mod http;
 mod limits;
 mod local;
 mod location;
 mod memory;
 mod recording;
+mod s3;
 mod sink;
 mod source;
+mod staging;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod token;
+mod trust;
+pub mod xrootd;
 
+pub use bridge::{Bridge, set_bridge};
 pub use door::{
     OpenOptions, Update, create, exists, is_same, kind, list, open, open_with, read, stage, update,
 };
 pub use entry::{Entry, EntryKind};
 pub use error::{Error, Result};
+pub use http::HttpOptions;
 pub use limits::{Cost, Limits};
-pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Staging};
+pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Upload};
 pub use location::{absolute, beside, is_url};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;
-pub use source::Source;
+pub use source::{Source, check_range};
+pub use staging::Staging;

@@ -5,6 +5,19 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
+/// What messages say about URLs of other schemes.
+const KNOWN: &str =
+    "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots";
+
+/// Schemes of URLs that nyssa reads, apart from `file`.
+const BUILT_IN: [&str; 9] =
+    ["http", "https", "dav", "davs", "s3", "root", "roots", "xroot", "xroots"];
+
+/// Tells whether nyssa itself reads URLs of a scheme that do not name files of this machine.
+pub(crate) fn is_built_in(scheme: &str) -> bool {
+    BUILT_IN.iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
 /// Tells whether a location is a URL and not a path. `file:name`, ROOT's short form, is a path.
 pub fn is_url(location: impl AsRef<Path>) -> bool {
     location.as_ref().to_str().and_then(scheme).is_some()
@@ -45,9 +58,20 @@ pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
         Err(Error::new(location.display().to_string(), action, io::Error::new(kind, why)))
     };
     if !scheme.eq_ignore_ascii_case("file") {
-        let why = format!(
-            "this build of nyssa knows paths and file:// URLs, not {scheme}://; copy the file first"
-        );
+        let why = match action {
+            _ if !is_built_in(scheme) => format!("{KNOWN}, not {scheme}://; copy the file first"),
+            "create" => {
+                format!("nyssa only reads {scheme}:// URLs; write a file here, and copy it")
+            }
+            "open for writing" => {
+                format!(
+                    "files at {scheme}:// URLs cannot be changed; copy the file first, and back"
+                )
+            }
+            _ => format!(
+                "what lies at {scheme}:// URLs cannot be listed; name each file, as in a list (@LIST)"
+            ),
+        };
         return refused(io::ErrorKind::Unsupported, why);
     }
     let host = rest.find('/').map_or(rest, |slash| &rest[..slash]);

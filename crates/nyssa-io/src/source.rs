@@ -39,7 +39,10 @@ pub trait Source: Send + Sync {
 }
 
 /// Returns an error for a range that ends before it starts or beyond the resource.
-pub(crate) fn check_range(name: &str, size: u64, range: &Range<u64>) -> Result<()> {
+///
+/// # Errors
+/// `UnexpectedEof` or `InvalidInput`.
+pub fn check_range(name: &str, size: u64, range: &Range<u64>) -> Result<()> {
     let (kind, reason) = if range.start > range.end {
         (io::ErrorKind::InvalidInput, "the end comes before the start".to_owned())
     } else if range.end > size {

@@ -37,8 +37,9 @@ fn paths_and_urls_of_files_lead_to_the_same_bytes() {
 
 #[test]
 fn what_is_not_built_in_is_refused() {
-    let why = "this build of nyssa knows paths and file:// URLs, not root://; copy the file first";
-    let location = "root://some.where//a.root";
+    let why = "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots, not \
+               ftp://; copy the file first";
+    let location = "ftp://some.where//a.root";
     for (error, action) in [
         (open(location).err(), "open"),
         (create(location, true).err(), "create"),
@@ -51,6 +52,26 @@ fn what_is_not_built_in_is_refused() {
         let error = error.unwrap();
         assert_eq!(error.source.kind(), ErrorKind::Unsupported);
         assert_eq!(error.to_string(), format!("cannot {action} {location}: {why}"));
+    }
+    let location = "https://some.where/a.root";
+    for (error, action, why) in [
+        (
+            create(location, true).err(),
+            "create",
+            "nyssa only reads https:// URLs; write a file here, and copy it",
+        ),
+        (
+            update(location).err(),
+            "open for writing",
+            "files at https:// URLs cannot be changed; copy the file first, and back",
+        ),
+        (
+            list(location).err(),
+            "list the folder",
+            "what lies at https:// URLs cannot be listed; name each file, as in a list (@LIST)",
+        ),
+    ] {
+        assert_eq!(error.unwrap().to_string(), format!("cannot {action} {location}: {why}"));
     }
     let error = open("file://other.host/a.root").err().unwrap();
     assert_eq!(

@@ -25,3 +25,6 @@ pub fn data(path: &str) -> PathBuf {
     assert!(path.exists(), "no {}: set NYSSA_TEST_DATA to the folder of test data", path.display());
     path
 }
+
+#[cfg(unix)]
+pub mod xrootd;

@@ -134,10 +134,10 @@ fn awkward_inputs() {
             "error: not a ROOT file: it begins with \"some wor\" (file {in}/text.root)",
         ),
         (
-            "https://some.where/a.root",
+            "gopher://some.where/a.root",
             &all,
-            "error: cannot open https://some.where/a.root: this build of nyssa knows paths and \
-             file:// URLs, not https://; copy the file first",
+            "error: cannot open gopher://some.where/a.root: nyssa knows paths, and URLs of file, \
+             http, https, dav, davs, s3, root and roots, not gopher://; copy the file first",
         ),
         (
             "file:///none.root",

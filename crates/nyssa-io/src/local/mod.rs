@@ -1,6 +1,7 @@
 //! Files on a local disk.
 
 mod buffers;
+mod finished;
 mod folder;
 mod lock;
 mod partial;
@@ -8,12 +9,11 @@ mod position;
 mod sink;
 mod source;
 mod spill;
-mod staging;
 mod update;
 
+pub use finished::Upload;
 pub use folder::{kind, list};
 pub use sink::LocalSink;
 pub use source::LocalSource;
 pub use spill::Spill;
-pub use staging::Staging;
 pub use update::LocalUpdate;

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use super::finished::{LocalFinished, Target, Upload, directory};
 use super::partial;
 use super::position::write_all_at;
-use super::staging::{Finished, Staging, directory, exists};
+use crate::staging::{Finished, Staging, exists};
 use crate::{Error, Result, Sink};
 
 /// Size of the buffer that collects small writes, so that thousands of small keys do not need thousands of
@@ -20,8 +21,7 @@ const BUFFER_SIZE: usize = 1 << 20;
 #[derive(Debug)]
 pub struct LocalSink {
     name: String,
-    target: PathBuf,
-    force: bool,
+    target: Target,
     temporary: NamedTempFile,
     buffer: Vec<u8>,
     /// Offset of `buffer` in the file.
@@ -64,9 +64,25 @@ impl LocalSink {
         let folder = directory(&target);
         let temporary =
             partial::create(folder, file_name).map_err(|error| failed(explained(error, folder)))?;
-        let buffer = Vec::new();
-        let (buffer_offset, failed) = (0, false);
-        Ok(Self { name, target, force, temporary, buffer, buffer_offset, failed, staging: None })
+        Ok(Self::new(name, Target::Path { path: target, force }, temporary))
+    }
+
+    /// Starts writing a file that is sent elsewhere when it is complete. Messages call it `name`.
+    ///
+    /// # Errors
+    /// The system's, where there is no place for temporary files.
+    pub fn upload(name: String, upload: Box<dyn Upload>) -> Result<Self> {
+        let temporary = NamedTempFile::new().map_err(|error| {
+            let folder = std::env::temp_dir();
+            let why = format!("no temporary file in {}: {error}", folder.display());
+            Error::new(&name, "create", io::Error::new(error.kind(), why))
+        })?;
+        Ok(Self::new(name, Target::Upload(upload), temporary))
+    }
+
+    fn new(name: String, target: Target, temporary: NamedTempFile) -> Self {
+        let (buffer, buffer_offset, failed) = (Vec::new(), 0, false);
+        Self { name, target, temporary, buffer, buffer_offset, failed, staging: None }
     }
 
     /// Does the same as [`LocalSink::create`], but a commit gives the complete file to the [`Staging`]. It
@@ -75,9 +91,14 @@ impl LocalSink {
     /// # Errors
     /// Those of [`LocalSink::create`].
     pub fn staged(path: impl AsRef<Path>, force: bool) -> Result<(Self, Staging)> {
+        Ok(Self::create(path, force)?.with_staging())
+    }
+
+    /// The same file, which a commit leaves with a [`Staging`].
+    #[must_use]
+    pub fn with_staging(self) -> (Self, Staging) {
         let staging = Staging::default();
-        let sink = Self { staging: Some(staging.clone()), ..Self::create(path, force)? };
-        Ok((sink, staging))
+        (Self { staging: Some(staging.clone()), ..self }, staging)
     }
 
     fn write_through(&mut self, offset: u64, data: &[u8]) -> Result<()> {
@@ -156,8 +177,8 @@ impl Sink for LocalSink {
             let error = io::Error::other("an earlier write to it failed");
             return Err(Error::new(&self.name, "finish writing", error));
         }
-        let Self { name, target, force, temporary, staging, .. } = *self;
-        let finished = Finished { name, target, force, temporary };
+        let Self { name, target, temporary, staging, .. } = *self;
+        let finished = Box::new(LocalFinished { name, target, temporary });
         match staging {
             Some(staging) => {
                 staging.put(finished);

@@ -5,8 +5,12 @@
 mod conformance;
 mod served;
 mod slow;
+mod web;
+mod xrootd;
 
 pub use conformance::{check_closed, check_source, content};
 pub use served::serve;
 pub(crate) use served::{SCHEME, kind, list, served};
 pub use slow::{Observed, SlowSource};
+pub use web::{WebAnswer, WebRequest, WebServer};
+pub use xrootd::{Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};

@@ -1,0 +1,305 @@
+//! Requests and answers: connections, TLS, proxies and redirects.
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use ureq::http::{HeaderMap, Method};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Body, BodyReader};
+use url::Url;
+
+use super::failure::Failure;
+use super::options::HttpOptions;
+use super::proxy;
+use crate::trust::authorities;
+
+/// Most redirects that one request follows.
+const MAX_REDIRECTS: usize = 10;
+/// Most bytes that are read of what a server says about an error.
+const SAID_BYTES: u64 = 8 << 10;
+/// Most letters of it that messages show.
+const SAID_LETTERS: usize = 200;
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub method: Method,
+    pub url: Url,
+    pub headers: Vec<(&'static str, String)>,
+    /// `Authorization`, which only the origin of `url` gets.
+    pub authorization: Option<String>,
+    pub body: Option<Bytes>,
+}
+
+impl Request {
+    /// A request of `method` without anything else.
+    pub fn new(method: Method, url: Url) -> Self {
+        Self { method, url, headers: Vec::new(), authorization: None, body: None }
+    }
+}
+
+/// An answer of which the body is still to be read.
+pub(crate) struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    /// Where the answer came from, after redirects.
+    pub url: Url,
+    /// Time from the last request to the answer's first bytes.
+    pub latency: Duration,
+    body: BodyReader<'static>,
+}
+
+impl Reply {
+    /// A header as text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The length of the body that the server states.
+    pub fn content_length(&self) -> Option<u64> {
+        self.header("content-length")?.trim().parse().ok()
+    }
+
+    /// Adds bytes of the body to `buffer` until that has `len`.
+    ///
+    /// # Errors
+    /// A failure where the body ends before; what has come is in `buffer`.
+    pub fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), Failure> {
+        let missing = len.saturating_sub(buffer.len());
+        let read = self.body.by_ref().take(missing as u64).read_to_end(buffer);
+        read.map_err(|error| Failure::transport(error.into()))?;
+        match len.saturating_sub(buffer.len()) {
+            0 => Ok(()),
+            missing => Err(Failure::answer(format!("the answer ended {missing} bytes too early"))),
+        }
+    }
+
+    /// Reads what is left of a body that should be at its end, so that the connection can be used again.
+    pub fn finish(mut self) {
+        let _ = self.body.read(&mut [0; 1]);
+    }
+
+    /// Reads a whole body of at most `most` bytes.
+    ///
+    /// # Errors
+    /// A failure where the body does not come whole, or is longer.
+    pub fn read_all(mut self, most: u64) -> Result<Vec<u8>, Failure> {
+        let stated = self.content_length();
+        let mut all = Vec::new();
+        let read = self.body.by_ref().take(most.saturating_add(1)).read_to_end(&mut all);
+        read.map_err(|error| Failure::transport(error.into()))?;
+        let len = all.len() as u64;
+        if len > most {
+            return Err(Failure::answer(format!("the answer has more than {most} bytes")));
+        }
+        if stated.is_some_and(|stated| stated != len) {
+            return Err(Failure::answer(format!("the answer ended after {len} bytes")));
+        }
+        Ok(all)
+    }
+
+    /// The failure that this answer is.
+    pub fn failure(mut self) -> Failure {
+        let after = self.header("retry-after").and_then(|value| value.trim().parse().ok());
+        let mut said = Vec::new();
+        // What cannot be read is not said.
+        let _ = self.body.by_ref().take(SAID_BYTES).read_to_end(&mut said);
+        let mut said = gist(&String::from_utf8_lossy(&said));
+        // S3 tells where a bucket is when it is asked in another region.
+        if let Some(region) = self.header("x-amz-bucket-region")
+            && matches!(self.status, 301 | 307 | 400)
+        {
+            said.push_str(&format!("; the bucket is in {region}: set AWS_REGION"));
+        }
+        Failure::status(self.status, &said, after.map(Duration::from_secs))
+    }
+}
+
+/// What the body of an error says: the code and message of XML, the title of HTML, else the first line.
+pub(crate) fn gist(body: &str) -> String {
+    let inside = |tag: &str| {
+        let (_, rest) = body.split_once(&format!("<{tag}>"))?;
+        Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
+    };
+    let said = match (inside("Code"), inside("Message")) {
+        (Some(code), Some(message)) if !message.is_empty() => format!("{code}: {message}"),
+        (Some(code), _) => code.to_owned(),
+        (None, Some(message)) => message.to_owned(),
+        (None, None) => {
+            let line = || body.lines().map(str::trim).find(|line| !line.is_empty());
+            let markup = body.trim_start().starts_with('<');
+            inside("title").or_else(|| line().filter(|_| !markup)).unwrap_or("").to_owned()
+        }
+    };
+    let plain = said.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(SAID_LETTERS).collect()
+}
+
+/// The connections of this process to servers that are spoken to with the same options.
+pub(crate) struct Client {
+    options: HttpOptions,
+    process: u32,
+    plain: OnceLock<Agent>,
+    secure: OnceLock<Agent>,
+}
+
+static CLIENTS: Mutex<Vec<Arc<Client>>> = Mutex::new(Vec::new());
+
+impl Client {
+    /// The client of this process. A fork has its own: connections cannot be shared between processes.
+    pub fn of(options: &HttpOptions) -> Arc<Self> {
+        let process = std::process::id();
+        let new = || {
+            let (plain, secure) = (OnceLock::new(), OnceLock::new());
+            Arc::new(Self { options: options.clone(), process, plain, secure })
+        };
+        let mut clients = match CLIENTS.try_lock() {
+            Ok(clients) => clients,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Another thread has it for a moment, or had it when this process was forked off.
+            Err(TryLockError::WouldBlock) => return new(),
+        };
+        let fits = |client: &&Arc<Self>| client.process == process && client.options == *options;
+        if let Some(client) = clients.iter().find(fits) {
+            return Arc::clone(client);
+        }
+        let client = new();
+        clients.push(Arc::clone(&client));
+        client
+    }
+
+    /// Whether this is the process that has the connections.
+    pub fn is_of_this_process(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// Sends a request, and follows redirects.
+    ///
+    /// # Errors
+    /// A failure where no answer comes; an answer with a status that is an error is none.
+    pub fn send(&self, request: &Request) -> Result<Reply, Failure> {
+        let mut url = request.url.clone();
+        let mut trusted = true;
+        for _ in 0..=MAX_REDIRECTS {
+            trusted &= url.origin() == request.url.origin();
+            let reply = self.send_to(request, &url, trusted)?;
+            let target = match reply.status {
+                301 | 302 | 303 | 307 | 308 => reply.header("location").map(str::to_owned),
+                _ => None,
+            };
+            let Some(target) = target else { return Ok(reply) };
+            let next =
+                url.join(&target).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+            url = next.ok_or_else(|| {
+                let target = super::location::shown(&target);
+                Failure::answer(format!(
+                    "the server redirects to {target}, which is no URL of HTTP"
+                ))
+            })?;
+            reply.finish();
+        }
+        let reason = format!("the server redirects more than {MAX_REDIRECTS} times");
+        Err(Failure::of(io::ErrorKind::Other, reason))
+    }
+
+    fn send_to(&self, request: &Request, url: &Url, trusted: bool) -> Result<Reply, Failure> {
+        let mut builder =
+            ureq::http::Request::builder().method(request.method.clone()).uri(url.as_str());
+        for (name, value) in &request.headers {
+            builder = builder.header(*name, value);
+        }
+        if let Some(value) = request.authorization.as_ref().filter(|_| trusted) {
+            builder = builder.header("authorization", value);
+        }
+        let refused = |error: ureq::http::Error| {
+            Failure::of(io::ErrorKind::InvalidInput, format!("no request can be made: {error}"))
+        };
+        let agent = self.agent(url.scheme() == "https")?;
+        let begin = Instant::now();
+        let response = match &request.body {
+            Some(body) => agent.run(builder.body(&body[..]).map_err(refused)?),
+            None => agent.run(builder.body(()).map_err(refused)?),
+        };
+        let response = response.map_err(Failure::transport)?;
+        let latency = begin.elapsed();
+        let (head, body): (_, Body) = response.into_parts();
+        let status = head.status.as_u16();
+        let body = body.into_with_config().limit(u64::MAX).reader();
+        Ok(Reply { status, headers: head.headers, url: url.clone(), latency, body })
+    }
+
+    fn agent(&self, secure: bool) -> Result<&Agent, Failure> {
+        let slot = if secure { &self.secure } else { &self.plain };
+        if let Some(agent) = slot.get() {
+            return Ok(agent);
+        }
+        let agent = self.new_agent(secure)?;
+        Ok(slot.get_or_init(|| agent))
+    }
+
+    fn new_agent(&self, secure: bool) -> Result<Agent, Failure> {
+        let options = &self.options;
+        let refused = |why| Failure::of(io::ErrorKind::InvalidInput, why);
+        let proxy =
+            proxy::of_environment(if secure { "https" } else { "http" }).map_err(refused)?;
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(proxy)
+            .user_agent(concat!("nyssa/", env!("CARGO_PKG_VERSION")))
+            .accept_encoding("identity")
+            .input_buffer_size(256 << 10)
+            .max_idle_connections(4 * options.connections)
+            .max_idle_connections_per_host(options.connections)
+            .timeout_resolve(Some(options.connect_timeout))
+            .timeout_connect(Some(options.connect_timeout))
+            .timeout_recv_response(Some(options.timeout))
+            .timeout_per_read(Some(options.timeout))
+            .timeout_per_write(Some(options.timeout))
+            // A body that drips is cut, and what is missing asked for again.
+            .timeout_recv_body(Some(options.deadline));
+        if secure {
+            config = config.tls_config(TlsConfig::builder().root_certs(roots()).build());
+        }
+        Ok(config.build().new_agent())
+    }
+}
+
+/// The authorities that are trusted: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those
+/// of the grid. Without any, those that browsers trust.
+fn roots() -> RootCerts {
+    let certificates: Vec<_> = authorities()
+        .iter()
+        .map(|certificate| Certificate::from_der(certificate.as_ref()).to_owned())
+        .collect();
+    match certificates.is_empty() {
+        true => RootCerts::WebPki,
+        false => RootCerts::new_with_certs(&certificates),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gist;
+
+    #[test]
+    fn what_servers_say_is_one_line() {
+        for (body, expected) in [
+            ("", ""),
+            ("\n plain \nmore", "plain"),
+            ("<html>\r\n<head><title>404 Not Found</title></head>", "404 Not Found"),
+            ("<html><body>no title</body>", ""),
+            (
+                "<?xml?><Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>",
+                "NoSuchKey: no such key",
+            ),
+            ("<Error><Code>SlowDown</Code><Message></Message></Error>", "SlowDown"),
+            ("a\u{7}b", "a b"),
+        ] {
+            assert_eq!(gist(body), expected, "{body}");
+        }
+        assert_eq!(gist(&"x".repeat(500)).len(), 200);
+    }
+}

@@ -1,0 +1,135 @@
+//! Why a request failed, and whether another one may succeed.
+
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+use ureq::Error as Transport;
+
+use crate::trust;
+
+/// A request that failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub kind: ErrorKind,
+    /// What happened, in plain words.
+    pub reason: String,
+    pub again: Again,
+    /// How long the server asks to be left alone.
+    pub retry_after: Option<Duration>,
+}
+
+/// When the same request is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// The answer will be the same.
+    Never,
+    /// A server that has answered before may come back; one that never has is probably not there.
+    IfKnown,
+    /// It may pass.
+    Always,
+}
+
+impl Failure {
+    /// A failure that another request does not mend.
+    pub fn of(kind: ErrorKind, reason: impl Into<String>) -> Self {
+        Self { kind, reason: reason.into(), again: Again::Never, retry_after: None }
+    }
+
+    /// An answer that is not what it should be: perhaps one server of several, or one moment.
+    pub fn answer(reason: impl Into<String>) -> Self {
+        Self { again: Again::Always, ..Self::of(ErrorKind::InvalidData, reason) }
+    }
+
+    /// The object is another one than the one that was opened.
+    pub fn changed(what: &str) -> Self {
+        let reason =
+            format!("it was changed on the server after it was opened ({what}); open it again");
+        Self::of(ErrorKind::InvalidData, reason)
+    }
+
+    /// An answer with a status that is an error, and what the server said.
+    pub fn status(status: u16, said: &str, retry_after: Option<Duration>) -> Self {
+        let kind = match status {
+            401 | 403 => ErrorKind::PermissionDenied,
+            404 | 410 => ErrorKind::NotFound,
+            408 | 504 => ErrorKind::TimedOut,
+            _ => ErrorKind::Other,
+        };
+        let again = match status {
+            408 | 429 | 500 | 502 | 503 | 504 => Again::Always,
+            _ => Again::Never,
+        };
+        let meaning = ureq::http::StatusCode::from_u16(status).ok();
+        let meaning = meaning.and_then(|status| status.canonical_reason()).unwrap_or("");
+        let status = format!("{status} {meaning}");
+        let status = status.trim_end();
+        // Most servers say the same in the body.
+        let reason = match said.is_empty() || said == status || said == meaning {
+            true => format!("the server answered {status}"),
+            false => format!("the server answered {status}: {said}"),
+        };
+        Self { kind, reason, again, retry_after }
+    }
+
+    /// A request that got no answer, or none to its end.
+    pub fn transport(error: Transport) -> Self {
+        let (kind, reason, again) = match error {
+            Transport::Timeout(timeout) => timed_out(timeout),
+            Transport::Io(error) => io_failure(&error),
+            Transport::Rustls(error) => tls(&error),
+            Transport::HostNotFound => {
+                (ErrorKind::Other, "the host is not known".to_owned(), Again::IfKnown)
+            }
+            Transport::ConnectProxyFailed(why) => {
+                (ErrorKind::Other, format!("the proxy refused: {why}"), Again::Never)
+            }
+            other => (ErrorKind::Other, other.to_string(), Again::Always),
+        };
+        Self { kind, reason, again, retry_after: None }
+    }
+}
+
+fn timed_out(timeout: ureq::Timeout) -> (ErrorKind, String, Again) {
+    let (what, again) = match timeout {
+        ureq::Timeout::Resolve => ("the address of the host was not found in time", Again::IfKnown),
+        ureq::Timeout::Connect => ("no connection in time", Again::IfKnown),
+        ureq::Timeout::RecvResponse => ("no answer in time", Again::Always),
+        _ => ("the answer stopped", Again::Always),
+    };
+    (ErrorKind::TimedOut, what.to_owned(), again)
+}
+
+fn io_failure(error: &io::Error) -> (ErrorKind, String, Again) {
+    if let Some(inner) = error.get_ref() {
+        if let Some(error) = inner.downcast_ref::<rustls::Error>() {
+            return tls(error);
+        }
+        // The resolver has no kind of its own.
+        if inner.to_string().starts_with("failed to lookup address") {
+            return (ErrorKind::Other, "the host is not known".to_owned(), Again::IfKnown);
+        }
+    }
+    match error.kind() {
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+            (ErrorKind::TimedOut, "the answer stopped".to_owned(), Again::Always)
+        }
+        ErrorKind::ConnectionRefused => (
+            ErrorKind::ConnectionRefused,
+            "the host refuses connections".to_owned(),
+            Again::IfKnown,
+        ),
+        kind @ (ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable) => {
+            (kind, "there is no way to the host".to_owned(), Again::IfKnown)
+        }
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => (
+            ErrorKind::ConnectionReset,
+            "the server ended the connection".to_owned(),
+            Again::Always,
+        ),
+        kind => (kind, error.to_string(), Again::Always),
+    }
+}
+
+fn tls(error: &rustls::Error) -> (ErrorKind, String, Again) {
+    (ErrorKind::PermissionDenied, trust::explained(error), Again::Never)
+}

@@ -1,0 +1,84 @@
+//! The URL of a resource: what is sent, and what messages show.
+
+use std::io;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use url::Url;
+
+/// Parameters of a query that prove who asks: with one of these no token is sent beside it.
+const PROOFS: [&str; 7] =
+    ["x-amz-signature", "x-goog-signature", "signature", "sig", "authz", "access_token", "token"];
+
+/// Where a resource is.
+#[derive(Debug)]
+pub(super) struct Location {
+    /// The URL without name and password.
+    pub url: Url,
+    /// What messages show: no password, and no query, which may hold secrets.
+    pub name: String,
+    /// `Authorization` for the name and password of the URL.
+    pub basic: Option<String>,
+}
+
+impl Location {
+    /// Reads a URL of the scheme `http` or `https`.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a URL that is none.
+    pub fn parse(text: &str) -> io::Result<Self> {
+        let refused =
+            |why: String| io::Error::new(io::ErrorKind::InvalidInput, format!("not a URL: {why}"));
+        let mut url = Url::parse(text).map_err(|error| refused(error.to_string()))?;
+        let basic = (!url.username().is_empty() || url.password().is_some()).then(|| {
+            let (name, password) = (url.username(), url.password().unwrap_or_default());
+            let both = format!("{}:{}", decoded(name), decoded(password));
+            format!("Basic {}", STANDARD.encode(both))
+        });
+        let cleared = url.set_username("").and_then(|()| url.set_password(None));
+        cleared.map_err(|()| refused("it has no host".to_owned()))?;
+        url.set_fragment(None);
+        let name = shown(text);
+        Ok(Self { url, name, basic })
+    }
+
+    /// Whether the query of the URL says who asks.
+    pub fn is_presigned(&self) -> bool {
+        self.url.query_pairs().any(|(key, _)| PROOFS.contains(&key.to_ascii_lowercase().as_str()))
+    }
+}
+
+/// A URL without what nobody may see: its name, password and query.
+pub(crate) fn shown(url: &str) -> String {
+    let url = url.split_once('#').map_or(url, |(url, _)| url);
+    let (place, query) = url.split_once('?').map_or((url, ""), |(place, _)| (place, "?..."));
+    let Some((scheme, rest)) = place.split_once("://") else { return format!("{place}{query}") };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}{path}{query}")
+}
+
+/// Text without percent signs.
+pub(super) fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_sent_and_not_shown() {
+        let place = Location::parse("https://me:p%40ss@host:8443//a/b.root?sig=x#y").unwrap();
+        assert_eq!(place.url.as_str(), "https://host:8443//a/b.root?sig=x");
+        assert_eq!(place.name, "https://host:8443//a/b.root?...");
+        // As `printf 'me:p@ss' | base64` has it.
+        assert_eq!(place.basic.as_deref(), Some("Basic bWU6cEBzcw=="));
+        assert!(place.is_presigned());
+        let place = Location::parse("http://host/a b.root?X-Amz-Date=1").unwrap();
+        assert_eq!(place.url.as_str(), "http://host/a%20b.root?X-Amz-Date=1");
+        assert!(!place.is_presigned() && place.basic.is_none());
+        let error = Location::parse("http://").unwrap_err();
+        assert_eq!(error.to_string(), "not a URL: empty host");
+    }
+}

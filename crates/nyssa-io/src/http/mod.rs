@@ -1,0 +1,27 @@
+//! Files on servers that speak HTTP, and what is common with S3.
+//!
+//! A [`Resource`](resource::Resource) is asked for by an [`Address`]; a [`Client`](client::Client) has the
+//! connections of this process. Requests block; several threads have several under way. Each asks for one
+//! range. Whatever comes is checked against what was asked for and against the version of the file that was
+//! opened, and what may pass is tried again.
+
+mod client;
+mod cost;
+mod failure;
+mod location;
+mod opening;
+mod options;
+mod proxy;
+mod resource;
+mod retry;
+mod source;
+mod version;
+mod web;
+
+pub(crate) use client::{Client, Reply, Request, gist};
+pub(crate) use failure::Failure;
+pub use options::HttpOptions;
+pub(crate) use resource::Address;
+pub(crate) use retry::{Patience, retried};
+pub(crate) use source::HttpSource;
+pub(crate) use web::open;

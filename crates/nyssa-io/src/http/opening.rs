@@ -1,0 +1,134 @@
+//! The first requests for a resource: its size, its version, its first and last bytes, all in the time of
+//! one round trip.
+
+use std::io;
+use std::ops::Range;
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::client::Reply;
+use super::failure::Failure;
+use super::resource::Resource;
+use super::retry::{Patience, retried};
+use super::version::{Version, content_range};
+
+/// Bytes that are read at each end when a resource is opened: as many as
+/// [`with_ends`](crate::fetch::with_ends) asks for at most.
+const END_BYTES: u64 = 256 << 10;
+/// Largest resource that is read whole from a server that does not answer with parts.
+const WHOLE_BYTES: u64 = 16 << 20;
+
+/// What is known of a resource when it is open.
+pub(super) struct Opened {
+    pub size: u64,
+    pub version: Version,
+    /// Bytes that have come already.
+    pub known: Vec<(Range<u64>, Bytes)>,
+    /// How long the first answer took.
+    pub latency: Duration,
+}
+
+/// Opens a resource.
+///
+/// # Errors
+/// `NotFound`, `PermissionDenied`; `Unsupported` for one that the server only gives whole, unless it is
+/// small; `TimedOut` and others where the server does not answer as it should.
+pub(super) fn open(resource: &Resource) -> io::Result<Opened> {
+    let patience = || Patience::new(resource.options.deadline, false);
+    let (first, last) = thread::scope(|scope| {
+        let last = thread::Builder::new().spawn_scoped(scope, || last_bytes(resource));
+        let first = retried(patience(), || first_bytes(resource));
+        // Who cannot start a thread has no last bytes yet.
+        (first, last.ok().and_then(|last| last.join().ok()))
+    });
+    let mut opened = first?;
+    // A server that has no answer for the last bytes may have one for bytes with numbers.
+    let Some(Ok(last)) = last else { return Ok(opened) };
+    let is_whole = opened.known.first().is_some_and(|(range, _)| range.end == opened.size);
+    if is_whole {
+        return Ok(opened);
+    }
+    let changed = match opened.version.check(&last.version) {
+        Ok(()) if last.size == opened.size => None,
+        Ok(()) => Some(Failure::changed("it has another size")),
+        Err(failure) => Some(failure),
+    };
+    if let Some(failure) = changed {
+        return Err(io::Error::new(failure.kind, failure.reason));
+    }
+    opened.known.extend(last.known);
+    Ok(opened)
+}
+
+fn first_bytes(resource: &Resource) -> Result<Opened, Failure> {
+    let reply = resource.get(&format!("0-{}", END_BYTES - 1))?;
+    match reply.status {
+        206 => part(reply, |range, size| range.start == 0 && range.end == size.min(END_BYTES)),
+        416 => empty(&reply),
+        _ => whole(reply),
+    }
+}
+
+/// The last bytes, which need no number to be asked for.
+fn last_bytes(resource: &Resource) -> Result<Opened, Failure> {
+    let reply = resource.get(&format!("-{END_BYTES}"))?;
+    match reply.status {
+        206 => part(reply, |range, size| {
+            range.end == size && range.start == size.saturating_sub(END_BYTES)
+        }),
+        // That may be a large file, which must not be read.
+        _ => Err(Failure::answer("the server has no answer for the last bytes")),
+    }
+}
+
+fn part(mut reply: Reply, fits: impl Fn(&Range<u64>, u64) -> bool) -> Result<Opened, Failure> {
+    let text = reply.header("content-range").unwrap_or("nothing").to_owned();
+    let odd = || Failure::answer(format!("the server answered a request for a part with {text}"));
+    let Some((Some(range), Some(size))) = content_range(&text) else { return Err(odd()) };
+    let len = usize::try_from(range.end - range.start).map_err(|_| odd())?;
+    if !fits(&range, size) || len as u64 > END_BYTES {
+        return Err(odd());
+    }
+    let version = Version::of(&reply);
+    let latency = reply.latency;
+    let mut bytes = Vec::with_capacity(len);
+    reply.read_to(&mut bytes, len)?;
+    reply.finish();
+    Ok(Opened { size, version, known: vec![(range, bytes.into())], latency })
+}
+
+/// A resource without bytes has no part either.
+fn empty(reply: &Reply) -> Result<Opened, Failure> {
+    match reply.header("content-range").and_then(content_range) {
+        Some((None, Some(0))) => {
+            let version = Version::of(reply);
+            Ok(Opened { size: 0, version, known: Vec::new(), latency: reply.latency })
+        }
+        _ => Err(Failure::status(reply.status, "", None)),
+    }
+}
+
+/// The server does not answer with parts.
+fn whole(reply: Reply) -> Result<Opened, Failure> {
+    let refused = |size: String| {
+        let reason = format!(
+            "the server gives files only whole, and this one has {size} bytes; copy it first"
+        );
+        Failure::of(io::ErrorKind::Unsupported, reason)
+    };
+    if let Some(size) = reply.content_length().filter(|&size| size > WHOLE_BYTES) {
+        return Err(refused(size.to_string()));
+    }
+    let is_stated = reply.content_length().is_some();
+    let version = Version::of(&reply);
+    let latency = reply.latency;
+    let bytes = match reply.read_all(WHOLE_BYTES) {
+        Ok(bytes) => Bytes::from(bytes),
+        Err(_) if !is_stated => return Err(refused(format!("perhaps more than {WHOLE_BYTES}"))),
+        Err(failure) => return Err(failure),
+    };
+    let size = bytes.len() as u64;
+    Ok(Opened { size, version, known: vec![(0..size, bytes)], latency })
+}

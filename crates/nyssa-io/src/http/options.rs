@@ -1,0 +1,113 @@
+//! How long a request may take, and how many are under way.
+
+use std::env;
+use std::io;
+use std::time::Duration;
+
+/// Longest time that a time limit may be, in seconds: a day.
+const MAX_SECONDS: f64 = 86_400.0;
+/// Most connections to one host.
+const MAX_CONNECTIONS: usize = 128;
+
+/// How HTTP(S) and S3 are spoken, where the defaults do not fit. Each has an environment variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HttpOptions {
+    /// Longest time to find the address of a host, and to connect to it. `NYSSA_HTTP_CONNECT_TIMEOUT`, in
+    /// seconds; 10.
+    pub connect_timeout: Duration,
+    /// Longest time without a byte, while an answer is waited for or read. `NYSSA_HTTP_TIMEOUT`, in
+    /// seconds; 30.
+    pub timeout: Duration,
+    /// Time after which a request that fails is not tried again. It begins anew when bytes come.
+    /// `NYSSA_HTTP_DEADLINE`, in seconds; 120.
+    pub deadline: Duration,
+    /// Number of requests that are under way at the same time, each on a connection.
+    /// `NYSSA_HTTP_CONNECTIONS`; 8.
+    pub connections: usize,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(30),
+            deadline: Duration::from_secs(120),
+            connections: 8,
+        }
+    }
+}
+
+impl HttpOptions {
+    /// The defaults, and what the environment says.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a variable that is no such number.
+    pub fn from_env() -> io::Result<Self> {
+        Self::from_vars(|name| env::var(name).ok())
+    }
+
+    fn from_vars(var: impl Fn(&str) -> Option<String>) -> io::Result<Self> {
+        let var = |name: &str| var(name).filter(|value| !value.trim().is_empty());
+        let refused = |name: &str, value: &str, what: &str| {
+            let why = format!("{name} is {what}, not {value:?}");
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        };
+        let seconds = |name: &str, default: Duration| {
+            let Some(value) = var(name) else { return Ok(default) };
+            match value.trim().parse::<f64>() {
+                Ok(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => {
+                    Ok(Duration::from_secs_f64(seconds))
+                }
+                _ => Err(refused(name, &value, "a number of seconds above 0, at most 86400")),
+            }
+        };
+        let connections = |name: &str, default: usize| {
+            let Some(value) = var(name) else { return Ok(default) };
+            match value.trim().parse::<usize>() {
+                Ok(number) if (1..=MAX_CONNECTIONS).contains(&number) => Ok(number),
+                _ => Err(refused(name, &value, "a number from 1 to 128")),
+            }
+        };
+        let default = Self::default();
+        Ok(Self {
+            connect_timeout: seconds("NYSSA_HTTP_CONNECT_TIMEOUT", default.connect_timeout)?,
+            timeout: seconds("NYSSA_HTTP_TIMEOUT", default.timeout)?,
+            deadline: seconds("NYSSA_HTTP_DEADLINE", default.deadline)?,
+            connections: connections("NYSSA_HTTP_CONNECTIONS", default.connections)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_sets_what_it_names() {
+        let with = |name: &'static str, value: &'static str| {
+            HttpOptions::from_vars(move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        let default = HttpOptions::default();
+        assert_eq!(with("", "").unwrap(), default);
+        let timeout = Duration::from_millis(1500);
+        let expected = HttpOptions { timeout, ..default.clone() };
+        assert_eq!(with("NYSSA_HTTP_TIMEOUT", "1.5").unwrap(), expected);
+        let expected = HttpOptions { connections: 3, ..default };
+        assert_eq!(with("NYSSA_HTTP_CONNECTIONS", " 3").unwrap(), expected);
+        for (name, value, message) in [
+            (
+                "NYSSA_HTTP_DEADLINE",
+                "0",
+                "NYSSA_HTTP_DEADLINE is a number of seconds above 0, at most 86400, not \"0\"",
+            ),
+            (
+                "NYSSA_HTTP_CONNECTIONS",
+                "many",
+                "NYSSA_HTTP_CONNECTIONS is a number from 1 to 128, not \"many\"",
+            ),
+        ] {
+            assert_eq!(with(name, value).unwrap_err().to_string(), message);
+        }
+    }
+}

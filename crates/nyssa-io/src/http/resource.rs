@@ -1,0 +1,98 @@
+//! A resource of a server, asked for by parts.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ureq::http::Method;
+use url::Url;
+
+use super::client::{Client, Reply, Request};
+use super::failure::{Again, Failure};
+use super::options::HttpOptions;
+
+/// How a resource is asked for: by its URL, or by requests that are signed.
+pub(crate) trait Address: Send + Sync {
+    /// What messages call it.
+    fn name(&self) -> &str;
+
+    /// A request for it.
+    ///
+    /// # Errors
+    /// `InvalidInput`, or the system's, where credentials cannot be found.
+    fn request(&self, method: Method) -> io::Result<Request>;
+
+    /// What to do about a request that was refused.
+    fn advice(&self, kind: io::ErrorKind) -> Option<String>;
+}
+
+/// A resource and the connections to its server.
+pub(super) struct Resource {
+    pub address: Box<dyn Address>,
+    pub options: HttpOptions,
+    client: Arc<Client>,
+    /// Where the server has redirected to.
+    moved: Mutex<Option<Url>>,
+}
+
+impl Resource {
+    pub fn new(address: Box<dyn Address>, options: HttpOptions) -> Self {
+        let client = Client::of(&options);
+        Self { address, options, client, moved: Mutex::new(None) }
+    }
+
+    /// Asks for the bytes that a `Range` header names.
+    ///
+    /// # Errors
+    /// A failure unless the answer is the part (206), the whole (200), or says that there is no such part
+    /// (416).
+    pub fn get(&self, range: &str) -> Result<Reply, Failure> {
+        let request = self.address.request(Method::GET);
+        let mut request = request.map_err(|error| Failure::of(error.kind(), error.to_string()))?;
+        request.headers.push(("range", format!("bytes={range}")));
+        let original = request.url.clone();
+        let moved = self.moved().clone();
+        if let Some(url) = &moved {
+            // Which other servers have no right to see.
+            if url.origin() != original.origin() {
+                request.authorization = None;
+            }
+            request.url = url.clone();
+        }
+        let answer = self.client().send(&request).and_then(|reply| match reply.status {
+            200 | 206 => Ok(reply),
+            // It has no bytes that could be asked for.
+            416 => Ok(reply),
+            _ => Err(reply.failure()),
+        });
+        match &answer {
+            Ok(reply) if reply.url != original => *self.moved() = Some(reply.url.clone()),
+            Ok(_) => (),
+            Err(_) => *self.moved() = None,
+        }
+        // What was right for one request may be wrong later: the first server knows.
+        answer.map_err(|failure| match moved {
+            Some(_) => Failure { again: Again::Always, ..failure },
+            None => failure,
+        })
+    }
+
+    /// The failure as the error of this resource, with what to do.
+    pub fn error(&self, action: impl Into<String>, error: io::Error) -> crate::Error {
+        let error = match self.address.advice(error.kind()) {
+            Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),
+            None => error,
+        };
+        crate::Error::new(self.address.name(), action, error)
+    }
+
+    fn client(&self) -> Arc<Client> {
+        match self.client.is_of_this_process() {
+            true => Arc::clone(&self.client),
+            false => Client::of(&self.options),
+        }
+    }
+
+    fn moved(&self) -> std::sync::MutexGuard<'_, Option<Url>> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,85 @@
+//! Requests are made again while there is hope and time.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::failure::{Again, Failure};
+
+/// First and longest wait before a request is made again.
+const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// How long to go on with a request that fails.
+pub(crate) struct Patience {
+    deadline: Duration,
+    /// Whether the server has answered before.
+    known: bool,
+    since: Instant,
+    failed: u32,
+}
+
+impl Patience {
+    /// As long as `deadline` without progress.
+    pub fn new(deadline: Duration, known: bool) -> Self {
+        Self { deadline, known, since: Instant::now(), failed: 0 }
+    }
+
+    /// Bytes have come: the time begins anew.
+    pub fn progress(&mut self) {
+        self.since = Instant::now();
+        self.failed = 0;
+    }
+
+    /// Waits before the next request.
+    ///
+    /// # Errors
+    /// The failure, where no request may be made any more.
+    pub fn wait(&mut self, failure: Failure) -> io::Result<()> {
+        self.failed += 1;
+        let again = match failure.again {
+            Again::Never => false,
+            Again::IfKnown => self.known,
+            Again::Always => true,
+        };
+        let (first, longest) = WAIT;
+        let wait = first.saturating_mul(1 << (self.failed - 1).min(10)).min(longest);
+        // Requests that failed together do not come again together.
+        let wait = failure.retry_after.unwrap_or(wait.mul_f64(0.5 + 0.5 * spread()));
+        let elapsed = self.since.elapsed();
+        if again && elapsed + wait < self.deadline {
+            std::thread::sleep(wait);
+            return Ok(());
+        }
+        let mut reason = failure.reason;
+        if again {
+            let requests = if self.failed == 1 { "one request" } else { "all requests" };
+            let seconds = elapsed.as_secs_f64();
+            reason.push_str(&format!(
+                "; {requests} in {seconds:.1} s failed: try again later, or give it more time by \
+                 NYSSA_HTTP_DEADLINE"
+            ));
+        }
+        Err(io::Error::new(failure.kind, reason))
+    }
+}
+
+/// A number from 0 to 1 that differs from call to call.
+fn spread() -> f64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    f64::from(now.map_or(0, |now| now.subsec_nanos()) % 1000) / 1000.0
+}
+
+/// Makes a request until it succeeds, or there is no hope or time.
+///
+/// # Errors
+/// The last failure.
+pub(crate) fn retried<T>(
+    mut patience: Patience,
+    mut request: impl FnMut() -> Result<T, Failure>,
+) -> io::Result<T> {
+    loop {
+        match request() {
+            Ok(answer) => return Ok(answer),
+            Err(failure) => patience.wait(failure)?,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A file on a server that speaks HTTP.
+
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use super::cost::Measured;
+use super::failure::Failure;
+use super::opening::{self, Opened};
+use super::options::HttpOptions;
+use super::resource::{Address, Resource};
+use super::retry::Patience;
+use super::version::{Version, content_range};
+use crate::source::check_range;
+use crate::{Error, Limits, Result, Source};
+
+/// Largest range of one request: what is lost when a connection breaks, and held in memory.
+const MAX_RANGE_BYTES: u64 = 16 << 20;
+/// Bytes that count as progress when a request breaks. A server that drips is not waited for forever.
+const PROGRESS_BYTES: usize = 64 << 10;
+
+/// A file on a server that speaks HTTP, of the version that it had when it was opened.
+pub(crate) struct HttpSource {
+    resource: Resource,
+    size: u64,
+    version: Version,
+    known: Vec<(Range<u64>, Bytes)>,
+    cost: Measured,
+    closed: AtomicBool,
+}
+
+impl HttpSource {
+    /// Opens what is at an address.
+    ///
+    /// # Errors
+    /// `NotFound`, `PermissionDenied`; `Unsupported` for a large file that the server only gives whole; those
+    /// of connections.
+    pub fn open(address: Box<dyn Address>, options: HttpOptions) -> Result<Self> {
+        let resource = Resource::new(address, options);
+        let opened = opening::open(&resource).map_err(|error| resource.error("open", error))?;
+        let Opened { size, version, known, latency } = opened;
+        // The first answer came after the connection, and that after its keys.
+        let cost = Measured::first(latency, 2.0);
+        let closed = AtomicBool::new(false);
+        Ok(Self { resource, size, version, known, cost, closed })
+    }
+
+    fn read(&self, range: &Range<u64>) -> Result<Bytes> {
+        check_range(self.name(), self.size, range)?;
+        let within = |(known, _): &&(Range<u64>, Bytes)| {
+            known.start <= range.start && range.end <= known.end
+        };
+        if let Some((known, bytes)) = self.known.iter().find(within) {
+            // Within `bytes`, whose length is a `usize`.
+            let (start, end) = (range.start - known.start, range.end - known.start);
+            return Ok(bytes.slice(start as usize..end as usize));
+        }
+        if range.is_empty() {
+            return Ok(Bytes::new());
+        }
+        let action = || format!("read bytes {} to {} of", range.start, range.end);
+        self.fetch(range).map_err(|error| self.resource.error(action(), error))
+    }
+
+    fn fetch(&self, range: &Range<u64>) -> io::Result<Bytes> {
+        let len = usize::try_from(range.end - range.start)
+            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let mut buffer = Vec::with_capacity(len.min(MAX_RANGE_BYTES as usize));
+        let mut patience = Patience::new(self.resource.options.deadline, true);
+        loop {
+            let before = buffer.len();
+            let Err(failure) = self.fill(range, &mut buffer, len) else {
+                return Ok(buffer.into());
+            };
+            if buffer.len() - before >= PROGRESS_BYTES {
+                patience.progress();
+            }
+            patience.wait(failure)?;
+        }
+    }
+
+    /// Asks for what is missing of a range.
+    fn fill(
+        &self,
+        range: &Range<u64>,
+        buffer: &mut Vec<u8>,
+        len: usize,
+    ) -> std::result::Result<(), Failure> {
+        let asked = range.start + buffer.len() as u64..range.end;
+        let mut reply = self.resource.get(&format!("{}-{}", asked.start, asked.end - 1))?;
+        self.version.check(&Version::of(&reply))?;
+        if reply.status == 416 {
+            return Err(Failure::changed("it is shorter now"));
+        }
+        if reply.status == 200 {
+            let is_all = asked == (0..self.size) && reply.content_length() == Some(self.size);
+            if !is_all {
+                let reason = "the server answered a request for a part with the whole file";
+                return Err(Failure::of(io::ErrorKind::Unsupported, reason));
+            }
+        } else {
+            let text = reply.header("content-range").unwrap_or("nothing").to_owned();
+            match content_range(&text) {
+                Some((Some(range), size)) if range == asked => {
+                    if size.is_some_and(|size| size != self.size) {
+                        return Err(Failure::changed("it has another size"));
+                    }
+                }
+                _ => {
+                    let reason = format!(
+                        "the server answered a request for bytes {}-{} with {text}",
+                        asked.start,
+                        asked.end - 1
+                    );
+                    return Err(Failure::answer(reason));
+                }
+            }
+        }
+        let missing = (len - buffer.len()) as u64;
+        if let Some(stated) = reply.content_length().filter(|&stated| stated != missing) {
+            let reason = format!("the server sends {stated} bytes where {missing} were asked for");
+            return Err(Failure::answer(reason));
+        }
+        let (latency, begin) = (reply.latency, Instant::now());
+        let before = buffer.len();
+        reply.read_to(buffer, len)?;
+        reply.finish();
+        self.cost.add(latency, len - before, begin.elapsed());
+        Ok(())
+    }
+}
+
+impl Source for HttpSource {
+    fn name(&self) -> &str {
+        self.resource.address.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_ranges: 1,
+            max_range_bytes: MAX_RANGE_BYTES,
+            concurrency: self.resource.options.connections,
+            cost: self.cost.cost(),
+        }
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.check_open()?;
+        ranges.iter().map(|range| self.read(range)).collect()
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    fn check_open(&self) -> Result<()> {
+        if !self.closed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is closed; open it again");
+        Err(Error::new(self.name(), "read", error))
+    }
+}

@@ -1,0 +1,83 @@
+//! What the headers of an answer say about the bytes in it.
+
+use std::ops::Range;
+
+use super::client::Reply;
+use super::failure::Failure;
+
+/// Which version of a resource an answer is of, as the server tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Version {
+    etag: Option<String>,
+    modified: Option<String>,
+}
+
+impl Version {
+    pub fn of(reply: &Reply) -> Self {
+        let text = |name| reply.header(name).map(str::to_owned);
+        Self { etag: text("etag"), modified: text("last-modified") }
+    }
+
+    /// Refuses an answer of another version.
+    ///
+    /// # Errors
+    /// A failure that says what differs.
+    pub fn check(&self, other: &Self) -> Result<(), Failure> {
+        let differ = |a: &Option<String>, b: &Option<String>| {
+            a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a != b)
+        };
+        if differ(&self.etag, &other.etag) {
+            return Err(Failure::changed("it has another ETag"));
+        }
+        if differ(&self.modified, &other.modified) {
+            return Err(Failure::changed("it has another Last-Modified"));
+        }
+        Ok(())
+    }
+}
+
+/// The bytes that an answer has, and the size of the whole: `bytes 0-9/100`. The bytes are `None` for
+/// `bytes */100`, and the size for `bytes 0-9/*`.
+pub(super) fn content_range(text: &str) -> Option<(Option<Range<u64>>, Option<u64>)> {
+    let (unit, rest) = text.trim().split_once(' ')?;
+    let (range, size) = rest.trim().split_once('/')?;
+    let size = match size.trim() {
+        "*" => None,
+        size => Some(size.parse().ok()?),
+    };
+    let range = match range.trim() {
+        "*" => None,
+        range => {
+            let (first, last) = range.split_once('-')?;
+            let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+            let end = last.checked_add(1).filter(|&end| end > first)?;
+            if size.is_some_and(|size| end > size) {
+                return None;
+            }
+            Some(first..end)
+        }
+    };
+    unit.eq_ignore_ascii_case("bytes").then_some((range, size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::content_range;
+
+    #[test]
+    fn content_ranges_are_read_or_refused() {
+        for (text, expected) in [
+            ("bytes 0-9/100", Some((Some(0..10), Some(100)))),
+            (" Bytes 5-5/* ", Some((Some(5..6), None))),
+            ("bytes */0", Some((None, Some(0)))),
+            ("bytes 9-0/100", None),
+            ("bytes 0-100/100", None),
+            ("bytes 0-18446744073709551615/*", None),
+            ("bytes 0-9", None),
+            ("items 0-9/100", None),
+            ("bytes a-9/100", None),
+        ] {
+            assert_eq!(content_range(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Complete local files that do not have their names yet.
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::NamedTempFile;
+
+use super::source::LocalSource;
+use crate::staging::{Finished, exists};
+use crate::{Error, Result, Source};
+
+/// A complete temporary file.
+#[derive(Debug)]
+pub(super) struct LocalFinished {
+    pub name: String,
+    pub target: Target,
+    pub temporary: NamedTempFile,
+}
+
+/// What becomes of a complete temporary file.
+pub(super) enum Target {
+    /// It takes a name beside it; that of another file only with `force`.
+    Path { path: PathBuf, force: bool },
+    /// It is sent elsewhere.
+    Upload(Box<dyn Upload>),
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path { path, .. } => f.debug_tuple("Path").field(path).finish(),
+            Self::Upload(_) => f.write_str("Upload"),
+        }
+    }
+}
+
+/// Sends a complete file to where it belongs.
+pub trait Upload: Send {
+    /// Sends the file. Nothing is visible there if this fails.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn upload(self: Box<Self>, file: &File) -> io::Result<()>;
+}
+
+impl Finished for LocalFinished {
+    fn open(&self) -> Result<Arc<dyn Source>> {
+        Ok(Arc::new(LocalSource::open(self.temporary.path())?))
+    }
+
+    fn publish(self: Box<Self>) -> Result<()> {
+        let Self { name, target, temporary } = *self;
+        let failed = |error| Error::new(&name, "finish writing", error);
+        let (target, force) = match target {
+            Target::Path { path, force } => (path, force),
+            Target::Upload(upload) => return upload.upload(temporary.as_file()).map_err(failed),
+        };
+        temporary.as_file().sync_all().map_err(failed)?;
+        let persisted =
+            if force { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
+        match persisted {
+            Ok(_) => sync_directory(directory(&target)).map_err(failed),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(failed(exists()))
+            }
+            Err(error) => Err(failed(error.error)),
+        }
+    }
+}
+
+/// The directory a file lies in.
+pub(super) fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes the new name durable, where the system can.
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    match File::open(directory).and_then(|directory| directory.sync_all()) {
+        // Some network file systems have no such thing for directories.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput
+                    | io::ErrorKind::Unsupported
+                    | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}

@@ -1,0 +1,107 @@
+//! A bucket: where its server is, and who asks.
+
+use std::env;
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+use rusty_s3::{Bucket as Signer, Credentials, UrlStyle};
+use url::Url;
+
+use super::profile::Profile;
+
+/// How long a signed request is valid.
+pub(super) const VALID: Duration = Duration::from_secs(15 * 60);
+const REGION: &str = "us-east-1";
+
+type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// A bucket of a server that speaks S3; it makes the URLs of requests.
+pub(super) fn bucket(name: &str) -> io::Result<Signer> {
+    of_variables(name, &variable)
+}
+
+/// Who asks: the keys of the environment or of the profile. They are looked up for each request, as other
+/// programs renew their files. Without any, requests are not signed.
+pub(super) fn credentials() -> Option<Credentials> {
+    credentials_of(&variable)
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Signer> {
+    let profile = Profile::find(var);
+    let of_profile = |key: &str| profile.get(key).map(str::to_owned);
+    let region = var("AWS_REGION").or_else(|| var("AWS_DEFAULT_REGION"));
+    let region = region.or_else(|| of_profile("region")).unwrap_or_else(|| REGION.to_owned());
+    let endpoint = var("AWS_ENDPOINT_URL_S3").or_else(|| var("AWS_ENDPOINT_URL"));
+    let endpoint = endpoint.or_else(|| of_profile("endpoint_url"));
+    // Servers of one's own mostly have one name for all buckets, and the certificates of AWS have no
+    // names with dots.
+    let style = match (var("NYSSA_S3_ADDRESSING").as_deref(), &endpoint) {
+        (Some("virtual"), _) => UrlStyle::VirtualHost,
+        (Some("path"), _) => UrlStyle::Path,
+        (Some(other), _) => {
+            let why = format!("NYSSA_S3_ADDRESSING is \"path\" or \"virtual\", not {other:?}");
+            return Err(io::Error::new(ErrorKind::InvalidInput, why));
+        }
+        (None, None) if !name.contains('.') => UrlStyle::VirtualHost,
+        _ => UrlStyle::Path,
+    };
+    let endpoint = endpoint.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
+    let refused = |why: &dyn std::fmt::Display| {
+        let why = format!("the endpoint {endpoint} cannot have the bucket {name:?}: {why}");
+        io::Error::new(ErrorKind::InvalidInput, why)
+    };
+    let url = Url::parse(&endpoint).map_err(|error| refused(&error))?;
+    Signer::new(url, style, name.to_owned(), region).map_err(|error| refused(&error))
+}
+
+fn credentials_of(var: Variables<'_>) -> Option<Credentials> {
+    let make = |key: String, secret: String, token: Option<String>| match token {
+        Some(token) => Credentials::new_with_token(key, secret, token),
+        None => Credentials::new(key, secret),
+    };
+    if let (Some(key), Some(secret)) = (var("AWS_ACCESS_KEY_ID"), var("AWS_SECRET_ACCESS_KEY")) {
+        return Some(make(key, secret, var("AWS_SESSION_TOKEN")));
+    }
+    let profile = Profile::find(var);
+    let get = |key: &str| profile.get(key).map(str::to_owned);
+    Some(make(get("aws_access_key_id")?, get("aws_secret_access_key")?, get("aws_session_token")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(name: &str, variables: &[(&str, &str)]) -> String {
+        let var = |asked: &str| {
+            let found = variables.iter().find(|(name, _)| *name == asked)?;
+            Some(found.1.to_owned())
+        };
+        match of_variables(name, &var) {
+            Ok(bucket) => bucket.object_url("dir/a b.root").to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn buckets_are_where_the_environment_says() {
+        assert_eq!(url("b", &[]), "https://b.s3.us-east-1.amazonaws.com/dir/a%20b.root");
+        let region = [("AWS_REGION", "eu-west-3")];
+        assert_eq!(url("b", &region), "https://b.s3.eu-west-3.amazonaws.com/dir/a%20b.root");
+        assert_eq!(url("b.c", &region), "https://s3.eu-west-3.amazonaws.com/b.c/dir/a%20b.root");
+        let own =
+            [("AWS_ENDPOINT_URL", "http://here:1"), ("AWS_ENDPOINT_URL_S3", "https://s3.cern.ch")];
+        assert_eq!(url("b", &own), "https://s3.cern.ch/b/dir/a%20b.root");
+        let hosts = [own[1], ("NYSSA_S3_ADDRESSING", "virtual")];
+        assert_eq!(url("b", &hosts), "https://b.s3.cern.ch/dir/a%20b.root");
+        let wrong = [("NYSSA_S3_ADDRESSING", "x")];
+        assert_eq!(url("b", &wrong), "NYSSA_S3_ADDRESSING is \"path\" or \"virtual\", not \"x\"");
+        let wrong = [("AWS_ENDPOINT_URL", "here")];
+        let expected =
+            "the endpoint here cannot have the bucket \"b\": relative URL without a base";
+        assert_eq!(url("b", &wrong), expected);
+    }
+}

@@ -1,0 +1,110 @@
+//! What is below a key: buckets have no folders, but keys with `/`.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use rusty_s3::actions::{ListObjectsV2, S3Action};
+use ureq::http::Method;
+
+use super::bucket::{VALID, credentials};
+use super::object::Object;
+use crate::http::{Client, Failure, HttpOptions, Patience, Request, retried};
+use crate::{Entry, EntryKind};
+
+/// Most bytes of one page of a list.
+const PAGE_BYTES: u64 = 16 << 20;
+
+/// One page of a list.
+struct Page {
+    keys: Vec<String>,
+    folders: Vec<String>,
+    next: Option<String>,
+}
+
+/// What is below the key of an object, as in a folder.
+///
+/// # Errors
+/// `NotFound` where nothing is; `PermissionDenied`; those of requests.
+pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<Entry>> {
+    let prefix = folder(&object.key);
+    let mut entries = Vec::new();
+    let mut folders = BTreeSet::new();
+    let mut next = None;
+    loop {
+        let page = page(object, &prefix, next.as_deref(), options)?;
+        let name = |key: &String| Some(key.strip_prefix(&prefix)?.to_owned());
+        for name in page.keys.iter().filter_map(name).filter(|name| !name.is_empty()) {
+            entries.push(Entry { name: name.into(), kind: EntryKind::File });
+        }
+        folders.extend(page.folders.iter().filter_map(name));
+        next = page.next;
+        if next.is_none() {
+            break;
+        }
+    }
+    let folders = folders.iter().map(|name| name.trim_end_matches('/'));
+    let folders = folders.filter(|name| !name.is_empty());
+    entries.extend(folders.map(|name| Entry { name: name.into(), kind: EntryKind::Folder }));
+    if entries.is_empty() {
+        let why = "the bucket has no keys that begin so";
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    Ok(entries)
+}
+
+/// What a key names: an object, or what the keys of objects begin with.
+///
+/// # Errors
+/// `PermissionDenied`; those of requests.
+pub(super) fn kind(object: &Object, options: &HttpOptions) -> io::Result<Option<EntryKind>> {
+    let key = &object.key;
+    if !key.is_empty() && !key.ends_with('/') {
+        let first = page(object, key, None, options)?;
+        if first.keys.contains(key) {
+            return Ok(Some(EntryKind::File));
+        }
+        if first.folders.is_empty() {
+            return Ok(None);
+        }
+    }
+    let below = page(object, &folder(key), None, options)?;
+    let is_folder = !below.keys.is_empty() || !below.folders.is_empty();
+    Ok(is_folder.then_some(EntryKind::Folder))
+}
+
+/// What the keys in a folder begin with.
+fn folder(key: &str) -> String {
+    match key.trim_end_matches('/') {
+        "" => String::new(),
+        key => format!("{key}/"),
+    }
+}
+
+fn page(
+    object: &Object,
+    prefix: &str,
+    after: Option<&str>,
+    options: &HttpOptions,
+) -> io::Result<Page> {
+    let client = Client::of(options);
+    let body = retried(Patience::new(options.deadline, false), || {
+        let credentials = credentials();
+        let mut action = ListObjectsV2::new(&object.bucket, credentials.as_ref());
+        action.with_prefix(prefix);
+        action.with_delimiter("/");
+        if let Some(after) = after {
+            action.with_continuation_token(after);
+        }
+        let reply = client.send(&Request::new(Method::GET, action.sign(VALID)))?;
+        if reply.status != 200 {
+            return Err(reply.failure());
+        }
+        let body = reply.read_all(PAGE_BYTES)?;
+        let odd = || Failure::answer("the server answered with something that is no list");
+        let body = String::from_utf8(body).map_err(|_| odd())?;
+        ListObjectsV2::parse_response(&body).map_err(|_| odd())
+    })?;
+    let keys = body.contents.into_iter().map(|object| object.key).collect();
+    let folders = body.common_prefixes.into_iter().map(|common| common.prefix).collect();
+    Ok(Page { keys, folders, next: body.next_continuation_token })
+}

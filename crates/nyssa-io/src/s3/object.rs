@@ -1,0 +1,62 @@
+//! An object of a bucket, and the requests for it.
+
+use std::io::{self, ErrorKind};
+
+use rusty_s3::Bucket;
+use rusty_s3::actions::{GetObject, S3Action};
+use ureq::http::Method;
+
+use super::bucket::{VALID, bucket, credentials};
+use crate::http::{Address, Request};
+
+/// An object, or what its key begins with.
+pub(super) struct Object {
+    /// The URL, for messages.
+    pub name: String,
+    pub bucket: Bucket,
+    pub key: String,
+}
+
+impl Object {
+    /// What `s3://bucket/key` names; `rest` is what is behind `://`.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a key that cannot be in a URL, and for settings that make no sense.
+    pub fn parse(name: &str, rest: &str) -> io::Result<Self> {
+        let refused = |why: &str| Err(io::Error::new(ErrorKind::InvalidInput, why));
+        let (place, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if place.is_empty() {
+            return refused("it names no bucket: s3://BUCKET/KEY");
+        }
+        if key.split('/').any(|part| matches!(part, "." | "..")) {
+            return refused("a key with the parts \".\" or \"..\" cannot be in a URL");
+        }
+        Ok(Self { name: name.to_owned(), bucket: bucket(place)?, key: key.to_owned() })
+    }
+}
+
+impl Address for Object {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn request(&self, method: Method) -> io::Result<Request> {
+        let credentials = credentials();
+        let action = GetObject::new(&self.bucket, credentials.as_ref(), &self.key);
+        Ok(Request::new(method, action.sign(VALID)))
+    }
+
+    fn advice(&self, kind: ErrorKind) -> Option<String> {
+        if kind != ErrorKind::PermissionDenied {
+            return None;
+        }
+        Some(match credentials() {
+            Some(key) => format!("the request was signed with the key {}", key.key()),
+            None => {
+                "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
+                     AWS_PROFILE"
+                    .to_owned()
+            }
+        })
+    }
+}

@@ -1,0 +1,208 @@
+//! A file that becomes an object: in parts, and visible only when it is complete.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rusty_s3::actions::{
+    AbortMultipartUpload, CompleteMultipartUpload, CompleteMultipartUploadResponse,
+    CreateMultipartUpload, PutObject, S3Action, UploadPart,
+};
+use ureq::http::Method;
+use url::Url;
+
+use super::bucket::{VALID, credentials};
+use super::object::Object;
+use crate::http::{Client, Failure, HttpOptions, Patience, Reply, Request, retried};
+use crate::local::Upload;
+
+/// Bytes of one part, unless that would be too many parts. Smaller files are one request.
+const PART_BYTES: u64 = 16 << 20;
+/// Most parts of an object.
+const MAX_PARTS: u64 = 10_000;
+/// Most bytes of what the server says.
+const ANSWER_BYTES: u64 = 1 << 20;
+
+/// An upload that has not begun. Nothing is on the server before the file is complete.
+pub(super) struct S3Upload {
+    pub object: Object,
+    pub options: HttpOptions,
+    /// Replaces an object that is there.
+    pub force: bool,
+}
+
+impl Upload for S3Upload {
+    fn upload(self: Box<Self>, file: &File) -> io::Result<()> {
+        let size = file.metadata()?.len();
+        let uploading = Uploading { upload: &self, client: Client::of(&self.options), file };
+        let done = match size <= PART_BYTES {
+            true => uploading.at_once(size),
+            false => uploading.in_parts(size),
+        };
+        done.map_err(|error| match error.kind() {
+            ErrorKind::PermissionDenied => {
+                let advice = crate::http::Address::advice(&self.object, error.kind());
+                let advice = advice.unwrap_or_default();
+                io::Error::new(error.kind(), format!("{error}; {advice}"))
+            }
+            _ => error,
+        })
+    }
+}
+
+struct Uploading<'a> {
+    upload: &'a S3Upload,
+    client: Arc<Client>,
+    file: &'a File,
+}
+
+impl Uploading<'_> {
+    fn at_once(&self, size: u64) -> io::Result<()> {
+        let body = self.part(0, size)?;
+        self.ask(Method::PUT, &body, self.condition(), |object| {
+            let credentials = credentials();
+            PutObject::new(&object.bucket, credentials.as_ref(), &object.key).sign(VALID)
+        })?;
+        Ok(())
+    }
+
+    fn in_parts(&self, size: u64) -> io::Result<()> {
+        let created = self.ask(Method::POST, &[], None, |object| {
+            let credentials = credentials();
+            CreateMultipartUpload::new(&object.bucket, credentials.as_ref(), &object.key)
+                .sign(VALID)
+        })?;
+        let body = text(created)?;
+        let created = CreateMultipartUpload::parse_response(&body);
+        let created = created.map_err(|_| odd("did not begin the upload", &body))?;
+        let id = created.upload_id();
+        let done = self.parts(id, size).and_then(|etags| self.complete(id, &etags));
+        if done.is_err() {
+            // The parts would be kept, and paid for.
+            let _ = self.ask(Method::DELETE, &[], None, |object| {
+                let credentials = credentials();
+                AbortMultipartUpload::new(&object.bucket, credentials.as_ref(), &object.key, id)
+                    .sign(VALID)
+            });
+        }
+        done
+    }
+
+    /// Sends the parts, several at the same time; their ETags.
+    fn parts(&self, id: &str, size: u64) -> io::Result<Vec<String>> {
+        let part_bytes = PART_BYTES.max(size.div_ceil(MAX_PARTS));
+        let count = usize::try_from(size.div_ceil(part_bytes)).unwrap_or(usize::MAX);
+        let next = AtomicUsize::new(0);
+        let etags = Mutex::new(vec![String::new(); count]);
+        let failed = Mutex::new(None);
+        let work = || loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count || lock(&failed).is_some() {
+                break;
+            }
+            match self.send_part(id, number, part_bytes, size) {
+                Ok(etag) => lock(&etags)[number] = etag,
+                Err(error) => {
+                    lock(&failed).get_or_insert(error);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..self.upload.options.connections.min(count) {
+                // This thread sends what others cannot.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(etags.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    fn send_part(&self, id: &str, number: usize, bytes: u64, size: u64) -> io::Result<String> {
+        let start = number as u64 * bytes;
+        let body = self.part(start, bytes.min(size - start))?;
+        // At most `MAX_PARTS`, which are counted from one.
+        let number = u16::try_from(number + 1).unwrap_or(u16::MAX);
+        let reply = self.ask(Method::PUT, &body, None, |object| {
+            let credentials = credentials();
+            UploadPart::new(&object.bucket, credentials.as_ref(), &object.key, number, id)
+                .sign(VALID)
+        })?;
+        let etag = reply.header("etag").map(str::to_owned);
+        etag.ok_or_else(|| odd("did not name the part that it took", ""))
+    }
+
+    fn complete(&self, id: &str, etags: &[String]) -> io::Result<()> {
+        let etags = || etags.iter().map(String::as_str);
+        let body = {
+            let object = &self.upload.object;
+            CompleteMultipartUpload::new(&object.bucket, None, &object.key, id, etags()).body()
+        };
+        let reply = self.ask(Method::POST, body.as_bytes(), self.condition(), |object| {
+            let credentials = credentials();
+            let (bucket, key) = (&object.bucket, &object.key);
+            CompleteMultipartUpload::new(bucket, credentials.as_ref(), key, id, etags()).sign(VALID)
+        })?;
+        // A failure may come with the status of success.
+        let body = text(reply)?;
+        let done = CompleteMultipartUploadResponse::parse(&body);
+        done.map(drop).map_err(|_| odd("did not complete the upload", &crate::http::gist(&body)))
+    }
+
+    /// The header with which the server keeps what is there.
+    fn condition(&self) -> Option<(&'static str, String)> {
+        (!self.upload.force).then(|| ("if-none-match", "*".to_owned()))
+    }
+
+    fn part(&self, start: u64, len: u64) -> io::Result<Vec<u8>> {
+        // At most as large as the file is on the disk.
+        let mut bytes = vec![0; usize::try_from(len).map_err(|_| ErrorKind::OutOfMemory)?];
+        self.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes)
+    }
+
+    fn ask(
+        &self,
+        method: Method,
+        body: &[u8],
+        header: Option<(&'static str, String)>,
+        url: impl Fn(&Object) -> Url,
+    ) -> io::Result<Reply> {
+        let has_body = matches!(method, Method::PUT | Method::POST);
+        retried(Patience::new(self.upload.options.deadline, true), || {
+            let mut request = Request::new(method.clone(), url(&self.upload.object));
+            request.headers.extend(header.clone());
+            request.body = has_body.then(|| bytes::Bytes::copy_from_slice(body));
+            let reply = self.client.send(&request)?;
+            match reply.status {
+                200..=299 => Ok(reply),
+                412 => Err(Failure::of(
+                    ErrorKind::AlreadyExists,
+                    "it exists already and is not to be replaced",
+                )),
+                _ => Err(reply.failure()),
+            }
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn text(reply: Reply) -> io::Result<String> {
+    let body = reply
+        .read_all(ANSWER_BYTES)
+        .map_err(|failure| io::Error::new(failure.kind, failure.reason))?;
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+fn odd(what: &str, said: &str) -> io::Error {
+    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+    io::Error::other(format!("the server {what}{said}"))
+}

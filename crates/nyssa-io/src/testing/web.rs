@@ -1,0 +1,216 @@
+//! A server that speaks HTTP as a test tells it to, also wrongly.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// A request that came to a [`WebServer`].
+#[derive(Clone, Debug, Default)]
+pub struct WebRequest {
+    /// `GET`, for example.
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    /// Names in small letters, and values.
+    pub headers: Vec<(String, String)>,
+    /// The body, of the length that the request states.
+    pub body: Vec<u8>,
+}
+
+impl WebRequest {
+    /// A header by its name in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The bytes that a request for one range of `size` bytes asks for.
+    pub fn range(&self, size: u64) -> Option<Range<u64>> {
+        let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
+        if first.is_empty() {
+            return Some(size.saturating_sub(last.parse().ok()?)..size);
+        }
+        let end = last.parse::<u64>().map_or(size, |last| size.min(last + 1));
+        first.parse::<u64>().ok().filter(|&first| first < end).map(|first| first..end)
+    }
+}
+
+/// The answer of a [`WebServer`].
+#[derive(Clone, Debug, Default)]
+pub struct WebAnswer {
+    /// The status, such as 206.
+    pub status: u16,
+    /// Headers; `Content-Length` is the length of the body unless it is among them.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// How long the server waits before it answers.
+    pub delay: Duration,
+    /// The server sends only so many bytes of the body, and ends the connection.
+    pub cut: Option<usize>,
+}
+
+impl WebAnswer {
+    /// An answer with a status and a text.
+    pub fn status(status: u16, body: &str) -> Self {
+        Self { status, body: body.as_bytes().to_vec(), ..Self::default() }
+    }
+
+    /// What a server without faults answers to a request for one range of `content`, or for all of it.
+    pub fn of(request: &WebRequest, content: &[u8]) -> Self {
+        let size = content.len() as u64;
+        let etag = ("ETag", "\"one\"".to_owned());
+        if request.header("range").is_none() {
+            return Self {
+                status: 200,
+                headers: vec![etag],
+                body: content.to_vec(),
+                ..Self::default()
+            };
+        }
+        let Some(range) = request.range(size) else {
+            let headers = vec![("Content-Range", format!("bytes */{size}"))];
+            return Self { status: 416, headers, ..Self::default() };
+        };
+        let body = content[range.start as usize..range.end as usize].to_vec();
+        let place = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
+        let headers = vec![etag, ("Content-Range", place)];
+        Self { status: 206, headers, body, ..Self::default() }
+    }
+
+    /// The same answer with another value of a header.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.retain(|(key, _)| *key != name);
+        self.headers.push((name, value.into()));
+        self
+    }
+}
+
+/// A server on this machine. It answers each connection on a thread, one request after the other, until
+/// the process ends.
+pub struct WebServer {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<WebRequest>>>,
+    connections: Arc<AtomicUsize>,
+}
+
+type Answers = dyn Fn(&WebRequest, usize) -> WebAnswer + Send + Sync;
+
+impl WebServer {
+    /// Starts a server. `answer` is called with each request and the number of requests before it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn start(
+        answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let connections = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&connections);
+        let (seen, answer): (_, Arc<Answers>) = (Arc::clone(&requests), Arc::new(answer));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                count.fetch_add(1, Ordering::Relaxed);
+                let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
+                thread::spawn(move || serve(stream, &seen, answer.as_ref()));
+            }
+        });
+        Ok(Self { address, requests, connections })
+    }
+
+    /// A server of `content` that has no faults.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn of(content: Vec<u8>) -> io::Result<Self> {
+        Self::start(move |request, _| WebAnswer::of(request, &content))
+    }
+
+    /// The URL of a path of the server.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Host and port.
+    pub fn authority(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Number of connections that were made.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// What was asked, in the order in which it came.
+    pub fn requests(&self) -> Vec<WebRequest> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Forgets what was asked.
+    pub fn reset(&self) {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+fn serve(stream: TcpStream, seen: &Mutex<Vec<WebRequest>>, answer: &Answers) {
+    let Ok(reader) = stream.try_clone() else { return };
+    // Else the system waits for more before it sends.
+    let _ = stream.set_nodelay(true);
+    let (mut reader, mut writer) = (BufReader::new(reader), stream);
+    while let Some(request) = read(&mut reader) {
+        let number = {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.push(request.clone());
+            seen.len() - 1
+        };
+        let answer = answer(&request, number);
+        thread::sleep(answer.delay);
+        if write(&mut writer, &request, &answer).is_err() || answer.cut.is_some() {
+            break;
+        }
+    }
+    let _ = writer.shutdown(Shutdown::Both);
+}
+
+fn read(reader: &mut impl BufRead) -> Option<WebRequest> {
+    let mut line = || {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|&read| read > 0)?;
+        Some(line.trim_end().to_owned())
+    };
+    let first = line()?;
+    let mut words = first.split(' ').map(str::to_owned);
+    let mut request =
+        WebRequest { method: words.next()?, target: words.next()?, ..WebRequest::default() };
+    loop {
+        let line = line()?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        request.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    let length = request.header("content-length").and_then(|length| length.parse().ok());
+    reader.take(length.unwrap_or(0)).read_to_end(&mut request.body).ok()?;
+    Some(request)
+}
+
+fn write(writer: &mut impl Write, request: &WebRequest, answer: &WebAnswer) -> io::Result<()> {
+    let mut head = format!("HTTP/1.1 {} x\r\n", answer.status);
+    if !answer.headers.iter().any(|(name, _)| *name == "Content-Length") {
+        head.push_str(&format!("Content-Length: {}\r\n", answer.body.len()));
+    }
+    for (name, value) in &answer.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    writer.write_all(head.as_bytes())?;
+    if request.method != "HEAD" {
+        let length = answer.cut.unwrap_or(answer.body.len()).min(answer.body.len());
+        writer.write_all(&answer.body[..length])?;
+    }
+    writer.flush()
+}

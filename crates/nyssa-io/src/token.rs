@@ -1,0 +1,95 @@
+//! Bearer tokens, found where the WLCG's bearer token discovery says.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A bearer token and where it was found.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct BearerToken {
+    /// The token itself, which no message shows.
+    pub value: String,
+    /// The variable or the file it comes from, for messages.
+    pub origin: String,
+}
+
+/// Finds the token of this process: in `BEARER_TOKEN`, in the file `BEARER_TOKEN_FILE`, in
+/// `bt_u<uid>` of `XDG_RUNTIME_DIR`, or in `/tmp/bt_u<uid>`, the first that is there. Files are read each
+/// time, as other programs renew them.
+///
+/// # Errors
+/// The system's, where `BEARER_TOKEN_FILE` names a file that cannot be read.
+pub(crate) fn bearer_token() -> io::Result<Option<BearerToken>> {
+    find(|name| env::var(name).ok(), user())
+}
+
+fn find(var: impl Fn(&str) -> Option<String>, user: u32) -> io::Result<Option<BearerToken>> {
+    let var = |name| var(name).map(|value| value.trim().to_owned()).filter(|v| !v.is_empty());
+    if let Some(value) = var("BEARER_TOKEN") {
+        return Ok(Some(BearerToken { value, origin: "BEARER_TOKEN".to_owned() }));
+    }
+    if let Some(path) = var("BEARER_TOKEN_FILE") {
+        let failed = |error: io::Error| {
+            let why = format!("cannot read the token in {path} (BEARER_TOKEN_FILE): {error}");
+            io::Error::new(error.kind(), why)
+        };
+        return read(Path::new(&path)).map_err(failed);
+    }
+    let folders = [var("XDG_RUNTIME_DIR").map(PathBuf::from), Some(PathBuf::from("/tmp"))];
+    for folder in folders.into_iter().flatten() {
+        if let Ok(Some(token)) = read(&folder.join(format!("bt_u{user}"))) {
+            return Ok(Some(token));
+        }
+    }
+    Ok(None)
+}
+
+fn read(path: &Path) -> io::Result<Option<BearerToken>> {
+    let value = fs::read_to_string(path)?.trim().to_owned();
+    let origin = path.display().to_string();
+    Ok((!value.is_empty()).then_some(BearerToken { value, origin }))
+}
+
+#[cfg(unix)]
+fn user() -> u32 {
+    // SAFETY: this call has no preconditions and always succeeds.
+    unsafe { libc::geteuid() }
+}
+
+#[cfg(not(unix))]
+fn user() -> u32 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_found_in_the_order_of_the_discovery() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        fs::write(path("file"), " of-the-file\n").unwrap();
+        fs::write(path("bt_u7"), "of-the-user").unwrap();
+        let all = [
+            ("BEARER_TOKEN", " of-the-variable ".to_owned()),
+            ("BEARER_TOKEN_FILE", path("file")),
+            ("XDG_RUNTIME_DIR", path("")),
+        ];
+        let from = |first: usize| {
+            let var = |name: &str| {
+                all[first..].iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone())
+            };
+            find(var, 7).unwrap().map(|token| token.value)
+        };
+        assert_eq!(from(0).as_deref(), Some("of-the-variable"));
+        assert_eq!(from(1).as_deref(), Some("of-the-file"));
+        assert_eq!(from(2).as_deref(), Some("of-the-user"));
+        let missing = |name: &str| (name == "BEARER_TOKEN_FILE").then(|| path("missing"));
+        let error = find(missing, 7).err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        let why = format!("cannot read the token in {} (BEARER_TOKEN_FILE): ", path("missing"));
+        assert!(error.to_string().starts_with(&why), "{error}");
+    }
+}

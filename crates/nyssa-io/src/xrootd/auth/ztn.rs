@@ -1,0 +1,41 @@
+//! `ztn`: a bearer token.
+
+use crate::token::bearer_token;
+
+/// Most bytes of a token where the server does not tell.
+const MOST: usize = 4096;
+
+/// The token of this process. The server tells `version:most bytes:`.
+pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
+    let token = bearer_token().map_err(|error| error.to_string())?;
+    let token = token.ok_or_else(|| {
+        "there is no token; set BEARER_TOKEN, or BEARER_TOKEN_FILE to a file with one".to_owned()
+    })?;
+    pack(&token.value, parameters)
+        .ok_or_else(|| format!("the token of {} is longer than the server takes", token.origin))
+}
+
+/// The name, version 0, `T` for a token, two zero bytes, the length with the zero byte behind the token,
+/// and the token.
+fn pack(token: &str, parameters: &str) -> Option<Vec<u8>> {
+    let parameters = parameters.strip_prefix("TLS:").unwrap_or(parameters);
+    let most = parameters.split(':').nth(1).and_then(|most| most.parse().ok()).unwrap_or(MOST);
+    let length = u16::try_from(token.len() + 1).ok().filter(|_| token.len() < most)?;
+    let mut bytes = b"ztn\0\0T\0\0".to_vec();
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(token.as_bytes());
+    bytes.push(0);
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_packed_if_they_are_short_enough() {
+        assert_eq!(pack("abc", "0:4096:").unwrap(), b"ztn\0\0T\0\0\0\x04abc\0");
+        assert_eq!(pack("abc", "TLS:0:3:"), None);
+        assert_eq!(pack(&"a".repeat(5000), ""), None);
+    }
+}

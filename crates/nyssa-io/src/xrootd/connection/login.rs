@@ -1,0 +1,252 @@
+//! The first words on a connection: handshake, protocol, login, authentication.
+//!
+//! Without TLS the first three go out together, which saves a round trip.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use super::connect::{plain, too_late};
+use super::patience::Patient;
+use super::{identity, read_answer, tls};
+use crate::xrootd::auth;
+use crate::xrootd::failure::Failure;
+use crate::xrootd::settings::Settings;
+use crate::xrootd::url::Server;
+use crate::xrootd::wire::{
+    HANDSHAKE, Header, LoginBody, Malformed, ProtocolBody, Request, ServerError, Status, Wait,
+    error_name, flags,
+};
+
+/// Most bytes of an answer.
+const ANSWER: u64 = 64 << 10;
+/// The client can speak TLS.
+const ABLE_TLS: u8 = 2;
+/// The client wants TLS.
+const WANT_TLS: u8 = 4;
+/// Flags of servers that want TLS for what a session of this client does.
+const TLS_FOR_DATA: u32 = flags::TLS_LOGIN | flags::TLS_SESSION | flags::TLS_DATA | flags::GOTO_TLS;
+/// Most rounds of one method of authentication.
+const ROUNDS: usize = 16;
+
+/// The two directions of a connection.
+pub(super) struct Line {
+    pub reader: Box<dyn Read + Send>,
+    pub writer: Box<dyn Write + Send>,
+}
+
+/// How a login went.
+pub(super) enum Begun {
+    /// Requests may be sent.
+    Session(Line, ProtocolBody),
+    /// The server wants TLS: the login is to be tried again with it.
+    WantsTls,
+}
+
+/// Logs in on a new socket, with TLS or, if the server allows it, without.
+pub(super) fn log_in(
+    socket: &TcpStream,
+    server: &Server,
+    settings: &Settings,
+    deadline: Instant,
+    is_secure: bool,
+) -> Result<Begun, Failure> {
+    let mut talk = Talk { server, settings, deadline, line: plain(socket).map_err(lost(server))? };
+    let mut first = HANDSHAKE.to_vec();
+    if is_secure {
+        Request::protocol(ABLE_TLS | WANT_TLS).encode(1, &mut first);
+    } else {
+        Request::protocol(0).encode(1, &mut first);
+        talk.login_request().encode(2, &mut first);
+    }
+    talk.send(&first)?;
+    talk.receive(0)?;
+    let protocol = talk.protocol()?;
+    if is_secure {
+        if !protocol.has(flags::GOTO_TLS) {
+            let why =
+                format!("the server {server} has no TLS; root:// instead of roots:// goes without");
+            return Err(Failure::last(ErrorKind::Unsupported, why));
+        }
+        talk.line = tls::secure(socket, server, settings, deadline)?;
+        talk.send_login()?;
+    } else if protocol.has(TLS_FOR_DATA) {
+        return Ok(Begun::WantsTls);
+    }
+    let login = match talk.logged_in() {
+        Err(Failure::Refused { error, .. })
+            if !is_secure && error_name(error.code) == "kXR_TLSRequired" =>
+        {
+            return Ok(Begun::WantsTls);
+        }
+        login => login?,
+    };
+    // Tokens are shown to nobody without TLS.
+    if !is_secure && login.methods.iter().any(|(name, _)| auth::needs_tls(name)) {
+        return Ok(Begun::WantsTls);
+    }
+    talk.authenticate(login)?;
+    Ok(Begun::Session(talk.line, protocol))
+}
+
+/// What is said before others may speak.
+struct Talk<'t> {
+    server: &'t Server,
+    settings: &'t Settings,
+    deadline: Instant,
+    line: Line,
+}
+
+impl Talk<'_> {
+    fn login_request(&self) -> Request {
+        let user = identity::user(self.server);
+        Request::login(std::process::id(), &user, &identity::login_cgi(self.settings))
+    }
+
+    fn send_login(&mut self) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        self.login_request().encode(2, &mut bytes);
+        self.send(&bytes)
+    }
+
+    /// The answer to `protocol`.
+    fn protocol(&mut self) -> Result<ProtocolBody, Failure> {
+        let (header, body) = self.receive(1)?;
+        match header.status {
+            Status::Ok => ProtocolBody::parse(&body).map_err(|error| self.malformed(error)),
+            // A server of before 2008; all that it can is what all can.
+            Status::Error => Ok(ProtocolBody::default()),
+            _ => Err(self.unexpected(header.status)),
+        }
+    }
+
+    /// The answer to the login that was sent.
+    fn logged_in(&mut self) -> Result<LoginBody, Failure> {
+        loop {
+            let (header, body) = self.receive(2)?;
+            match header.status {
+                Status::Ok => {
+                    return LoginBody::parse(&body).map_err(|error| self.malformed(error));
+                }
+                Status::Error => return Err(self.refused(&body)),
+                Status::Wait => {
+                    self.wait(&body)?;
+                    self.send_login()?;
+                }
+                _ => return Err(self.unexpected(header.status)),
+            }
+        }
+    }
+
+    /// Shows credentials by one method after the other, until the server takes them.
+    fn authenticate(&mut self, login: LoginBody) -> Result<(), Failure> {
+        if login.methods.is_empty() {
+            return Ok(());
+        }
+        let mut reasons = Vec::new();
+        for (method, parameters) in &login.methods {
+            let credentials = auth::credentials(method, parameters, &identity::user(self.server));
+            let credentials = match credentials {
+                Ok(credentials) => credentials,
+                Err(reason) => {
+                    reasons.push(format!("{method}: {reason}"));
+                    continue;
+                }
+            };
+            match self.show(method, credentials)? {
+                None => return Ok(()),
+                Some(error) => {
+                    reasons.push(format!("{method}: the server says: {}", error.message))
+                }
+            }
+        }
+        let (server, reasons) = (self.server, reasons.join("; "));
+        let why =
+            format!("the server {server} asks who you are, and no method succeeded: {reasons}");
+        Err(Failure::last(ErrorKind::PermissionDenied, why))
+    }
+
+    /// Shows the credentials of one method. Returns the server's error.
+    fn show(&mut self, method: &str, credentials: Vec<u8>) -> Result<Option<ServerError>, Failure> {
+        for _ in 0..ROUNDS {
+            let mut bytes = Vec::new();
+            Request::auth(method, credentials.clone()).encode(3, &mut bytes);
+            self.send(&bytes)?;
+            let (header, body) = self.receive(3)?;
+            match header.status {
+                Status::Ok => return Ok(None),
+                Status::Error => {
+                    return ServerError::parse(&body).map(Some).map_err(|e| self.malformed(e));
+                }
+                Status::Wait => self.wait(&body)?,
+                Status::AuthMore => {
+                    let message = "more credentials are needed".to_owned();
+                    return Ok(Some(ServerError { code: 0, message }));
+                }
+                _ => return Err(self.unexpected(header.status)),
+            }
+        }
+        Err(Failure::lost(self.server, ErrorKind::TimedOut, too_late(self.settings)))
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let sent = self.line.writer.write_all(bytes).and_then(|()| self.line.writer.flush());
+        sent.map_err(lost(self.server))
+    }
+
+    /// The next answer, which must be to the request of this stream.
+    fn receive(&mut self, stream: u16) -> Result<(Header, Vec<u8>), Failure> {
+        let (deadline, settings) = (self.deadline, self.settings);
+        let gives_up = |_| {
+            let late = || io::Error::new(ErrorKind::TimedOut, too_late(settings));
+            (Instant::now() >= deadline).then(late)
+        };
+        let mut reader = Patient::new(&mut self.line.reader, gives_up);
+        let answer = read_answer(&mut reader, ANSWER).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => {
+                let why = "it closed the connection before the login; is it an XRootD server?";
+                Failure::lost(self.server, error.kind(), why)
+            }
+            kind => Failure::lost(self.server, kind, error.to_string()),
+        })?;
+        let (header, body) = answer.map_err(|what| self.malformed(what))?;
+        if header.stream != stream {
+            let what = format!("an answer to a request that was not made ({})", header.stream);
+            return Err(self.malformed(Malformed(what)));
+        }
+        Ok((header, body))
+    }
+
+    /// Waits as the server asks for.
+    fn wait(&self, body: &[u8]) -> Result<(), Failure> {
+        let wait = Wait::parse(body).map_err(|error| self.malformed(error))?;
+        let time = Duration::from_secs(wait.seconds.max(1).into());
+        if Instant::now() + time > self.deadline {
+            let why = format!("it asks to wait {} s; {}", wait.seconds, too_late(self.settings));
+            return Err(Failure::lost(self.server, ErrorKind::TimedOut, why));
+        }
+        std::thread::sleep(time);
+        Ok(())
+    }
+
+    /// What is not of the protocol will not be so another time.
+    fn malformed(&self, what: Malformed) -> Failure {
+        let why = format!("the server {} sent {}; is it an XRootD server?", self.server, what.0);
+        Failure::last(ErrorKind::InvalidData, why)
+    }
+
+    fn unexpected(&self, status: Status) -> Failure {
+        self.malformed(Malformed(format!("an answer of the status {status:?} at the wrong time")))
+    }
+
+    fn refused(&self, body: &[u8]) -> Failure {
+        match ServerError::parse(body) {
+            Ok(error) => Failure::Refused { server: self.server.clone(), error },
+            Err(error) => self.malformed(error),
+        }
+    }
+}
+
+fn lost(server: &Server) -> impl Fn(io::Error) -> Failure {
+    |error| Failure::lost(server, error.kind(), error.to_string())
+}

@@ -1,0 +1,208 @@
+//! One connection to one server: requests go out, a thread reads answers and hands them to who waits.
+
+mod connect;
+mod identity;
+mod login;
+mod patience;
+mod reader;
+mod table;
+mod tls;
+
+use std::io::{self, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::failure::Failure;
+use super::settings::Settings;
+use super::speed::Meter;
+use super::url::Server;
+use super::wire::{Header, Malformed, ProtocolBody, Redirect, Request, ServerError, Wait, flags};
+pub(super) use connect::connect;
+use table::Table;
+
+/// The first version of the protocol that has reads with checksums as they are now.
+const PAGES_VERSION: u32 = 0x511;
+/// Requests of up to this many bytes are sent in one piece with their header.
+const JOINED: usize = 64 << 10;
+
+/// An answer.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// What was asked for.
+    Body(Body),
+    Error(ServerError),
+    Redirect(Redirect),
+    Wait(Wait),
+}
+
+/// The body of an answer, of all its parts.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    pub bytes: Bytes,
+    /// For answers with checksums: where in the file each part begins, and where in `bytes`.
+    pub parts: Vec<(u64, usize)>,
+}
+
+/// A connection after its login. Any number of threads may use it at the same time.
+pub(super) struct Connection {
+    pub server: Server,
+    /// What the server is.
+    pub protocol: ProtocolBody,
+    /// TLS keeps what travels.
+    is_secure: bool,
+    pub meter: Meter,
+    /// What one `readv` may ask, once it is known.
+    pub vector_limits: OnceLock<VectorLimits>,
+    stream_timeout: Duration,
+    socket: TcpStream,
+    writer: Mutex<Box<dyn Write + Send>>,
+    table: Mutex<Table>,
+}
+
+/// What one `readv` may ask of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct VectorLimits {
+    /// Most ranges: `readv_iov_max`.
+    pub ranges: usize,
+    /// Most bytes of a range: `readv_ior_max`.
+    pub range_bytes: u64,
+}
+
+impl Default for VectorLimits {
+    /// Those of a server that does not tell them.
+    fn default() -> Self {
+        Self { ranges: 1024, range_bytes: (2 << 20) - 16 }
+    }
+}
+
+/// A request that was sent.
+pub(super) struct Pending {
+    connection: Arc<Connection>,
+    answer: Receiver<Answer>,
+}
+
+impl Connection {
+    pub fn is_manager(&self) -> bool {
+        self.protocol.has(flags::IS_MANAGER)
+    }
+
+    /// Whether reads are to come with checksums: the server has them, and TLS does not check already.
+    pub fn has_checksums(&self) -> bool {
+        self.protocol.version >= PAGES_VERSION
+            && self.protocol.has(flags::HAS_PAGES)
+            && !self.is_secure
+    }
+
+    /// Whether it can still be used.
+    pub fn is_alive(&self) -> bool {
+        self.table().broken.is_none()
+    }
+
+    /// Sends requests at once. With each comes the number of bytes that its answer may have.
+    pub fn send(self: &Arc<Self>, requests: &[(Request, u64)]) -> Result<Vec<Pending>, Failure> {
+        let mut bytes = Vec::new();
+        let mut pending = Vec::with_capacity(requests.len());
+        let mut large = None;
+        let mut table = self.table();
+        if let Some(failure) = &table.broken {
+            return Err(failure.clone());
+        }
+        for (request, room) in requests {
+            let Some((stream, answer)) = table.add(*room) else {
+                let why = "too many requests are under way";
+                return Err(Failure::last(io::ErrorKind::ResourceBusy, why));
+            };
+            pending.push(Pending { connection: Arc::clone(self), answer });
+            match request.data().len() > JOINED && requests.len() == 1 {
+                true => {
+                    bytes.extend_from_slice(&request.header(stream));
+                    large = Some(request.data());
+                }
+                false => request.encode(stream, &mut bytes),
+            }
+        }
+        drop(table);
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sent = writer.write_all(&bytes);
+        if let Some(data) = large {
+            sent = sent.and_then(|()| writer.write_all(data));
+        }
+        sent = sent.and_then(|()| writer.flush());
+        drop(writer);
+        match sent {
+            Ok(()) => Ok(pending),
+            Err(error) => Err(self.fail(error.kind(), format!("sending failed: {error}"))),
+        }
+    }
+
+    /// Sends a request and forgets it.
+    pub fn tell(self: &Arc<Self>, request: Request) {
+        // That it did not arrive harms nobody: the server forgets a lost connection by itself.
+        let _ = self.send(&[(request, 0)]);
+    }
+
+    /// Ends the connection: all that wait are told why.
+    pub fn fail(&self, kind: io::ErrorKind, why: impl Into<String>) -> Failure {
+        let failure = Failure::lost(&self.server, kind, why);
+        let failure = self.table().end(failure);
+        // The thread that reads ends by this, too.
+        let _ = self.socket.shutdown(Shutdown::Both);
+        failure
+    }
+
+    /// As [`Connection::fail`], for something that is not of the protocol.
+    pub fn malformed(&self, what: Malformed) -> Failure {
+        self.fail(io::ErrorKind::InvalidData, format!("it sent {}", what.0))
+    }
+
+    /// Notes that a file is open on it, or no longer.
+    pub fn count_files(&self, change: isize) {
+        let mut table = self.table();
+        table.files = table.files.saturating_add_signed(change);
+    }
+
+    fn table(&self) -> std::sync::MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pending {
+    /// Waits for the answer, until `deadline`.
+    pub fn wait(self, deadline: Instant, settings: &Settings) -> Result<Answer, Failure> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match self.answer.recv_timeout(left) {
+            Ok(answer) => Ok(answer),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(Failure::timed_out(&self.connection.server, settings.request_timeout))
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let kind = io::ErrorKind::ConnectionAborted;
+                let ended = || Failure::lost(&self.connection.server, kind, "the connection ended");
+                Err(self.connection.table().broken.clone().unwrap_or_else(ended))
+            }
+        }
+    }
+}
+
+/// Reads one answer whole, with a body of at most `most` bytes: for the login, before others wait.
+fn read_answer(
+    stream: &mut impl io::Read,
+    most: u64,
+) -> io::Result<Result<(Header, Vec<u8>), Malformed>> {
+    let mut header = [0; Header::LENGTH];
+    stream.read_exact(&mut header)?;
+    let header = match Header::parse(&header) {
+        Ok(header) => header,
+        Err(malformed) => return Ok(Err(malformed)),
+    };
+    if u64::from(header.length) > most {
+        return Ok(Err(Malformed(format!("an answer of {} bytes", header.length))));
+    }
+    let mut body = Vec::new();
+    reader::read_into(stream, &mut body, header.length.into())?;
+    Ok(Ok((header, body)))
+}

@@ -1,0 +1,204 @@
+//! The thread that reads the answers of a connection.
+
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::patience::Patient;
+use super::table::Slot;
+use super::{Answer, Body, Connection};
+use crate::xrootd::wire::{
+    Header, Malformed, PageHeader, Redirect, ServerError, Status, Wait, check_page_header,
+};
+
+/// Most bytes of an answer that only tells something: an error, a redirect.
+const TALK: u64 = 64 << 10;
+/// How long a connection without open files and requests is kept.
+const IDLE: Duration = Duration::from_secs(300);
+/// Most room that is made at once: that of reads.
+const READ_ROOM: u64 = 32 << 20;
+/// Bytes that are read at once where it is not known how many will come.
+const STEP: u64 = 1 << 20;
+
+/// Reads answers until the connection ends.
+pub(super) fn run(connection: Arc<Connection>, stream: Box<dyn Read + Send>) {
+    let asks = Arc::clone(&connection);
+    let mut stream = Patient::new(stream, move |heard| gives_up(&asks, heard));
+    loop {
+        if let Err(error) = read_one(&connection, &mut stream) {
+            let why = match error.kind() {
+                ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
+                _ => error.to_string(),
+            };
+            connection.fail(error.kind(), why);
+            return;
+        }
+    }
+}
+
+/// Whether a connection is to be given up on which nothing was heard for some time.
+fn gives_up(connection: &Connection, heard: Instant) -> Option<io::Error> {
+    let table = connection.table();
+    if table.is_idle() {
+        let is_old = table.files == 0 && heard.elapsed() > IDLE;
+        return is_old.then(|| io::Error::new(ErrorKind::TimedOut, "it was not used"));
+    }
+    let limit = connection.stream_timeout;
+    let silent = table.oldest().is_some_and(|sent| sent.max(heard).elapsed() > limit);
+    // An answer that has begun is with nobody: its slot is out of the table.
+    let stuck = table.oldest().is_none() && table.is_filling() && heard.elapsed() > limit;
+    (silent || stuck).then(|| {
+        let limit = limit.as_secs_f64();
+        let why = format!("it was silent for {limit} s; XRD_STREAMTIMEOUT sets the limit");
+        io::Error::new(ErrorKind::TimedOut, why)
+    })
+}
+
+/// Reads one answer, or a part of one.
+fn read_one(connection: &Connection, stream: &mut impl Read) -> io::Result<()> {
+    let mut bytes = [0; Header::LENGTH];
+    stream.read_exact(&mut bytes)?;
+    let mut header = Header::parse(&bytes).map_err(malformed)?;
+    if header.status == Status::Attention {
+        let body = talk(stream, header.length)?;
+        let Some(inside) = Header::in_attention(&body) else {
+            // A message for people, or something that old servers said.
+            return Ok(());
+        };
+        header = inside;
+        let rest = body.get(16..).unwrap_or_default();
+        if rest.len() != header.length as usize {
+            return Err(malformed(Malformed(format!("a late answer of {} bytes", rest.len()))));
+        }
+        return answer(connection, header, &mut &rest[..]);
+    }
+    answer(connection, header, stream)
+}
+
+/// Reads the body of an answer, and hands it over where it is complete.
+fn answer(connection: &Connection, header: Header, stream: &mut impl Read) -> io::Result<()> {
+    let stream_id = header.stream;
+    let slot = connection.table().take(stream_id);
+    let mut slot = slot.ok_or_else(|| {
+        malformed(Malformed(format!("an answer to a request that was not made ({stream_id})")))
+    })?;
+    let complete = match take_in(connection, &mut slot, header, stream) {
+        Ok(complete) => complete,
+        Err(error) => {
+            // Who waits for it is told with all others why the connection ends.
+            connection.table().put_back(stream_id, slot);
+            return Err(error);
+        }
+    };
+    let mut table = connection.table();
+    match complete {
+        Some(answer) => {
+            table.free(stream_id);
+            // Who has asked may have gone.
+            let _ = slot.sender.send(answer);
+        }
+        None => table.put_back(stream_id, slot),
+    }
+    Ok(())
+}
+
+/// Reads the body of an answer. Returns the answer where it is complete.
+fn take_in(
+    connection: &Connection,
+    slot: &mut Slot,
+    header: Header,
+    stream: &mut impl Read,
+) -> io::Result<Option<Answer>> {
+    Ok(match header.status {
+        Status::Ok | Status::OkSoFar => {
+            fill(slot, stream, header.length.into())?;
+            (header.status == Status::Ok).then(|| body(connection, slot))
+        }
+        Status::Checked => {
+            let partial = read_pages(slot, header, stream)?;
+            (!partial).then(|| body(connection, slot))
+        }
+        Status::Error => {
+            let body = talk(stream, header.length)?;
+            Some(Answer::Error(ServerError::parse(&body).map_err(malformed)?))
+        }
+        Status::Redirect => {
+            let body = talk(stream, header.length)?;
+            Some(Answer::Redirect(Redirect::parse(&body).map_err(malformed)?))
+        }
+        Status::Wait => {
+            let body = talk(stream, header.length)?;
+            Some(Answer::Wait(Wait::parse(&body).map_err(malformed)?))
+        }
+        Status::WaitAnswer => {
+            talk(stream, header.length)?;
+            slot.deferred = true;
+            None
+        }
+        Status::AuthMore | Status::Attention => {
+            let what = format!("an answer of the status {:?} at the wrong time", header.status);
+            return Err(malformed(Malformed(what)));
+        }
+    })
+}
+
+fn body(connection: &Connection, slot: &mut Slot) -> Answer {
+    connection.meter.came(slot.body.len() as u64, slot.sent);
+    let parts = std::mem::take(&mut slot.parts);
+    Answer::Body(Body { bytes: std::mem::take(&mut slot.body).into(), parts })
+}
+
+/// Appends `length` bytes to what has come.
+fn fill(slot: &mut Slot, stream: &mut impl Read, length: u64) -> io::Result<()> {
+    let total = slot.body.len() as u64 + length;
+    if total > slot.room.max(TALK) {
+        let what = format!("an answer of {total} bytes where at most {} fit", slot.room);
+        return Err(malformed(Malformed(what)));
+    }
+    if slot.body.capacity() == 0 && slot.room <= READ_ROOM {
+        // The room is what was asked for: all of it will come.
+        slot.body.reserve_exact(slot.room as usize);
+    }
+    read_into(stream, &mut slot.body, length)
+}
+
+/// Reads the second header and the pages of an answer with checksums. Returns whether more parts follow.
+fn read_pages(slot: &mut Slot, header: Header, stream: &mut impl Read) -> io::Result<bool> {
+    if header.length as usize != PageHeader::LENGTH {
+        return Err(malformed(Malformed(format!("an answer with checksums of {}", header.length))));
+    }
+    let mut bytes = [0; PageHeader::LENGTH];
+    stream.read_exact(&mut bytes)?;
+    let page = PageHeader::parse(&bytes).map_err(malformed)?;
+    check_page_header(&page, &bytes).map_err(malformed)?;
+    slot.parts.push((page.offset, slot.body.len()));
+    fill(slot, stream, page.length.into())?;
+    Ok(page.partial)
+}
+
+/// A body that only tells something.
+fn talk(stream: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
+    if u64::from(length) > TALK {
+        return Err(malformed(Malformed(format!("a message of {length} bytes"))));
+    }
+    let mut body = Vec::new();
+    read_into(stream, &mut body, length.into())?;
+    Ok(body)
+}
+
+/// Appends exactly `length` bytes. Memory grows with what comes.
+pub(super) fn read_into(stream: &mut impl Read, body: &mut Vec<u8>, length: u64) -> io::Result<()> {
+    let mut left = length;
+    while left > 0 {
+        let step = left.min(STEP) as usize;
+        let start = body.len();
+        body.resize(start + step, 0);
+        stream.read_exact(&mut body[start..])?;
+        left -= step as u64;
+    }
+    Ok(())
+}
+
+fn malformed(what: Malformed) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("it sent {}", what.0))
+}

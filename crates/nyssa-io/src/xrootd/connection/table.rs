@@ -1,0 +1,94 @@
+//! Who waits for which answer.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+use super::Answer;
+use crate::xrootd::failure::Failure;
+
+/// Requests under way, by stream id.
+#[derive(Default)]
+pub(super) struct Table {
+    slots: HashMap<u16, Option<Slot>>,
+    last: u16,
+    /// Why nothing more can be sent.
+    pub broken: Option<Failure>,
+    /// Files that are open.
+    pub files: usize,
+}
+
+/// One request under way.
+pub(super) struct Slot {
+    pub sender: Sender<Answer>,
+    pub sent: Instant,
+    /// Bytes that its answer may have.
+    pub room: u64,
+    /// The parts that have come.
+    pub body: Vec<u8>,
+    pub parts: Vec<(u64, usize)>,
+    /// The server has said that the answer will take its time.
+    pub deferred: bool,
+}
+
+impl Table {
+    /// A new request: its stream id, and where its answer comes.
+    pub fn add(&mut self, room: u64) -> Option<(u16, Receiver<Answer>)> {
+        if self.slots.len() >= usize::from(u16::MAX) {
+            return None;
+        }
+        // Stream 0 is that of the handshake.
+        loop {
+            self.last = self.last.wrapping_add(1);
+            if self.last != 0 && !self.slots.contains_key(&self.last) {
+                break;
+            }
+        }
+        let (sender, receiver) = channel();
+        let (body, parts, deferred) = (Vec::new(), Vec::new(), false);
+        let slot = Slot { sender, sent: Instant::now(), room, body, parts, deferred };
+        self.slots.insert(self.last, Some(slot));
+        Some((self.last, receiver))
+    }
+
+    /// Takes a slot to fill it. Its stream id stays in use.
+    pub fn take(&mut self, stream: u16) -> Option<Slot> {
+        self.slots.get_mut(&stream)?.take()
+    }
+
+    /// Puts a slot back that more parts are to come for.
+    pub fn put_back(&mut self, stream: u16, slot: Slot) {
+        if self.broken.is_none() {
+            self.slots.insert(stream, Some(slot));
+        }
+    }
+
+    /// Frees a stream id.
+    pub fn free(&mut self, stream: u16) {
+        self.slots.remove(&stream);
+    }
+
+    /// Whether no answer is owed.
+    pub fn is_idle(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Whether an answer is being read.
+    pub fn is_filling(&self) -> bool {
+        self.slots.values().any(Option::is_none)
+    }
+
+    /// When the oldest request was sent whose answer is not deferred.
+    pub fn oldest(&self) -> Option<Instant> {
+        let slots = self.slots.values().flatten();
+        slots.filter(|slot| !slot.deferred).map(|slot| slot.sent).min()
+    }
+
+    /// Ends everything; the first reason stays.
+    pub fn end(&mut self, failure: Failure) -> Failure {
+        // Who waits sees that its sender is gone, and asks why.
+        let failure = self.broken.get_or_insert(failure).clone();
+        self.slots.clear();
+        failure
+    }
+}

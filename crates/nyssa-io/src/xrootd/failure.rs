@@ -1,0 +1,77 @@
+//! Why a request failed, and what that means for the next one.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use super::url::Server;
+use super::wire::{ServerError, error_kind, error_name};
+
+/// Why a request failed.
+#[derive(Clone, Debug)]
+pub(super) enum Failure {
+    /// There is no connection, or no longer: another one may do.
+    Lost { server: Server, kind: io::ErrorKind, why: String },
+    /// The server says no.
+    Refused { server: Server, error: ServerError },
+    /// Nothing else is worth trying.
+    Final { kind: io::ErrorKind, why: String },
+}
+
+impl Failure {
+    pub fn lost(server: &Server, kind: io::ErrorKind, why: impl Into<String>) -> Self {
+        Self::Lost { server: server.clone(), kind, why: why.into() }
+    }
+
+    pub fn last(kind: io::ErrorKind, why: impl Into<String>) -> Self {
+        Self::Final { kind, why: why.into() }
+    }
+
+    /// No answer in time.
+    pub fn timed_out(server: &Server, limit: Duration) -> Self {
+        let limit = limit.as_secs_f64();
+        let why = format!(
+            "the server {server} did not answer within {limit} s; XRD_REQUESTTIMEOUT sets the limit"
+        );
+        Self::last(io::ErrorKind::TimedOut, why)
+    }
+
+    /// The same, as what it is after all tries.
+    pub fn into_io(self) -> io::Error {
+        let kind = match &self {
+            Self::Lost { kind, .. } | Self::Final { kind, .. } => *kind,
+            Self::Refused { error, .. } => error_kind(error.code),
+        };
+        io::Error::new(kind, self.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost { server, why, .. } => write!(f, "the server {server}: {why}"),
+            Self::Final { why, .. } => f.write_str(why),
+            Self::Refused { server, error } => {
+                let (name, said) = (error_name(error.code), error.message.trim_end_matches('.'));
+                write!(f, "the server {server} says: {said} ({name})")?;
+                advice(error).map_or(Ok(()), |advice| write!(f, "; {advice}"))
+            }
+        }
+    }
+}
+
+/// What to do about an error of a server.
+fn advice(error: &ServerError) -> Option<&'static str> {
+    match error_name(error.code).as_str() {
+        "kXR_NotAuthorized" if error.message.contains("relative path") => {
+            Some("write the path with two slashes: root://host//path")
+        }
+        "kXR_NotAuthorized" | "kXR_AuthFailed" => {
+            Some("check that your credentials are valid and may do this")
+        }
+        "kXR_TLSRequired" => Some("write roots:// instead of root://"),
+        "kXR_noserver" | "kXR_noReplicas" => Some("no server that has the file is up now"),
+        "kXR_Overloaded" => Some("try again later"),
+        _ => None,
+    }
+}

@@ -1,0 +1,278 @@
+//! A file that is open to read, on whichever server has it: when its server is lost, it is opened again.
+
+use std::io::ErrorKind;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::client::{self, Question, Reached, Start};
+use super::connection::{Answer, Body, Connection, VectorLimits};
+use super::failure::Failure;
+use super::part::{Part, Wrong};
+use super::per_process::PerProcess;
+use super::settings::Settings;
+use super::url::{Server, Url};
+use super::wire::{Handle, OpenBody, OpenMode, Request, Stat, Wait, error_name};
+
+/// Most bytes of an answer to `open` and `stat`.
+const TALK: u64 = 16 << 10;
+/// Longest pause before a lost server is looked for again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// A file, open in each process that reads it.
+pub(super) struct File {
+    url: Url,
+    settings: Settings,
+    pub stat: Stat,
+    /// Where it was opened first: its time is that of its server.
+    host: String,
+    closed: AtomicBool,
+    state: PerProcess<Mutex<State>>,
+}
+
+/// How a process has the file open.
+#[derive(Default)]
+struct State {
+    open: Option<Arc<OpenFile>>,
+    /// Where to look for it next.
+    next: Start,
+}
+
+/// A file that a server has open for this process.
+pub(super) struct OpenFile {
+    connection: Arc<Connection>,
+    handle: Handle,
+    manager: Option<Server>,
+    process: u32,
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        if self.process == process::id() {
+            self.connection.count_files(-1);
+            self.connection.tell(Request::close(self.handle));
+        }
+    }
+}
+
+impl File {
+    /// Opens the file of a URL.
+    pub fn open(url: Url, settings: Settings) -> Result<Self, Failure> {
+        let deadline = Instant::now() + settings.request_timeout;
+        let (open, stat) = open_once(&url, &Start::default(), &settings, deadline)?;
+        let host = open.connection.server.to_string();
+        let (closed, state) = (AtomicBool::new(false), PerProcess::new());
+        let file = Self { url, settings, stat, host, closed, state };
+        file.lock().open = Some(Arc::new(open));
+        Ok(file)
+    }
+
+    /// What one vector may ask.
+    pub fn vector_limits(&self) -> VectorLimits {
+        self.with_connection(|connection| connection.vector_limits.get().copied())
+            .flatten()
+            .unwrap_or_default()
+    }
+
+    /// Something about the connection, where there is one.
+    pub fn with_connection<T>(&self, look: impl Fn(&Connection) -> T) -> Option<T> {
+        self.lock().open.as_ref().map(|open| look(&open.connection))
+    }
+
+    /// Closes the file for all that read it.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.lock().open = None;
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Reads parts, all of which are under way at the same time. What has come stays when a server is lost.
+    pub fn read(&self, parts: &[Part]) -> Result<Vec<Vec<Bytes>>, Failure> {
+        let deadline = Instant::now() + self.settings.request_timeout;
+        let mut done: Vec<Option<Vec<Bytes>>> = vec![None; parts.len()];
+        let mut losses = 0;
+        loop {
+            let open = self.opened(deadline)?;
+            let failure = match self.read_from(&open, parts, &mut done, deadline) {
+                Ok(()) => return Ok(done.into_iter().flatten().collect()),
+                Err(failure) => failure,
+            };
+            losses += 1;
+            if !is_loss(&failure, &open) || losses > self.settings.connection_retry {
+                return Err(failure);
+            }
+            self.lose(&open);
+        }
+    }
+
+    /// Reads from one server what is missing.
+    fn read_from(
+        &self,
+        open: &OpenFile,
+        parts: &[Part],
+        done: &mut [Option<Vec<Bytes>>],
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        loop {
+            let missing: Vec<usize> = (0..parts.len()).filter(|&i| done[i].is_none()).collect();
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let has_checksums = open.connection.has_checksums();
+            let requests: Vec<(Request, u64)> =
+                missing.iter().map(|&i| parts[i].request(open.handle, has_checksums)).collect();
+            let pending = open.connection.send(&requests)?;
+            let mut longest: Option<Wait> = None;
+            for (&i, pending) in missing.iter().zip(pending) {
+                match pending.wait(deadline, &self.settings)? {
+                    Answer::Body(body) => done[i] = Some(self.decode(open, &parts[i], &body)?),
+                    Answer::Wait(wait) => {
+                        longest = longest.filter(|l| l.seconds >= wait.seconds).or(Some(wait));
+                    }
+                    Answer::Error(error) => {
+                        let server = open.connection.server.clone();
+                        return Err(Failure::Refused { server, error });
+                    }
+                    Answer::Redirect(to) => {
+                        let why = format!("it gave the file up to {}", to.location);
+                        let kind = ErrorKind::ConnectionAborted;
+                        return Err(Failure::lost(&open.connection.server, kind, why));
+                    }
+                }
+            }
+            if let Some(wait) = longest {
+                client::pause(&open.connection.server, &wait, &self.settings, deadline)?;
+            }
+        }
+    }
+
+    fn decode(&self, open: &OpenFile, part: &Part, body: &Body) -> Result<Vec<Bytes>, Failure> {
+        part.decode(body).map_err(|wrong| match wrong {
+            Wrong::Malformed(what) => open.connection.malformed(what),
+            Wrong::EndsAt(end) => {
+                let why = format!("it ends at byte {end} now, it was cut after it was opened");
+                Failure::last(ErrorKind::UnexpectedEof, why)
+            }
+        })
+    }
+
+    /// The file as this process has it open; opens it where it is not.
+    fn opened(&self, deadline: Instant) -> Result<Arc<OpenFile>, Failure> {
+        let mut state = self.lock();
+        if let Some(open) = &state.open {
+            return Ok(Arc::clone(open));
+        }
+        let open = Arc::new(self.open_again(&state.next, deadline)?);
+        state.next = Start::default();
+        Ok(Arc::clone(state.open.insert(open)))
+    }
+
+    /// A server is lost: another one is to be found.
+    fn lose(&self, open: &Arc<OpenFile>) {
+        let mut state = self.lock();
+        if state.open.as_ref().is_some_and(|now| Arc::ptr_eq(now, open)) {
+            let manager = open.manager.clone();
+            let host = manager.is_some().then(|| open.connection.server.host.clone());
+            state.next = Start { manager, tried: host.into_iter().collect() };
+            state.open = None;
+        }
+    }
+
+    /// Looks for the file during the connection window.
+    fn open_again(&self, start: &Start, deadline: Instant) -> Result<OpenFile, Failure> {
+        let until = deadline.min(Instant::now() + self.settings.connection_window);
+        let mut start = start.clone();
+        let mut pause = Duration::from_millis(200);
+        loop {
+            let failure = match open_once(&self.url, &start, &self.settings, deadline) {
+                Ok((open, stat)) => return self.check_same(open, &stat),
+                Err(failure) => failure,
+            };
+            let comes_back = match &failure {
+                Failure::Lost { .. } => true,
+                Failure::Refused { error, .. } => client::is_of_one_server(error),
+                Failure::Final { .. } => false,
+            };
+            if !comes_back || Instant::now() + pause > until {
+                return Err(failure);
+            }
+            // Where there is no other, the server that was lost may have come back.
+            start = Start::default();
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Refuses a file that is not the one that was opened first.
+    fn check_same(&self, open: OpenFile, stat: &Stat) -> Result<OpenFile, Failure> {
+        let same_server = open.connection.server.to_string() == self.host;
+        let is_same =
+            stat.size == self.stat.size && (!same_server || stat.modified == self.stat.modified);
+        if is_same {
+            return Ok(open);
+        }
+        let why = format!(
+            "it is another file now: on the server {} it has {} bytes, changed at {} (seconds since \
+             1970); it had {}, changed at {}",
+            open.connection.server, stat.size, stat.modified, self.stat.size, self.stat.modified
+        );
+        Err(Failure::last(ErrorKind::InvalidData, why))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.get(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether another connection or server may do better.
+fn is_loss(failure: &Failure, open: &OpenFile) -> bool {
+    match failure {
+        Failure::Lost { .. } => true,
+        Failure::Refused { error, .. } if error_name(error.code) == "kXR_FileNotOpen" => true,
+        Failure::Refused { error, .. } => open.manager.is_some() && client::is_of_one_server(error),
+        Failure::Final { .. } => false,
+    }
+}
+
+fn open_once(
+    url: &Url,
+    start: &Start,
+    settings: &Settings,
+    deadline: Instant,
+) -> Result<(OpenFile, Stat), Failure> {
+    let request = |target: &str| Request::open(target, OpenMode::Read);
+    let question = Question { request: &request, room: TALK, reads: true };
+    let Reached { body, connection, manager } =
+        client::ask(url, start, &question, settings, deadline)?;
+    let answer = OpenBody::parse(&body.bytes).map_err(|what| connection.malformed(what))?;
+    connection.count_files(1);
+    let process = process::id();
+    let open = OpenFile { connection, handle: answer.handle, manager, process };
+    let stat = match answer.stat {
+        Some(stat) => stat,
+        None => stat_of(url, &open, settings, deadline)?,
+    };
+    if stat.is_folder {
+        return Err(Failure::last(ErrorKind::IsADirectory, "it is a folder, not a file"));
+    }
+    Ok((open, stat))
+}
+
+/// Asks for size and time where the answer to `open` does not tell them.
+fn stat_of(
+    url: &Url,
+    open: &OpenFile,
+    settings: &Settings,
+    deadline: Instant,
+) -> Result<Stat, Failure> {
+    let start = Start { manager: Some(open.connection.server.clone()), tried: Vec::new() };
+    let question = Question { request: &|path| Request::stat(path), room: TALK, reads: false };
+    let reached = client::ask(url, &start, &question, settings, deadline)?;
+    Stat::parse(&reached.body.bytes).map_err(|what| reached.connection.malformed(what))
+}

@@ -1,0 +1,116 @@
+//! What lies at a path, and in a folder.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::client::{Question, Reached, Start, ask};
+use super::connection::Connection;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::url::{Server, Url};
+use super::wire::{ListEntry, Request, Stat, error_name, flags, parse_list, parse_located};
+
+/// Most bytes of the answer to `stat`.
+const STAT: u64 = 16 << 10;
+/// Most bytes of a list.
+const LIST: u64 = 256 << 20;
+/// Most managers below managers.
+const LEVELS: u32 = 8;
+
+/// Size, time and kind of what is at a path; `None` where nothing is.
+pub(super) fn stat(url: &Url, settings: &Settings) -> Result<Option<Stat>, Failure> {
+    let question = Question { request: &|path| Request::stat(path), room: STAT, reads: false };
+    let deadline = Instant::now() + settings.request_timeout;
+    match ask(url, &Start::default(), &question, settings, deadline) {
+        Ok(Reached { body, connection, .. }) => {
+            Stat::parse(&body.bytes).map(Some).map_err(|what| connection.malformed(what))
+        }
+        Err(Failure::Refused { error, .. }) if error_name(error.code) == "kXR_NotFound" => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// What lies in a folder, on all servers that a manager knows.
+pub(super) fn list(url: &Url, settings: &Settings) -> Result<Vec<ListEntry>, Failure> {
+    let mut lists = Lists { settings, found: BTreeMap::new(), seen: Vec::new(), missing: None };
+    lists.add(url, LEVELS)?;
+    match lists.missing {
+        // No server has the folder.
+        Some(failure) if lists.seen.is_empty() => Err(failure),
+        _ => Ok(lists.found.into_values().collect()),
+    }
+}
+
+/// Lists of one folder on several servers.
+struct Lists<'l> {
+    settings: &'l Settings,
+    found: BTreeMap<String, ListEntry>,
+    /// Servers that have the folder.
+    seen: Vec<Server>,
+    /// What a server says that has it not.
+    missing: Option<Failure>,
+}
+
+impl Lists<'_> {
+    /// Adds what the servers of a URL have.
+    fn add(&mut self, url: &Url, levels: u32) -> Result<(), Failure> {
+        let deadline = Instant::now() + self.settings.request_timeout;
+        let first = url.servers.first().filter(|_| levels > 0);
+        if let Some(first) = first
+            && let Ok(connection) = super::pool::connection(first, self.settings, deadline)
+            && only_manages(&connection)
+        {
+            return self.add_all(url, first, levels, deadline);
+        }
+        let question =
+            Question { request: &|path| Request::dirlist(path), room: LIST, reads: false };
+        match ask(url, &Start::default(), &question, self.settings, deadline) {
+            Ok(Reached { body, connection, .. }) => {
+                if self.seen.contains(&connection.server) {
+                    return Ok(());
+                }
+                self.seen.push(connection.server.clone());
+                let entries = parse_list(&body.bytes).map_err(|what| connection.malformed(what))?;
+                let named = entries.into_iter().map(|entry| (entry.name.clone(), entry));
+                self.found.extend(named);
+                Ok(())
+            }
+            Err(failure @ Failure::Refused { .. }) if is_missing(&failure) => {
+                self.missing = Some(failure);
+                Ok(())
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Adds what the servers of a manager have.
+    fn add_all(
+        &mut self,
+        url: &Url,
+        manager: &Server,
+        levels: u32,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        let all = |path: &str| Request::locate(&format!("*{path}"));
+        let question = Question { request: &all, room: LIST, reads: false };
+        let reached = ask(url, &Start::default(), &question, self.settings, deadline)?;
+        for located in parse_located(&reached.body.bytes) {
+            // A place that is none is of a server that nobody reaches.
+            let Ok(mut server) = Server::parse(&located.place, manager.tls) else { continue };
+            server.user.clone_from(&manager.user);
+            let below = Url { servers: vec![server], ..url.clone() };
+            self.add(&below, if located.is_manager { levels - 1 } else { 0 })?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a server has no files itself.
+fn only_manages(connection: &Connection) -> bool {
+    connection.is_manager() && !connection.protocol.has(flags::IS_SERVER)
+}
+
+fn is_missing(failure: &Failure) -> bool {
+    let Failure::Refused { error, .. } = failure else { return false };
+    error_name(error.code) == "kXR_NotFound"
+}

@@ -1,0 +1,111 @@
+//! Files on XRootD servers: `root://`, and with TLS `roots://`.
+//!
+//! A client of the protocol in threads, without XRootD's own library.
+//!
+//! ```text
+//! source, sink      what the door gives: ranges of a file; a file to write
+//! upload            an open file that is written, under another name
+//! part              ranges <-> requests and answers (no I/O)
+//! file              an open file; found again when its server is lost
+//! client            requests about paths: redirects, waits, other replicas
+//! pool              the connections of this process
+//! connection, auth  one socket: login, writer, the thread that reads
+//! wire, url         bytes and text of the protocol (no I/O)
+//! ```
+//!
+//! One connection serves all files on a server. Requests of all threads go out on it at once and answers
+//! come in any order. What was in flight when a connection was lost is asked for again on another one.
+//! After `fork`, a child has connections of its own.
+
+mod auth;
+mod client;
+mod connection;
+mod failure;
+mod file;
+mod folder;
+mod part;
+mod per_process;
+mod pool;
+mod settings;
+mod sink;
+mod source;
+mod speed;
+mod upload;
+mod url;
+pub mod wire;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
+use failure::Failure;
+use settings::Settings;
+use url::Url;
+
+pub use settings::XrootdOptions;
+pub use sink::XrootdSink;
+pub use source::XrootdSource;
+
+/// Opens a location that names a file of an XRootD server; `None` for another one.
+pub(crate) fn open(location: &Path, options: &XrootdOptions) -> Option<Result<Arc<dyn Source>>> {
+    let url = url_of(location)?;
+    let open = || -> Result<Arc<dyn Source>> { Ok(Arc::new(XrootdSource::open(url, options)?)) };
+    Some(open())
+}
+
+/// Starts to write a file on an XRootD server; `None` for another location.
+pub(crate) fn create(location: &Path, force: bool) -> Option<Result<Box<dyn Sink>>> {
+    let url = url_of(location)?;
+    let create =
+        || -> Result<Box<dyn Sink>> { Ok(Box::new(XrootdSink::create(url, force, None)?)) };
+    Some(create())
+}
+
+/// As [`create`]; a commit leaves the file with the staging.
+pub(crate) fn stage(location: &Path, force: bool) -> Option<Result<(Box<dyn Sink>, Staging)>> {
+    let url = url_of(location)?;
+    let staging = Staging::default();
+    let sink = XrootdSink::create(url, force, Some(staging.clone()));
+    Some(sink.map(|sink| (Box::new(sink) as Box<dyn Sink>, staging)))
+}
+
+/// What a location names that is of an XRootD server; `None` for another one.
+pub(crate) fn kind(location: &Path) -> Option<Result<Option<EntryKind>>> {
+    let url = url_of(location)?;
+    let failed = |error| Error::new(url::shown(url), "find", error);
+    let find = || folder::stat(&parsed(url)?, &settings()?).map_err(Failure::into_io);
+    Some(find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed))
+}
+
+/// What lies in a folder of an XRootD server; `None` for another location.
+pub(crate) fn list(location: &Path) -> Option<Result<Vec<Entry>>> {
+    let url = url_of(location)?;
+    let failed = |error| Error::new(url::shown(url), "list the folder", error);
+    let list = || folder::list(&parsed(url)?, &settings()?).map_err(Failure::into_io);
+    let entry = |one: wire::ListEntry| {
+        let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);
+        Entry { name: one.name.into(), kind }
+    };
+    Some(list().map(|all| all.into_iter().map(entry).collect()).map_err(failed))
+}
+
+fn kind_of(stat: &wire::Stat) -> EntryKind {
+    if stat.is_folder { EntryKind::Folder } else { EntryKind::File }
+}
+
+/// The URL that a location is, if it is one of XRootD.
+fn url_of(location: &Path) -> Option<&str> {
+    let url = location.to_str()?;
+    let (scheme, _) = url.split_once("://")?;
+    Url::knows(scheme).then_some(url)
+}
+
+fn parsed(url: &str) -> io::Result<Url> {
+    Url::parse(url).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
+}
+
+fn settings() -> io::Result<Settings> {
+    let new = Settings::new(&XrootdOptions::default());
+    new.map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
+}

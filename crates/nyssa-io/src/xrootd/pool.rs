@@ -1,0 +1,84 @@
+//! The connections of this process: one for each server, shared by all files.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::connection::{Connection, connect};
+use super::failure::Failure;
+use super::per_process::PerProcess;
+use super::settings::Settings;
+use super::url::Server;
+
+/// How long is waited before a connection is tried the second time; then twice as long each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+
+static POOL: PerProcess<Mutex<Places>> = PerProcess::new();
+
+type Places = HashMap<(Server, Settings), Arc<Mutex<Place>>>;
+
+/// The connection to one server.
+#[derive(Default)]
+struct Place {
+    connection: Option<Arc<Connection>>,
+    /// When connecting failed the last time, and why.
+    failed: Option<(Instant, Failure)>,
+}
+
+/// A connection to a server, which may serve others at the same time. It stands by `deadline`, and within
+/// the connection window.
+pub(super) fn connection(
+    server: &Server,
+    settings: &Settings,
+    deadline: Instant,
+) -> Result<Arc<Connection>, Failure> {
+    let asked = Instant::now();
+    let places = POOL.get(Mutex::default);
+    let key = (server.clone(), settings.clone());
+    let place = {
+        let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(places.entry(key).or_default())
+    };
+    let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(connection) = place.connection.as_ref().filter(|connection| connection.is_alive()) {
+        return Ok(Arc::clone(connection));
+    }
+    if let Some((when, failure)) = &place.failed
+        && *when > asked
+    {
+        // Another thread has tried while this one waited.
+        return Err(failure.clone());
+    }
+    match try_again_and_again(server, settings, deadline) {
+        Ok(connection) => Ok(Arc::clone(place.connection.insert(connection))),
+        Err(failure) => {
+            place.connection = None;
+            place.failed = Some((Instant::now(), failure.clone()));
+            Err(failure)
+        }
+    }
+}
+
+fn try_again_and_again(
+    server: &Server,
+    settings: &Settings,
+    deadline: Instant,
+) -> Result<Arc<Connection>, Failure> {
+    let deadline = deadline.min(Instant::now() + settings.connection_window);
+    let mut pause = FIRST_PAUSE;
+    for attempt in 1.. {
+        match connect(server, settings, deadline) {
+            Err(Failure::Lost { kind, .. })
+                if kind != ErrorKind::TimedOut
+                    && attempt < settings.connection_retry
+                    && Instant::now() + pause < deadline =>
+            {
+                std::thread::sleep(pause);
+                pause *= 2;
+            }
+            result => return result,
+        }
+    }
+    Err(Failure::lost(server, ErrorKind::TimedOut, "it was not reached"))
+}

@@ -1,0 +1,85 @@
+//! Time limits and names: from options, else from the environment, else as XRootD's client has them.
+
+use std::env;
+use std::time::Duration;
+
+/// Options of sources and sinks of XRootD. What is not said is taken from the environment variable, and
+/// where that is not set, from the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct XrootdOptions {
+    /// How long connecting to a server and its login may take, and how long a lost server is looked for:
+    /// `XRD_CONNECTIONWINDOW`, 120 s.
+    pub connection_window: Option<Duration>,
+    /// How often a connection is tried: `XRD_CONNECTIONRETRY`, 5.
+    pub connection_retry: Option<u32>,
+    /// How long a request may take, with all redirects, waits and retries: `XRD_REQUESTTIMEOUT`, 1800 s.
+    pub request_timeout: Option<Duration>,
+    /// How long a server may be silent that owes an answer: `XRD_STREAMTIMEOUT`, 60 s.
+    pub stream_timeout: Option<Duration>,
+    /// How many redirects are followed: `XRD_REDIRECTLIMIT`, 16.
+    pub redirect_limit: Option<u32>,
+    /// How the server is told this program is called: `XRD_APPNAME`, the name of the program.
+    pub app_name: Option<String>,
+    /// What else the monitoring of the server is told: `XRD_MONINFO`.
+    pub mon_info: Option<String>,
+}
+
+/// The options in force.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Settings {
+    pub connection_window: Duration,
+    pub connection_retry: u32,
+    pub request_timeout: Duration,
+    pub stream_timeout: Duration,
+    pub redirect_limit: u32,
+    pub app_name: String,
+    pub mon_info: String,
+}
+
+impl Settings {
+    /// The options in force.
+    ///
+    /// # Errors
+    /// For a variable of the environment that is no number.
+    pub fn new(options: &XrootdOptions) -> Result<Self, String> {
+        let number = |given: Option<u64>, name: &str, default: u64| match (given, env::var(name)) {
+            (Some(given), _) => Ok(given),
+            (None, Ok(text)) if !text.trim().is_empty() => {
+                let bad = || format!("the environment variable {name} is {text:?}, no number");
+                text.trim().parse().map_err(|_| bad())
+            }
+            _ => Ok(default),
+        };
+        let seconds = |given: Option<Duration>, name: &str, default: u64| match given {
+            Some(given) => Ok(given),
+            None => number(None, name, default).map(Duration::from_secs),
+        };
+        let count = |given: Option<u32>, name: &str, default: u64| {
+            number(given.map(u64::from), name, default)
+                .map(|count| u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        let text = |given: &Option<String>, name: &str| {
+            given.clone().or_else(|| env::var(name).ok()).unwrap_or_default()
+        };
+        let app_name = match text(&options.app_name, "XRD_APPNAME") {
+            name if name.is_empty() => program().unwrap_or_else(|| "nyssa".to_owned()),
+            name => name,
+        };
+        let window = options.connection_window;
+        Ok(Self {
+            connection_window: seconds(window, "XRD_CONNECTIONWINDOW", 120)?,
+            connection_retry: count(options.connection_retry, "XRD_CONNECTIONRETRY", 5)?,
+            request_timeout: seconds(options.request_timeout, "XRD_REQUESTTIMEOUT", 1800)?,
+            stream_timeout: seconds(options.stream_timeout, "XRD_STREAMTIMEOUT", 60)?,
+            redirect_limit: count(options.redirect_limit, "XRD_REDIRECTLIMIT", 16)?,
+            app_name,
+            mon_info: text(&options.mon_info, "XRD_MONINFO"),
+        })
+    }
+}
+
+/// The name of this program.
+fn program() -> Option<String> {
+    Some(env::current_exe().ok()?.file_stem()?.to_str()?.to_owned())
+}

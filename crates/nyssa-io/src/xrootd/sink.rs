@@ -1,0 +1,147 @@
+//! A file on an XRootD server, to write.
+
+use std::io;
+use std::sync::Arc;
+
+use super::failure::Failure;
+use super::folder;
+use super::settings::{Settings, XrootdOptions};
+use super::source::XrootdSource;
+use super::upload::{Place, Upload};
+use super::url::{Url, shown};
+use crate::staging::{Finished, Staging, exists};
+use crate::{Error, Result, Sink, Source};
+
+/// Writes up to this many bytes are gathered into one request.
+const BUFFER_SIZE: usize = 2 << 20;
+
+/// A file on a server in the making. It lies beside its place under another name until the commit, and is
+/// removed where there is none.
+pub struct XrootdSink {
+    name: String,
+    force: bool,
+    /// `None` once it is committed.
+    upload: Option<Upload>,
+    buffer: Vec<u8>,
+    /// Where `buffer` belongs.
+    buffer_offset: u64,
+    /// A write failed: the bytes are not all there, and must not be committed.
+    failed: bool,
+    /// Where the finished file waits to be published, if anywhere.
+    staging: Option<Staging>,
+}
+
+impl XrootdSink {
+    /// Starts to write what will be at a URL.
+    pub(super) fn create(url: &str, force: bool, staging: Option<Staging>) -> Result<Self> {
+        let shown = shown(url);
+        let failed = |error| Error::new(&shown, "create", error);
+        let invalid = |why| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
+        let parsed = Url::parse(url).map_err(invalid)?;
+        let settings = Settings::new(&XrootdOptions::default()).map_err(invalid)?;
+        let there = folder::stat(&parsed, &settings).map_err(|error| failed(error.into_io()))?;
+        if there.as_ref().is_some_and(|stat| stat.is_folder) {
+            let kind = io::ErrorKind::IsADirectory;
+            return Err(failed(io::Error::new(kind, "it is a folder, not a file")));
+        }
+        if there.is_some() && !force {
+            return Err(failed(exists()));
+        }
+        let upload = Upload::create(parsed, settings).map_err(|error| failed(error.into_io()))?;
+        let (name, buffer) = (url.to_owned(), Vec::new());
+        let (buffer_offset, failed, upload) = (0, false, Some(upload));
+        Ok(Self { name, force, upload, buffer, buffer_offset, failed, staging })
+    }
+
+    /// Position of `offset` in the buffer when bytes there can go into it: inside, or right behind.
+    fn buffered(&self, offset: u64, len: usize) -> Option<usize> {
+        let start = usize::try_from(offset.checked_sub(self.buffer_offset)?).ok()?;
+        let fits = start <= self.buffer.len() && len <= BUFFER_SIZE.checked_sub(start)?;
+        fits.then_some(start)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let buffer = std::mem::take(&mut self.buffer);
+        let (offset, length) = (self.buffer_offset, buffer.len());
+        let Some(upload) = self.upload.as_mut() else { return Ok(()) };
+        upload.write(offset, buffer.into()).map_err(|failure| {
+            self.failed = true;
+            let action = format!("write {length} bytes at byte {offset} of");
+            Error::new(shown(&self.name), action, failure.into_io())
+        })
+    }
+}
+
+impl Sink for XrootdSink {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
+        let mut offset = offset;
+        for data in data.chunks(BUFFER_SIZE) {
+            if self.buffered(offset, data.len()).is_none() {
+                self.flush()?;
+                self.buffer_offset = offset;
+            }
+            let start = self.buffered(offset, data.len()).unwrap_or_default();
+            let inside = data.len().min(self.buffer.len() - start);
+            self.buffer[start..start + inside].copy_from_slice(&data[..inside]);
+            self.buffer.extend_from_slice(&data[inside..]);
+            offset += data.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn commit(mut self: Box<Self>) -> Result<()> {
+        self.flush()?;
+        let failed = |error| Error::new(shown(&self.name), "finish writing", error);
+        if self.failed {
+            return Err(failed(io::Error::other("an earlier write to it failed")));
+        }
+        let Some(upload) = self.upload.take() else { return Ok(()) };
+        let place = upload.finish().map_err(|failure| failed(failure.into_io()))?;
+        let finished = Box::new(OnServer { name: self.name.clone(), force: self.force, place });
+        match &self.staging {
+            Some(staging) => {
+                staging.put(finished);
+                Ok(())
+            }
+            None => finished.publish(),
+        }
+    }
+}
+
+impl Drop for XrootdSink {
+    fn drop(&mut self) {
+        if let Some(upload) = self.upload.take() {
+            upload.abandon();
+        }
+    }
+}
+
+/// A complete file that does not have its name yet.
+#[derive(Debug)]
+struct OnServer {
+    name: String,
+    force: bool,
+    place: Place,
+}
+
+impl Finished for OnServer {
+    fn open(&self) -> Result<Arc<dyn Source>> {
+        let url = self.place.location(&self.name);
+        Ok(Arc::new(XrootdSource::open(&url, &XrootdOptions::default())?))
+    }
+
+    fn publish(mut self: Box<Self>) -> Result<()> {
+        let failed = |error| Error::new(shown(&self.name), "finish writing", error);
+        self.place.publish(self.force).map_err(|failure: Failure| match failure.into_io() {
+            error if error.kind() == io::ErrorKind::AlreadyExists => failed(exists()),
+            error => failed(error),
+        })
+    }
+}

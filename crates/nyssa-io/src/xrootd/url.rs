@@ -1,0 +1,184 @@
+//! URLs: `root://[user@]host[:port][,host[:port]]//path[?cgi]`.
+
+use std::fmt;
+
+use super::wire::DEFAULT_PORT;
+
+/// A server: where it is, and how it is spoken to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Server {
+    pub host: String,
+    pub port: u16,
+    /// The user that the URL names.
+    pub user: Option<String>,
+    /// Nothing is sent without TLS.
+    pub tls: bool,
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl Server {
+    /// Reads `[user[:password]@]host[:port]`.
+    pub fn parse(text: &str, tls: bool) -> Result<Self, String> {
+        let (user, place) = match text.rsplit_once('@') {
+            Some((user, place)) => (user.split(':').next().filter(|user| !user.is_empty()), place),
+            None => (None, text),
+        };
+        let (host, port) = match place.strip_prefix('[') {
+            Some(rest) => {
+                let (host, port) =
+                    rest.split_once(']').ok_or("an address in brackets has no second bracket")?;
+                (short_address(host), port.strip_prefix(':').filter(|port| !port.is_empty()))
+            }
+            None => match place.split_once(':') {
+                Some((host, port)) => (host, Some(port).filter(|port| !port.is_empty())),
+                None => (place, None),
+            },
+        };
+        let port = match port {
+            Some(port) => port.parse().map_err(|_| format!("{port:?} is no port"))?,
+            None => DEFAULT_PORT,
+        };
+        let sound = |c: char| c.is_ascii_alphanumeric() || "-._:%".contains(c);
+        if host.is_empty() || !host.chars().all(sound) {
+            return Err(format!("{host:?} is no name of a host"));
+        }
+        Ok(Self { host: host.to_ascii_lowercase(), port, user: user.map(str::to_owned), tls })
+    }
+}
+
+/// An address of version 4, which managers write as `::1.2.3.4`.
+fn short_address(host: &str) -> &str {
+    let short = host.strip_prefix("::ffff:").or_else(|| host.strip_prefix("::"));
+    short.filter(|short| short.parse::<std::net::Ipv4Addr>().is_ok()).unwrap_or(host)
+}
+
+/// A file or folder on servers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Url {
+    /// Servers that have it, to be tried one after the other; at least one.
+    pub servers: Vec<Server>,
+    /// The path on the server.
+    pub path: String,
+    /// What follows the question mark, for the server.
+    pub cgi: String,
+}
+
+impl Url {
+    /// Whether URLs of this scheme name files of XRootD servers.
+    pub fn knows(scheme: &str) -> bool {
+        uses_tls(scheme).is_some()
+    }
+
+    /// Reads a URL.
+    pub fn parse(url: &str) -> Result<Self, String> {
+        let (scheme, rest) = url.split_once("://").ok_or("it is no URL")?;
+        let tls = uses_tls(scheme).ok_or_else(|| format!("{scheme}:// is not of XRootD"))?;
+        let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let (path, cgi) = path.split_once('?').unwrap_or((path, ""));
+        // The anchors of browsers mean nothing here: a path may have a number sign.
+        let servers: Result<Vec<Server>, String> =
+            hosts.split(',').map(|one| Server::parse(one, tls)).collect();
+        if path.is_empty() {
+            return Err("it names no path; write root://host//path".to_owned());
+        }
+        Ok(Self { servers: servers?, path: path.to_owned(), cgi: cgi.to_owned() })
+    }
+}
+
+/// A URL for messages: without password and CGI, in which tokens may be.
+pub(super) fn shown(url: &str) -> String {
+    let url = url.split_once('?').map_or(url, |(url, _)| url);
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let one = |host: &str| match host.rsplit_once('@') {
+        Some((user, place)) => format!("{}@{place}", user.split(':').next().unwrap_or_default()),
+        None => host.to_owned(),
+    };
+    let hosts: Vec<String> = hosts.split(',').map(one).collect();
+    format!("{scheme}://{}/{path}", hosts.join(","))
+}
+
+/// A path with CGI.
+pub(super) fn target<'a>(path: &str, cgi: impl IntoIterator<Item = &'a str>) -> String {
+    let mut target = path.to_owned();
+    let mut next = '?';
+    for part in cgi.into_iter().filter(|part| !part.is_empty()) {
+        target.push(next);
+        target.push_str(part);
+        next = '&';
+    }
+    target
+}
+
+/// Whether a scheme wants TLS; `None` for one that is not of XRootD.
+fn uses_tls(scheme: &str) -> Option<bool> {
+    match scheme.to_ascii_lowercase().as_str() {
+        "root" | "xroot" => Some(false),
+        "roots" | "xroots" => Some(true),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_name_servers_and_paths() {
+        let url = Url::parse("roots://me:secret@Eos.cern.ch,[::1]:2000//eos/a b.root?a=1").unwrap();
+        let servers: Vec<String> = url.servers.iter().map(ToString::to_string).collect();
+        assert_eq!(servers, ["eos.cern.ch:1094", "[::1]:2000"]);
+        assert!(url.servers[0].tls);
+        assert_eq!(url.servers[0].user.as_deref(), Some("me"));
+        assert_eq!((url.path.as_str(), url.cgi.as_str()), ("/eos/a b.root", "a=1"));
+        assert_eq!(target("/a", ["", "b=1", "", "tried=x"]), "/a?b=1&tried=x");
+        assert_eq!(Url::parse("xroot://h/rel.root").unwrap().path, "rel.root");
+    }
+
+    #[test]
+    fn messages_show_no_secrets() {
+        for (url, expected) in [
+            ("root://me:pass@a:1,b//d/a.root?authz=secret", "root://me@a:1,b//d/a.root"),
+            ("roots://host//a.root", "roots://host//a.root"),
+            ("root://host//a@b:c.root", "root://host//a@b:c.root"),
+        ] {
+            assert_eq!(shown(url), expected);
+        }
+    }
+
+    #[test]
+    fn managers_write_addresses_in_their_own_way() {
+        for (text, expected) in [
+            ("[::127.0.0.1]:2000", "127.0.0.1:2000"),
+            ("[::ffff:10.0.0.1]:2000", "10.0.0.1:2000"),
+            ("[::1]", "[::1]:1094"),
+            ("[2001:db8::1]:1", "[2001:db8::1]:1"),
+        ] {
+            assert_eq!(Server::parse(text, false).unwrap().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_is_refused() {
+        for (url, why) in [
+            ("root://host", "it names no path; write root://host//path"),
+            ("root://host/?a=1", "it names no path; write root://host//path"),
+            ("root:////a.root", "\"\" is no name of a host"),
+            ("root://host:port//a", "\"port\" is no port"),
+            ("root://host:70000//a", "\"70000\" is no port"),
+            ("root://[::1//a", "an address in brackets has no second bracket"),
+            ("root://a b//a", "\"a b\" is no name of a host"),
+            ("http://host//a", "http:// is not of XRootD"),
+        ] {
+            assert_eq!(Url::parse(url).unwrap_err(), why, "{url}");
+        }
+    }
+}

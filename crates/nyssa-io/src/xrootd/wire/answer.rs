@@ -1,0 +1,169 @@
+//! Headers of answers, and answers that lead elsewhere.
+
+use super::{array, text, u16_at, u32_at, u64_at};
+
+/// An answer that is not what the protocol says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+impl Malformed {
+    pub(super) fn short(what: &str, length: usize) -> Self {
+        Self(format!("{what} of {length} bytes"))
+    }
+}
+
+/// What kind of answer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The answer, or its last part.
+    Ok,
+    /// A part of the answer.
+    OkSoFar,
+    /// Not an answer: the server tells something.
+    Attention,
+    /// The server wants more credentials.
+    AuthMore,
+    /// The request failed.
+    Error,
+    /// Another server knows.
+    Redirect,
+    /// The request is to be sent again later.
+    Wait,
+    /// The answer comes later.
+    WaitAnswer,
+    /// An answer with checksums.
+    Checked,
+}
+
+/// The header of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The stream id of the request.
+    pub stream: u16,
+    /// What kind of answer it is.
+    pub status: Status,
+    /// Length of the body.
+    pub length: u32,
+}
+
+impl Header {
+    /// Length of a header.
+    pub const LENGTH: usize = 8;
+
+    /// Reads a header.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        let short = || Malformed::short("a header", bytes.len());
+        let stream = u16_at(bytes, 0).ok_or_else(short)?;
+        let length = u32_at(bytes, 4).ok_or_else(short)?;
+        let status = match u16_at(bytes, 2).ok_or_else(short)? {
+            0 => Status::Ok,
+            4000 => Status::OkSoFar,
+            4001 => Status::Attention,
+            4002 => Status::AuthMore,
+            4003 => Status::Error,
+            4004 => Status::Redirect,
+            4005 => Status::Wait,
+            4006 => Status::WaitAnswer,
+            4007 => Status::Checked,
+            other => return Err(Malformed(format!("an answer of the unknown status {other}"))),
+        };
+        if i32::try_from(length).is_err() {
+            return Err(Malformed(format!("an answer of {length} bytes")));
+        }
+        Ok(Self { stream, status, length })
+    }
+
+    /// The answer inside an [`Status::Attention`], where it is one that comes later; its body begins at byte
+    /// 16.
+    pub fn in_attention(body: &[u8]) -> Option<Self> {
+        const ANSWER: u32 = 5008;
+        (u32_at(body, 0)? == ANSWER).then(|| Self::parse(body.get(8..)?).ok())?
+    }
+
+    /// The header in bytes, for servers in tests.
+    pub fn encode(&self) -> [u8; Self::LENGTH] {
+        let status: u16 = match self.status {
+            Status::Ok => 0,
+            Status::OkSoFar => 4000,
+            Status::Attention => 4001,
+            Status::AuthMore => 4002,
+            Status::Error => 4003,
+            Status::Redirect => 4004,
+            Status::Wait => 4005,
+            Status::WaitAnswer => 4006,
+            Status::Checked => 4007,
+        };
+        let mut bytes = [0; Self::LENGTH];
+        bytes[..2].copy_from_slice(&self.stream.to_be_bytes());
+        bytes[2..4].copy_from_slice(&status.to_be_bytes());
+        bytes[4..].copy_from_slice(&self.length.to_be_bytes());
+        bytes
+    }
+}
+
+/// The second header of an answer with checksums: how many data follow, and where in the file they lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageHeader {
+    /// The CRC32C of the bytes from [`PageHeader::CHECKED_FROM`] on.
+    pub checksum: u32,
+    /// More parts follow.
+    pub partial: bool,
+    /// Bytes that follow: pages, each behind its checksum.
+    pub length: u32,
+    /// Offset in the file of the first of them.
+    pub offset: u64,
+}
+
+impl PageHeader {
+    /// Length of the header, the body of the answer.
+    pub const LENGTH: usize = 24;
+    /// Where the bytes begin that the checksum is of.
+    pub const CHECKED_FROM: usize = 4;
+
+    /// Reads the body of an answer to `pgread`.
+    pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        let short = || Malformed::short("an answer with checksums", body.len());
+        let checksum = u32_at(body, 0).ok_or_else(short)?;
+        let [kind] = array(body, 7).ok_or_else(short)?;
+        let length = u32_at(body, 12).ok_or_else(short)?;
+        let offset = u64_at(body, 16).ok_or_else(short)?;
+        if i32::try_from(length).is_err() || body.len() != Self::LENGTH {
+            return Err(short());
+        }
+        Ok(Self { checksum, partial: kind == 1, length, offset })
+    }
+}
+
+/// Where the server sends the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// Host and port, as in a URL; or a whole URL.
+    pub location: String,
+    /// What is to be added to the path.
+    pub opaque: String,
+}
+
+impl Redirect {
+    /// Reads `host[?opaque[?token]]` behind a port. A negative port says that the host is a URL.
+    pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        let port = u32_at(body, 0).ok_or_else(|| Malformed::short("a redirect", body.len()))?;
+        let whole = text(&body[4..]);
+        let mut parts = whole.splitn(3, '?');
+        let host = parts.next().unwrap_or_default();
+        let opaque = parts.next().unwrap_or_default().trim_start_matches('&').to_owned();
+        if host.is_empty() {
+            return Err(Malformed("a redirect to nowhere".to_owned()));
+        }
+        let location = match i32::try_from(port) {
+            Err(_) => host.to_owned(),
+            Ok(0) => host.to_owned(),
+            Ok(port) => {
+                let port = u16::try_from(port)
+                    .map_err(|_| Malformed(format!("a redirect to the port {port}")))?;
+                // An address of version 6 stands in brackets already.
+                format!("{host}:{port}")
+            }
+        };
+        Ok(Self { location, opaque })
+    }
+}

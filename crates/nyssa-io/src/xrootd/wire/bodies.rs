@@ -1,0 +1,136 @@
+//! Bodies of answers.
+
+use super::{Handle, Malformed, array, text, u32_at};
+
+/// Answer to `protocol`: what the server is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProtocolBody {
+    /// Version of the protocol, such as 0x511.
+    pub version: u32,
+    /// What it is and what it can: see [`super::flags`].
+    pub flags: u32,
+}
+
+impl ProtocolBody {
+    pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        let short = || Malformed::short("an answer to protocol", body.len());
+        let version = u32_at(body, 0).ok_or_else(short)?;
+        let flags = u32_at(body, 4).ok_or_else(short)?;
+        Ok(Self { version, flags })
+    }
+
+    /// Whether the server has this flag.
+    pub fn has(self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// Answer to `login`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginBody {
+    /// The id of the session; zeros from old servers.
+    pub session: [u8; 16],
+    /// The methods of authentication, one of which must succeed: name and parameters. None are needed
+    /// where there are none.
+    pub methods: Vec<(String, String)>,
+}
+
+impl LoginBody {
+    pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        if body.is_empty() {
+            return Ok(Self { session: [0; 16], methods: Vec::new() });
+        }
+        let session =
+            array(body, 0).ok_or_else(|| Malformed::short("an answer to login", body.len()))?;
+        let all = text(&body[16..]);
+        let methods = all.split("&P=").filter(|one| !one.trim().is_empty()).map(|one| {
+            let (name, parameters) = one.split_once(',').unwrap_or((one, ""));
+            (name.trim().to_owned(), parameters.to_owned())
+        });
+        Ok(Self { session, methods: methods.collect() })
+    }
+}
+
+/// Answer to `open`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenBody {
+    /// What the server calls the file.
+    pub handle: Handle,
+    /// Size, time and kind, where the server tells them.
+    pub stat: Option<Stat>,
+}
+
+impl OpenBody {
+    pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        let handle =
+            array(body, 0).ok_or_else(|| Malformed::short("an answer to open", body.len()))?;
+        let stat = match body.get(12..) {
+            None | Some([]) => None,
+            Some(stat) => Some(Stat::parse(stat)?),
+        };
+        Ok(Self { handle, stat })
+    }
+}
+
+/// Answer to `stat`: text of numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    /// Size in bytes.
+    pub size: u64,
+    /// When it was changed, in seconds since 1970.
+    pub modified: i64,
+    /// It is a folder.
+    pub is_folder: bool,
+    /// It is neither a file nor a folder.
+    pub is_other: bool,
+}
+
+impl Stat {
+    pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        const FOLDER: u32 = 2;
+        const OTHER: u32 = 4;
+        let all = text(body);
+        let bad = || Malformed(format!("the stat {all:?}"));
+        let mut words = all.split_ascii_whitespace();
+        let mut next = || words.next().ok_or_else(bad);
+        let _id = next()?;
+        let size = next()?.parse().map_err(|_| bad())?;
+        let flags: u32 = next()?.parse().map_err(|_| bad())?;
+        let modified = next()?.parse().map_err(|_| bad())?;
+        let (is_folder, is_other) = (flags & FOLDER != 0, flags & OTHER != 0);
+        Ok(Self { size, modified, is_folder, is_other })
+    }
+}
+
+/// An error that the server tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerError {
+    /// Its number: see [`super::error_name`].
+    pub code: u32,
+    /// The server's words.
+    pub message: String,
+}
+
+impl ServerError {
+    pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        let code = u32_at(body, 0).ok_or_else(|| Malformed::short("an error", body.len()))?;
+        Ok(Self { code, message: text(&body[4..]) })
+    }
+}
+
+/// How long the server wants the client to wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub seconds: u32,
+    /// Why, where the server says so.
+    pub reason: String,
+}
+
+impl Wait {
+    pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        let seconds = u32_at(body, 0)
+            .filter(|&seconds| i32::try_from(seconds).is_ok())
+            .ok_or_else(|| Malformed::short("a wait", body.len()))?;
+        Ok(Self { seconds, reason: text(&body[4..]) })
+    }
+}

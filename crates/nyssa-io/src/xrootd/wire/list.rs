@@ -1,0 +1,62 @@
+//! Answers to `dirlist`.
+
+use super::{Malformed, Stat, text};
+
+/// One name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListEntry {
+    pub name: String,
+    /// Size, time and kind, where the server tells them.
+    pub stat: Option<Stat>,
+}
+
+/// The names in a folder: one in a line, and behind it a line with its `stat` where the server gives them.
+pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
+    /// The first two lines of a list with stats.
+    const LEAD: &str = ".\n0 0 0 0";
+    let all = text(body);
+    let Some(rest) = all.strip_prefix(LEAD) else {
+        let names = all.lines().filter(|name| is_name(name));
+        return Ok(names.map(|name| ListEntry { name: name.to_owned(), stat: None }).collect());
+    };
+    let mut lines = rest.lines().filter(|line| !line.is_empty());
+    let mut entries = Vec::new();
+    while let Some(name) = lines.next() {
+        let stat =
+            lines.next().ok_or_else(|| Malformed(format!("a list that ends at {name:?}")))?;
+        if is_name(name) {
+            let stat = Some(Stat::parse(stat.as_bytes())?);
+            entries.push(ListEntry { name: name.to_owned(), stat });
+        }
+    }
+    Ok(entries)
+}
+
+/// A server in the answer to `locate`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Host and port.
+    pub place: String,
+    /// It is a manager, which is to be asked again.
+    pub is_manager: bool,
+}
+
+/// The servers in the answer to `locate`: words of a letter for the kind, one for the access, and the place.
+/// Those that are not online are left out.
+pub fn parse_located(body: &[u8]) -> Vec<Located> {
+    let all = text(body);
+    let words = all.split_ascii_whitespace();
+    let located = words.filter_map(|word| {
+        let is_manager = match word.as_bytes().first()? {
+            b'M' => true,
+            b'S' => false,
+            _ => return None,
+        };
+        Some(Located { place: word.get(2..)?.to_owned(), is_manager })
+    });
+    located.collect()
+}
+
+fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..")
+}

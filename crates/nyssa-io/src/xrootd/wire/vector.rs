@@ -1,0 +1,41 @@
+//! Answers to vectored reads.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use super::{Malformed, u32_at, u64_at};
+
+/// Bytes before the data of each range: handle, length, offset.
+const HEADER: usize = 16;
+
+/// The bytes of each range out of the answer to a `readv` of them. Nothing is copied.
+pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Malformed> {
+    let mut at = 0;
+    let mut found = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let short = || Malformed(format!("a vector of {} bytes, which is too short", body.len()));
+        let length = u32_at(body, at + 4).ok_or_else(short)?;
+        let offset = u64_at(body, at + 8).ok_or_else(short)?;
+        if offset != range.start || u64::from(length) != range.end - range.start {
+            let asked = format!("{} to {}", range.start, range.end);
+            let came = format!("{length} bytes at {offset}");
+            return Err(Malformed(format!("{came} where bytes {asked} were asked for")));
+        }
+        let (start, end) = (at + HEADER, (at + HEADER).saturating_add(length as usize));
+        if end > body.len() {
+            return Err(short());
+        }
+        found.push(body.slice(start..end));
+        at = end;
+    }
+    if at != body.len() {
+        return Err(Malformed(format!("a vector with {} bytes too many", body.len() - at)));
+    }
+    Ok(found)
+}
+
+/// Length of the answer to a `readv` of ranges.
+pub fn vector_length(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start + HEADER as u64).sum()
+}

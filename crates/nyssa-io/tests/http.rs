@@ -1,0 +1,341 @@
+//! Files on servers that speak HTTP, with and without faults.
+
+#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, check_closed, check_source, content};
+use nyssa_io::{Error, HttpOptions, OpenOptions, Source, open_with};
+
+/// Options with which a fault ends soon.
+fn options() -> OpenOptions {
+    let mut http = HttpOptions::default();
+    http.timeout = Duration::from_millis(400);
+    http.connect_timeout = Duration::from_millis(400);
+    http.deadline = Duration::from_millis(1500);
+    let mut options = OpenOptions::default();
+    options.http = Some(http);
+    options
+}
+
+fn open(url: &str) -> nyssa_io::Result<Arc<dyn Source>> {
+    open_with(url, &options())
+}
+
+fn server(answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static) -> WebServer {
+    WebServer::start(answer).unwrap()
+}
+
+/// A server whose answers change once `after` requests have come: the first two open the file.
+fn later(
+    after: usize,
+    answer: impl Fn(WebAnswer) -> WebAnswer + Send + Sync + 'static,
+) -> WebServer {
+    let content = content();
+    server(move |request, number| {
+        let plain = WebAnswer::of(request, &content);
+        if number < after { plain } else { answer(plain) }
+    })
+}
+
+/// The error of reading bytes in the middle of a file that was opened without one.
+fn error_of_reading(server: &WebServer) -> Error {
+    let source = open(&server.url("/a.root")).unwrap();
+    source.read_range(600_000..600_100).unwrap_err()
+}
+
+#[test]
+fn a_file_of_a_server_is_a_source() {
+    let server = WebServer::of(content()).unwrap();
+    let source = open(&server.url("/a.root")).unwrap();
+    assert_eq!(source.name(), server.url("/a.root"));
+    check_source(&source);
+    check_closed(&source, true);
+}
+
+#[test]
+fn both_ends_come_at_once_and_only_once() {
+    let content = content();
+    let size = content.len() as u64;
+    let server = WebServer::of(content.clone()).unwrap();
+    let source = open(&server.url("/a.root")).unwrap();
+    assert_eq!(source.read_range(0..1000).unwrap(), content[..1000]);
+    assert_eq!(source.read_range(size - 1000..size).unwrap(), content[content.len() - 1000..]);
+    let mut asked: Vec<_> =
+        server.requests().iter().map(|one| one.header("range").unwrap().to_owned()).collect();
+    asked.sort();
+    assert_eq!(asked, ["bytes=-262144", "bytes=0-262143"]);
+    source.read_range(600_000..600_010).unwrap();
+    let last = server.requests().pop().unwrap();
+    assert_eq!(last.header("range"), Some("bytes=600000-600009"));
+    assert_eq!(last.header("accept-encoding"), Some("identity"));
+}
+
+#[test]
+fn small_and_empty_files_need_no_second_request() {
+    for len in [0, 1, 1000] {
+        let content = content()[..len].to_vec();
+        let server = WebServer::of(content.clone()).unwrap();
+        let source = open(&server.url("/a.root")).unwrap();
+        server.reset();
+        assert_eq!(source.read_range(0..len as u64).unwrap(), content);
+        assert_eq!(server.requests().len(), 0);
+    }
+}
+
+#[test]
+fn a_server_without_parts_is_read_whole_or_refused() {
+    let content = content();
+    let body = content.clone();
+    let small =
+        server(move |_, _| WebAnswer { status: 200, body: body.clone(), ..WebAnswer::default() });
+    let source = open(&small.url("/a.root")).unwrap();
+    check_source(&source);
+    let large = server(|_, _| WebAnswer::status(200, "").with("Content-Length", "20000000"));
+    let error = open(&large.url("/a.root")).err().unwrap();
+    assert_eq!(error.source.kind(), ErrorKind::Unsupported);
+    let expected = format!(
+        "cannot open {}: the server gives files only whole, and this one has 20000000 bytes; copy it first",
+        large.url("/a.root")
+    );
+    assert_eq!(error.to_string(), expected);
+    // A file that was given by parts, and is not any more.
+    let turned =
+        later(2, |_| WebAnswer { status: 200, body: vec![0; 100], ..WebAnswer::default() });
+    let error = error_of_reading(&turned);
+    let reason = "the server answered a request for a part with the whole file";
+    assert_eq!(error.source.to_string(), reason);
+}
+
+#[test]
+fn statuses_are_errors_of_their_kind() {
+    for (status, body, kind, reason) in [
+        (
+            404,
+            "<html><head><title>404 Not Found</title>",
+            ErrorKind::NotFound,
+            "the server answered 404 Not Found",
+        ),
+        (
+            403,
+            "you may not\nsee this",
+            ErrorKind::PermissionDenied,
+            "the server answered 403 Forbidden: you may not; tokens are sent over https:// only",
+        ),
+        (418, "", ErrorKind::Other, "the server answered 418 I'm a teapot"),
+    ] {
+        let server = server(move |_, _| WebAnswer::status(status, body));
+        let error = open(&server.url("/a.root?secret=1")).err().unwrap();
+        let expected = format!("cannot open {}: {reason}", server.url("/a.root?..."));
+        assert_eq!((error.source.kind(), error.to_string()), (kind, expected));
+    }
+}
+
+#[test]
+fn what_passes_is_tried_again() {
+    for status in [429, 500, 502, 503, 504] {
+        let content = content();
+        let bytes = content.clone();
+        // Fails while opening, and while reading.
+        let server = server(move |request, number| match number {
+            0 | 3 | 4 => WebAnswer::status(status, "later"),
+            _ => WebAnswer::of(request, &bytes),
+        });
+        let source = open(&server.url("/a.root")).unwrap();
+        assert_eq!(source.read_range(500_000..500_100).unwrap(), content[500_000..500_100]);
+    }
+}
+
+#[test]
+fn what_does_not_pass_ends_with_the_deadline() {
+    let server = later(2, |_| WebAnswer::status(503, "closed for today"));
+    let begin = Instant::now();
+    let error = error_of_reading(&server);
+    let elapsed = begin.elapsed();
+    assert!(elapsed < Duration::from_secs(4), "{elapsed:?}");
+    let text = error.to_string();
+    let start = format!(
+        "cannot read bytes 600000 to 600100 of {}: the server answered 503 Service Unavailable: closed \
+         for today; all requests in ",
+        server.url("/a.root")
+    );
+    assert!(text.starts_with(&start), "{text}");
+    let end = " s failed: try again later, or give it more time by NYSSA_HTTP_DEADLINE";
+    assert!(text.ends_with(end), "{text}");
+    assert!(server.requests().len() > 4);
+}
+
+#[test]
+fn the_server_may_say_when() {
+    let server = later(2, |plain| match plain.status {
+        206 => WebAnswer::status(503, "").with("Retry-After", "3600"),
+        _ => plain,
+    });
+    let begin = Instant::now();
+    let error = error_of_reading(&server);
+    assert!(begin.elapsed() < Duration::from_secs(1), "an hour is longer than the deadline");
+    assert!(error.to_string().contains("503 Service Unavailable; one request in 0."), "{error}");
+}
+
+#[test]
+fn a_server_that_never_answers_is_not_waited_for() {
+    let server = later(2, |plain| WebAnswer { delay: Duration::from_secs(60), ..plain });
+    let begin = Instant::now();
+    let error = error_of_reading(&server);
+    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert_eq!(error.source.kind(), ErrorKind::TimedOut);
+    assert!(error.source.to_string().starts_with("no answer in time; all requests in "), "{error}");
+}
+
+#[test]
+fn half_an_answer_is_completed() {
+    let content = content();
+    let bytes = content.clone();
+    let server = server(move |request, number| {
+        let plain = WebAnswer::of(request, &bytes);
+        let cut = (number == 2).then_some(plain.body.len() / 2);
+        WebAnswer { cut, ..plain }
+    });
+    let source = open(&server.url("/a.root")).unwrap();
+    assert_eq!(source.read_range(300_000..700_000).unwrap(), content[300_000..700_000]);
+    // Only what was missing is asked for again.
+    let second = server.requests()[3].clone();
+    assert_eq!(second.header("range"), Some("bytes=500000-699999"));
+}
+
+#[test]
+fn answers_that_are_wrong_are_refused() {
+    for length in ["500", "99"] {
+        let wrong = later(2, move |plain| plain.with("Content-Length", length));
+        let error = error_of_reading(&wrong);
+        let reason =
+            format!("the server sends {length} bytes where 100 were asked for; all requests");
+        assert!(error.source.to_string().starts_with(&reason), "{error}");
+    }
+    for (range, reason) in [
+        (
+            "bytes 600000-600098/1200000",
+            "the server answered a request for bytes 600000-600099 with bytes 600000-600098/1200000",
+        ),
+        ("nonsense", "the server answered a request for bytes 600000-600099 with nonsense"),
+    ] {
+        let wrong = later(2, move |plain| plain.with("Content-Range", range));
+        let error = error_of_reading(&wrong);
+        assert!(error.source.to_string().starts_with(reason), "{error}");
+        assert_eq!(error.source.kind(), ErrorKind::InvalidData);
+    }
+    let odd = server(|_, _| WebAnswer::status(206, "x").with("Content-Range", "bytes 5-5/9"));
+    let error = open(&odd.url("/a.root")).err().unwrap();
+    let reason = "the server answered a request for a part with bytes 5-5/9; all requests in ";
+    assert!(error.source.to_string().starts_with(reason), "{error}");
+}
+
+#[test]
+fn a_file_that_was_replaced_is_an_error() {
+    for (header, value, what) in [
+        ("ETag", "\"two\"", "it has another ETag"),
+        ("Last-Modified", "Tue", "it has another Last-Modified"),
+        ("Content-Range", "bytes 600000-600099/1200001", "it has another size"),
+    ] {
+        let content = content();
+        let server = server(move |request, number| {
+            let plain = WebAnswer::of(request, &content).with("Last-Modified", "Mon");
+            if number < 2 { plain } else { plain.with(header, value) }
+        });
+        let error = error_of_reading(&server);
+        let reason =
+            format!("it was changed on the server after it was opened ({what}); open it again");
+        assert_eq!(error.source.to_string(), reason);
+        assert_eq!(server.requests().len(), 3, "nothing is tried again");
+    }
+    let cut = later(2, |_| WebAnswer::status(416, "").with("Content-Range", "bytes */10"));
+    let reason =
+        "it was changed on the server after it was opened (it is shorter now); open it again";
+    assert_eq!(error_of_reading(&cut).source.to_string(), reason);
+}
+
+#[test]
+fn redirects_are_followed_and_remembered() {
+    let content = content();
+    let bytes = content.clone();
+    let data = Arc::new(WebServer::of(bytes).unwrap());
+    let target = data.url("/data?ticket=7");
+    let head = server(move |_, _| WebAnswer::status(307, "").with("Location", target.clone()));
+    let url = head.url("/a.root").replace("http://", "http://me:secret@");
+    let source = open(&url).unwrap();
+    for start in [300_000, 400_000, 500_000] {
+        let range = start..start + 10;
+        assert_eq!(source.read_range(range).unwrap(), content[start as usize..start as usize + 10]);
+    }
+    assert_eq!(source.name(), head.url("/a.root"));
+    assert_eq!(head.requests().len(), 2, "only what opens the file is asked there");
+    // As `printf 'me:secret' | base64` has it.
+    let basic = Some("Basic bWU6c2VjcmV0");
+    assert!(head.requests().iter().all(|request| request.header("authorization") == basic));
+    assert!(data.requests().iter().all(|request| request.header("authorization").is_none()));
+    assert!(data.requests().iter().all(|request| request.target == "/data?ticket=7"));
+}
+
+#[test]
+fn a_redirect_that_ends_is_asked_for_again() {
+    let content = content();
+    let bytes = content.clone();
+    // The second reading comes too late for the ticket.
+    let data = server(move |request, number| match number {
+        3 => WebAnswer::status(403, "the ticket has expired"),
+        _ => WebAnswer::of(request, &bytes),
+    });
+    let target = data.url("/data");
+    let head = server(move |_, _| WebAnswer::status(302, "").with("Location", target.clone()));
+    let source = open(&head.url("/a.root")).unwrap();
+    for start in [300_000, 400_000, 500_000] {
+        let range = start..start + 10;
+        assert_eq!(source.read_range(range).unwrap(), content[start as usize..start as usize + 10]);
+    }
+    assert_eq!(head.requests().len(), 3);
+}
+
+#[test]
+fn redirects_in_circles_end() {
+    let server = server(|_, _| WebAnswer::status(302, "").with("Location", "/again"));
+    let error = open(&server.url("/a.root")).err().unwrap();
+    assert_eq!(error.source.to_string(), "the server redirects more than 10 times");
+    let elsewhere = WebServer::start(|_, _| {
+        WebAnswer::status(301, "").with("Location", "ftp://me:secret@host/x?secret")
+    });
+    let error = open(&elsewhere.unwrap().url("/a.root")).err().unwrap();
+    let reason = "the server redirects to ftp://host/x?..., which is no URL of HTTP; ";
+    assert!(error.source.to_string().starts_with(reason), "{error}");
+}
+
+#[test]
+fn who_is_not_there_is_known_at_once() {
+    let begin = Instant::now();
+    // A port that nobody listens at: it was given back.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let error = open(&format!("http://127.0.0.1:{port}/a.root")).err().unwrap();
+    assert_eq!(error.source.kind(), ErrorKind::ConnectionRefused);
+    assert_eq!(error.source.to_string(), "the host refuses connections");
+    let error = open("http://no.such.host.invalid/a.root").err().unwrap();
+    let expected = "cannot open http://no.such.host.invalid/a.root: ";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(3));
+    let error = open("http://").err().unwrap();
+    assert_eq!(error.to_string(), "cannot open http://: not a URL: empty host");
+}
+
+#[test]
+fn connections_are_used_again() {
+    let server = WebServer::of(content()).unwrap();
+    let source = open(&server.url("/a.root")).unwrap();
+    let limits = source.limits();
+    assert_eq!((limits.max_ranges, limits.concurrency), (1, 8));
+    for step in 0..100 {
+        source.read_range(300_000 + step..300_010 + step).unwrap();
+    }
+    // What is measured is an answer of this machine, not of a new connection each time.
+    assert!(source.limits().cost.latency < Duration::from_millis(50), "{:?}", source.limits());
+    assert!(server.connections() <= 2, "{} connections", server.connections());
+}

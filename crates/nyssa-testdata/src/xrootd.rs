@@ -1,0 +1,208 @@
+//! Real XRootD servers on this machine, for tests.
+//!
+//! A test that starts one stands in a module `real_xrootd` and is ignored: `#[ignore = "needs xrootd"]`.
+//! `make test-xrootd` runs these tests where the server is installed.
+
+// A test whose server does not start is to end.
+#![allow(clippy::expect_used, clippy::panic)]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// The user and group that a server runs as where the test runs as root, which it refuses.
+const NOBODY: u32 = 65534;
+/// How long a server may take to start.
+const START: Duration = Duration::from_secs(30);
+
+/// A server; it is killed when this goes.
+pub struct Xrootd {
+    port: u16,
+    folder: PathBuf,
+    process: Child,
+    config: String,
+    program: &'static str,
+}
+
+impl Xrootd {
+    /// Starts `xrootd` that exports everything in `folder/data`, with more lines of configuration.
+    ///
+    /// # Panics
+    /// Where it is not installed or does not start.
+    pub fn start(folder: &Path, config: &str) -> Self {
+        let port = free_port();
+        let data = folder.join("data");
+        fs::create_dir_all(&data).expect("a folder");
+        let config = format!("oss.localroot {}\nxrd.port {port}\n{config}", data.display());
+        let mut server = Self::run("xrootd", folder, port, &config);
+        server.wait();
+        server
+    }
+
+    /// As [`Xrootd::start`], with TLS by a certificate and its key, both as PEM.
+    ///
+    /// # Panics
+    /// Where it is not installed or does not start.
+    pub fn start_with_tls(folder: &Path, certificate: &str, key: &str, config: &str) -> Self {
+        let [certificate_path, key_path] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
+        for (path, text, mode) in [(&certificate_path, certificate, 0o644), (&key_path, key, 0o400)]
+        {
+            fs::write(path, text).expect("a file");
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("access");
+            if is_root() {
+                std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).expect("an owner");
+            }
+        }
+        let (certificate, key) = (certificate_path.display(), key_path.display());
+        let tls = format!("xrd.tls {certificate} {key}\nxrd.tlsca noverify\n{config}");
+        Self::start(folder, &tls)
+    }
+
+    /// Starts `cmsd` or `xrootd` with a whole configuration, and does not wait for it.
+    ///
+    /// # Panics
+    /// Where it is not installed.
+    pub fn run(program: &'static str, folder: &Path, port: u16, config: &str) -> Self {
+        let work = folder.join(format!("{program}-{port}"));
+        fs::create_dir_all(&work).expect("a folder");
+        // Programs of one node find each other there.
+        let admin = folder.join("admin");
+        fs::create_dir_all(&admin).expect("a folder");
+        let mut text =
+            format!("all.export /\nall.adminpath {0}\nall.pidpath {0}\n", admin.display());
+        let _ = writeln!(text, "{config}");
+        let path = work.join("server.cfg");
+        fs::write(&path, &text).expect("a configuration");
+        for open in [folder.to_owned(), folder.join("data"), admin, work.clone()] {
+            if open.exists() {
+                fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("access");
+            }
+        }
+        let process = spawn(program, &work);
+        Self { port, folder: work, process, config: text, program }
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The URL of a path, which begins with a slash.
+    pub fn url(&self, path: &str) -> String {
+        format!("root://localhost:{}/{path}", self.port)
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> &str {
+        &self.config
+    }
+
+    /// What it has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+
+    /// Ends it at once.
+    pub fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
+    /// Starts it again where it was.
+    ///
+    /// # Panics
+    /// Where it does not start.
+    pub fn start_again(&mut self) {
+        self.kill();
+        self.process = spawn(self.program, &self.folder);
+        self.wait();
+    }
+
+    /// Waits until it takes connections.
+    ///
+    /// # Panics
+    /// Where it does not start.
+    pub fn wait(&mut self) {
+        let begun = Instant::now();
+        while TcpStream::connect(("localhost", self.port)).is_err() {
+            let ended = self.process.try_wait().expect("a process").is_some();
+            assert!(!ended && begun.elapsed() < START, "no server: {}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// A manager and data servers that it knows.
+pub struct Cluster {
+    /// Where clients begin.
+    pub manager: Xrootd,
+    /// The data servers; each exports the folder `data` in a folder of its own.
+    pub servers: Vec<Xrootd>,
+    /// What the servers need to know each other.
+    _daemons: Vec<Xrootd>,
+}
+
+impl Cluster {
+    /// Starts a manager and a data server for each folder.
+    ///
+    /// # Panics
+    /// Where the programs are not installed or do not start.
+    pub fn start(folder: &Path, servers: &[PathBuf]) -> Self {
+        let meeting = free_port();
+        let config = |role: &str, node: &Path, port: u16| {
+            format!(
+                "all.role {role}\nall.manager localhost:{meeting}\noss.localroot {}/data\n\
+                 cms.allow host *\ncms.sched cpu 0\ncms.delay startup 1 servers 1 lookup 1 drop 1\n\
+                 if exec xrootd\nxrd.port {port}\nfi\n",
+                node.display()
+            )
+        };
+        let mut daemons = Vec::new();
+        let mut node = |role: &str, node: &Path| {
+            fs::create_dir_all(node.join("data")).expect("a folder");
+            let port = free_port();
+            daemons.push(Xrootd::run("cmsd", node, meeting, &config(role, node, port)));
+            let mut server = Xrootd::run("xrootd", node, port, &config(role, node, port));
+            server.wait();
+            server
+        };
+        let manager = node("manager", &folder.join("manager"));
+        let servers = servers.iter().map(|folder| node("server", folder)).collect();
+        Self { manager, servers, _daemons: daemons }
+    }
+}
+
+impl Drop for Xrootd {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn spawn(program: &str, work: &Path) -> Child {
+    let log = fs::File::create(work.join("log")).expect("a log");
+    let mut command = Command::new(program);
+    command.arg("-c").arg(work.join("server.cfg")).current_dir(work);
+    command.stdout(log.try_clone().expect("a log")).stderr(log);
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.spawn().unwrap_or_else(|error| panic!("{program} does not start: {error}"))
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0)
+}
+
+/// A port that nobody uses.
+///
+/// # Panics
+/// Where there is none.
+pub fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).and_then(|one| one.local_addr()).expect("a port").port()
+}

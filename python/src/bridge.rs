@@ -1,0 +1,242 @@
+//! Files that Python knows how to read and write: file objects, and the file systems of fsspec.
+//!
+//! The objects of `nyssa._bridge` do it. Python runs only while they are called; all threads of a job wait
+//! without it.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use nyssa_io::{
+    Bridge, Cost, Entry, EntryKind, Error, Limits, LocalSink, Result, Sink, Source, Upload,
+    check_range,
+};
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::{
+    PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
+    PyNotImplementedError, PyPermissionError, PyTimeoutError,
+};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+/// Bytes that are handed to Python at once.
+const CHUNK_BYTES: u64 = 8 << 20;
+/// Ranges of one call: what is far away reads them at the same time.
+const MAX_RANGES: usize = 1000;
+/// Calls for far files that are under way at the same time.
+const CONCURRENCY: usize = 2;
+/// A far file, before anything is known of it. Each range is mostly a request.
+const FAR: Cost = Cost {
+    latency: Duration::from_millis(20),
+    range: Duration::from_millis(1),
+    bandwidth: 50_000_000,
+};
+
+/// A file that an object of Python reads.
+pub struct PythonSource {
+    name: String,
+    size: u64,
+    is_far: bool,
+    ranges: Py<PyAny>,
+    closed: AtomicBool,
+}
+
+impl PythonSource {
+    /// The file of a `nyssa._bridge.Ranges`.
+    pub fn new(ranges: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            name: ranges.getattr("name")?.extract()?,
+            size: ranges.getattr("size")?.extract()?,
+            is_far: ranges.getattr("is_far")?.extract()?,
+            ranges: ranges.clone().unbind(),
+            closed: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Source for PythonSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn limits(&self) -> Limits {
+        match self.is_far {
+            true => Limits {
+                max_ranges: MAX_RANGES,
+                max_range_bytes: CHUNK_BYTES,
+                concurrency: CONCURRENCY,
+                cost: FAR,
+            },
+            false => Limits::NONE,
+        }
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.check_open()?;
+        ranges.iter().try_for_each(|range| check_range(&self.name, self.size, range))?;
+        let asked: Vec<(u64, u64)> = ranges.iter().map(|range| (range.start, range.end)).collect();
+        let read = |py: Python<'_>| self.ranges.bind(py).call_method1("read", (asked,))?.extract();
+        let answers: Vec<PyBackedBytes> =
+            attached(read).map_err(|error| Error::new(&self.name, "read", error))?;
+        let fits = |(range, bytes): (&Range<u64>, &PyBackedBytes)| {
+            range.end - range.start == bytes.len() as u64
+        };
+        if answers.len() != ranges.len() || !ranges.iter().zip(&answers).all(fits) {
+            let reason = "it gave other bytes than were asked for; was it cut after it was opened?";
+            let error = io::Error::new(io::ErrorKind::UnexpectedEof, reason);
+            return Err(Error::new(&self.name, "read", error));
+        }
+        Ok(answers.into_iter().map(Bytes::from_owner).collect())
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    fn check_open(&self) -> Result<()> {
+        if !self.closed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is closed; open it again");
+        Err(Error::new(&self.name, "read", error))
+    }
+}
+
+/// A complete file that an object of Python takes: a `nyssa._bridge.Output`.
+pub struct PythonUpload {
+    name: String,
+    output: Py<PyAny>,
+}
+
+impl PythonUpload {
+    pub fn new(output: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { name: output.getattr("name")?.extract()?, output: output.clone().unbind() })
+    }
+
+    /// A sink for it: what is written is a file of this machine until it is complete.
+    ///
+    /// # Errors
+    /// The system's, where there is no place for temporary files.
+    pub fn into_sink(self) -> Result<Box<dyn Sink>> {
+        Ok(Box::new(LocalSink::upload(self.name.clone(), Box::new(self))?))
+    }
+
+    fn send(&self, mut file: &File) -> io::Result<()> {
+        file.seek(SeekFrom::Start(0))?;
+        let mut chunk = Vec::new();
+        loop {
+            chunk.clear();
+            if file.take(CHUNK_BYTES).read_to_end(&mut chunk)? == 0 {
+                return attached(|py| self.output.bind(py).call_method0("finish").map(drop));
+            }
+            attached(|py| {
+                let bytes = PyBytes::new(py, &chunk);
+                self.output.bind(py).call_method1("write", (bytes,)).map(drop)
+            })?;
+        }
+    }
+}
+
+impl Upload for PythonUpload {
+    fn upload(self: Box<Self>, file: &File) -> io::Result<()> {
+        let sent = self.send(file);
+        if sent.is_err() {
+            // The first error is the one that matters.
+            let _ = attached(|py| self.output.bind(py).call_method0("discard").map(drop));
+        }
+        sent
+    }
+}
+
+/// The file systems of fsspec, for URLs of schemes that nyssa does not know.
+struct Fsspec;
+
+impl Bridge for Fsspec {
+    fn open(&self, url: &str) -> Result<Arc<dyn Source>> {
+        let open = |py: Python<'_>| PythonSource::new(&call(py, "open_url", (url,))?);
+        let source = attached(open).map_err(|error| Error::new(url, "open", error))?;
+        Ok(Arc::new(source))
+    }
+
+    fn create(&self, url: &str, force: bool) -> Result<Box<dyn Upload>> {
+        let create = |py: Python<'_>| PythonUpload::new(&call(py, "create_url", (url, force))?);
+        let upload = attached(create).map_err(|error| Error::new(url, "create", error))?;
+        Ok(Box::new(upload))
+    }
+
+    fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
+        let kind = |py: Python<'_>| call(py, "kind", (url,))?.extract::<Option<bool>>();
+        let is_folder = attached(kind).map_err(|error| Error::new(url, "find", error))?;
+        Ok(is_folder.map(entry_kind))
+    }
+
+    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+        let list = |py: Python<'_>| call(py, "entries", (url,))?.extract::<Vec<(String, bool)>>();
+        let found = attached(list).map_err(|error| Error::new(url, "list the folder", error))?;
+        let entry =
+            |(name, folder): (String, bool)| Entry { name: name.into(), kind: entry_kind(folder) };
+        Ok(found.into_iter().map(entry).collect())
+    }
+}
+
+/// Lets nyssa ask fsspec about URLs that it does not know itself.
+pub fn install() {
+    nyssa_io::set_bridge(Box::new(Fsspec));
+}
+
+fn entry_kind(is_folder: bool) -> EntryKind {
+    if is_folder { EntryKind::Folder } else { EntryKind::File }
+}
+
+/// Calls a function of `nyssa._bridge`.
+fn call<'py>(
+    py: Python<'py>,
+    function: &str,
+    arguments: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("nyssa._bridge")?.getattr(function)?.call1(arguments)
+}
+
+/// Runs Python; its exceptions become errors of the system. Nothing runs while Python ends.
+fn attached<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
+    let run = |py: Python<'_>| work(py).map_err(|error| system_error(py, &error));
+    let ended = || io::Error::other("Python has ended");
+    Python::try_attach(run).unwrap_or_else(|| Err(ended()))
+}
+
+/// The exception as an error of the system, by the class that is nearest.
+fn system_error(py: Python<'_>, error: &PyErr) -> io::Error {
+    let kind = if error.is_instance_of::<PyFileNotFoundError>(py) {
+        io::ErrorKind::NotFound
+    } else if error.is_instance_of::<PyPermissionError>(py) {
+        io::ErrorKind::PermissionDenied
+    } else if error.is_instance_of::<PyFileExistsError>(py) {
+        io::ErrorKind::AlreadyExists
+    } else if error.is_instance_of::<PyIsADirectoryError>(py) {
+        io::ErrorKind::IsADirectory
+    } else if error.is_instance_of::<PyNotADirectoryError>(py) {
+        io::ErrorKind::NotADirectory
+    } else if error.is_instance_of::<PyTimeoutError>(py) {
+        io::ErrorKind::TimedOut
+    } else if error.is_instance_of::<PyNotImplementedError>(py) {
+        io::ErrorKind::Unsupported
+    } else {
+        io::ErrorKind::Other
+    };
+    // What nyssa says itself is a plain text; others are known by their class.
+    let text = error.value(py).to_string();
+    let text = match kind {
+        io::ErrorKind::Unsupported | io::ErrorKind::AlreadyExists => text,
+        _ => error.to_string(),
+    };
+    io::Error::new(kind, text)
+}

@@ -1,0 +1,246 @@
+"""Files on a web server, nginx: what is read is what uproot and nyssa read of the local file."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from support.data import TESTDATA
+from support.nginx import TLS, TOKEN, Nginx
+
+_ENTRIES = 50_000
+#: Those with many classes take long to compare, and are read in the same way.
+_FILES = sorted(
+    path.relative_to(TESTDATA)
+    for path in TESTDATA.glob("**/*.root")
+    if not path.name.startswith(("members", "objects"))
+)
+
+
+@pytest.fixture(scope="module")
+def large(web: Nginx) -> Path:
+    """Return a file of several MB, a TTree and an RNTuple that uproot wrote."""
+    path = web.root / "large.root"
+    random = np.random.default_rng(1)
+    counts = random.integers(0, 5, _ENTRIES)
+    arrays = {
+        **{f"x{i}": random.random(_ENTRIES) for i in range(8)},
+        "jagged": ak.unflatten(random.random(counts.sum()).astype(np.float32), counts),
+    }
+    with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
+        tree = {
+            name: array.type.content if isinstance(array, ak.Array) else array.dtype
+            for name, array in arrays.items()
+        }
+        file.mktree("tree", tree).extend(arrays)
+        file.mkrntuple("ntuple", arrays)
+    return path
+
+
+def _run(arguments: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line with variables of the environment."""
+    command = [sys.executable, "-m", "nyssa", *arguments]
+    environment = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.mark.parametrize("name", ["tree", "ntuple"])
+def test_values(web: Nginx, large: Path, name: str) -> None:
+    """All columns, some columns, ranges of entries: as uproot reads the file."""
+    expected = uproot.open(large)[name].arrays()
+    events = nyssa.open(f"{web.url}/large.root:{name}")
+    assert events.num_entries == _ENTRIES
+    assert ak.array_equal(events.arrays(), expected, check_parameters=False)
+    some = events.arrays(["x3", "jagged"], entry_start=30_000, entry_stop=30_100)
+    assert ak.array_equal(some, expected[30_000:30_100][["x3", "jagged"]], check_parameters=False)
+    steps = list(events.iterate(["x1"], step_size=20_000))
+    assert ak.array_equal(ak.concatenate(steps), expected[["x1"]], check_parameters=False)
+
+
+def test_one_column_is_one_part_of_the_file(web: Nginx, large: Path) -> None:
+    """Who reads one column does not fetch the others."""
+    before = len(web.requests())
+    nyssa.open(f"{web.url}/large.root:ntuple").arrays(["x0"], library="np")
+    requests = web.requests()[before:]
+    sent = sum(int(line.split('" ')[1].split()[1]) for line in requests)
+    assert sent < large.stat().st_size // 3, requests
+    assert all(line.split('" ')[1].startswith("206 ") for line in requests), requests
+
+
+@pytest.mark.parametrize("name", _FILES, ids=str)
+def test_every_file(web: Nginx, name: Path) -> None:
+    """Files of all kinds list and hold the same from a server."""
+    url = f"{web.url}/testdata/{name}"
+    local, remote = nyssa.open(TESTDATA / name), nyssa.open(url)
+    assert remote.file_path == url
+    assert remote.keys() == local.keys()
+    assert remote.classnames() == local.classnames()
+    before = len(web.requests())
+    for key, classname in local.classnames().items():
+        if classname not in ("TTree", "ROOT::RNTuple"):
+            continue
+        here, there = local[key], remote[key]
+        assert there.keys() == here.keys()
+        try:
+            values = here.arrays()
+        except nyssa.NyssaError as error:
+            with pytest.raises(type(error)):
+                there.arrays()
+            continue
+        assert there.arrays().to_list() == values.to_list()
+    assert web.requests()[before:] == [], "a small file comes with the requests that open it"
+
+
+def test_chains(web: Nginx, large: Path) -> None:
+    """Chains of URLs, and of URLs and paths."""
+    expected = uproot.open(large)["tree/x0"].array(library="np")
+    url = f"{web.url}/large.root:tree"
+    chain = nyssa.chain([url, f"{large}:tree", url])
+    found = chain.arrays(["x0"], library="np")["x0"]
+    assert np.array_equal(found, np.tile(expected, 3))
+
+
+def test_commands(web: Nginx, large: Path, tmp_path: Path) -> None:
+    """Commands take a URL wherever they take a path, and print the same."""
+    url = f"{web.url}/large.root"
+    for arguments in (
+        ["ls", "{}"],
+        ["schema", "{}:tree"],
+        ["inspect", "{}:ntuple", "--json"],
+        ["cat", "{}:tree", "-n", "3"],
+        ["cat", "{0}:tree", "{0}:tree", "--entries", "49999:50002"],
+        ["verify", "{}"],
+        ["digest", "{}:ntuple"],
+    ):
+        remote = _run([argument.format(url) for argument in arguments])
+        local = _run([argument.format(large) for argument in arguments])
+        assert (remote.returncode, remote.stderr) == (0, local.stderr)
+        assert remote.stdout.replace(url, str(large)) == local.stdout
+    assert _run(["diff", f"{url}:tree", f"{large}:tree"]).returncode == 0
+    output = tmp_path / "out.root"
+    done = _run(["convert", f"{url}:tree", str(output), "--verify"])
+    assert done.returncode == 0, done.stderr
+    expected = uproot.open(large)["tree/x5"].array(library="np")
+    assert np.array_equal(nyssa.open(f"{output}:tree").arrays(["x5"], library="np")["x5"], expected)
+
+
+@pytest.mark.parametrize("place", ["whole", "moved"])
+def test_other_servers(web: Nginx, large: Path, place: str) -> None:
+    """A server that gives files only whole, and one that redirects."""
+    expected = uproot.open(large)["tree/x2"].array(library="np")
+    found = nyssa.open(f"{web.url}/{place}/large.root:tree").arrays(["x2"], library="np")["x2"]
+    assert np.array_equal(found, expected)
+
+
+def test_names_and_passwords(web: Nginx) -> None:
+    """The name and password of a URL are sent, and not shown."""
+    name = "testdata/rntuple/types.root"
+    plain = f"{web.url}/basic/{name}"
+    file = nyssa.open(plain.replace("http://", "http://user:pass%20word@"))
+    assert file.file_path == plain
+    assert file.keys() == nyssa.open(TESTDATA.parent / name).keys()
+    with pytest.raises(nyssa.errors.AccessError) as caught:
+        nyssa.open(plain.replace("http://", "http://user:wrong@"))
+    assert str(caught.value) == (
+        f"cannot open {plain}: the server answered 401 Unauthorized: 401 Authorization Required; "
+        "check the name and password in the URL"
+    )
+    assert isinstance(caught.value, PermissionError)
+
+
+def test_missing(web: Nginx) -> None:
+    """What is not there is a `FileNotFoundError`."""
+    url = f"{web.url}/no.root"
+    with pytest.raises(FileNotFoundError) as caught:
+        nyssa.open(f"{url}:Events")
+    assert isinstance(caught.value, nyssa.errors.FileMissingError)
+    assert str(caught.value) == f"cannot open {url}: the server answered 404 Not Found"
+
+
+def test_replaced(web: Nginx, large: Path) -> None:
+    """A file that is replaced while it is open is an error, never mixed bytes."""
+    path = web.root / "replaced.root"
+    path.write_bytes(large.read_bytes())
+    events = nyssa.open(f"{web.url}/replaced.root:tree")
+    path.unlink()
+    path.write_bytes(large.read_bytes()[::-1])
+    os.utime(path, (1, 1))
+    with pytest.raises(nyssa.errors.InputOutputError) as caught:
+        events.arrays(["x4"])
+    assert (
+        str(caught.value)
+        .split(": ", 1)[1]
+        .startswith(
+            "it was changed on the server after it was opened (it has another ETag); open it again"
+        )
+    )
+
+
+def test_tls(web: Nginx, large: Path) -> None:
+    """Certificates are checked: authority and name."""
+    trusted = {"SSL_CERT_FILE": str(TLS / "authority.pem")}
+    done = _run(["ls", f"{web.secure_url}/large.root", "--json"], **trusted)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == _run(["ls", str(large), "--json"]).stdout.replace(
+        str(large), f"{web.secure_url}/large.root"
+    )
+    done = _run(["ls", f"{web.other_url}/large.root"], **trusted)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"error: cannot open {web.other_url}/large.root: no secure connection: invalid peer "
+        'certificate: certificate not valid for name "localhost"'
+    )
+    done = _run(["ls", f"{web.secure_url}/large.root"])
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"error: cannot open {web.secure_url}/large.root: no secure connection: invalid peer "
+        "certificate: UnknownIssuer; name the certificates of its authority by SSL_CERT_FILE or "
+        "X509_CERT_DIR"
+    )
+
+
+@pytest.mark.usefixtures("large")
+def test_tokens(web: Nginx, tmp_path: Path) -> None:
+    """Tokens are found as in the WLCG, and sent over TLS."""
+    trusted = {"SSL_CERT_FILE": str(TLS / "authority.pem")}
+    url = f"{web.secure_url}/token/large.root"
+    assert _run(["ls", url], **trusted, BEARER_TOKEN=TOKEN).returncode == 0
+    file = tmp_path / "token"
+    file.write_text(f"{TOKEN}\n")
+    assert _run(["ls", url], **trusted, BEARER_TOKEN_FILE=str(file)).returncode == 0
+    done = _run(["ls", url], **trusted, BEARER_TOKEN="old")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"error: cannot open {url}: the server answered 401 Unauthorized: the token has expired; "
+        "the token of BEARER_TOKEN was sent: renew it"
+    )
+    done = _run(["ls", f"{web.url}/token/large.root"], BEARER_TOKEN=TOKEN)
+    assert done.stderr.startswith(
+        f"error: cannot open {web.url}/token/large.root: the server answered 401 Unauthorized: the "
+        "token has expired; tokens are sent over https:// only"
+    )
+
+
+def _first(dataset: Any) -> float:
+    return float(dataset.arrays(["x0"], entry_stop=1, library="np")["x0"][0])
+
+
+@pytest.mark.usefixtures("large")
+def test_other_processes(web: Nginx) -> None:
+    """Datasets go to other processes, forks among them."""
+    events = nyssa.open(f"{web.url}/large.root:tree")
+    expected = _first(events)
+    assert _first(pickle.loads(pickle.dumps(events))) == expected
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_first, [events] * 4) == [expected] * 4

@@ -1,0 +1,159 @@
+"""Files on a real XRootD server hold what the local files hold."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from support.data import TESTDATA
+from support.root import Root
+from support.xrootd import Xrootd
+
+_ENTRIES = 50_000
+#: Those with many classes take long to compare, and are read in the same way.
+_FILES = sorted(
+    path.relative_to(TESTDATA)
+    for path in TESTDATA.glob("**/*.root")
+    if not path.name.startswith(("members", "objects"))
+)
+
+
+@pytest.fixture(scope="module")
+def large(xrootd_server: Xrootd) -> Path:
+    """Return a file of several megabytes that uproot wrote, in the folder of the server."""
+    path = xrootd_server.root / "large.root"
+    random = np.random.default_rng(1)
+    counts = random.integers(0, 5, _ENTRIES)
+    arrays = {f"x{i}": random.random(_ENTRIES) for i in range(6)} | {
+        "jagged": ak.unflatten(random.random(counts.sum()).astype(np.float32), counts),
+    }
+    with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
+        tree = {
+            name: array.type.content if isinstance(array, ak.Array) else array.dtype
+            for name, array in arrays.items()
+        }
+        file.mktree("tree", tree).extend(arrays)
+        file.mkrntuple("ntuple", arrays)
+    return path
+
+
+@pytest.mark.parametrize("name", ["tree", "ntuple"])
+def test_values(xrootd_server: Xrootd, large: Path, name: str) -> None:
+    """Columns, ranges of entries and steps are those that uproot reads of the local file."""
+    expected = uproot.open(f"{large}:{name}").arrays()
+    events = nyssa.open(f"{xrootd_server.url}/large.root:{name}")
+    assert events.num_entries == _ENTRIES
+    columns = [f"x{i}" for i in range(6)] + ["jagged"]
+    assert ak.array_equal(events.arrays(columns), expected[columns], check_parameters=False)
+    some = events.arrays(["x3", "jagged"], entry_start=30_000, entry_stop=30_100)
+    assert ak.array_equal(some, expected[30_000:30_100][["x3", "jagged"]], check_parameters=False)
+    steps = list(events.iterate(["x1"], step_size=20_000))
+    assert ak.array_equal(ak.concatenate(steps), expected[["x1"]], check_parameters=False)
+
+
+@pytest.mark.parametrize("name", _FILES, ids=str)
+def test_every_file(xrootd_server: Xrootd, name: Path) -> None:
+    """Files of all kinds list the same from a server."""
+    url = f"{xrootd_server.url}/testdata/{name}"
+    local, remote = nyssa.open(TESTDATA / name), nyssa.open(url)
+    assert remote.file_path == url
+    assert remote.keys() == local.keys()
+
+
+@pytest.mark.usefixtures("large")
+def test_root_reads_the_same(xrootd_server: Xrootd, root: Root) -> None:
+    """ROOT's own client reads the same entries from the same server."""
+    url = f"{xrootd_server.url}/large.root"
+    columns = [f"x{i}" for i in range(6)] + ["jagged"]
+    events = nyssa.open(f"{url}:ntuple").arrays(columns, entry_stop=3)
+    expected = root.call("entries", url, "ntuple", 17, 3)
+    assert events.to_list() == [{name: entry[name] for name in columns} for entry in expected]
+
+
+def _run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nyssa", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_commands(xrootd_server: Xrootd, large: Path, tmp_path: Path) -> None:
+    """Commands print the same for a URL as for a path, and read inputs from servers."""
+    url = f"{xrootd_server.url}/large.root"
+    for arguments in (["ls", "{}"], ["schema", "{}:tree"], ["cat", "{}:ntuple", "-n", "3"]):
+        remote = _run([argument.format(url) for argument in arguments])
+        local = _run([argument.format(large) for argument in arguments])
+        assert (remote.returncode, remote.stderr) == (0, local.stderr)
+        assert remote.stdout.replace(url, str(large)) == local.stdout
+    output = tmp_path / "out.root"
+    done = _run(["convert", f"{url}:tree", str(output), "--verify"])
+    assert done.returncode == 0, done.stderr
+    assert nyssa.open(f"{output}:tree").num_entries == _ENTRIES
+
+
+def test_missing(xrootd_server: Xrootd) -> None:
+    """A file that is not there is an error that Python knows."""
+    url = f"{xrootd_server.url}/missing.root"
+    with pytest.raises(FileNotFoundError) as caught:
+        nyssa.open(url)
+    place = xrootd_server.url.removeprefix("root://").rstrip("/")
+    assert str(caught.value) == (
+        f"cannot open {url}: the server {place} says: Unable to open /missing.root; no such file "
+        "or directory (kXR_NotFound)"
+    )
+
+
+def _first(dataset: Any) -> float:
+    return float(dataset.arrays(["x0"], entry_stop=1, library="np")["x0"][0])
+
+
+@pytest.mark.usefixtures("large")
+def test_other_processes(xrootd_server: Xrootd) -> None:
+    """Datasets go to other processes, forks among them; a fork of an open one reads by itself."""
+    events = nyssa.open(f"{xrootd_server.url}/large.root:tree")
+    expected = _first(events)
+    assert _first(pickle.loads(pickle.dumps(events))) == expected
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_first, [events] * 4) == [expected] * 4
+    child = os.fork()
+    if child == 0:
+        # The connection of the parent is untouched, and so is its open file.
+        os._exit(0 if _first(events) == expected else 1)
+    assert _first(events) == expected
+    assert os.waitpid(child, 0)[1] == 0
+    assert _first(events) == expected
+
+
+def test_globs(xrootd_server: Xrootd) -> None:
+    """Globs look into the folders of a server."""
+    names = sorted(path.name for path in (TESTDATA / "rntuple").glob("codec-z*.root"))
+    folder = f"{xrootd_server.url}/testdata/rntuple"
+    many = nyssa.chain(f"{folder}/codec-z*.root:ntpl")
+    assert [file for file, _, _ in many.files] == [f"{folder}/{name}" for name in names]
+
+
+@pytest.mark.usefixtures("large")
+def test_output(xrootd_server: Xrootd, root: Root) -> None:
+    """Files are written on a server, and ROOT reads what is there."""
+    url = f"{xrootd_server.url}/written.root"
+    path = xrootd_server.root / "written.root"
+    with nyssa.recreate(url) as file:
+        file["ntuple"] = {"x": np.arange(1000)}
+        assert not path.exists()
+    assert root.call("entries", str(path), "ntuple", 17, 2) == [{"x": 0}, {"x": 1}]
+    source = f"{xrootd_server.url}/large.root:tree"
+    done = _run(["convert", source, url, "--verify"])
+    assert (done.returncode, path.stat().st_size < 20_000) == (2, True)
+    done = _run(["convert", source, url, "--verify", "--force"])
+    assert done.returncode == 0, done.stderr
+    assert _run(["diff", source, f"{path}:tree"]).returncode == 0
+    assert [name for name in os.listdir(path.parent) if name.endswith(".part")] == []
