@@ -2,8 +2,8 @@
 
     python benchmarks/sizes.py FOLDER > docs/converted.md
 
-Each file is converted whole (`nyssa convert --all --verify --skip-unsupported`): every TTree
-becomes an RNTuple, every other object is carried over, and every value is read back and compared.
+Each file is converted as a whole (`nyssa convert --all --verify --skip-unsupported`). Every TTree
+becomes an RNTuple, every other object is copied, and every value is read back and compared.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 
 HEAD = """# Files converted
 
-Made by `benchmarks/sizes.py` of the files with TTrees under `ttree` of the test data: each
-converted whole with the defaults (`nyssa convert --all --verify --skip-unsupported`), every value
-read back and compared. Sizes are those of the whole files. *Left out* counts branches that became
-no field; the report of the conversion names each with its reason.
+`benchmarks/sizes.py` writes this page. It converts the files with TTrees under `ttree` of the test
+data as a whole, with the default options (`nyssa convert --all --verify --skip-unsupported`). Every
+value is read back and compared. Sizes are those of the whole files. *Left out* is the number of
+branches that did not become a field. The report of the conversion names each with its reason.
 
 | file | TTree, bytes | RNTuple, bytes | ratio | trees | fields | streamer fields | left out |
 |---|---|---|---|---|---|---|---|"""

@@ -131,8 +131,9 @@ def lines(results: Results, data: str, cores: int) -> list[str]:
     return [
         "# Benchmarks",
         "",
-        f"Made by `make bench`; do not edit. Medians of {_rounds(results)}, every job "
-        "in a process of its own, all jobs in turn in one run, on memory used just before.",
+        f"`make bench` writes this page; do not edit it. Times are medians of {_rounds(results)}. "
+        "Each job runs in a separate process. In a round, all jobs run one after the other, on "
+        "memory that was in use just before.",
         "",
         f"Machine: {cpu_name()}, {cores} cores, {platform.system()} {platform.machine()}; "
         f"nyssa {version('nyssa')}, ROOT {version('root')} (wheel), uproot {version('uproot')}, "

@@ -1,9 +1,10 @@
 """docs/support-ttree.md says which branches of which files nyssa, uproot and ROOT read.
 
-Every branch with data of every TTree in the test data is read by all three and compared, without
-the classes' libraries: the first 50 and the last 50 entries. That takes minutes, so it is done
-where ``NYSSA_UPDATE_DOCS=1`` asks for the page to be written anew. Otherwise what nyssa reads is
-held against the page: how many columns of each tree. Values are in ``test_ttree_oracle.py``.
+All three read every branch with data of every TTree in the test data, without the libraries of
+the classes, and the first 50 and the last 50 entries are compared. This takes minutes, so it is
+done only if ``NYSSA_UPDATE_DOCS=1`` is set, and the page is then written. Otherwise the test only
+compares the number of columns that nyssa reads with the page. Values are tested in
+``test_ttree_oracle.py``.
 """
 
 from __future__ import annotations
@@ -24,20 +25,26 @@ from support.trees import BY_HAND, DIFFERS, RIGHT, UNSEEN, WRONG, Branch, compar
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "support-ttree.md"
 FILES = data_files("ttree")
 SHOWN = 3
-"""Number of branches that are named of those with the same outcomes."""
+"""Largest number of branches with the same outcomes that a row names."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
 
 HEAD = """# TTrees that nyssa reads
 
-Made by `python/tests/test_support_ttree.py` (`NYSSA_UPDATE_DOCS=1` writes it anew) of every TTree
-in the files under `ttree` of the test data: each branch with data is read by nyssa, by uproot 5.7
-and by ROOT 6.40, all three without the libraries of the classes, and the first 50 and the last 50
-entries are compared. A branch is *right* where nyssa and one of the others read the same values,
-*wrong* where one reads others than these two, *differs* where nyssa agrees with none of those that
-read it, which settles nothing, and just *read* where there is nothing to compare with. Where nyssa
-agrees with none, but the bytes say that it is right, it is so *by hand* and the others are wrong; a
-number refers to the reasons at the end. ROOT's values of classes are those of whole top-level
+`python/tests/test_support_ttree.py` writes this page if `NYSSA_UPDATE_DOCS=1` is set. It covers
+every TTree in the files under `ttree` of the test data. nyssa, uproot 5.7 and ROOT 6.40 read each
+branch with data, without the libraries of the classes. The first 50 and the last 50 entries are
+compared. The outcomes are:
+
+- *right*: nyssa and one of the others read the same values.
+- *wrong*: a program reads other values than nyssa and the third program, which agree.
+- *differs*: nyssa reads other values than all programs that read the branch. Nobody knows which
+  values are right.
+- *by hand*: nyssa reads other values than the others, but an inspection of the bytes shows that
+  nyssa is right. The others are then *wrong*.
+- *read*: no other program reads the branch, so there is nothing to compare with.
+
+A number refers to the reasons at the end. ROOT reads objects of classes as whole top-level
 branches.
 """
 OUTCOMES = (RIGHT, BY_HAND, WRONG, DIFFERS, UNSEEN)
@@ -79,7 +86,8 @@ def page(found: dict[tuple[str, str], tuple[list[Branch], str]]) -> str:
         numbers = (of[way] for way in ways)
         lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
     lines += ["", f"That is {len(every)} branches of {len(found)} trees.", "", "## Trees", ""]
-    lines += ["Columns are top-level branches, or what is read of them where the whole is not.", ""]
+    about = "Columns are top-level branches, or their readable sub-branches if the whole cannot be"
+    lines += [f"{about} read.", ""]
     lines += ["| file | tree | branches | nyssa | uproot | ROOT | columns | refused |"]
     lines += ["|---|---|---|---|---|---|---|---|"]
     for (file, tree), (branches, summary) in found.items():
@@ -145,7 +153,7 @@ def against_the_others(
 
 
 def test_more_is_right_than_in_uproot() -> None:
-    """All that nyssa reads agrees with others, or is known to be right, more than in uproot."""
+    """No branch is read wrong, and more branches are right than in uproot."""
     rows = [row.strip("| ").split(" | ") for row in PAGE.read_text().splitlines()]
     ways = next(row for row in rows if RIGHT in row)
     found = {row[0]: row[1:] for row in rows if row[0] in ("nyssa", "uproot 5.7")}
