@@ -35,7 +35,7 @@ pub use error::{Error, Result};
 pub use http::HttpOptions;
 pub use limits::{Cost, Limits};
 pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Upload};
-pub use location::{absolute, beside, is_url};
+pub use location::{absolute, beside, is_remote, is_url};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;

@@ -23,6 +23,12 @@ pub fn is_url(location: impl AsRef<Path>) -> bool {
     location.as_ref().to_str().and_then(scheme).is_some()
 }
 
+/// Tells whether reads of a location wait for a network: whether it is a URL that names no local file.
+pub fn is_remote(location: impl AsRef<Path>) -> bool {
+    let scheme = location.as_ref().to_str().and_then(scheme);
+    scheme.is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
+}
+
 /// Returns the location for a process that runs in another folder: an absolute path, or the unchanged URL.
 ///
 /// # Errors

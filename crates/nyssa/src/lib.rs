@@ -36,7 +36,7 @@
 //! rootfile                               the container: keys, directories, free segments
 //! type_name · arrow · compression
 //! error · guard · cursor · arena · context · fetch · distinct · leftovers · memory · names ·
-//! problem
+//! problem · waiting
 //! ```
 
 mod arena;
@@ -46,6 +46,7 @@ mod fetch;
 mod leftovers;
 mod memory;
 mod problem;
+mod waiting;
 
 pub mod arrow;
 pub mod compare;

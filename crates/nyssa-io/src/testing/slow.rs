@@ -12,7 +12,8 @@ use crate::{Limits, Result, Source};
 pub struct SlowSource {
     inner: Arc<dyn Source>,
     limits: Limits,
-    seen: Mutex<Seen>,
+    /// Shared with the sources behind the same link.
+    seen: Arc<Mutex<Seen>>,
 }
 
 #[derive(Default)]
@@ -40,7 +41,13 @@ pub struct Observed {
 impl SlowSource {
     /// Gives `inner` other limits. A request takes their latency.
     pub fn new(inner: Arc<dyn Source>, limits: Limits) -> Self {
-        Self { inner, limits, seen: Mutex::default() }
+        Self { inner, limits, seen: Arc::default() }
+    }
+
+    /// Another source behind the same link: its requests count with those of this one.
+    #[must_use]
+    pub fn beside(&self, inner: Arc<dyn Source>) -> Self {
+        Self { inner, limits: self.limits, seen: Arc::clone(&self.seen) }
     }
 
     /// Returns the counts since the start, or since the last [`SlowSource::reset`].

@@ -71,7 +71,8 @@ pub fn open_path(path: &str) -> Result<AnyDataset> {
 /// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain.
 pub fn link(path: impl Into<String>) -> Link {
     let path: String = path.into();
-    Link::new(path.clone(), move || open_path(&path))
+    let far = nyssa_io::is_remote(&path);
+    Link::new(path.clone(), move || open_path(&path)).with_far(far)
 }
 
 /// Returns the newest cycle of each dataset of a file, in the order of the file. Datasets in directories that

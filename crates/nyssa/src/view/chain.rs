@@ -1,16 +1,18 @@
 //! A chain: many files as one dataset.
 
 mod names;
+mod open_files;
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{Array, ArrayRef};
 use rayon::prelude::*;
 
 use self::names::{backing, hidden_names, renamed};
+use self::open_files::OpenFiles;
 use super::evolve::{Aliases, Options};
 use super::target::File;
 use super::with_schema::{Mapping, WithSchema};
@@ -19,6 +21,7 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Backing;
+use crate::waiting::{AT_ONCE, wait_for_all};
 
 /// Largest number of files of a chain that stay open for the next read.
 pub const MAX_OPEN: usize = 16;
@@ -29,6 +32,8 @@ pub struct Link {
     /// Name of the file in messages, such as `file.root:Events`.
     pub name: String,
     open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
+    /// Says whether opening and reading it wait for a network.
+    far: bool,
 }
 
 impl Link {
@@ -37,14 +42,22 @@ impl Link {
         name: impl Into<String>,
         open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), open: Arc::new(open) }
+        Self { name: name.into(), open: Arc::new(open), far: false }
+    }
+
+    /// States whether opening and reading the dataset wait for a network. A chain opens and reads several such
+    /// files at the same time, whatever the number of cores.
+    #[must_use]
+    pub fn with_far(self, far: bool) -> Self {
+        Self { far, ..self }
     }
 
     /// Returns the same dataset read with rules.
     #[must_use]
     pub fn with_rules(self, rules: Vec<ReadRule>) -> Self {
         let open = self.open;
-        Self::new(self.name, move || Ok(Arc::new(WithRules::new(open()?, &rules)?)))
+        let ruled = move || Ok(Arc::new(WithRules::new(open()?, &rules)?) as AnyDataset);
+        Self::new(self.name, ruled).with_far(self.far)
     }
 
     /// Returns the same dataset without parts of its columns. See [`Dataset::without`].
@@ -55,6 +68,7 @@ impl Link {
             let dataset = open()?;
             Ok(dataset.without(&parts, &context)?.unwrap_or(dataset))
         })
+        .with_far(self.far)
     }
 }
 
@@ -71,7 +85,9 @@ pub struct ChainOptions {
 
 /// The entries of several datasets, one after the other, with one schema. TTrees and RNTuples can be mixed.
 ///
-/// Every file is opened once to find its columns and entries. At most [`MAX_OPEN`] files stay open.
+/// Every file is opened once to find its columns and entries. At most [`MAX_OPEN`] files stay open. Files
+/// behind a network are opened and read many at a time, by threads that wait; then, too, at most [`MAX_OPEN`]
+/// are open.
 pub struct Chain {
     links: Vec<Link>,
     parts: Vec<Part>,
@@ -82,7 +98,7 @@ pub struct Chain {
     object: String,
     title: String,
     options: ChainOptions,
-    open: Mutex<VecDeque<(usize, AnyDataset)>>,
+    open: OpenFiles,
     /// Whether the chain is closed. The same chain without some parts of its columns shares this flag.
     closed: Arc<AtomicBool>,
 }
@@ -118,13 +134,7 @@ impl Chain {
     /// # Errors
     /// `InvalidArgument` if there is no file; those of opening a file and of the target schema.
     pub fn new(links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
-        let find = |(index, link): (usize, &Link)| {
-            context.check()?;
-            open_first(link, index < MAX_OPEN)
-        };
-        let found: Result<Vec<Found>> =
-            context.pool().install(|| links.par_iter().enumerate().map(find).collect());
-        let found = found?;
+        let found = open_all(&links, context)?;
         let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
         let (format, object) = (first.format, first.object.clone());
         let renamed = renamed(&found, &hidden_names(&found), &options.aliases);
@@ -177,7 +187,7 @@ impl Chain {
             [first, rest @ ..] => format!("{} and {} more", first.name, rest.len()),
             [] => String::new(),
         };
-        let (items, open) = (items.into(), Mutex::new(open));
+        let (items, open) = (items.into(), OpenFiles::new(open));
         let options = options.clone();
         let closed = Arc::default();
         Ok(Self { links, parts, items, below, format, object, title, options, open, closed })
@@ -210,24 +220,41 @@ impl Chain {
     fn open(&self, index: usize) -> Result<WithSchema> {
         let (link, part) = (&self.links[index], &self.parts[index]);
         self.check_not_closed(index)?;
-        let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = lock().iter().find(|(other, _)| *other == index).map(|(_, d)| Arc::clone(d));
-        let dataset = match found {
-            Some(dataset) => dataset,
-            None => (link.open)().in_file(&link.name)?,
-        };
-        if dataset.num_entries() != part.entries.end - part.entries.start {
+        let open = || {
+            let dataset = (link.open)().in_file(&link.name)?;
+            if dataset.num_entries() == part.entries.end - part.entries.start {
+                return Ok(dataset);
+            }
             let message = "the file has changed since it was opened first";
-            return Err(Error::invalid_argument(message)).in_file(&link.name);
-        }
-        let mut open = lock();
-        open.retain(|(other, _)| *other != index);
-        open.push_back((index, Arc::clone(&dataset)));
-        while open.len() > MAX_OPEN {
-            open.pop_front();
-        }
+            Err(Error::invalid_argument(message)).in_file(&link.name)
+        };
+        let dataset = self.open.get(index, open)?;
         Ok(WithSchema::with(dataset, Arc::clone(&self.items), Arc::clone(&part.mapping)))
     }
+}
+
+/// Opens all files to learn what is in them. The first [`MAX_OPEN`] stay open.
+fn open_all(links: &[Link], context: &Context) -> Result<Vec<Found>> {
+    let open = |link: &Link, keep: bool| {
+        context.check()?;
+        open_first(link, keep)
+    };
+    if !may_wait(links, context) {
+        let find = |(index, link): (usize, &Link)| open(link, index < MAX_OPEN);
+        return context.pool().install(|| links.par_iter().enumerate().map(find).collect());
+    }
+    // Those that stay open come last, so that never more than these are open.
+    let (kept, others) = links.split_at(links.len().min(MAX_OPEN));
+    let others = wait_for_all(others, |link| open(link, false))?;
+    let mut found = wait_for_all(kept, |link| open(link, true))?;
+    found.extend(others);
+    Ok(found)
+}
+
+/// Says whether threads may wait for these files. A worker of the pool may not wait for threads that need the
+/// pool.
+fn may_wait<'l>(links: impl IntoIterator<Item = &'l Link>, context: &Context) -> bool {
+    context.pool().current_thread_index().is_none() && links.into_iter().any(|link| link.far)
 }
 
 fn open_first(link: &Link, keep: bool) -> Result<Found> {
@@ -261,16 +288,15 @@ impl Dataset for Chain {
 
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
-        open.iter().for_each(|(_, dataset)| dataset.close());
+        self.open.close();
     }
 
     fn check_open(&self, entries: &Range<u64>) -> Result<()> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         for (index, start, end) in self.within(entries) {
             self.check_not_closed(index)?;
-            let mut same = open.iter().filter(|(other, _)| *other == index);
-            same.try_for_each(|(_, dataset)| dataset.check_open(&(start..end)))?;
+            if let Some(dataset) = self.open.find(index) {
+                dataset.check_open(&(start..end))?;
+            }
         }
         Ok(())
     }
@@ -304,7 +330,7 @@ impl Dataset for Chain {
     ) -> Result<Vec<ArrayRef>> {
         check_entries(&entries, self.num_entries())?;
         let parts = self.within(&entries).collect::<Vec<_>>();
-        let read = |&(index, start, end): &(usize, u64, u64)| {
+        let read = |&(index, start, end): &(usize, u64, u64), context: &Context| {
             context.check()?;
             self.open(index)?.read(names, start..end, context)
         };
@@ -312,9 +338,16 @@ impl Dataset for Chain {
         if parts.is_empty() {
             return self.open(0)?.read(names, 0..0, context);
         }
-        let pieces: Result<Vec<_>> =
-            context.pool().install(|| parts.par_iter().map(read).collect());
-        let pieces = pieces?;
+        let links = || parts.iter().map(|(index, ..)| &self.links[*index]);
+        let pieces: Vec<_> = if parts.len() > 1 && may_wait(links(), context) {
+            // All files that are read at the same time share the bytes that may be fetched ahead.
+            let share = context.ahead_bytes() / parts.len().min(AT_ONCE) as u64;
+            let context = context.clone().with_fetch_bytes(share);
+            wait_for_all(&parts, |part| read(part, &context))?
+        } else {
+            let read = |part: &(usize, u64, u64)| read(part, context);
+            context.pool().install(|| parts.par_iter().map(read).collect::<Result<_>>())?
+        };
         let join = |column: usize| {
             let pieces = pieces.iter().filter_map(|piece| piece.get(column));
             concatenate(&pieces.map(AsRef::as_ref).collect::<Vec<_>>())

@@ -8,6 +8,7 @@
 )]
 
 mod convert;
+mod far_chains;
 mod format;
 mod inspect;
 mod read;

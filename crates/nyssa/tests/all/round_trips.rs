@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,12 +30,12 @@ const CLUSTERS: usize = 10;
 /// Values of a column in a cluster.
 const VALUES: usize = 2_000;
 
-fn context() -> Context {
+pub fn context() -> Context {
     Context::new(Some(2)).unwrap()
 }
 
 /// A link of 100 MB a second; `max_ranges` ranges may be in a request.
-fn far(max_ranges: usize) -> Limits {
+pub fn far(max_ranges: usize) -> Limits {
     let latency = Duration::from_millis(20);
     let cost = Cost { latency, range: Duration::from_micros(5), bandwidth: 100_000_000 };
     Limits { max_ranges, max_range_bytes: 8 << 20, concurrency: 8, cost }
@@ -50,20 +51,20 @@ fn values(column: usize, cluster: usize) -> Vec<f32> {
     (0..VALUES).map(|_| next()).collect()
 }
 
-fn name(column: usize) -> String {
+pub fn name(column: usize) -> String {
     format!("c{column}")
 }
 
 /// The bytes of a file with an RNTuple of so many clusters.
-fn ntuple() -> Vec<u8> {
-    ntuple_behind(0)
+pub fn ntuple(clusters: Range<usize>) -> Vec<u8> {
+    ntuple_behind(0, clusters)
 }
 
 /// Size of an object beside the RNTuple, in bytes.
 const OBJECT_BYTES: usize = 10_000;
 
 /// The bytes of a file with so many objects before the RNTuple.
-fn ntuple_behind(objects: usize) -> Vec<u8> {
+fn ntuple_behind(objects: usize, clusters: Range<usize>) -> Vec<u8> {
     let (sink, handle) = MemorySink::new("memory.root");
     let mut file = RootFileWriter::create(Box::new(sink), FileOptions::default()).unwrap();
     for object in 0..objects {
@@ -75,7 +76,7 @@ fn ntuple_behind(objects: usize) -> Vec<u8> {
     let schema = Schema::new(fields.collect::<Vec<_>>());
     let mut writer =
         TableWriter::create(&file, "Events", &schema, Options::default(), &context()).unwrap();
-    for cluster in 0..CLUSTERS {
+    for cluster in clusters {
         let array = |column| -> ArrayRef { Arc::new(Float32Array::from(values(column, cluster))) };
         writer.extend(&(0..COLUMNS).map(array).collect::<Vec<_>>()).unwrap();
         writer.flush().unwrap();
@@ -116,7 +117,7 @@ fn check(seen: Observed, needed: u64) {
 
 #[test]
 fn an_rntuple_takes_few_round_trips() {
-    let bytes = ntuple();
+    let bytes = ntuple(0..CLUSTERS);
     for max_ranges in [1024, 16] {
         let source = slow("far.root", bytes.clone(), far(max_ranges));
         let dataset = open_dataset(&RootFile::open(source.clone()).unwrap(), None).unwrap();
@@ -158,7 +159,7 @@ fn a_ttree_takes_few_round_trips() {
 
 #[test]
 fn a_merge_takes_few_round_trips() {
-    let bytes = ntuple();
+    let bytes = ntuple(0..CLUSTERS);
     let folder = tempfile::tempdir().unwrap();
     for max_ranges in [1024, 16] {
         let inputs: Vec<Arc<SlowSource>> = (0..2)
@@ -190,7 +191,7 @@ fn a_merge_takes_few_round_trips() {
 
 #[test]
 fn a_chain_takes_few_round_trips() {
-    let bytes = ntuple();
+    let bytes = ntuple(0..CLUSTERS);
     let urls: Vec<String> = (0..3).map(|file| format!("test://chain-{file}.root")).collect();
     let sources: Vec<_> = urls.iter().map(|url| slow(url, bytes.clone(), far(1024))).collect();
     sources.iter().for_each(|source| serve(source.clone()));
@@ -222,7 +223,7 @@ fn a_chain_takes_few_round_trips() {
 #[test]
 fn copied_objects_take_few_round_trips() {
     const OBJECTS: usize = 300;
-    let bytes = ntuple_behind(OBJECTS);
+    let bytes = ntuple_behind(OBJECTS, 0..CLUSTERS);
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
     let source = slow("far.root", bytes.clone(), far(1024));
@@ -278,7 +279,7 @@ fn a_conversion_takes_few_round_trips() {
 
 #[test]
 fn verifying_an_rntuple_takes_few_round_trips() {
-    let source = slow("far.root", ntuple(), far(1024));
+    let source = slow("far.root", ntuple(0..CLUSTERS), far(1024));
     let report = verify(source.clone(), None, &context()).unwrap();
     assert_eq!(report.sound, Some(true));
     let seen = source.observed();
@@ -319,7 +320,7 @@ fn opening_and_reading_a_ttree_take_few_round_trips() {
 
 #[test]
 fn what_is_opened_is_read_by_few_requests() {
-    let source = slow("far.root", ntuple(), far(1024));
+    let source = slow("far.root", ntuple(0..CLUSTERS), far(1024));
     let file = RootFile::open(source.clone()).unwrap();
     let dataset = open_dataset(&file, None).unwrap();
     assert_eq!((dataset.columns().len(), dataset.clusters().len()), (COLUMNS, CLUSTERS));

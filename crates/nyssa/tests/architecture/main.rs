@@ -22,6 +22,7 @@ const ROOMS: &[&[&str]] = &[
         "memory",
         "names",
         "problem",
+        "waiting",
     ],
     &["type_name", "arrow", "compression"],
     &["rootfile"],

@@ -1,0 +1,169 @@
+//! Chains of files behind a network: many are opened and read at the same time, and few are open.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use nyssa::dataset::AnyDataset;
+use nyssa::error::Kind;
+use nyssa::open::{files, link, open_dataset};
+use nyssa::rootfile::RootFile;
+use nyssa::view::{Chain, ChainOptions, Link, MAX_OPEN};
+use nyssa::{Dataset, Error};
+use nyssa_io::testing::{SlowSource, serve};
+use nyssa_io::{Limits, MemorySource, Result, Source};
+
+use crate::round_trips::{context, far, name, ntuple};
+
+const FILES: usize = 64;
+/// Files of different values.
+const CONTENTS: usize = 5;
+
+fn contents() -> Vec<Bytes> {
+    (0..CONTENTS).map(|cluster| ntuple(cluster..cluster + 1).into()).collect()
+}
+
+fn chain(links: Vec<Link>) -> nyssa::Result<Chain> {
+    Chain::new(links, &ChainOptions::default(), &context())
+}
+
+fn opened(source: Arc<dyn Source>) -> nyssa::Result<AnyDataset> {
+    open_dataset(&RootFile::open(source)?, None)
+}
+
+/// The same chain in memory.
+fn near(contents: &[Bytes]) -> Chain {
+    let link = |file: usize| {
+        let bytes = contents[file % CONTENTS].clone();
+        Link::new("near.root", move || opened(Arc::new(MemorySource::new("n", bytes.clone()))))
+    };
+    chain((0..FILES).map(link).collect()).unwrap()
+}
+
+/// Ten columns of two chains are equal.
+fn check_values(one: &Chain, other: &Chain) {
+    let names: Vec<String> = (0..100).step_by(10).map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let read = |chain: &Chain| chain.read(&names, 0..chain.num_entries(), &context()).unwrap();
+    assert_eq!(one.num_entries(), (FILES * 2_000) as u64);
+    assert!(read(one) == read(other));
+}
+
+#[test]
+fn files_of_urls_are_opened_and_read_together() {
+    let contents = contents();
+    let latency = Duration::from_millis(50);
+    let limits = far(1024);
+    let limits = Limits { cost: nyssa_io::Cost { latency, ..limits.cost }, ..limits };
+    let network = SlowSource::new(Arc::new(MemorySource::new("test://unused", "")), limits);
+    for file in 0..FILES {
+        let url = format!("test://far_chains/{file:02}.root");
+        let bytes = contents[file % CONTENTS].clone();
+        serve(Arc::new(network.beside(Arc::new(MemorySource::new(url, bytes)))));
+    }
+    let urls = files("test://far_chains/*.root").unwrap();
+    let far = chain(urls.into_iter().map(link).collect()).unwrap();
+    let seen = network.observed();
+    // One at a time would be as many round trips as requests, two at a time half as many.
+    assert!((FILES..=3 * FILES).contains(&seen.requests), "{seen:?}");
+    assert!(seen.in_flight >= 12 && 4 * seen.round_trips <= seen.requests, "{seen:?}");
+
+    network.reset();
+    check_values(&far, &near(&contents));
+    let seen = network.observed();
+    let closed = FILES - MAX_OPEN;
+    assert!((FILES + closed..=2 * FILES + 3 * closed).contains(&seen.requests), "{seen:?}");
+    assert!(seen.in_flight >= 12 && 4 * seen.round_trips <= seen.requests, "{seen:?}");
+}
+
+/// How many files are open, and which were opened.
+#[derive(Default)]
+struct Count {
+    open: AtomicUsize,
+    most: AtomicUsize,
+    opened: Mutex<BTreeSet<usize>>,
+}
+
+impl Count {
+    fn add(&self, file: usize) {
+        // A thread that has fetched the last bytes of a file may hold the file for a moment.
+        for _ in 0..1_000 {
+            if self.open.load(Ordering::SeqCst) < MAX_OPEN {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let open = self.open.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(open, Ordering::SeqCst);
+        self.opened.lock().unwrap().insert(file);
+    }
+}
+
+/// A source that is counted as long as it is open.
+struct Counted(SlowSource, Arc<Count>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.1.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Source for Counted {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    fn limits(&self) -> Limits {
+        self.0.limits()
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.0.read_ranges(ranges)
+    }
+}
+
+fn counted(contents: &[Bytes], count: &Arc<Count>) -> Vec<Link> {
+    let link = |file: usize| {
+        let (bytes, count) = (contents[file % CONTENTS].clone(), Arc::clone(count));
+        let open = move || {
+            count.add(file);
+            let bytes = Arc::new(MemorySource::new("far.root", bytes.clone()));
+            opened(Arc::new(Counted(SlowSource::new(bytes, far(1024)), Arc::clone(&count))))
+        };
+        Link::new(format!("{file}.root"), open).with_far(true)
+    };
+    (0..FILES).map(link).collect()
+}
+
+#[test]
+fn few_files_are_open_at_the_same_time() {
+    let contents = contents();
+    let count = Arc::new(Count::default());
+    let far = chain(counted(&contents, &count)).unwrap();
+    assert_eq!(count.open.load(Ordering::SeqCst), MAX_OPEN);
+    check_values(&far, &near(&contents));
+    assert_eq!(count.most.load(Ordering::SeqCst), MAX_OPEN);
+    assert_eq!(count.opened.lock().unwrap().len(), FILES);
+    drop(far);
+}
+
+#[test]
+fn an_error_names_its_file_and_stops_the_rest() {
+    let contents = contents();
+    let count = Arc::new(Count::default());
+    let mut links = counted(&contents, &count);
+    links[37] = Link::new("37.root", || Err(Error::not_found("nothing is here"))).with_far(true);
+    let error = chain(links).err().unwrap();
+    assert_eq!(error.kind(), Kind::NotFound);
+    assert_eq!(error.to_string(), "nothing is here (file 37.root)");
+    let opened = count.opened.lock().unwrap();
+    // Those that were begun before it, and about at the same time; not the first ones, which come last.
+    assert!(opened.iter().all(|file| (MAX_OPEN..FILES - 8).contains(file)), "{opened:?}");
+}
