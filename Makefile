@@ -8,6 +8,8 @@ SECONDS ?= 20
 # The order of the Python tests.
 SEED ?= $(shell date +%s)
 DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
+# The server that some tests start (Debian: xrootd-server).
+XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
 .PHONY: help build demo test test-rust test-python test-data test-xrootd lint format fuzz bench bench-remote clean
@@ -43,9 +45,10 @@ demo: build $(VENV)/.installed-demo
 
 test: test-rust test-python
 
-# Tests that need the folder of test data are ignored where it is absent.
+# Tests that need the folder of test data are ignored where it is absent, and those with real XRootD servers where
+# these are not installed.
 test-rust:
-	cargo test --workspace --quiet -- $(if $(DATA),--include-ignored)
+	cargo test --workspace --quiet -- $(if $(DATA),--include-ignored $(if $(XROOTD),,--skip real_xrootd))
 
 test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
 	mkdir -p build
@@ -56,7 +59,7 @@ test-data:
 	cargo test --workspace --quiet --tests -- --ignored --skip real_xrootd
 	test ! -s build/needs-data || $(PYTEST) $$(cat build/needs-data)
 
-# What `make test` skipped without the program `xrootd` (Debian: xrootd-server).
+# What the tests without test data skipped and only needs the program `xrootd`.
 test-xrootd:
 	cargo test --quiet -p nyssa-io --test 'xrootd_*' -- --ignored real_xrootd
 

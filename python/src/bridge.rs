@@ -3,8 +3,7 @@
 //! The objects of `nyssa._bridge` do it. Python runs only while they are called; all threads of a job wait
 //! without it.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,24 +129,23 @@ impl PythonUpload {
         Ok(Box::new(LocalSink::upload(self.name.clone(), Box::new(self))?))
     }
 
-    fn send(&self, mut file: &File) -> io::Result<()> {
-        file.seek(SeekFrom::Start(0))?;
-        let mut chunk = Vec::new();
-        loop {
-            chunk.clear();
-            if file.take(CHUNK_BYTES).read_to_end(&mut chunk)? == 0 {
-                return attached(|py| self.output.bind(py).call_method0("finish").map(drop));
-            }
+    fn send(&self, file: &dyn Source) -> io::Result<()> {
+        let mut start = 0;
+        while start < file.size() {
+            let end = file.size().min(start + CHUNK_BYTES);
+            let chunk = file.read_range(start..end).map_err(|error| error.source)?;
             attached(|py| {
                 let bytes = PyBytes::new(py, &chunk);
                 self.output.bind(py).call_method1("write", (bytes,)).map(drop)
             })?;
+            start = end;
         }
+        attached(|py| self.output.bind(py).call_method0("finish").map(drop))
     }
 }
 
 impl Upload for PythonUpload {
-    fn upload(self: Box<Self>, file: &File) -> io::Result<()> {
+    fn upload(self: Box<Self>, file: &dyn Source) -> io::Result<()> {
         let sent = self.send(file);
         if sent.is_err() {
             // The first error is the one that matters.

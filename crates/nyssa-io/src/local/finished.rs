@@ -1,4 +1,4 @@
-//! Complete local files that do not have their names yet.
+//! Complete local files that do not have their final names yet.
 
 use std::fmt;
 use std::fs::File;
@@ -37,13 +37,13 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Sends a complete file to where it belongs.
+/// Sends a complete file to its destination.
 pub trait Upload: Send {
     /// Sends the file. Nothing is visible there if this fails.
     ///
     /// # Errors
-    /// Those of the place.
-    fn upload(self: Box<Self>, file: &File) -> io::Result<()>;
+    /// Those of the destination.
+    fn upload(self: Box<Self>, file: &dyn Source) -> io::Result<()>;
 }
 
 impl Finished for LocalFinished {
@@ -56,7 +56,10 @@ impl Finished for LocalFinished {
         let failed = |error| Error::new(&name, "finish writing", error);
         let (target, force) = match target {
             Target::Path { path, force } => (path, force),
-            Target::Upload(upload) => return upload.upload(temporary.as_file()).map_err(failed),
+            Target::Upload(upload) => {
+                let file = LocalSource::open(temporary.path())?;
+                return upload.upload(&file).map_err(failed);
+            }
         };
         temporary.as_file().sync_all().map_err(failed)?;
         let persisted =

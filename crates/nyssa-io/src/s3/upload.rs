@@ -1,12 +1,11 @@
 //! A file that becomes an object: in parts, and visible only when it is complete.
 
-use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use bytes::Bytes;
 use rusty_s3::actions::{
     AbortMultipartUpload, CompleteMultipartUpload, CompleteMultipartUploadResponse,
     CreateMultipartUpload, PutObject, S3Action, UploadPart,
@@ -16,6 +15,7 @@ use url::Url;
 
 use super::bucket::{VALID, credentials};
 use super::object::Object;
+use crate::Source;
 use crate::http::{Client, Failure, HttpOptions, Patience, Reply, Request, retried};
 use crate::local::Upload;
 
@@ -35,8 +35,8 @@ pub(super) struct S3Upload {
 }
 
 impl Upload for S3Upload {
-    fn upload(self: Box<Self>, file: &File) -> io::Result<()> {
-        let size = file.metadata()?.len();
+    fn upload(self: Box<Self>, file: &dyn Source) -> io::Result<()> {
+        let size = file.size();
         let uploading = Uploading { upload: &self, client: Client::of(&self.options), file };
         let done = match size <= PART_BYTES {
             true => uploading.at_once(size),
@@ -56,7 +56,7 @@ impl Upload for S3Upload {
 struct Uploading<'a> {
     upload: &'a S3Upload,
     client: Arc<Client>,
-    file: &'a File,
+    file: &'a dyn Source,
 }
 
 impl Uploading<'_> {
@@ -159,11 +159,8 @@ impl Uploading<'_> {
         (!self.upload.force).then(|| ("if-none-match", "*".to_owned()))
     }
 
-    fn part(&self, start: u64, len: u64) -> io::Result<Vec<u8>> {
-        // At most as large as the file is on the disk.
-        let mut bytes = vec![0; usize::try_from(len).map_err(|_| ErrorKind::OutOfMemory)?];
-        self.file.read_exact_at(&mut bytes, start)?;
-        Ok(bytes)
+    fn part(&self, start: u64, len: u64) -> io::Result<Bytes> {
+        self.file.read_range(start..start + len).map_err(|error| error.source)
     }
 
     fn ask(
