@@ -183,7 +183,7 @@ def test_friends_by_index(folder: Path, root: Root) -> None:
 
 def test_friends_that_cannot_be(folder: Path) -> None:
     """The error names a friend that is too short or missing."""
-    with pytest.raises(nyssa.ArgumentError, match=r'friend "shorter": it has 5 entries, the tree'):
+    with pytest.raises(nyssa.ArgumentError, match=r'"shorter": it has 5 entries, but the tree'):
         nyssa.open(folder / "shorter.root")["tree"].with_friends()
     with pytest.raises(nyssa.NotFoundError, match="nowhere.friend.root"):
         nyssa.open(folder / "nowhere.root")["tree"].with_friends()

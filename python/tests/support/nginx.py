@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 TLS = Path(__file__).resolve().parents[3] / "testdata" / "tls"
@@ -83,6 +86,7 @@ class Nginx:
         config.write_text(_CONFIG.format(plain=plain, secure=secure, other=other, **values))
         self.root = root
         self._log = folder / "access.log"
+        self._marks = 0
         self._process = subprocess.Popen(
             [str(program()), "-e", f"{folder}/error.log", "-p", str(folder), "-c", str(config)],
             stderr=subprocess.DEVNULL,
@@ -99,8 +103,21 @@ class Nginx:
         raise RuntimeError((folder / "error.log").read_text())
 
     def requests(self) -> list[str]:
-        """Return the lines of the log of requests."""
-        return self._log.read_text().splitlines()
+        """Return the lines of the log of requests.
+
+        The server writes a line after the answer is sent. A request of this method comes last: once its
+        line is there, all lines before it are there.
+        """
+        self._marks += 1
+        mark = f"/mark-{self._marks}"
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(self.url + mark)
+        for _ in range(200):
+            lines = self._log.read_text().splitlines()
+            if any(f"{mark} " in line for line in lines):
+                return [line for line in lines if "/mark-" not in line]
+            time.sleep(0.05)
+        raise RuntimeError("the server writes no log")
 
     def close(self) -> None:
         """End the server."""
