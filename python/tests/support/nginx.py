@@ -105,8 +105,8 @@ class Nginx:
     def requests(self) -> list[str]:
         """Return the lines of the log of requests.
 
-        The server writes a line after the answer is sent. A request of this method comes last: once its
-        line is there, all lines before it are there.
+        The server writes a line after it has sent the answer. This sends one more request and
+        waits for its line: all lines before it are there then.
         """
         self._marks += 1
         mark = f"/mark-{self._marks}"
