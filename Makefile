@@ -61,7 +61,7 @@ test-data:
 
 # What the tests without test data skipped and only needs the program `xrootd`.
 test-xrootd:
-	cargo test --quiet -p nyssa-io --test 'xrootd_*' -- --ignored real_xrootd
+	cargo test --workspace --quiet --test 'xrootd_*' -- --ignored real_xrootd
 
 lint: format build $(VENV)/.installed-test
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
