@@ -12,7 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use nyssa_io::{
     Bridge, Cost, Entry, EntryKind, Error, Limits, LocalSink, Result, Sink, Source, Upload,
-    check_range,
+    check_range, closed,
 };
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{
@@ -105,8 +105,7 @@ impl Source for PythonSource {
         if !self.closed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is closed; open it again");
-        Err(Error::new(&self.name, "read", error))
+        Err(closed(&self.name))
     }
 }
 

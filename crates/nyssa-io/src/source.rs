@@ -38,6 +38,12 @@ pub trait Source: Send + Sync {
     }
 }
 
+/// Makes the error for a read of a source that was closed.
+pub fn closed(name: &str) -> Error {
+    let error = io::Error::new(io::ErrorKind::InvalidInput, "it is closed; open it again");
+    Error::new(name, "read", error)
+}
+
 /// Returns an error for a range that ends before it starts or beyond the resource.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::read_all;
+use crate::known::{Known, read_unknown};
 use crate::source::check_range;
 use crate::{Limits, Result, Source};
 
@@ -35,25 +36,13 @@ pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
         ranges[0].end = size;
     }
     let bytes = read_all(&source, &ranges)?;
-    let known = ranges.into_iter().zip(bytes).collect();
+    let known = Known::new(ranges.into_iter().zip(bytes));
     Ok(Arc::new(WithEnds { source, known }))
 }
 
 struct WithEnds {
     source: Arc<dyn Source>,
-    known: Vec<(Range<u64>, Bytes)>,
-}
-
-impl WithEnds {
-    fn find(&self, range: &Range<u64>) -> Option<Bytes> {
-        let within = |(known, _): &&(Range<u64>, Bytes)| {
-            known.start <= range.start && range.start <= range.end && range.end <= known.end
-        };
-        let (known, bytes) = self.known.iter().find(within)?;
-        let (start, end) = (range.start - known.start, range.end - known.start);
-        // Both numbers are at most the length of `bytes`, which is a `usize`.
-        Some(bytes.slice(start as usize..end as usize))
-    }
+    known: Known,
 }
 
 impl Source for WithEnds {
@@ -74,19 +63,8 @@ impl Source for WithEnds {
         for range in ranges {
             check_range(self.name(), self.size(), range)?;
         }
-        let found: Vec<Option<Bytes>> = ranges.iter().map(|range| self.find(range)).collect();
-        let asked: Vec<Range<u64>> = ranges
-            .iter()
-            .zip(&found)
-            .filter(|(_, f)| f.is_none())
-            .map(|(r, _)| r.clone())
-            .collect();
-        let mut read = match asked.is_empty() {
-            true => Vec::new(),
-            false => self.source.read_ranges(&asked)?,
-        }
-        .into_iter();
-        Ok(found.into_iter().map(|one| one.or_else(|| read.next()).unwrap_or_default()).collect())
+        let find = |range: &Range<u64>| self.known.find(range);
+        read_unknown(ranges, find, |unknown| self.source.read_ranges(unknown))
     }
 
     fn close(&self) {

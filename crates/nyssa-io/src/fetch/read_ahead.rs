@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::{Bytes, BytesMut};
 
 use super::{Fetched, Fetcher, read_all};
+use crate::known::read_unknown;
 use crate::source::check_range;
 use crate::{Limits, Result, Source};
 
@@ -123,16 +124,8 @@ impl Source for ReadAhead {
         for range in ranges {
             check_range(self.name(), self.size(), range)?;
         }
-        let found: Vec<Option<Bytes>> = ranges.iter().map(|range| self.find(range)).collect();
-        let missing: Vec<Range<u64>> = ranges
-            .iter()
-            .zip(&found)
-            .filter(|(_, found)| found.is_none())
-            .map(|(range, _)| range.clone())
-            .collect();
-        let read = if missing.is_empty() { Vec::new() } else { read_all(&self.source, &missing)? };
-        let mut read = read.into_iter();
-        Ok(found.into_iter().map(|one| one.or_else(|| read.next()).unwrap_or_default()).collect())
+        let find = |range: &Range<u64>| self.find(range);
+        read_unknown(ranges, find, |unknown| read_all(&self.source, unknown))
     }
 
     fn close(&self) {

@@ -14,8 +14,9 @@ use super::options::HttpOptions;
 use super::resource::{Address, Resource};
 use super::retry::Patience;
 use super::version::{Version, content_range};
-use crate::source::check_range;
-use crate::{Error, Limits, Result, Source};
+use crate::known::Known;
+use crate::source::{check_range, closed};
+use crate::{Limits, Result, Source};
 
 /// Largest range of one request: what is lost when a connection breaks, and held in memory.
 const MAX_RANGE_BYTES: u64 = 16 << 20;
@@ -27,7 +28,7 @@ pub(crate) struct HttpSource {
     resource: Resource,
     size: u64,
     version: Version,
-    known: Vec<(Range<u64>, Bytes)>,
+    known: Known,
     cost: Measured,
     closed: AtomicBool,
 }
@@ -44,19 +45,14 @@ impl HttpSource {
         let Opened { size, version, known, latency } = opened;
         // The first answer came after the connection, and that after its keys.
         let cost = Measured::first(latency, 2.0);
-        let closed = AtomicBool::new(false);
+        let (known, closed) = (Known::new(known), AtomicBool::new(false));
         Ok(Self { resource, size, version, known, cost, closed })
     }
 
     fn read(&self, range: &Range<u64>) -> Result<Bytes> {
         check_range(self.name(), self.size, range)?;
-        let within = |(known, _): &&(Range<u64>, Bytes)| {
-            known.start <= range.start && range.end <= known.end
-        };
-        if let Some((known, bytes)) = self.known.iter().find(within) {
-            // Within `bytes`, whose length is a `usize`.
-            let (start, end) = (range.start - known.start, range.end - known.start);
-            return Ok(bytes.slice(start as usize..end as usize));
+        if let Some(bytes) = self.known.find(range) {
+            return Ok(bytes);
         }
         if range.is_empty() {
             return Ok(Bytes::new());
@@ -164,7 +160,6 @@ impl Source for HttpSource {
         if !self.closed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is closed; open it again");
-        Err(Error::new(self.name(), "read", error))
+        Err(closed(self.name()))
     }
 }

@@ -10,6 +10,7 @@ use super::finished::{LocalFinished, Target, Upload, directory};
 use super::partial;
 use super::position::write_all_at;
 use crate::staging::{Finished, Staging, exists};
+use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink};
 
 /// Size of the buffer that collects small writes, so that thousands of small keys do not need thousands of
@@ -23,9 +24,7 @@ pub struct LocalSink {
     name: String,
     target: Target,
     temporary: NamedTempFile,
-    buffer: Vec<u8>,
-    /// Offset of `buffer` in the file.
-    buffer_offset: u64,
+    buffer: WriteBuffer,
     /// Whether a write has failed. The file is then incomplete and must not be committed.
     failed: bool,
     /// Handle to the complete file, if it is published after the commit.
@@ -81,8 +80,8 @@ impl LocalSink {
     }
 
     fn new(name: String, target: Target, temporary: NamedTempFile) -> Self {
-        let (buffer, buffer_offset, failed) = (Vec::new(), 0, false);
-        Self { name, target, temporary, buffer, buffer_offset, failed, staging: None }
+        let buffer = WriteBuffer::new(BUFFER_SIZE);
+        Self { name, target, temporary, buffer, failed: false, staging: None }
     }
 
     /// Does the same as [`LocalSink::create`], but a commit gives the complete file to the [`Staging`]. It
@@ -110,19 +109,10 @@ impl LocalSink {
     }
 
     fn flush(&mut self) -> Result<()> {
-        let buffer = std::mem::take(&mut self.buffer);
-        let result = self.write_through(self.buffer_offset, &buffer);
-        self.buffer = buffer;
-        self.buffer.clear();
+        let (offset, bytes) = self.buffer.take();
+        let result = self.write_through(offset, &bytes);
+        self.buffer.reuse(bytes);
         result
-    }
-
-    /// Returns the position of `offset` in the buffer, if bytes can be stored there: inside the buffer or
-    /// directly after its end.
-    fn buffered(&self, offset: u64, len: usize) -> Option<usize> {
-        let start = usize::try_from(offset.checked_sub(self.buffer_offset)?).ok()?;
-        let fits = start <= self.buffer.len() && len <= BUFFER_SIZE.checked_sub(start)?;
-        fits.then_some(start)
     }
 }
 
@@ -157,17 +147,14 @@ impl Sink for LocalSink {
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
-        if self.buffered(offset, data.len()).is_none() {
-            self.flush()?;
-            if data.len() >= BUFFER_SIZE {
-                return self.write_through(offset, data);
-            }
-            self.buffer_offset = offset;
+        if self.buffer.put(offset, data) {
+            return Ok(());
         }
-        let start = self.buffered(offset, data.len()).unwrap_or_default();
-        let inside = data.len().min(self.buffer.len() - start);
-        self.buffer[start..start + inside].copy_from_slice(&data[..inside]);
-        self.buffer.extend_from_slice(&data[inside..]);
+        self.flush()?;
+        // Data that fill a buffer need none.
+        if data.len() >= self.buffer.capacity() || !self.buffer.put(offset, data) {
+            return self.write_through(offset, data);
+        }
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::buffers::Buffer;
 use super::position::read_exact_at;
-use crate::source::check_range;
+use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source};
 
 /// Cost of a disk whose bytes are mostly in the cache of the system. A read costs one system call, which
@@ -83,10 +83,7 @@ impl LocalSource {
 
     fn file(&self) -> Result<Arc<File>> {
         let file = self.file.read().unwrap_or_else(PoisonError::into_inner).clone();
-        file.ok_or_else(|| {
-            let reason = "it is closed; open it again";
-            Error::new(&self.name, "read", io::Error::new(io::ErrorKind::InvalidInput, reason))
-        })
+        file.ok_or_else(|| closed(&self.name))
     }
 
     fn read(&self, file: &File, range: &Range<u64>) -> Result<Bytes> {

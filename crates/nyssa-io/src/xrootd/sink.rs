@@ -10,6 +10,7 @@ use super::source::XrootdSource;
 use super::upload::{Place, Upload};
 use super::url::{Url, shown};
 use crate::staging::{Finished, Staging, exists};
+use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink, Source};
 
 /// Writes up to this many bytes are gathered into one request.
@@ -22,9 +23,7 @@ pub struct XrootdSink {
     force: bool,
     /// `None` once it is committed.
     upload: Option<Upload>,
-    buffer: Vec<u8>,
-    /// Where `buffer` belongs.
-    buffer_offset: u64,
+    buffer: WriteBuffer,
     /// A write failed: the bytes are not all there, and must not be committed.
     failed: bool,
     /// Where the finished file waits to be published, if anywhere.
@@ -48,24 +47,16 @@ impl XrootdSink {
             return Err(failed(exists()));
         }
         let upload = Upload::create(parsed, settings).map_err(|error| failed(error.into_io()))?;
-        let (name, buffer) = (url.to_owned(), Vec::new());
-        let (buffer_offset, failed, upload) = (0, false, Some(upload));
-        Ok(Self { name, force, upload, buffer, buffer_offset, failed, staging })
-    }
-
-    /// Position of `offset` in the buffer when bytes there can go into it: inside, or right behind.
-    fn buffered(&self, offset: u64, len: usize) -> Option<usize> {
-        let start = usize::try_from(offset.checked_sub(self.buffer_offset)?).ok()?;
-        let fits = start <= self.buffer.len() && len <= BUFFER_SIZE.checked_sub(start)?;
-        fits.then_some(start)
+        let (name, upload, buffer) = (url.to_owned(), Some(upload), WriteBuffer::new(BUFFER_SIZE));
+        Ok(Self { name, force, upload, buffer, failed: false, staging })
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.buffer.is_empty() {
+        let (offset, buffer) = self.buffer.take();
+        let length = buffer.len();
+        if length == 0 {
             return Ok(());
         }
-        let buffer = std::mem::take(&mut self.buffer);
-        let (offset, length) = (self.buffer_offset, buffer.len());
         let Some(upload) = self.upload.as_mut() else { return Ok(()) };
         upload.write(offset, buffer.into()).map_err(|failure| {
             self.failed = true;
@@ -83,14 +74,10 @@ impl Sink for XrootdSink {
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
         let mut offset = offset;
         for data in data.chunks(BUFFER_SIZE) {
-            if self.buffered(offset, data.len()).is_none() {
+            while !self.buffer.put(offset, data) {
+                // An empty buffer takes a chunk of this size at any offset.
                 self.flush()?;
-                self.buffer_offset = offset;
             }
-            let start = self.buffered(offset, data.len()).unwrap_or_default();
-            let inside = data.len().min(self.buffer.len() - start);
-            self.buffer[start..start + inside].copy_from_slice(&data[..inside]);
-            self.buffer.extend_from_slice(&data[inside..]);
             offset += data.len() as u64;
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::file::File;
 use super::part::{Plan, READ_BYTES};
 use super::settings::{Settings, XrootdOptions};
 use super::url::{Url, shown};
-use crate::source::check_range;
+use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source};
 
 /// Requests that are in flight at the same time.
@@ -79,11 +79,7 @@ impl Source for XrootdSource {
 
     fn check_open(&self) -> Result<()> {
         match self.file.is_closed() {
-            true => Err(Error::new(
-                &self.shown,
-                "read",
-                io::Error::other("it is closed; open it again"),
-            )),
+            true => Err(closed(&self.shown)),
             false => Ok(()),
         }
     }

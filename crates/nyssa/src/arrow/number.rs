@@ -30,25 +30,18 @@ pub enum Number {
 /// have a body of their own.
 macro_rules! with_number {
     ($number:expr, $type:ident => $body:expr, bool => $bits:expr) => {{
-        macro_rules! with_type {
+        macro_rules! with_float {
             ($arrow:ident) => {{
                 type $type = arrow_array::types::$arrow;
                 $body
             }};
         }
-        match $number {
-            $crate::arrow::Number::Bool => $bits,
-            $crate::arrow::Number::Int8 => with_type!(Int8Type),
-            $crate::arrow::Number::UInt8 => with_type!(UInt8Type),
-            $crate::arrow::Number::Int16 => with_type!(Int16Type),
-            $crate::arrow::Number::UInt16 => with_type!(UInt16Type),
-            $crate::arrow::Number::Int32 => with_type!(Int32Type),
-            $crate::arrow::Number::UInt32 => with_type!(UInt32Type),
-            $crate::arrow::Number::Int64 => with_type!(Int64Type),
-            $crate::arrow::Number::UInt64 => with_type!(UInt64Type),
-            $crate::arrow::Number::Float32 => with_type!(Float32Type),
-            $crate::arrow::Number::Float64 => with_type!(Float64Type),
-        }
+        $crate::arrow::with_integer!($number, $type => $body, bool => $bits, float => {
+            match $number {
+                $crate::arrow::Number::Float32 => with_float!(Float32Type),
+                _ => with_float!(Float64Type),
+            }
+        })
     }};
 }
 

@@ -1,0 +1,47 @@
+//! Bytes of a resource that are known without a request.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::Result;
+
+/// Ranges of a resource with their bytes.
+#[derive(Default)]
+pub(crate) struct Known(Vec<(Range<u64>, Bytes)>);
+
+impl Known {
+    /// Makes it of ranges and their bytes, which have the lengths of the ranges.
+    pub fn new(ranges: impl IntoIterator<Item = (Range<u64>, Bytes)>) -> Self {
+        Self(ranges.into_iter().collect())
+    }
+
+    /// Returns the bytes of a range that lies within one of the known ranges.
+    pub fn find(&self, range: &Range<u64>) -> Option<Bytes> {
+        let within = |(known, _): &&(Range<u64>, Bytes)| {
+            known.start <= range.start && range.start <= range.end && range.end <= known.end
+        };
+        let (known, bytes) = self.0.iter().find(within)?;
+        let (start, end) = (range.start - known.start, range.end - known.start);
+        // Both numbers are at most the length of `bytes`, which is a `usize`.
+        Some(bytes.slice(start as usize..end as usize))
+    }
+}
+
+/// Returns the bytes of `ranges`, in their order. `find` gives those that are known; `read` is called once
+/// with all others, if there are any.
+///
+/// # Errors
+/// Those of `read`.
+pub(crate) fn read_unknown(
+    ranges: &[Range<u64>],
+    find: impl Fn(&Range<u64>) -> Option<Bytes>,
+    read: impl FnOnce(&[Range<u64>]) -> Result<Vec<Bytes>>,
+) -> Result<Vec<Bytes>> {
+    let found: Vec<Option<Bytes>> = ranges.iter().map(find).collect();
+    let unknown = ranges.iter().zip(&found).filter(|(_, found)| found.is_none());
+    let unknown: Vec<Range<u64>> = unknown.map(|(range, _)| range.clone()).collect();
+    let read = if unknown.is_empty() { Vec::new() } else { read(&unknown)? };
+    let mut read = read.into_iter();
+    Ok(found.into_iter().map(|one| one.or_else(|| read.next()).unwrap_or_default()).collect())
+}
