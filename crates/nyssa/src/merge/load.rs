@@ -27,8 +27,8 @@ pub(super) type Place = Range<u64>;
 /// Pages that are read together, as runs of bytes that follow each other in the output.
 pub(super) struct Load {
     pub runs: Vec<Bytes>,
-    /// Pages in the order of the runs.
-    pub pages: Vec<Place>,
+    /// Pages, each with the number of bytes of the load before it.
+    pub pages: Vec<(Place, u64)>,
     /// Size of the pages before compression in bytes.
     pub uncompressed: u64,
 }
@@ -204,28 +204,28 @@ impl<'a> Loader<'a> {
 
     /// Checks fetched pages and returns them as a load.
     fn check(&self, pages: &[Wanted], read: &[Bytes]) -> Result<Load> {
-        let mut load = Load {
-            runs: read.to_vec(),
-            pages: pages.iter().map(|page| page.place.clone()).collect(),
-            uncompressed: pages.iter().map(|page| page.uncompressed).sum(),
+        let (places, read) = match pages {
+            [page] if page.split => {
+                let bytes = self.reader.read_page(page.column, &page.info)?;
+                (vec![page.place.clone()], vec![bytes])
+            }
+            pages => (runs(pages), read.to_vec()),
         };
-        let mut places = runs(pages);
-        if let [page] = pages
-            && page.split
-        {
-            load.runs = vec![self.reader.read_page(page.column, &page.info)?];
-            places = load.pages.clone();
-        }
         if self.verify {
-            self.verify(pages, &places, &load.runs)?;
+            self.verify(pages, &places, &read)?;
         }
-        Ok(load)
+        let places = pages.iter().map(|page| page.place.clone()).zip(bytes_before(&places, pages));
+        Ok(Load {
+            pages: places.collect(),
+            uncompressed: pages.iter().map(|page| page.uncompressed).sum(),
+            runs: read,
+        })
     }
 
     fn verify(&self, pages: &[Wanted], runs: &[Place], read: &[Bytes]) -> Result<()> {
         let check = |page: &Wanted| {
-            let run = runs.partition_point(|run| run.start <= page.place.start).saturating_sub(1);
-            let start = runs.get(run).map_or(0, |run| page.place.start - run.start) as usize;
+            let (run, start) = position(runs, page);
+            let start = start as usize;
             let len = (page.place.end - page.place.start) as usize;
             let bytes = read.get(run).and_then(|run| run.get(start..start.saturating_add(len)));
             let split = bytes.and_then(|bytes| bytes.split_last_chunk());
@@ -261,8 +261,57 @@ fn runs(pages: &[Wanted]) -> Vec<Place> {
     coalesce(&places, 0, u64::MAX).into_iter().map(|merged| merged.range).collect()
 }
 
+/// Returns the number of bytes before each page, where the `runs` follow each other. Pages of damaged files can overlap,
+/// so that the sizes of the pages do not tell this.
+fn bytes_before(runs: &[Place], pages: &[Wanted]) -> Vec<u64> {
+    let mut total = 0;
+    let mut before = Vec::with_capacity(runs.len());
+    for run in runs {
+        before.push(total);
+        total += run.end - run.start;
+    }
+    let of_page = |page: &Wanted| {
+        let (run, start) = position(runs, page);
+        before.get(run).map_or(0, |before| before + start)
+    };
+    pages.iter().map(of_page).collect()
+}
+
+/// Returns the run that has a page, and the number of bytes of this run before the page.
+fn position(runs: &[Place], page: &Wanted) -> (usize, u64) {
+    let run = runs.partition_point(|run| run.start <= page.place.start).saturating_sub(1);
+    (run, runs.get(run).map_or(0, |run| page.place.start.saturating_sub(run.start)))
+}
+
 /// Returns the bytes of a page in its file, with its checksum.
 pub(super) fn place(page: &PageInfo) -> Place {
     let checksum = if page.checksummed { CHECKSUM } else { 0 };
     page.locator.offset..page.locator.offset + page.locator.size + checksum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rntuple::schema::Locator;
+
+    #[test]
+    fn pages_that_overlap_keep_their_bytes() {
+        let page = |place: Place| Wanted {
+            info: PageInfo {
+                elements: 1,
+                checksummed: false,
+                locator: Locator { offset: place.start, size: place.end - place.start },
+            },
+            place,
+            split: false,
+            column: ColumnId(0),
+            number: 0,
+            checksummed: false,
+            uncompressed: 0,
+        };
+        let pages = [100..200, 150..250, 400..410, 410..450].map(page);
+        let runs = runs(&pages);
+        assert_eq!(runs, [100..250, 400..450]);
+        assert_eq!(bytes_before(&runs, &pages), [0, 50, 150, 160]);
+    }
 }

@@ -85,13 +85,11 @@ impl Transfer<'_> {
                 Step::Load(load) => {
                     let bytes: u64 = load.runs.iter().map(|run| run.len() as u64).sum();
                     let parts: Vec<&[u8]> = load.runs.iter().map(|run| &run[..]).collect();
-                    let mut offset = self.writer.store_moved(&parts, load.uncompressed)?;
+                    let offset = self.writer.store_moved(&parts, load.uncompressed)?;
                     self.moved_pages += load.pages.len() as u64;
-                    for page in load.pages {
-                        let size = page.end - page.start;
+                    for (page, before) in load.pages {
                         let map = if repeated.contains(&page) { &mut kept } else { &mut places };
-                        map.insert(page, offset);
-                        offset += size;
+                        map.insert(page, offset + before);
                     }
                     self.moved_bytes += bytes;
                     self.context.report(self.moved_bytes.min(self.total), self.total);
