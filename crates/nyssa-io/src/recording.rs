@@ -70,6 +70,11 @@ impl Source for RecordingSource {
         self.inner.read_ranges(ranges)
     }
 
+    fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
+        self.inner.read_ranges_again(ranges)
+    }
+
     fn close(&self) {
         self.inner.close();
     }

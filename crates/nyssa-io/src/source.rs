@@ -23,6 +23,13 @@ pub trait Source: Send + Sync {
     /// [fetcher](crate::fetch) does.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
+    /// Reads every range as [`Source::read_ranges`] does, while another request for them does not come to its
+    /// end. A source whose requests share one connection uses another connection. A source that wraps another
+    /// one passes this on.
+    fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.read_ranges(ranges)
+    }
+
     /// Releases system resources such as an open file. After that, nothing can be read any more. A source
     /// without system resources does nothing and stays readable.
     fn close(&self) {}

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, ReadAhead, coalesce, read_all, with_ends};
+use nyssa_io::fetch::{
+    AHEAD_BYTES, Fetcher, HedgeCounts, ReadAhead, coalesce, hedge_counts, read_all, with_ends,
+};
 use nyssa_io::testing::{SlowSource, content};
 use nyssa_io::{Cost, Limits, MemorySource, RecordingSource, Result, Source};
 use proptest::prelude::*;
@@ -174,6 +176,104 @@ fn waiting_ends_when_it_is_stopped() {
     });
     drop(fetcher);
     assert!(start.elapsed() < Duration::from_secs(2), "nobody waits for a request in flight");
+}
+
+/// A source whose requests for some bytes are stuck.
+struct Stuck {
+    memory: MemorySource,
+    /// Number of bytes at the start whose requests are stuck.
+    bytes: u64,
+    /// Milliseconds that the first and the second request for these bytes take, and whether they then fail.
+    first: (u64, bool),
+    second: (u64, bool),
+}
+
+impl Stuck {
+    fn source(name: &str, bytes: u64, first: (u64, bool), second: (u64, bool)) -> Arc<dyn Source> {
+        Arc::new(Self { memory: MemorySource::new(name, content()), bytes, first, second })
+    }
+
+    fn read(&self, ranges: &[Range<u64>], (time, fails): (u64, bool)) -> Result<Vec<Bytes>> {
+        if ranges[0].start < self.bytes {
+            std::thread::sleep(Duration::from_millis(time));
+            if fails {
+                let lost = std::io::Error::other(format!("lost after {time} ms"));
+                return Err(nyssa_io::Error::new(self.name(), "read", lost));
+            }
+        }
+        self.memory.read_ranges(ranges)
+    }
+}
+
+impl Source for Stuck {
+    fn name(&self) -> &str {
+        self.memory.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.memory.size()
+    }
+
+    fn limits(&self) -> Limits {
+        let cost = Cost { bandwidth: 1_000_000, ..far().cost };
+        Limits { max_ranges: 1, cost, ..far() }
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.read(ranges, self.first)
+    }
+
+    fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.read(ranges, self.second)
+    }
+}
+
+/// Reads 16 ranges that are far from each other, and returns the error or the milliseconds that this took.
+fn read_sixteen(source: &Arc<dyn Source>) -> std::result::Result<u128, String> {
+    let ranges: Vec<_> = (0..16_u64).map(|i| i * 70_000..i * 70_000 + 100).collect();
+    let begin = std::time::Instant::now();
+    let all = read_all(source, &ranges).map_err(|error| error.to_string())?;
+    let time = begin.elapsed().as_millis();
+    let content = content();
+    for (range, bytes) in ranges.iter().zip(all) {
+        assert_eq!(bytes[..], content[range.start as usize..range.end as usize]);
+    }
+    Ok(time)
+}
+
+#[test]
+fn a_request_that_is_stuck_is_made_once_more() {
+    let time =
+        read_sixteen(&Stuck::source("far://stuck/a", 1, (10_000, false), (0, false))).unwrap();
+    assert!((1_000..1_700).contains(&time), "{time} ms");
+    let expected = HedgeCounts { requests: 16, repeated: 1, won: 1 };
+    assert_eq!(hedge_counts("far://stuck/b"), expected);
+    // A single range, such as metadata, is not different.
+    let next = Stuck::source("far://next/a", 1, (10_000, false), (0, false));
+    assert_eq!(read_all(&next, &[0..5]).unwrap(), [&content()[..5]]);
+}
+
+#[test]
+fn the_attempt_that_succeeds_counts() {
+    for (name, first, second, won) in [
+        ("far://first/a", (1_300, true), (600, false), 1),
+        ("far://second/a", (1_300, false), (0, true), 0),
+    ] {
+        read_sixteen(&Stuck::source(name, 1, first, second)).unwrap();
+        assert_eq!(hedge_counts(name), HedgeCounts { requests: 16, repeated: 1, won });
+    }
+    let both = Stuck::source("far://both/a", 1, (1_300, true), (600, true));
+    assert_eq!(read_sixteen(&both).unwrap_err(), "cannot read far://both/a: lost after 600 ms");
+}
+
+#[test]
+fn a_server_that_is_slow_for_all_gets_one_request_more() {
+    let slow = Stuck::source("far://slow/a", 560_000, (1_300, false), (1_300, false));
+    let time = read_sixteen(&slow).unwrap();
+    assert!(time < 2_000, "{time} ms");
+    let expected = HedgeCounts { requests: 16, repeated: 1, won: 0 };
+    // The second attempt ends after the plan.
+    assert_eq!(hedge_counts("far://slow/a"), expected);
 }
 
 #[test]

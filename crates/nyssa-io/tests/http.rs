@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nyssa_io::fetch::{hedge_counts, read_all};
 use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, check_closed, check_source, content};
 use nyssa_io::{Error, HttpOptions, OpenOptions, Source, open_with};
 
@@ -187,6 +188,26 @@ fn a_server_that_never_answers_is_not_waited_for() {
     assert!(begin.elapsed() < Duration::from_secs(5));
     assert_eq!(error.source.kind(), ErrorKind::TimedOut);
     assert!(error.source.to_string().starts_with("no answer in time; all requests in "), "{error}");
+}
+
+#[test]
+fn an_answer_that_stops_in_the_middle_comes_again() {
+    let content = content();
+    let bytes = content.clone();
+    let server = server(move |request, number| {
+        let plain = WebAnswer::of(request, &bytes);
+        let stuck = (number == 2).then_some(plain.body.len() / 2);
+        WebAnswer { stuck, ..plain }
+    });
+    // The timeouts are those of users, which are longer than this test.
+    let source = nyssa_io::open(server.url("/a.root")).unwrap();
+    let begin = Instant::now();
+    let read = read_all(&source, &[300_000..700_000]).unwrap();
+    assert_eq!(read, [&content[300_000..700_000]]);
+    assert!(begin.elapsed() < Duration::from_millis(1_900), "{:?}", begin.elapsed());
+    assert_eq!(server.requests()[2].header("range"), server.requests()[3].header("range"));
+    let counts = hedge_counts(source.name());
+    assert_eq!((counts.repeated, counts.won), (1, 1));
 }
 
 #[test]

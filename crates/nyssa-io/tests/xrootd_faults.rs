@@ -7,6 +7,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nyssa_io::fetch::{hedge_counts, read_all};
 use nyssa_io::testing::{
     Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd, check_source, content,
 };
@@ -158,6 +159,23 @@ fn a_fault_that_stays_is_an_error_in_time() {
             format!("cannot {what} {url}: the server 127.0.0.1:{}: {fault}", server.port());
         assert_eq!(error.to_string(), expected);
     }
+}
+
+#[test]
+fn a_connection_that_is_stuck_is_not_waited_for() {
+    // The first connection is silent from the first reading on.
+    let server = faulty(DATA_SERVER, READ, false, |_, _| Reply::Send(Vec::new()));
+    // The time limits are those of users, which are longer than this test.
+    let source = nyssa_io::open(server.url("/a")).unwrap();
+    let begun = Instant::now();
+    let range = 300_000..300_100;
+    let read = read_all(&source, std::slice::from_ref(&range)).unwrap();
+    assert_eq!(read, [&content()[300_000..300_100]]);
+    assert!(begun.elapsed() < Duration::from_millis(1_900), "{:?}", begun.elapsed());
+    let counts = hedge_counts(source.name());
+    assert_eq!((counts.repeated, counts.won), (1, 1));
+    let last = server.asked().into_iter().rfind(|asked| asked.id == READ).unwrap();
+    assert_eq!(last.connection, 1, "the second request has a connection of its own");
 }
 
 #[test]

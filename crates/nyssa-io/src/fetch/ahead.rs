@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::hedge::{self, Credit, Flight, Times};
 use super::requests::Requests;
-use super::{Failed, Fetched, check_unit, request, too_few};
+use super::{Failed, Fetched, check_unit, request, request_again, too_few};
 use crate::{Error, Limits, Result, Source};
 
 /// Divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which
@@ -26,6 +27,9 @@ pub(super) struct Ahead {
     source: Arc<dyn Source>,
     plan: Requests,
     ahead_bytes: u64,
+    limits: Limits,
+    /// Limits the requests that are made again.
+    credit: Arc<Credit>,
     state: Mutex<State>,
     /// Wakes the threads that decode: an answer has arrived.
     arrived: Condvar,
@@ -37,7 +41,10 @@ pub(super) struct Ahead {
 struct State {
     /// Requests that have begun.
     begun: usize,
-    in_flight: usize,
+    /// Requests that are under way, by their numbers.
+    flights: HashMap<usize, Flight>,
+    /// Times of the requests that were answered.
+    times: Times,
     /// Number of bytes that are in flight, or have arrived and are not decoded.
     bytes: u64,
     /// Answers by request, as long as a unit needs them.
@@ -69,6 +76,17 @@ impl State {
             Some(unit) => !self.ready.contains(unit),
             None => self.ready.is_empty(),
         })
+    }
+
+    /// Ends an attempt at a request. Returns the request if this attempt has its answer: not if another one was
+    /// answered before, and not if this one failed and another one is under way.
+    fn land(&mut self, number: usize, is_answered: bool) -> Option<Flight> {
+        let flight = self.flights.get_mut(&number)?;
+        flight.attempts -= 1;
+        match is_answered || flight.attempts == 0 {
+            true => self.flights.remove(&number),
+            false => None,
+        }
     }
 
     fn no_longer_waits(&mut self, unit: Option<usize>) {
@@ -115,10 +133,13 @@ impl Ahead {
         let all = state.missing.iter().enumerate();
         state.ready = all.filter(|(_, missing)| **missing == 0).map(|(unit, _)| unit).collect();
         let threads = concurrency.min(plan.requests.len());
+        let credit = Credit::of(source.name());
         let ahead = Arc::new(Self {
             source,
             plan,
             ahead_bytes,
+            limits,
+            credit,
             state: Mutex::new(state),
             arrived: Condvar::new(),
             released: Condvar::new(),
@@ -167,7 +188,7 @@ impl Ahead {
                 let request = self.begin(&mut state);
                 state.no_longer_waits(unit);
                 drop(state);
-                self.answer(request?);
+                self.answer(request?, false);
                 state = self.lock();
                 continue;
             }
@@ -176,6 +197,7 @@ impl Ahead {
             let waited = self.arrived.wait_timeout(state, POLL);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             state.no_longer_waits(unit);
+            self.repeat_overdue(&mut state, unit);
         }
     }
 
@@ -232,7 +254,43 @@ impl Ahead {
                 }
             };
             drop(state);
-            self.answer(request);
+            if !self.answer(request, false) {
+                // The thread of the other attempt goes on in the place of this one.
+                return;
+            }
+        }
+    }
+
+    /// Makes a request again that a thread waits for and that is overdue. [`super::hedge`] has the rule.
+    fn repeat_overdue(self: &Arc<Self>, state: &mut State, unit: Option<usize>) {
+        let is_needed = |number: usize| unit.is_none_or(|unit| self.plan.needs(unit, number));
+        let flights = state.flights.iter();
+        let flights = flights.filter(|(number, flight)| !flight.repeated && is_needed(**number));
+        let Some((&number, flight)) = flights.max_by_key(|(_, flight)| flight.elapsed()) else {
+            return;
+        };
+        if self.limits.concurrency < 2 || state.stopped || flight.elapsed() < hedge::LEAST {
+            return;
+        }
+        let bytes = state.flights.keys().map(|&number| self.plan.requests[number].bytes).sum();
+        let ranges = self.plan.requests[number].ranges.len();
+        let limit = state.times.limit(&self.limits, ranges, bytes);
+        if flight.elapsed() < limit || !self.credit.take() {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("nyssa-fetch-again".to_owned());
+        let spawned = thread.spawn(move || {
+            if shared.answer(number, true) {
+                shared.run();
+            }
+        });
+        match state.flights.get_mut(&number) {
+            Some(flight) if spawned.is_ok() => {
+                flight.repeated = true;
+                flight.attempts += 1;
+            }
+            _ => self.credit.end(false),
         }
     }
 
@@ -240,23 +298,32 @@ impl Ahead {
     fn begin(&self, state: &mut State) -> Option<usize> {
         let bytes = self.plan.requests.get(state.begun)?.bytes;
         let fits = state.bytes.saturating_add(bytes) <= self.ahead_bytes;
-        if !fits && (state.in_flight > 0 || !state.starves()) {
+        if !fits && (!state.flights.is_empty() || !state.starves()) {
             return None;
         }
+        state.flights.insert(state.begun, Flight::new());
         state.begun += 1;
-        state.in_flight += 1;
+        self.credit.count();
         state.bytes = state.bytes.saturating_add(bytes);
         Some(state.begun - 1)
     }
 
-    /// Makes a request and stores the answer.
-    fn answer(&self, number: usize) {
-        let Some(asked) = self.plan.requests.get(number) else { return };
-        let answer =
-            catch_unwind(AssertUnwindSafe(|| request(self.source.as_ref(), &asked.ranges)));
+    /// Makes a request, possibly `again`, and stores the answer. Returns false if the answer of another attempt
+    /// has come before, or may still come where this one failed.
+    fn answer(&self, number: usize, again: bool) -> bool {
+        let Some(asked) = self.plan.requests.get(number) else { return true };
+        let make = if again { request_again } else { request };
+        let answer = catch_unwind(AssertUnwindSafe(|| make(self.source.as_ref(), &asked.ranges)));
         let answer: Result<Vec<Bytes>> = answer.unwrap_or_else(|_| Err(self.died()));
         let mut state = self.lock();
-        state.in_flight -= 1;
+        let flight = state.land(number, answer.is_ok());
+        if again {
+            self.credit.end(flight.is_some());
+        }
+        let Some(flight) = flight else { return false };
+        if !flight.repeated {
+            state.times.add(flight.elapsed());
+        }
         match answer {
             Ok(_) if state.stopped => {}
             Ok(bytes) => {
@@ -279,6 +346,7 @@ impl Ahead {
         self.arrived.notify_all();
         // Perhaps a thread waits and no request is in flight any more, or the threads that fetch can end.
         self.released.notify_all();
+        true
     }
 
     fn died(&self) -> Error {

@@ -67,6 +67,12 @@ impl Source for WithEnds {
         read_unknown(ranges, find, |unknown| self.source.read_ranges(unknown))
     }
 
+    fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.check_open()?;
+        let find = |range: &Range<u64>| self.known.find(range);
+        read_unknown(ranges, find, |unknown| self.source.read_ranges_again(unknown))
+    }
+
     fn close(&self) {
         self.source.close();
     }

@@ -3,12 +3,13 @@
 //! A plan is a list of work units in the order of their use. Each unit is a list of byte ranges. The fetcher
 //! makes requests within the [`Limits`](crate::Limits) of the source: it merges neighbouring ranges, splits
 //! long ones, and puts as many ranges as possible in one request. For a source with latency, several requests
-//! are in flight while units are decoded. The number of bytes in memory is limited. For a near source, the
+//! are in flight while units are decoded, and a request that is stuck is made once more. The number of bytes in memory is limited. For a near source, the
 //! thread that requests a unit reads it.
 
 mod ahead;
 mod coalesce;
 mod ends;
+mod hedge;
 mod near;
 mod read_ahead;
 mod requests;
@@ -23,6 +24,7 @@ use crate::{Error, Result, Source};
 use ahead::Ahead;
 pub use coalesce::{Merged, coalesce};
 pub use ends::with_ends;
+pub use hedge::{HedgeCounts, hedge_counts};
 use near::Near;
 pub use read_ahead::{Announced, Held, ReadAhead};
 
@@ -118,8 +120,10 @@ impl Drop for Fetcher {
 /// Those of the source; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
 /// before it starts.
 pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    let limits = source.limits();
     if let [range] = ranges
-        && range.end.saturating_sub(range.start) <= source.limits().max_range_bytes
+        && limits.is_near()
+        && range.end.saturating_sub(range.start) <= limits.max_range_bytes
     {
         return Ok(vec![source.read_range(range.clone())?]);
     }
@@ -138,7 +142,15 @@ fn check_unit(source: &dyn Source, unit: &[Range<u64>]) -> Result<()> {
 
 /// Makes a request, and checks that the answers have the requested lengths.
 fn request(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-    let answers = source.read_ranges(ranges)?;
+    checked(source, ranges, source.read_ranges(ranges)?)
+}
+
+/// Does the same as [`request`] while another request for the same ranges is stuck.
+fn request_again(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    checked(source, ranges, source.read_ranges_again(ranges)?)
+}
+
+fn checked(source: &dyn Source, ranges: &[Range<u64>], answers: Vec<Bytes>) -> Result<Vec<Bytes>> {
     let fits =
         |(range, bytes): (&Range<u64>, &Bytes)| range.end - range.start == bytes.len() as u64;
     if answers.len() == ranges.len() && ranges.iter().zip(&answers).all(fits) {

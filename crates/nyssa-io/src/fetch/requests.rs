@@ -69,6 +69,11 @@ impl Requests {
         plan
     }
 
+    /// Tells whether a unit needs a request.
+    pub fn needs(&self, unit: usize, request: usize) -> bool {
+        self.units.get(unit).is_some_and(|needs| needs.requests.binary_search(&request).is_ok())
+    }
+
     fn add(&mut self, units: &[Vec<Range<u64>>], limits: &Limits, request_bytes: u64) {
         let ranges: Vec<Range<u64>> = units.iter().flatten().cloned().collect();
         let first = self.requests.len();

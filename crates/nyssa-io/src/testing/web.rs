@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// Time for which an answer is stuck: longer than any test waits.
+const STUCK: Duration = Duration::from_secs(60);
+
 /// A request that came to a [`WebServer`].
 #[derive(Clone, Debug, Default)]
 pub struct WebRequest {
@@ -51,6 +54,8 @@ pub struct WebAnswer {
     pub delay: Duration,
     /// The server sends only so many bytes of the body, and ends the connection.
     pub cut: Option<usize>,
+    /// The server sends only so many bytes of the body, and nothing more for a while.
+    pub stuck: Option<usize>,
 }
 
 impl WebAnswer {
@@ -171,7 +176,11 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<WebRequest>>, answer: &Answers) {
         };
         let answer = answer(&request, number);
         thread::sleep(answer.delay);
-        if write(&mut writer, &request, &answer).is_err() || answer.cut.is_some() {
+        let written = write(&mut writer, &request, &answer);
+        if answer.stuck.is_some() {
+            thread::sleep(STUCK);
+        }
+        if written.is_err() || answer.cut.or(answer.stuck).is_some() {
             break;
         }
     }
@@ -209,7 +218,8 @@ fn write(writer: &mut impl Write, request: &WebRequest, answer: &WebAnswer) -> i
     head.push_str("\r\n");
     writer.write_all(head.as_bytes())?;
     if request.method != "HEAD" {
-        let length = answer.cut.unwrap_or(answer.body.len()).min(answer.body.len());
+        let length =
+            answer.cut.or(answer.stuck).unwrap_or(answer.body.len()).min(answer.body.len());
         writer.write_all(&answer.body[..length])?;
     }
     writer.flush()

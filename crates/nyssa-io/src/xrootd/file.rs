@@ -70,6 +70,17 @@ impl File {
         Ok(file)
     }
 
+    /// Opens the same file over a connection of its own.
+    ///
+    /// # Errors
+    /// Those of opening a file; `InvalidData` if it is another file now.
+    pub fn beside(&self) -> Result<Self, Failure> {
+        let settings = Settings { again: true, ..self.settings.clone() };
+        let other = Self::open(self.url.clone(), settings)?;
+        self.check_stat(&other.host, &other.stat)?;
+        Ok(other)
+    }
+
     /// What one vector may ask.
     pub fn vector_limits(&self) -> VectorLimits {
         self.with_connection(|connection| connection.vector_limits.get().copied())
@@ -211,16 +222,22 @@ impl File {
 
     /// Refuses a file that is not the one that was opened first.
     fn check_same(&self, open: OpenFile, stat: &Stat) -> Result<OpenFile, Failure> {
-        let same_server = open.connection.server.to_string() == self.host;
+        self.check_stat(&open.connection.server.to_string(), stat)?;
+        Ok(open)
+    }
+
+    /// Refuses what a server says of another file than the one that was opened first.
+    fn check_stat(&self, server: &str, stat: &Stat) -> Result<(), Failure> {
+        let same_server = server == self.host;
         let is_same =
             stat.size == self.stat.size && (!same_server || stat.modified == self.stat.modified);
         if is_same {
-            return Ok(open);
+            return Ok(());
         }
         let why = format!(
             "it is another file now: on the server {} it has {} bytes, changed at {} (seconds since \
              1970); it had {}, changed at {}",
-            open.connection.server, stat.size, stat.modified, self.stat.size, self.stat.modified
+            server, stat.size, stat.modified, self.stat.size, self.stat.modified
         );
         Err(Failure::last(ErrorKind::InvalidData, why))
     }

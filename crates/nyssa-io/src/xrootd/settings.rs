@@ -35,6 +35,9 @@ pub(super) struct Settings {
     pub redirect_limit: u32,
     pub app_name: String,
     pub mon_info: String,
+    /// Whether requests are made that other connections have not answered in time. Connections are shared by
+    /// equal settings, so that these requests have connections of their own.
+    pub again: bool,
 }
 
 impl Settings {
@@ -75,6 +78,7 @@ impl Settings {
             redirect_limit: count(options.redirect_limit, "XRD_REDIRECTLIMIT", 16)?,
             app_name,
             mon_info: text(&options.mon_info, "XRD_MONINFO"),
+            again: false,
         })
     }
 }

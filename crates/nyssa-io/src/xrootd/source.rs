@@ -2,9 +2,11 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, TryLockError};
 
 use bytes::Bytes;
 
+use super::failure::Failure;
 use super::file::File;
 use super::part::{Plan, READ_BYTES};
 use super::settings::{Settings, XrootdOptions};
@@ -20,7 +22,9 @@ pub struct XrootdSource {
     name: String,
     /// The name in messages.
     shown: String,
-    file: File,
+    file: Arc<File>,
+    /// The file on another connection, for requests that are stuck on the first.
+    beside: Mutex<Option<Arc<File>>>,
 }
 
 impl XrootdSource {
@@ -35,7 +39,46 @@ impl XrootdSource {
         let parsed = Url::parse(url).map_err(invalid)?;
         let settings = Settings::new(options).map_err(invalid)?;
         let file = File::open(parsed, settings).map_err(|failure| failed(failure.into_io()))?;
-        Ok(Self { name: url.to_owned(), file, shown: shown.clone() })
+        let file = Arc::new(file);
+        let beside = Mutex::default();
+        Ok(Self { name: url.to_owned(), file, shown: shown.clone(), beside })
+    }
+
+    /// Reads ranges from the file that `file` returns.
+    fn read(
+        &self,
+        ranges: &[Range<u64>],
+        file: impl FnOnce() -> std::result::Result<Arc<File>, Failure>,
+    ) -> Result<Vec<Bytes>> {
+        self.check_open()?;
+        for range in ranges {
+            check_range(&self.shown, self.size(), range)?;
+        }
+        let read = |file: Arc<File>| {
+            let plan = Plan::new(ranges, file.vector_limits());
+            file.read(&plan.parts).map(|answers| plan.bytes(&answers))
+        };
+        file().and_then(read).map_err(|failure| {
+            let action = match ranges {
+                [range] => format!("read bytes {} to {} of", range.start, range.end),
+                ranges => format!("read {} ranges of", ranges.len()),
+            };
+            Error::new(&self.shown, action, failure.into_io())
+        })
+    }
+
+    /// Returns the file on a connection of its own, which is opened when it is first asked for.
+    fn beside(&self) -> std::result::Result<Arc<File>, Failure> {
+        let mut beside = match self.beside.try_lock() {
+            Ok(beside) => beside,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Another thread opens it, or did so when this process was forked.
+            Err(TryLockError::WouldBlock) => return self.file.beside().map(Arc::new),
+        };
+        if let Some(file) = beside.as_ref() {
+            return Ok(Arc::clone(file));
+        }
+        Ok(Arc::clone(beside.insert(Arc::new(self.file.beside()?))))
     }
 }
 
@@ -56,25 +99,20 @@ impl Source for XrootdSource {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.check_open()?;
-        for range in ranges {
-            check_range(&self.shown, self.size(), range)?;
-        }
-        let plan = Plan::new(ranges, self.file.vector_limits());
-        match self.file.read(&plan.parts) {
-            Ok(answers) => Ok(plan.bytes(&answers)),
-            Err(failure) => {
-                let action = match ranges {
-                    [range] => format!("read bytes {} to {} of", range.start, range.end),
-                    ranges => format!("read {} ranges of", ranges.len()),
-                };
-                Err(Error::new(&self.shown, action, failure.into_io()))
-            }
-        }
+        self.read(ranges, || Ok(Arc::clone(&self.file)))
+    }
+
+    fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.read(ranges, || self.beside())
     }
 
     fn close(&self) {
         self.file.close();
+        if let Ok(mut beside) = self.beside.try_lock()
+            && let Some(file) = beside.take()
+        {
+            file.close();
+        }
     }
 
     fn check_open(&self) -> Result<()> {

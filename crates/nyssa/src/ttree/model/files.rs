@@ -101,6 +101,38 @@ impl Joined {
         };
         Ok(self.parts.iter().enumerate().filter_map(piece).collect())
     }
+
+    /// Reads ranges with one request for each file, which `request` makes.
+    fn read(
+        &self,
+        ranges: &[Range<u64>],
+        request: impl Fn(&dyn Source, &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>>,
+    ) -> nyssa_io::Result<Vec<Bytes>> {
+        let mut asked: Vec<Vec<Range<u64>>> = vec![Vec::new(); self.parts.len()];
+        for range in ranges {
+            self.pieces(range)?.into_iter().for_each(|(part, piece)| asked[part].push(piece));
+        }
+        let mut read = Vec::with_capacity(asked.len());
+        for (part, asked) in self.parts.iter().zip(&asked) {
+            let answers = match asked.is_empty() {
+                true => Vec::new(),
+                false => request(part.source.as_ref(), asked)?,
+            };
+            read.push(answers.into_iter());
+        }
+        let mut bytes = |range: &Range<u64>| {
+            let pieces = self.pieces(range)?;
+            let mut pieces = pieces.iter().filter_map(|(part, _)| read[*part].next());
+            let first = pieces.next().unwrap_or_default();
+            if first.len() as u64 == range.end - range.start {
+                return Ok(first);
+            }
+            let mut whole = BytesMut::from(first);
+            pieces.for_each(|piece| whole.extend_from_slice(&piece));
+            Ok(whole.freeze())
+        };
+        ranges.iter().map(&mut bytes).collect()
+    }
 }
 
 impl Source for Joined {
@@ -118,31 +150,11 @@ impl Source for Joined {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
-        // Each file gets one request.
-        let mut asked: Vec<Vec<Range<u64>>> = vec![Vec::new(); self.parts.len()];
-        for range in ranges {
-            self.pieces(range)?.into_iter().for_each(|(part, piece)| asked[part].push(piece));
-        }
-        let mut read = Vec::with_capacity(asked.len());
-        for (part, asked) in self.parts.iter().zip(&asked) {
-            let answers = match asked.is_empty() {
-                true => Vec::new(),
-                false => part.source.read_ranges(asked)?,
-            };
-            read.push(answers.into_iter());
-        }
-        let mut bytes = |range: &Range<u64>| {
-            let pieces = self.pieces(range)?;
-            let mut pieces = pieces.iter().filter_map(|(part, _)| read[*part].next());
-            let first = pieces.next().unwrap_or_default();
-            if first.len() as u64 == range.end - range.start {
-                return Ok(first);
-            }
-            let mut whole = BytesMut::from(first);
-            pieces.for_each(|piece| whole.extend_from_slice(&piece));
-            Ok(whole.freeze())
-        };
-        ranges.iter().map(&mut bytes).collect()
+        self.read(ranges, |source, asked| source.read_ranges(asked))
+    }
+
+    fn read_ranges_again(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
+        self.read(ranges, |source, asked| source.read_ranges_again(asked))
     }
 
     fn close(&self) {
