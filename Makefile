@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 INPUT ?=
 ENTRIES ?= 300000
 SECONDS ?= 20
+ROUNDS ?= 3
 # The order of the Python tests.
 SEED ?= $(shell date +%s)
 DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
@@ -20,7 +21,7 @@ help:
 	@echo "make lint                     rustfmt, clippy, ruff, mypy"
 	@echo "make fuzz [SECONDS=20]        every parser against damaged input, guided by coverage"
 	@echo "make bench [ENTRIES=300000]   nyssa against ROOT and uproot, in one run"
-	@echo "make bench-remote             the same over XRootD, with latency (needs the program xrootd)"
+	@echo "make bench-remote [ROUNDS=3]  the same over XRootD, with latency (needs the program xrootd)"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -80,7 +81,7 @@ bench: build $(VENV)/.installed-test $(VENV)/.installed-root
 	$(BIN)/python benchmarks/run.py --entries $(ENTRIES)
 
 bench-remote: build $(VENV)/.installed-remote $(VENV)/.installed-root
-	$(BIN)/python benchmarks/remote/remote.py --entries $(ENTRIES)
+	$(BIN)/python benchmarks/remote/remote.py --entries $(ENTRIES) --rounds $(ROUNDS)
 
 clean:
 	cargo clean

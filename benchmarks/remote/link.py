@@ -1,28 +1,20 @@
-"""A link with latency: a TCP proxy that hands every byte on after half a round trip.
-
-Bytes also take the time that the bandwidth of the link gives them. The link counts what crosses it:
-bytes in each direction, and turnarounds. A turnaround is a moment at which the client sends
-something after the server has sent something; requests that are sent together count once.
-"""
+"""Links between a server and the jobs, with latency and bandwidth."""
 
 from __future__ import annotations
 
-import collections
-import contextlib
-import socket
-import threading
-import time
-from dataclasses import dataclass, field
-
-#: Bytes that are taken from a socket at once.
-CHUNK = 1 << 18
-#: Bytes that may be on the way in one direction of a connection.
-WINDOW = 256 << 20
+import argparse
+import sys
+from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass
 class Counts:
-    """What crossed a link."""
+    """What crossed a link.
+
+    A turnaround is a moment at which the client sends something after the server has sent
+    something. Requests that are sent together count once.
+    """
 
     connections: int = 0
     #: Bytes from the server to the client.
@@ -32,123 +24,53 @@ class Counts:
     turnarounds: int = 0
 
 
-@dataclass
-class _Connection:
-    client: socket.socket
-    server: socket.socket
-    answered: bool = True
-    done: threading.Event = field(default_factory=threading.Event)
+class Link(Protocol):
+    """A link whose round trip can be set. It counts what crosses it."""
 
+    #: Says in the report what the link is.
+    description: str
 
-class Link:
-    """A link to `port` of this machine. `round_trip` in seconds, `bandwidth` in bytes a second."""
+    def server_command(self, command: list[str]) -> list[str]:
+        """Returns the command that starts a server at its end of the link."""
 
-    def __init__(self, port: int, round_trip: float, bandwidth: float) -> None:
-        self.delay = round_trip / 2
-        self.bandwidth = bandwidth
-        self.target = port
-        self.counts = Counts()
-        self._lock = threading.Lock()
-        self._free_at = {"up": 0.0, "down": 0.0}
-        self._listener = socket.create_server(("localhost", 0), backlog=256)
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+    def client_command(self, command: list[str]) -> list[str]:
+        """Returns the command that runs a job at its end of the link."""
+
+    def connect(self, port: int) -> str:
+        """Returns the ``host:port`` at which jobs reach the port of the server."""
+
+    def set_round_trip(self, seconds: float) -> None:
+        """Sets the time that a packet and its answer take together."""
 
     def take_counts(self) -> Counts:
-        """What crossed the link since this was asked last."""
-        with self._lock:
-            counts, self.counts = self.counts, Counts()
-        return counts
+        """Returns what crossed the link since the last call."""
 
     def close(self) -> None:
-        """Takes no more connections."""
-        self._listener.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            # The handshake of TCP takes a round trip as well.
-            threading.Thread(target=self._connect, args=(client,), daemon=True).start()
-
-    def _connect(self, client: socket.socket) -> None:
-        time.sleep(2 * self.delay)
-        server = socket.create_connection(("localhost", self.target))
-        connection = _Connection(client, server)
-        for end in (client, server):
-            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with self._lock:
-            self.counts.connections += 1
-        for way in ("up", "down"):
-            _Way(self, connection, way).start()
-
-    def _leaves_at(self, way: str, size: int) -> float:
-        """When the last of `size` bytes that arrive now is at the other end; all share the link."""
-        with self._lock:
-            start = max(time.perf_counter(), self._free_at[way])
-            self._free_at[way] = start + size / self.bandwidth
-            return self._free_at[way] + self.delay
-
-    def _count(self, connection: _Connection, way: str, size: int) -> None:
-        with self._lock:
-            if way == "down":
-                self.counts.down += size
-                connection.answered = True
-            else:
-                self.counts.up += size
-                self.counts.turnarounds += connection.answered
-                connection.answered = False
+        """Ends the link."""
 
 
-class _Way:
-    """One direction of a connection: a thread that takes bytes and one that hands them on."""
+def open_link(kind: str, bandwidth: float) -> Link:
+    """Opens a link of `bandwidth` bytes a second: a tunnel, a proxy, or the better one (auto)."""
+    from proxy import Proxy
+    from tunnel import Tunnel, why_not
 
-    def __init__(self, link: Link, connection: _Connection, way: str) -> None:
-        self.link, self.connection, self.way = link, connection, way
-        ends = (connection.client, connection.server)
-        self.source, self.target = ends if way == "up" else ends[::-1]
-        self.queue: collections.deque[tuple[float, bytes]] = collections.deque()
-        self.waiting = 0
-        self.changed = threading.Condition()
+    reason = None if kind == "proxy" else why_not()
+    if reason is None and kind != "proxy":
+        return Tunnel(bandwidth)
+    if kind == "tunnel":
+        sys.exit(f"no tunnel: {reason}")
+    if reason is not None:
+        print(
+            f"the link is a proxy, without the start and windows of TCP: {reason}", file=sys.stderr
+        )
+    return Proxy(bandwidth)
 
-    def start(self) -> None:
-        for work in (self._take, self._hand_on):
-            threading.Thread(target=work, daemon=True).start()
 
-    def _take(self) -> None:
-        data = b"begin"
-        while data:
-            try:
-                data = self.source.recv(CHUNK)
-            except OSError:
-                data = b""
-            at = self.link._leaves_at(self.way, len(data))
-            if data and self.way == "up":
-                self.link._count(self.connection, self.way, len(data))
-            with self.changed:
-                self.queue.append((at, data))
-                self.waiting += len(data)
-                self.changed.notify()
-                self.changed.wait_for(lambda: self.waiting < WINDOW)
-
-    def _hand_on(self) -> None:
-        while True:
-            with self.changed:
-                self.changed.wait_for(lambda: self.queue)
-                at, data = self.queue.popleft()
-                self.waiting -= len(data)
-                self.changed.notify()
-            time.sleep(max(0.0, at - time.perf_counter()))
-            if data and self.way == "down":
-                self.link._count(self.connection, self.way, len(data))
-            try:
-                if not data:
-                    self.target.shutdown(socket.SHUT_WR)
-                    return
-                self.target.sendall(data)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    self.source.shutdown(socket.SHUT_RD)
-                return
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Adds the option for the kind of link."""
+    parser.add_argument(
+        "--link",
+        choices=["auto", "tunnel", "proxy"],
+        default="auto",
+        help="tunnel: packets between network namespaces (needs root); proxy: a delaying process",
+    )

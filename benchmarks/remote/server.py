@@ -14,30 +14,38 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-#: Seconds until a server must answer.
+from link import Link
+
+#: Seconds until a server must take connections.
 PATIENCE = 20
+#: The state of a socket that takes connections, in `/proc/net/tcp`.
+LISTENS = "0A"
 
 
 def free_port() -> int:
-    """A port that nobody uses at the moment."""
+    """Returns a port that nobody uses at the moment."""
     with socket.create_server(("localhost", 0)) as probe:
         return probe.getsockname()[1]
 
 
 def wait_until_open(port: int, process: subprocess.Popen) -> None:
-    """Waits until a server takes connections."""
+    """Waits until a server takes connections in its network namespace."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("localhost", port), 1):
-            return
+        for table in ("tcp", "tcp6"):
+            with contextlib.suppress(OSError):
+                lines = Path(f"/proc/{process.pid}/net/{table}").read_text().splitlines()[1:]
+                sockets = [line.split() for line in lines]
+                if any(one[1].endswith(f":{port:04X}") and one[3] == LISTENS for one in sockets):
+                    return
         time.sleep(0.05)
     process.kill()
     sys.exit("the server does not answer")
 
 
 @contextlib.contextmanager
-def xrootd(files: list[Path]) -> Iterator[int]:
-    """Serves `files` by their names, as `root://localhost:PORT//NAME`; gives the port.
+def xrootd(files: list[Path], link: Link) -> Iterator[str]:
+    """Serves `files` by their names at the far end of a link; gives ``host:port`` of it.
 
     The server is Debian's package `xrootd-server`. It runs as nobody when this runs as root, which
     it refuses.
@@ -64,10 +72,12 @@ def xrootd(files: list[Path]) -> Iterator[int]:
             for path in (folder, folder / "files", config):
                 os.chown(path, nobody.pw_uid, nobody.pw_gid)
             command += ["-R", "nobody"]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            link.server_command(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         try:
             wait_until_open(port, process)
-            yield port
+            yield link.connect(port)
         finally:
             process.terminate()
             process.wait()
