@@ -24,7 +24,8 @@ from nyssa._typing import (
     PandasName,
     PolarsName,
 )
-from nyssa.dataset import DEFAULT_STEP, Names
+from nyssa.dataset.columns import Names
+from nyssa.dataset.reading import DEFAULT_STEP
 
 if TYPE_CHECKING:
     import pandas as pd

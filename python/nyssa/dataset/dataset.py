@@ -1,0 +1,150 @@
+"""`Dataset`: what all datasets of a file, and all datasets that are made of them, can do."""
+
+from __future__ import annotations
+
+import awkward as ak
+from typing_extensions import Self
+
+from nyssa import _awkward
+from nyssa._filter import NameFilter, not_found
+from nyssa._reopen import Recipe
+from nyssa._steps import entry_range
+from nyssa._steps import step_size as size_of
+from nyssa.column import Column
+from nyssa.dataset.columns import Names
+from nyssa.dataset.reading import DEFAULT_STEP, Reading
+from nyssa.rules import ReadRules
+
+__all__ = ["Dataset"]
+
+
+class Dataset(Reading):
+    """A TTree or RNTuple in an open file: a mapping from names to columns.
+
+    `arrays` reads its entries, `iterate` reads them in steps, and ``dataset["Jet_pt"].array()``
+    reads one column. A dataset is also an Arrow stream with one batch for each cluster, so that
+    ``pyarrow.table(dataset)``, DuckDB and others accept it directly.
+
+    Pickle stores how the dataset was opened, not its data: another process opens the file again, by
+    its absolute path. This works for chains, joins, friends and rules, too. The functions of rules
+    are pickled with them: pickle accepts functions that it can import, cloudpickle accepts all.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the object, without its directory."""
+        return self.object_path.rpartition("/")[2]
+
+    @property
+    def clusters(self) -> list[tuple[int, int]]:
+        """Ranges ``(start, stop)`` of entries that can be read independently at little cost."""
+        return self._core.clusters()
+
+    def partitions(
+        self,
+        names: Names = None,
+        *,
+        step_size: int | str = DEFAULT_STEP,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        threads: int | None = None,
+    ) -> list[tuple[int, int]]:
+        """Return ranges ``(start, stop)`` of entries that can be read separately.
+
+        For example, each range is read by another process:
+
+        >>> with ProcessPoolExecutor() as pool:
+        ...     jobs = [pool.submit(work, events, *one) for one in events.partitions()]
+
+        The ranges cover the entries from `entry_start` to `entry_stop` in order, and end with
+        clusters if a cluster fits. A cluster that is too large is divided into equal parts.
+
+        Parameters
+        ----------
+        step_size
+            Size of a range: a maximum number of entries, ``"cluster"`` for one cluster, or memory
+            such as ``"100 MB"`` for the arrays of a range. This memory is estimated from a few
+            entries of the columns.
+        names, filter_name, filter_typename, entry_start, entry_stop, threads
+            As in `arrays`. The columns are only used if `step_size` is memory.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for a wrong `step_size`, and the errors of `arrays`.
+        """
+        start, stop = entry_range(entry_start, entry_stop, self.num_entries)
+        size = size_of(step_size)
+        by_memory = "memory" in size
+        chosen = self._choose(names, filter_name, filter_typename) if by_memory else []
+        return self._core.partitions(chosen, start, stop, threads=threads, **size)
+
+    def form(
+        self,
+        names: Names = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        rules: ReadRules | None = None,
+        skip_unreadable: bool = False,
+    ) -> ak.forms.RecordForm:
+        """Return the awkward form of what `arrays` gives for these columns, without reading data.
+
+        The parameters and errors are those of `arrays`. With `skip_unreadable` the form lacks
+        columns that are known to be unreadable before values are read.
+        """
+        source = self.with_rules(rules) if rules else self
+        chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
+        if skip_unreadable:
+            _, chosen, columns, _ = source._core.read_skip_unreadable(chosen, 0, 0)
+        else:
+            columns = source._core.read(chosen, 0, 0)
+        return _awkward.record(chosen, columns, 0).layout.form
+
+    def __getitem__(self, name: str) -> Column:
+        """Return the column `name`. If there is none, a `KeyError` suggests similar names."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f'a column is named by a str, as in dataset["{next(iter(self), "name")}"], not by '
+                f"{type(name).__name__}; several are read by .arrays([...])"
+            )
+        item = self._item(name)
+        if item is None:
+            raise not_found(name, list(self._all()), self._where())
+        return Column(self, item)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by identity. The data of two datasets are not compared."""
+        return self is other
+
+    def __hash__(self) -> int:
+        """Hash by identity."""
+        return id(self)
+
+    def __reduce__(self) -> Recipe:
+        """Return how to open it again."""
+        return self._recipe
+
+    def close(self) -> None:
+        """Close the files of the dataset.
+
+        After that, reading from them raises an `nyssa.ArgumentError` (a `ValueError`), also for
+        other datasets of the same `File`. Arrays that were read stay valid. Lazy arrays keep only
+        the columns that were used before.
+        """
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        """Return itself, so that ``with nyssa.open("file.root:Events") as events`` works."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close the dataset."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return format, name, columns and entries."""
+        entries = f"{self.num_entries} entries"
+        return f"<{type(self).__name__} {self.name!r} ({len(self)} columns, {entries})>"

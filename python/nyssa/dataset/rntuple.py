@@ -1,0 +1,50 @@
+"""`RNTuple`, the new columnar format of ROOT, and `AttributeSet`, an RNTuple about an RNTuple."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import Unpack
+
+from nyssa._typing import EntryOptions
+from nyssa.dataset.dataset import Dataset
+from nyssa.fields import Field, tree
+
+__all__ = ["AttributeSet", "RNTuple"]
+
+
+class RNTuple(Dataset):
+    """An RNTuple, the new columnar format of ROOT."""
+
+    @property
+    def fields(self) -> list[Field]:
+        """The top-level fields. Each has a tree of subfields."""
+        return tree(self._core.fields())
+
+    @property
+    def attribute_sets(self) -> dict[str, AttributeSet]:
+        """Attribute sets by name. They store data about ranges of entries."""
+        return {name: self._attribute_set(name) for name in self._core.attribute_sets()}
+
+    def _attribute_set(self, name: str) -> AttributeSet:
+        recipe = (RNTuple._attribute_set, (self, name))
+        return AttributeSet(self._core.attribute_set(name), recipe)
+
+
+class AttributeSet(RNTuple):
+    """An attribute set: an RNTuple with one entry for each attribute.
+
+    Its columns are ``_rangeStart`` and ``_rangeLen``, the range of entries of the main RNTuple that
+    an attribute describes, and ``_userData``, a record of its values.
+    """
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Ranges ``(start, stop)`` of entries of the main RNTuple, one for each attribute."""
+        columns = self.arrays(["_rangeStart", "_rangeLen"], library="np")
+        pairs = zip(columns["_rangeStart"].tolist(), columns["_rangeLen"].tolist(), strict=True)
+        return [(start, start + length) for start, length in pairs]
+
+    def attributes(self, *, library: str = "ak", **options: Unpack[EntryOptions]) -> Any:
+        """Return one record of values for each attribute. The options are those of `arrays`."""
+        return self["_userData"].array(library=library, **options)
