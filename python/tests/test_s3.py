@@ -36,6 +36,7 @@ def s3(running: S3, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> S3:
         "AWS_ACCESS_KEY_ID": KEY,
         "AWS_SECRET_ACCESS_KEY": SECRET,
         "AWS_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
         "HOME": str(tmp_path),
     }.items():
         monkeypatch.setenv(name, value)

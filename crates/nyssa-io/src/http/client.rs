@@ -117,12 +117,15 @@ impl Reply {
     }
 }
 
-/// What the body of an error says: the code and message of XML, the title of HTML, else the first line.
+/// Returns the text in the first element of XML or HTML with a tag.
+pub(crate) fn element<'a>(body: &'a str, tag: &str) -> Option<&'a str> {
+    let (_, rest) = body.split_once(&format!("<{tag}>"))?;
+    Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
+}
+
+/// Returns what the body of an error says: the code and message of XML, the title of HTML, or the first line.
 pub(crate) fn gist(body: &str) -> String {
-    let inside = |tag: &str| {
-        let (_, rest) = body.split_once(&format!("<{tag}>"))?;
-        Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
-    };
+    let inside = |tag| element(body, tag);
     let said = match (inside("Code"), inside("Message")) {
         (Some(code), Some(message)) if !message.is_empty() => format!("{code}: {message}"),
         (Some(code), _) => code.to_owned(),
@@ -140,6 +143,8 @@ pub(crate) fn gist(body: &str) -> String {
 /// The connections of this process to servers that are spoken to with the same options.
 pub(crate) struct Client {
     options: HttpOptions,
+    /// Whether requests go through the proxies of the environment.
+    uses_proxies: bool,
     process: u32,
     plain: OnceLock<Agent>,
     secure: OnceLock<Agent>,
@@ -153,7 +158,8 @@ impl Client {
         let process = std::process::id();
         let new = || {
             let (plain, secure) = (OnceLock::new(), OnceLock::new());
-            Arc::new(Self { options: options.clone(), process, plain, secure })
+            let options = options.clone();
+            Arc::new(Self { options, uses_proxies: true, process, plain, secure })
         };
         let mut clients = match CLIENTS.try_lock() {
             Ok(clients) => clients,
@@ -168,6 +174,13 @@ impl Client {
         let client = new();
         clients.push(Arc::clone(&client));
         client
+    }
+
+    /// Returns a client that uses no proxies, for a service in or beside this machine.
+    pub fn direct(options: &HttpOptions) -> Self {
+        let (plain, secure) = (OnceLock::new(), OnceLock::new());
+        let process = std::process::id();
+        Self { options: options.clone(), uses_proxies: false, process, plain, secure }
     }
 
     /// Whether this is the process that has the connections.
@@ -222,7 +235,13 @@ impl Client {
             Some(body) => agent.run(builder.body(&body[..]).map_err(refused)?),
             None => agent.run(builder.body(()).map_err(refused)?),
         };
-        let response = response.map_err(Failure::transport)?;
+        let uri = url.as_str().parse().ok();
+        let proxy = agent.config().proxy();
+        let proxy = proxy.filter(|proxy| uri.is_some_and(|uri| !proxy.is_no_proxy(&uri)));
+        let response = response.map_err(|error| match proxy {
+            Some(proxy) => Failure::transport(error).by_proxy(proxy.host(), proxy.port()),
+            None => Failure::transport(error),
+        })?;
         let latency = begin.elapsed();
         let (head, body): (_, Body) = response.into_parts();
         let status = head.status.as_u16();
@@ -242,8 +261,11 @@ impl Client {
     fn new_agent(&self, secure: bool) -> Result<Agent, Failure> {
         let options = &self.options;
         let refused = |why| Failure::of(io::ErrorKind::InvalidInput, why);
-        let proxy =
-            proxy::of_environment(if secure { "https" } else { "http" }).map_err(refused)?;
+        let scheme = if secure { "https" } else { "http" };
+        let proxy = match self.uses_proxies {
+            true => proxy::of_environment(scheme).map_err(refused)?,
+            false => None,
+        };
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)

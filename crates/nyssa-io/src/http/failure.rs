@@ -71,6 +71,14 @@ impl Failure {
         Self { kind, reason, again, retry_after }
     }
 
+    /// Adds to a failure to connect that it was the connection to a proxy.
+    pub fn by_proxy(mut self, host: &str, port: u16) -> Self {
+        if self.again == Again::IfKnown {
+            self.reason.push_str(&format!(" (the connection goes to the proxy {host}:{port})"));
+        }
+        self
+    }
+
     /// A request that got no answer, or none to its end.
     pub fn transport(error: Transport) -> Self {
         let (kind, reason, again) = match error {
@@ -131,5 +139,6 @@ fn io_failure(error: &io::Error) -> (ErrorKind, String, Again) {
 }
 
 fn tls(error: &rustls::Error) -> (ErrorKind, String, Again) {
-    (ErrorKind::PermissionDenied, trust::explained(error), Again::Never)
+    // Another token would not help.
+    (ErrorKind::ConnectionAborted, trust::explained(error), Again::Never)
 }

@@ -18,7 +18,7 @@ mod source;
 mod version;
 mod web;
 
-pub(crate) use client::{Client, Reply, Request, gist};
+pub(crate) use client::{Client, Reply, Request, element, gist};
 pub(crate) use failure::Failure;
 pub use options::HttpOptions;
 pub(crate) use resource::Address;

@@ -1,33 +1,24 @@
-//! A bucket: where its server is, and who asks.
+//! Finds the server that has a bucket.
 
-use std::env;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-use rusty_s3::{Bucket as Signer, Credentials, UrlStyle};
+use rusty_s3::{Bucket as Signer, UrlStyle};
 use url::Url;
 
+use super::credentials::{Variables, variable};
 use super::profile::Profile;
 
-/// How long a signed request is valid.
+/// Time for which a signed request is valid.
 pub(super) const VALID: Duration = Duration::from_secs(15 * 60);
 const REGION: &str = "us-east-1";
 
-type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
-
-/// A bucket of a server that speaks S3; it makes the URLs of requests.
+/// Returns a bucket of the server that the environment names. It makes the URLs of requests.
+///
+/// # Errors
+/// `InvalidInput` for settings that make no sense.
 pub(super) fn bucket(name: &str) -> io::Result<Signer> {
     of_variables(name, &variable)
-}
-
-/// Who asks: the keys of the environment or of the profile. They are looked up for each request, as other
-/// programs renew their files. Without any, requests are not signed.
-pub(super) fn credentials() -> Option<Credentials> {
-    credentials_of(&variable)
-}
-
-fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Signer> {
@@ -56,19 +47,6 @@ fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Signer> {
     };
     let url = Url::parse(&endpoint).map_err(|error| refused(&error))?;
     Signer::new(url, style, name.to_owned(), region).map_err(|error| refused(&error))
-}
-
-fn credentials_of(var: Variables<'_>) -> Option<Credentials> {
-    let make = |key: String, secret: String, token: Option<String>| match token {
-        Some(token) => Credentials::new_with_token(key, secret, token),
-        None => Credentials::new(key, secret),
-    };
-    if let (Some(key), Some(secret)) = (var("AWS_ACCESS_KEY_ID"), var("AWS_SECRET_ACCESS_KEY")) {
-        return Some(make(key, secret, var("AWS_SESSION_TOKEN")));
-    }
-    let profile = Profile::find(var);
-    let get = |key: &str| profile.get(key).map(str::to_owned);
-    Some(make(get("aws_access_key_id")?, get("aws_secret_access_key")?, get("aws_session_token")))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::io;
 use rusty_s3::actions::{ListObjectsV2, S3Action};
 use ureq::http::Method;
 
-use super::bucket::{VALID, credentials};
-use super::object::Object;
+use super::bucket::VALID;
+use super::object::{Object, signer};
 use crate::http::{Client, Failure, HttpOptions, Patience, Request, retried};
 use crate::{Entry, EntryKind};
 
@@ -88,7 +88,7 @@ fn page(
 ) -> io::Result<Page> {
     let client = Client::of(options);
     let body = retried(Patience::new(options.deadline, false), || {
-        let credentials = credentials();
+        let credentials = signer()?;
         let mut action = ListObjectsV2::new(&object.bucket, credentials.as_ref());
         action.with_prefix(prefix);
         action.with_delimiter("/");

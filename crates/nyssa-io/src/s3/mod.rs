@@ -1,6 +1,7 @@
 //! Objects of servers that speak S3. Requests are signed by `rusty-s3` and made by [`crate::http`].
 
 mod bucket;
+mod credentials;
 mod list;
 mod object;
 mod profile;

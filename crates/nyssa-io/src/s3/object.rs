@@ -2,12 +2,13 @@
 
 use std::io::{self, ErrorKind};
 
-use rusty_s3::Bucket;
 use rusty_s3::actions::{GetObject, S3Action};
+use rusty_s3::{Bucket, Credentials};
 use ureq::http::Method;
 
-use super::bucket::{VALID, bucket, credentials};
-use crate::http::{Address, Request};
+use super::bucket::{VALID, bucket};
+use super::credentials::credentials;
+use crate::http::{Address, Failure, Request};
 
 /// An object, or what its key begins with.
 pub(super) struct Object {
@@ -35,13 +36,21 @@ impl Object {
     }
 }
 
+/// Returns the keys for a request that is made until it succeeds.
+///
+/// # Errors
+/// A failure that another request does not mend.
+pub(super) fn signer() -> Result<Option<Credentials>, Failure> {
+    credentials().map_err(|error| Failure::of(error.kind(), error.to_string()))
+}
+
 impl Address for Object {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn request(&self, method: Method) -> io::Result<Request> {
-        let credentials = credentials();
+        let credentials = credentials()?;
         let action = GetObject::new(&self.bucket, credentials.as_ref(), &self.key);
         Ok(Request::new(method, action.sign(VALID)))
     }
@@ -50,7 +59,7 @@ impl Address for Object {
         if kind != ErrorKind::PermissionDenied {
             return None;
         }
-        Some(match credentials() {
+        Some(match credentials().ok()? {
             Some(key) => format!("the request was signed with the key {}", key.key()),
             None => {
                 "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \

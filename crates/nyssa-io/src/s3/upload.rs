@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use bytes::Bytes;
+use rusty_s3::Credentials;
 use rusty_s3::actions::{
     AbortMultipartUpload, CompleteMultipartUpload, CompleteMultipartUploadResponse,
     CreateMultipartUpload, PutObject, S3Action, UploadPart,
@@ -13,8 +14,8 @@ use rusty_s3::actions::{
 use ureq::http::Method;
 use url::Url;
 
-use super::bucket::{VALID, credentials};
-use super::object::Object;
+use super::bucket::VALID;
+use super::object::{Object, signer};
 use crate::Source;
 use crate::http::{Client, Failure, HttpOptions, Patience, Reply, Request, retried};
 use crate::local::Upload;
@@ -62,18 +63,15 @@ struct Uploading<'a> {
 impl Uploading<'_> {
     fn at_once(&self, size: u64) -> io::Result<()> {
         let body = self.part(0, size)?;
-        self.ask(Method::PUT, &body, self.condition(), |object| {
-            let credentials = credentials();
-            PutObject::new(&object.bucket, credentials.as_ref(), &object.key).sign(VALID)
+        self.ask(Method::PUT, &body, self.condition(), |object, keys| {
+            PutObject::new(&object.bucket, keys, &object.key).sign(VALID)
         })?;
         Ok(())
     }
 
     fn in_parts(&self, size: u64) -> io::Result<()> {
-        let created = self.ask(Method::POST, &[], None, |object| {
-            let credentials = credentials();
-            CreateMultipartUpload::new(&object.bucket, credentials.as_ref(), &object.key)
-                .sign(VALID)
+        let created = self.ask(Method::POST, &[], None, |object, keys| {
+            CreateMultipartUpload::new(&object.bucket, keys, &object.key).sign(VALID)
         })?;
         let body = text(created)?;
         let created = CreateMultipartUpload::parse_response(&body);
@@ -82,10 +80,8 @@ impl Uploading<'_> {
         let done = self.parts(id, size).and_then(|etags| self.complete(id, &etags));
         if done.is_err() {
             // The parts would be kept, and paid for.
-            let _ = self.ask(Method::DELETE, &[], None, |object| {
-                let credentials = credentials();
-                AbortMultipartUpload::new(&object.bucket, credentials.as_ref(), &object.key, id)
-                    .sign(VALID)
+            let _ = self.ask(Method::DELETE, &[], None, |object, keys| {
+                AbortMultipartUpload::new(&object.bucket, keys, &object.key, id).sign(VALID)
             });
         }
         done
@@ -128,10 +124,8 @@ impl Uploading<'_> {
         let body = self.part(start, bytes.min(size - start))?;
         // At most `MAX_PARTS`, which are counted from one.
         let number = u16::try_from(number + 1).unwrap_or(u16::MAX);
-        let reply = self.ask(Method::PUT, &body, None, |object| {
-            let credentials = credentials();
-            UploadPart::new(&object.bucket, credentials.as_ref(), &object.key, number, id)
-                .sign(VALID)
+        let reply = self.ask(Method::PUT, &body, None, |object, keys| {
+            UploadPart::new(&object.bucket, keys, &object.key, number, id).sign(VALID)
         })?;
         let etag = reply.header("etag").map(str::to_owned);
         etag.ok_or_else(|| odd("did not name the part that it took", ""))
@@ -143,10 +137,9 @@ impl Uploading<'_> {
             let object = &self.upload.object;
             CompleteMultipartUpload::new(&object.bucket, None, &object.key, id, etags()).body()
         };
-        let reply = self.ask(Method::POST, body.as_bytes(), self.condition(), |object| {
-            let credentials = credentials();
+        let reply = self.ask(Method::POST, body.as_bytes(), self.condition(), |object, keys| {
             let (bucket, key) = (&object.bucket, &object.key);
-            CompleteMultipartUpload::new(bucket, credentials.as_ref(), key, id, etags()).sign(VALID)
+            CompleteMultipartUpload::new(bucket, keys, key, id, etags()).sign(VALID)
         })?;
         // A failure may come with the status of success.
         let body = text(reply)?;
@@ -168,11 +161,13 @@ impl Uploading<'_> {
         method: Method,
         body: &[u8],
         header: Option<(&'static str, String)>,
-        url: impl Fn(&Object) -> Url,
+        url: impl Fn(&Object, Option<&Credentials>) -> Url,
     ) -> io::Result<Reply> {
         let has_body = matches!(method, Method::PUT | Method::POST);
         retried(Patience::new(self.upload.options.deadline, true), || {
-            let mut request = Request::new(method.clone(), url(&self.upload.object));
+            let keys = signer()?;
+            let url = url(&self.upload.object, keys.as_ref());
+            let mut request = Request::new(method.clone(), url);
             request.headers.extend(header.clone());
             request.body = has_body.then(|| bytes::Bytes::copy_from_slice(body));
             let reply = self.client.send(&request)?;

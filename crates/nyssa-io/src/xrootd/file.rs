@@ -12,10 +12,10 @@ use super::client::{self, Question, Reached, Start};
 use super::connection::{Answer, Body, Connection, VectorLimits};
 use super::failure::Failure;
 use super::part::{Part, Wrong};
-use super::per_process::PerProcess;
 use super::settings::Settings;
 use super::url::{Server, Url};
 use super::wire::{Handle, OpenBody, OpenMode, Request, Stat, Wait, error_name};
+use crate::per_process::PerProcess;
 
 /// Most bytes of an answer to `open` and `stat`.
 const TALK: u64 = 16 << 10;

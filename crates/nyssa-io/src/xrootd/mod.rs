@@ -24,7 +24,6 @@ mod failure;
 mod file;
 mod folder;
 mod part;
-mod per_process;
 mod pool;
 mod settings;
 mod sink;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::connection::{Connection, connect};
 use super::failure::Failure;
-use super::per_process::PerProcess;
 use super::settings::Settings;
 use super::url::Server;
+use crate::per_process::PerProcess;
 
 /// How long is waited before a connection is tried the second time; then twice as long each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);

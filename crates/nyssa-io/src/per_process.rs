@@ -7,7 +7,7 @@ use std::process;
 use std::sync::OnceLock;
 
 /// One value for each process that asks. The values of other processes stay untouched.
-pub(super) struct PerProcess<T>(OnceLock<Box<Entry<T>>>);
+pub(crate) struct PerProcess<T>(OnceLock<Box<Entry<T>>>);
 
 struct Entry<T> {
     process: u32,

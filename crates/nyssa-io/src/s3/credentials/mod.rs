@@ -1,0 +1,81 @@
+//! Finds the keys that requests are signed with, where the tools of AWS find them, in the same order:
+//!
+//! 1. the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`;
+//! 2. a web identity that the environment names ([`web_identity`]);
+//! 3. the profile: its keys, its web identity, its process ([`process`]);
+//! 4. the service of the container ([`container`]);
+//! 5. the service of the instance ([`instance`]).
+//!
+//! Without any, requests are not signed, as public buckets want it.
+
+mod container;
+mod fetched;
+mod instance;
+mod kept;
+mod process;
+#[cfg(test)]
+mod tests;
+mod web_identity;
+
+use std::env;
+use std::io;
+
+use rusty_s3::Credentials;
+
+use super::profile::Profile;
+use container::Container;
+use instance::Instance;
+use kept::kept;
+use web_identity::WebIdentity;
+
+/// Looks up a variable of the environment.
+pub(super) type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Returns a variable of the environment that is not empty.
+pub(super) fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// Returns the keys for the next request, or `None` if there are none. Variables and files are read each time,
+/// because other programs change them. What a service or a process gives is kept until shortly before it
+/// expires.
+///
+/// # Errors
+/// Those of a service or process that the environment or the profile names.
+pub(super) fn credentials() -> io::Result<Option<Credentials>> {
+    of_variables(&variable)
+}
+
+fn of_variables(var: Variables<'_>) -> io::Result<Option<Credentials>> {
+    if let (Some(key), Some(secret)) = (var("AWS_ACCESS_KEY_ID"), var("AWS_SECRET_ACCESS_KEY")) {
+        return Ok(Some(signer(key, secret, var("AWS_SESSION_TOKEN"))));
+    }
+    let profile = Profile::find(var);
+    if let Some(identity) = WebIdentity::of_environment(var, &profile) {
+        return kept(&identity.key(), || identity.fetch().map(Some));
+    }
+    let get = |key: &str| profile.get(key).map(str::to_owned);
+    if let (Some(key), Some(secret)) = (get("aws_access_key_id"), get("aws_secret_access_key")) {
+        return Ok(Some(signer(key, secret, get("aws_session_token"))));
+    }
+    if let Some(identity) = WebIdentity::of_profile(var, &profile) {
+        return kept(&identity.key(), || identity.fetch().map(Some));
+    }
+    if let Some(command) = profile.get("credential_process") {
+        return kept(&format!("process {command}"), || process::fetch(command).map(Some));
+    }
+    if let Some(container) = Container::find(var) {
+        return kept(&container.key(), || container.fetch().map(Some));
+    }
+    match Instance::find(var) {
+        Some(instance) => kept(&instance.key(), || instance.fetch()),
+        None => Ok(None),
+    }
+}
+
+fn signer(key: String, secret: String, token: Option<String>) -> Credentials {
+    match token {
+        Some(token) => Credentials::new_with_token(key, secret, token),
+        None => Credentials::new(key, secret),
+    }
+}

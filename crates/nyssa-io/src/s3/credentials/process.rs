@@ -1,0 +1,69 @@
+//! The process that a profile names by `credential_process`.
+
+use std::io::{self, ErrorKind, Read};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::fetched::{Fetched, failed};
+
+/// Longest time that the process may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Most bytes of its output.
+const OUTPUT_BYTES: u64 = 1 << 20;
+
+/// Runs the process, and reads the credentials that it prints.
+///
+/// # Errors
+/// Those of the system; `TimedOut`; `Other` if it ends with an error.
+pub(super) fn fetch(command: &str) -> io::Result<Fetched> {
+    let place = "the credential_process of the profile";
+    let output = run(command, TIMEOUT).and_then(|output| Fetched::of_json(&output));
+    output.map_err(|error| failed(place, &error))
+}
+
+/// Runs a command of the shell, and returns its output. What it says about errors is shown as it comes.
+fn run(command: &str, timeout: Duration) -> io::Result<Vec<u8>> {
+    let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut shell = Command::new(shell);
+    let mut child =
+        shell.args([option, command]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let (sender, receiver) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        thread::Builder::new().spawn(move || {
+            let mut output = Vec::new();
+            let read = stdout.take(OUTPUT_BYTES).read_to_end(&mut output);
+            // Nobody listens after the time is over.
+            let _ = sender.send(read.map(|_| output));
+        })?;
+    }
+    let Ok(output) = receiver.recv_timeout(timeout) else {
+        // It may have ended meanwhile.
+        let _ = child.kill();
+        let _ = child.wait();
+        let why = format!("it has printed nothing for {} s", timeout.as_secs_f64());
+        return Err(io::Error::new(ErrorKind::TimedOut, why));
+    };
+    let status = child.wait()?;
+    match status.success() {
+        true => output,
+        false => Err(io::Error::other(format!("it ended with the {status}"))),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_prints_within_its_time_or_is_ended() {
+        let second = Duration::from_secs(1);
+        assert_eq!(run("echo 'a b' | cat", second).unwrap(), b"a b\n");
+        let error = run("exit 3", second).unwrap_err();
+        assert_eq!(error.to_string(), "it ended with the exit status: 3");
+        let error = run("exec sleep 60", Duration::from_millis(100)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert_eq!(error.to_string(), "it has printed nothing for 0.1 s");
+    }
+}

@@ -1,0 +1,102 @@
+//! Credentials of a role for the token of a web identity, by the token service of AWS.
+
+use std::fs;
+use std::io;
+
+use ureq::http::Method;
+use url::Url;
+
+use super::Variables;
+use super::fetched::{Fetched, ask, failed, url};
+use crate::http::{Client, HttpOptions, Patience, Request, retried};
+use crate::s3::profile::Profile;
+
+/// The version of the token service.
+const VERSION: &str = "2011-06-15";
+
+/// A role, and the file of the token that proves the right to it.
+pub(super) struct WebIdentity {
+    token_file: String,
+    role: String,
+    session: String,
+    service: String,
+}
+
+impl WebIdentity {
+    /// Returns the identity that the environment names.
+    pub fn of_environment(var: Variables<'_>, profile: &Profile) -> Option<Self> {
+        let file = var("AWS_WEB_IDENTITY_TOKEN_FILE")?;
+        Self::new(var, profile, file, var("AWS_ROLE_ARN")?, var("AWS_ROLE_SESSION_NAME"))
+    }
+
+    /// Returns the identity that the profile names.
+    pub fn of_profile(var: Variables<'_>, profile: &Profile) -> Option<Self> {
+        let get = |key: &str| profile.get(key).map(str::to_owned);
+        let file = get("web_identity_token_file")?;
+        Self::new(var, profile, file, get("role_arn")?, get("role_session_name"))
+    }
+
+    fn new(
+        var: Variables<'_>,
+        profile: &Profile,
+        token_file: String,
+        role: String,
+        session: Option<String>,
+    ) -> Option<Self> {
+        let session = session.unwrap_or_else(|| format!("nyssa-{}", std::process::id()));
+        let service = var("AWS_ENDPOINT_URL_STS").or_else(|| var("AWS_ENDPOINT_URL"));
+        let region = var("AWS_REGION").or_else(|| var("AWS_DEFAULT_REGION"));
+        let region = region.or_else(|| profile.get("region").map(str::to_owned));
+        let service = service.unwrap_or_else(|| match region {
+            Some(region) => format!("https://sts.{region}.amazonaws.com"),
+            None => "https://sts.amazonaws.com".to_owned(),
+        });
+        Some(Self { token_file, role, session, service })
+    }
+
+    /// Returns what distinguishes this identity from others.
+    pub fn key(&self) -> String {
+        format!("role {} {} {} {}", self.role, self.token_file, self.session, self.service)
+    }
+
+    /// Asks the token service. The file of the token is read each time, because other programs renew it.
+    ///
+    /// # Errors
+    /// Those of the file and of the request.
+    pub fn fetch(&self) -> io::Result<Fetched> {
+        let place = format!("the token service {} for the role {}", self.service, self.role);
+        self.answer().map_err(|error| failed(&place, &error))
+    }
+
+    fn answer(&self) -> io::Result<Fetched> {
+        let mut request = Request::new(Method::POST, url(&self.service)?);
+        let form = "application/x-www-form-urlencoded".to_owned();
+        request.headers.push(("content-type", form));
+        let options = HttpOptions::from_env()?;
+        let client = Client::of(&options);
+        let body = retried(Patience::new(options.deadline, false), || {
+            request.body = Some(self.form()?.into());
+            ask(&client, &request)
+        })?;
+        Fetched::of_xml(&String::from_utf8_lossy(&body))
+    }
+
+    fn form(&self) -> Result<String, crate::http::Failure> {
+        let token = fs::read_to_string(&self.token_file).map_err(|error| {
+            let why = format!("the token in {}: {error}", self.token_file);
+            crate::http::Failure::of(error.kind(), why)
+        })?;
+        // The text behind `?` has the form that is asked for.
+        let form = Url::parse_with_params(
+            "http://form/",
+            [
+                ("Action", "AssumeRoleWithWebIdentity"),
+                ("Version", VERSION),
+                ("RoleArn", &self.role),
+                ("RoleSessionName", &self.session),
+                ("WebIdentityToken", token.trim()),
+            ],
+        );
+        Ok(form.ok().and_then(|form| form.query().map(str::to_owned)).unwrap_or_default())
+    }
+}
