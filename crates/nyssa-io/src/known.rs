@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::Result;
-
 /// Ranges of a resource with their bytes.
 #[derive(Default)]
 pub(crate) struct Known(Vec<(Range<u64>, Bytes)>);
@@ -33,11 +31,11 @@ impl Known {
 ///
 /// # Errors
 /// Those of `read`.
-pub(crate) fn read_unknown(
+pub(crate) fn read_unknown<E>(
     ranges: &[Range<u64>],
     find: impl Fn(&Range<u64>) -> Option<Bytes>,
-    read: impl FnOnce(&[Range<u64>]) -> Result<Vec<Bytes>>,
-) -> Result<Vec<Bytes>> {
+    read: impl FnOnce(&[Range<u64>]) -> Result<Vec<Bytes>, E>,
+) -> Result<Vec<Bytes>, E> {
     let found: Vec<Option<Bytes>> = ranges.iter().map(find).collect();
     let unknown = ranges.iter().zip(&found).filter(|(_, found)| found.is_none());
     let unknown: Vec<Range<u64>> = unknown.map(|(range, _)| range.clone()).collect();

@@ -210,6 +210,126 @@ fn an_answer_that_stops_in_the_middle_comes_again() {
     assert_eq!((counts.repeated, counts.won), (1, 1));
 }
 
+/// Reads enough short ranges that the server is asked for a proof.
+fn read_many(source: &Arc<dyn Source>) {
+    for step in 0..16 {
+        source.read_range(300_000 + step..300_010 + step).unwrap();
+    }
+}
+
+/// Reads 20 short ranges that are far from each other by the fetcher, and checks the bytes.
+fn read_twenty(source: &Arc<dyn Source>, content: &[u8]) {
+    let ranges: Vec<_> = (0..20_u64).map(|i| 270_000 + i * 30_000..270_100 + i * 30_000).collect();
+    let read = read_all(source, &ranges).unwrap();
+    for (range, bytes) in ranges.iter().zip(read) {
+        assert_eq!(bytes[..], content[range.start as usize..range.end as usize]);
+    }
+}
+
+#[test]
+fn several_ranges_are_one_request_once_the_server_has_proven_it() {
+    let content = content();
+    let server = WebServer::of(content.clone()).unwrap();
+    let source = open(&server.url("/a.root")).unwrap();
+    read_many(&source);
+    let proof = server.requests().pop().unwrap();
+    assert_eq!(proof.header("range"), Some("bytes=0-31,300015-300024,1199968-1199999"));
+    assert_eq!(source.limits().max_ranges, 32);
+    server.reset();
+    let ranges = [300_000..300_010, 0..5, 400_000..400_010, 7..7, 500_000..500_010];
+    let read = source.read_ranges(&ranges).unwrap();
+    for (range, bytes) in ranges.iter().zip(read) {
+        assert_eq!(bytes[..], content[range.start as usize..range.end as usize]);
+    }
+    let asked = "bytes=300000-300009,400000-400009,500000-500009";
+    assert_eq!(server.requests().len(), 1);
+    assert_eq!(server.requests()[0].header("range"), Some(asked));
+    // Another file of the server needs no proof, and is read by fewer requests.
+    let other = open(&server.url("/b.root")).unwrap();
+    server.reset();
+    read_twenty(&other, &content);
+    assert!(server.requests().len() < 10, "{} requests", server.requests().len());
+    let beyond = other.read_ranges(&[300_000..300_010, 1_199_999..1_200_001]).unwrap_err();
+    assert_eq!(beyond.source.kind(), ErrorKind::UnexpectedEof);
+}
+
+/// What is wrong with an answer to a request for several ranges.
+type Wrong = fn(&WebRequest, &[u8], WebAnswer) -> WebAnswer;
+
+const WRONG: [(&str, Wrong); 8] = [
+    ("the whole file", |_, content, _| WebAnswer {
+        status: 200,
+        body: content.to_vec(),
+        ..WebAnswer::default()
+    }),
+    ("an error", |_, _, _| WebAnswer::status(400, "too many ranges")),
+    ("no such range", |_, content, _| {
+        WebAnswer::status(416, "").with("Content-Range", format!("bytes */{}", content.len()))
+    }),
+    ("an error in the body", |_, _, plain| WebAnswer {
+        body: b"500 Internal Server Error".to_vec(),
+        ..plain
+    }),
+    ("merged ranges", |request, content, _| {
+        let all = request.ranges(content.len() as u64).unwrap();
+        let one = all[0].start..all[all.len() - 1].end;
+        WebAnswer::several(&[one], content)
+    }),
+    ("another order", |request, content, _| {
+        let mut all = request.ranges(content.len() as u64).unwrap();
+        all.reverse();
+        WebAnswer::several(&all, content)
+    }),
+    ("the first range only", |request, content, _| {
+        let first = request.ranges(content.len() as u64).unwrap().swap_remove(0);
+        let place = format!("bytes {}-{}/{}", first.start, first.end - 1, content.len());
+        let body = content[first.start as usize..first.end as usize].to_vec();
+        WebAnswer { status: 206, body, ..WebAnswer::default() }.with("Content-Range", place)
+    }),
+    ("half of the body", |_, _, plain| WebAnswer { cut: Some(plain.body.len() / 2), ..plain }),
+];
+
+#[test]
+fn wrong_answers_to_several_ranges_end_such_requests() {
+    let content = content();
+    // The answer is wrong from the proof on, or after it.
+    for (right, (what, wrong)) in [0, 1].iter().flat_map(|right| WRONG.map(|one| (*right, one))) {
+        let bytes = content.clone();
+        let several = std::sync::atomic::AtomicUsize::new(0);
+        let server = server(move |request, _| {
+            let plain = WebAnswer::of(request, &bytes);
+            let is_several = request.header("range").is_some_and(|range| range.contains(','));
+            let before = || several.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            if is_several && before() >= right { wrong(request, &bytes, plain) } else { plain }
+        });
+        let source = open(&server.url("/a.root")).unwrap();
+        read_many(&source);
+        assert_eq!(source.limits().max_ranges, if right == 0 { 1 } else { 32 }, "{what}");
+        read_twenty(&source, &content);
+        let is_cut = right > 0 && what == "half of the body";
+        assert_eq!(source.limits().max_ranges, if is_cut { 32 } else { 1 }, "{what}");
+        read_twenty(&source, &content);
+    }
+}
+
+#[test]
+fn wrong_bytes_in_several_ranges_are_no_proof() {
+    let content = content();
+    let bytes = content.clone();
+    let server = server(move |request, _| {
+        let mut plain = WebAnswer::of(request, &bytes);
+        if request.ranges(bytes.len() as u64).is_some() {
+            let last = plain.body.len() - 20;
+            plain.body[last] ^= 1;
+        }
+        plain
+    });
+    let source = open(&server.url("/a.root")).unwrap();
+    read_many(&source);
+    assert_eq!(source.limits().max_ranges, 1);
+    read_twenty(&source, &content);
+}
+
 #[test]
 fn half_an_answer_is_completed() {
     let content = content();

@@ -4,28 +4,15 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::process::Command;
 use std::sync::Arc;
 
 use nyssa_io::open;
-use nyssa_io::testing::{DATA_SERVER, Reply, ScriptedXrootd, check_source, content};
+use nyssa_io::testing::{DATA_SERVER, Reply, ScriptedXrootd, check_source, content, run_inside};
 use nyssa_io::xrootd::wire::Status;
 use rcgen::CertifiedKey;
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::PrivateKeyDer;
-
-/// Runs a test of this program again, with an environment of its own.
-fn run_inside(test: &str, environment: &[(&str, &str)]) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--include-ignored"]);
-    for name in ["BEARER_TOKEN", "BEARER_TOKEN_FILE", "XDG_RUNTIME_DIR", "X509_CERT_DIR"] {
-        command.env_remove(name);
-    }
-    let output = command.envs(environment.iter().copied()).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
-}
 
 /// Debian's server does not come with a plug-in that knows tokens.
 #[test]

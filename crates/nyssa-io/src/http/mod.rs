@@ -2,18 +2,20 @@
 //!
 //! A [`Resource`](resource::Resource) is asked for by an [`Address`]; a [`Client`](client::Client) has the
 //! connections of this process. Requests block; several threads have several under way. Each asks for one
-//! range. Whatever comes is checked against what was asked for and against the version of the file that was
+//! range, or for several if the server has proven that it answers that ([`several`]). Whatever comes is checked against what was asked for and against the version of the file that was
 //! opened, and what may pass is tried again.
 
 mod client;
 mod cost;
 mod failure;
 mod location;
+mod multipart;
 mod opening;
 mod options;
 mod proxy;
 mod resource;
 mod retry;
+mod several;
 mod source;
 mod version;
 mod web;

@@ -9,6 +9,7 @@ use url::Url;
 use super::client::{Client, Reply, Request};
 use super::failure::{Again, Failure};
 use super::options::HttpOptions;
+use super::several::Several;
 
 /// How a resource is asked for: by its URL, or by requests that are signed.
 pub(crate) trait Address: Send + Sync {
@@ -21,6 +22,11 @@ pub(crate) trait Address: Send + Sync {
     /// `InvalidInput`, or the system's, where credentials cannot be found.
     fn request(&self, method: Method) -> io::Result<Request>;
 
+    /// Tells whether its server may know requests for several ranges.
+    fn has_several_ranges(&self) -> bool {
+        true
+    }
+
     /// What to do about a request that was refused.
     fn advice(&self, kind: io::ErrorKind) -> Option<String>;
 }
@@ -30,6 +36,8 @@ pub(super) struct Resource {
     pub address: Box<dyn Address>,
     pub options: HttpOptions,
     client: Arc<Client>,
+    /// What is known of its server, if that may know requests for several ranges.
+    pub several: Option<Arc<Several>>,
     /// Where the server has redirected to.
     moved: Mutex<Option<Url>>,
 }
@@ -37,7 +45,10 @@ pub(super) struct Resource {
 impl Resource {
     pub fn new(address: Box<dyn Address>, options: HttpOptions) -> Self {
         let client = Client::of(&options);
-        Self { address, options, client, moved: Mutex::new(None) }
+        let request = || address.request(Method::GET).ok();
+        let request = if address.has_several_ranges() { request() } else { None };
+        let several = request.map(|request| Several::of(request.url.origin()));
+        Self { address, options, client, several, moved: Mutex::new(None) }
     }
 
     /// Asks for the bytes that a `Range` header names.
@@ -58,7 +69,11 @@ impl Resource {
             }
             request.url = url.clone();
         }
-        let answer = self.client().send(&request).and_then(|reply| match reply.status {
+        let mut answer = self.client().send(&request);
+        if matches!(&answer, Ok(reply) if reply.status == 401) && self.renew(&mut request) {
+            answer = self.client().send(&request);
+        }
+        let answer = answer.and_then(|reply| match reply.status {
             200 | 206 => Ok(reply),
             // It has no bytes that could be asked for.
             416 => Ok(reply),
@@ -74,6 +89,18 @@ impl Resource {
             Some(_) => Failure { again: Again::Always, ..failure },
             None => failure,
         })
+    }
+
+    /// Puts the token into a request again. Returns true if it has changed, because another program has
+    /// renewed it.
+    fn renew(&self, request: &mut Request) -> bool {
+        let Ok(now) = self.address.request(Method::GET) else { return false };
+        let sent = request.authorization.is_some() && now.authorization.is_some();
+        let is_new = sent && request.authorization != now.authorization;
+        if is_new {
+            request.authorization = now.authorization;
+        }
+        is_new
     }
 
     /// The failure as the error of this resource, with what to do.

@@ -1,25 +1,31 @@
 //! A file on a server that speaks HTTP.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
 use super::cost::Measured;
 use super::failure::Failure;
+use super::multipart;
 use super::opening::{self, Opened};
 use super::options::HttpOptions;
 use super::resource::{Address, Resource};
 use super::retry::Patience;
+use super::several::MAX_RANGES;
 use super::version::{Version, content_range};
-use crate::known::Known;
+use crate::known::{Known, read_unknown};
 use crate::source::{check_range, closed};
-use crate::{Limits, Result, Source};
+use crate::{Cost, Limits, Result, Source};
 
 /// Largest range of one request: what is lost when a connection breaks, and held in memory.
 const MAX_RANGE_BYTES: u64 = 16 << 20;
+/// Bytes of each range with which a server proves that it answers requests for several ranges.
+const PROOF_BYTES: u64 = 32;
+/// Time that one more range in a request takes: its headers are sent, and the server seeks.
+const RANGE_TIME: Duration = Duration::from_micros(20);
 /// Bytes that count as progress when a request breaks. A server that drips is not waited for forever.
 const PROGRESS_BYTES: usize = 64 << 10;
 
@@ -69,7 +75,9 @@ impl HttpSource {
         loop {
             let before = buffer.len();
             let Err(failure) = self.fill(range, &mut buffer, len) else {
-                return Ok(buffer.into());
+                let bytes = Bytes::from(buffer);
+                self.ask_for_proof(range, &bytes);
+                return Ok(bytes);
             };
             if buffer.len() - before >= PROGRESS_BYTES {
                 patience.progress();
@@ -129,6 +137,76 @@ impl HttpSource {
     }
 }
 
+/// Requests for several ranges. What goes wrong with them is not an error: the ranges are then read one by one.
+impl HttpSource {
+    /// Reads the ranges whose bytes are not known with one request. Returns `None` if that is not possible.
+    fn read_together(&self, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
+        let several = self.resource.several.as_ref().filter(|several| several.is_proven())?;
+        let is_inside = |range: &Range<u64>| range.start <= range.end && range.end <= self.size;
+        if !ranges.iter().all(is_inside) {
+            return None;
+        }
+        let find = |range: &Range<u64>| match range.is_empty() {
+            true => Some(Bytes::new()),
+            false => self.known.find(range),
+        };
+        if ranges.iter().filter(|range| find(range).is_none()).count() < 2 {
+            return None;
+        }
+        let read = |unknown: &[Range<u64>]| {
+            self.ask_together(unknown).inspect_err(|failure| {
+                // A connection that breaks says nothing about the answers of the server.
+                if !matches!(failure.kind, ErrorKind::TimedOut | ErrorKind::ConnectionReset) {
+                    several.refuse();
+                }
+            })
+        };
+        read_unknown(ranges, find, read).ok()
+    }
+
+    /// Asks for several ranges with one request.
+    fn ask_together(&self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Bytes>, Failure> {
+        let reply = self.resource.get(&multipart::header(ranges))?;
+        self.version.check(&Version::of(&reply))?;
+        let boundary = reply.header("content-type").and_then(multipart::boundary);
+        let Some(boundary) = boundary.filter(|_| reply.status == 206).map(str::to_owned) else {
+            return Err(Failure::answer("the server does not answer with several ranges"));
+        };
+        let most = multipart::max_bytes(ranges);
+        if reply.content_length().is_some_and(|stated| stated > most) {
+            return Err(Failure::answer("the server answers with more than was asked for"));
+        }
+        let (latency, begin) = (reply.latency, Instant::now());
+        let body = Bytes::from(reply.read_all(most)?);
+        self.cost.add(latency, body.len(), begin.elapsed());
+        multipart::parts(&body, &boundary, ranges, self.size).map_err(Failure::answer)
+    }
+
+    /// Asks the server for several ranges whose bytes are known, when it is time for that.
+    fn ask_for_proof(&self, range: &Range<u64>, bytes: &Bytes) {
+        let Some(several) = &self.resource.several else { return };
+        if !several.counts(bytes.len()) {
+            return;
+        }
+        let length = PROOF_BYTES.min(range.end - range.start);
+        let asked = [
+            0..PROOF_BYTES.min(self.size),
+            range.start..range.start + length,
+            self.size.saturating_sub(PROOF_BYTES)..self.size,
+        ];
+        let [first, middle, last] = &asked;
+        if first.end >= middle.start || middle.end >= last.start {
+            return several.starts_anew();
+        }
+        // The length is that of bytes in memory.
+        let middle = Some(bytes.slice(..length as usize));
+        let known: Option<Vec<Bytes>> =
+            [self.known.find(first), middle, self.known.find(last)].into_iter().collect();
+        let Some(known) = known else { return several.starts_anew() };
+        several.proves(self.ask_together(&asked).is_ok_and(|parts| parts == known));
+    }
+}
+
 impl Source for HttpSource {
     fn name(&self) -> &str {
         self.resource.address.name()
@@ -139,16 +217,24 @@ impl Source for HttpSource {
     }
 
     fn limits(&self) -> Limits {
+        let several = self.resource.several.as_ref();
+        let (max_ranges, range) = match several.is_some_and(|several| several.is_proven()) {
+            true => (MAX_RANGES, RANGE_TIME),
+            false => (1, Duration::ZERO),
+        };
         Limits {
-            max_ranges: 1,
+            max_ranges,
             max_range_bytes: MAX_RANGE_BYTES,
             concurrency: self.resource.options.connections,
-            cost: self.cost.cost(),
+            cost: Cost { range, ..self.cost.cost() },
         }
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.check_open()?;
+        if let Some(all) = self.read_together(ranges) {
+            return Ok(all);
+        }
         ranges.iter().map(|range| self.read(range)).collect()
     }
 

@@ -55,6 +55,11 @@ impl Address for Object {
         Ok(Request::new(method, action.sign(VALID)))
     }
 
+    /// Servers of AWS answer such requests with the whole object.
+    fn has_several_ranges(&self) -> bool {
+        false
+    }
+
     fn advice(&self, kind: ErrorKind) -> Option<String> {
         if kind != ErrorKind::PermissionDenied {
             return None;

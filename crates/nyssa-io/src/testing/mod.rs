@@ -3,12 +3,14 @@
 //! The functions panic where a source does not keep what [`Source`](crate::Source) promises.
 
 mod conformance;
+mod inside;
 mod served;
 mod slow;
 mod web;
 mod xrootd;
 
 pub use conformance::{check_closed, check_source, content};
+pub use inside::run_inside;
 pub use served::serve;
 pub(crate) use served::{SCHEME, kind, list, served};
 pub use slow::{Observed, SlowSource};

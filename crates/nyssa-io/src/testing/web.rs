@@ -3,10 +3,12 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// Time for which an answer is stuck: longer than any test waits.
 const STUCK: Duration = Duration::from_secs(60);
@@ -30,6 +32,17 @@ impl WebRequest {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
+    /// The ranges that a request for more than one asks for.
+    pub fn ranges(&self, size: u64) -> Option<Vec<Range<u64>>> {
+        let all = self.header("range")?.strip_prefix("bytes=")?;
+        let one = |text: &str| {
+            let (first, last) = text.split_once('-')?;
+            let end = last.parse::<u64>().ok()?.checked_add(1).filter(|&end| end <= size)?;
+            first.parse::<u64>().ok().filter(|&first| first < end).map(|first| first..end)
+        };
+        all.contains(',').then(|| all.split(',').map(one).collect())?
+    }
+
     /// The bytes that a request for one range of `size` bytes asks for.
     pub fn range(&self, size: u64) -> Option<Range<u64>> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
@@ -40,6 +53,9 @@ impl WebRequest {
         first.parse::<u64>().ok().filter(|&first| first < end).map(|first| first..end)
     }
 }
+
+/// The boundary of answers with several ranges.
+const BOUNDARY: &str = "BOUNDARY";
 
 /// The answer of a [`WebServer`].
 #[derive(Clone, Debug, Default)]
@@ -56,6 +72,8 @@ pub struct WebAnswer {
     pub cut: Option<usize>,
     /// The server sends only so many bytes of the body, and nothing more for a while.
     pub stuck: Option<usize>,
+    /// The server ends after this answer: it closes its connections, and takes no more.
+    pub last: bool,
 }
 
 impl WebAnswer {
@@ -76,6 +94,9 @@ impl WebAnswer {
                 ..Self::default()
             };
         }
+        if let Some(ranges) = request.ranges(size) {
+            return Self::several(&ranges, content);
+        }
         let Some(range) = request.range(size) else {
             let headers = vec![("Content-Range", format!("bytes */{size}"))];
             return Self { status: 416, headers, ..Self::default() };
@@ -83,6 +104,22 @@ impl WebAnswer {
         let body = content[range.start as usize..range.end as usize].to_vec();
         let place = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
         let headers = vec![etag, ("Content-Range", place)];
+        Self { status: 206, headers, body, ..Self::default() }
+    }
+
+    /// What a server without faults answers to a request for several ranges.
+    pub fn several(ranges: &[Range<u64>], content: &[u8]) -> Self {
+        let mut body = Vec::new();
+        for range in ranges {
+            let (start, end, size) = (range.start, range.end, content.len());
+            let place = format!("Content-Range: bytes {start}-{}/{size}", end.saturating_sub(1));
+            let head = format!("\r\n--{BOUNDARY}\r\nContent-Type: x/y\r\n{place}\r\n\r\n");
+            body.extend_from_slice(head.as_bytes());
+            body.extend_from_slice(&content[start as usize..end as usize]);
+        }
+        body.extend_from_slice(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
+        let kind = format!("multipart/byteranges; boundary={BOUNDARY}");
+        let headers = vec![("ETag", "\"one\"".to_owned()), ("Content-Type", kind)];
         Self { status: 206, headers, body, ..Self::default() }
     }
 
@@ -101,6 +138,7 @@ pub struct WebServer {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<WebRequest>>>,
     connections: Arc<AtomicUsize>,
+    scheme: &'static str,
 }
 
 type Answers = dyn Fn(&WebRequest, usize) -> WebAnswer + Send + Sync;
@@ -113,20 +151,51 @@ impl WebServer {
     pub fn start(
         answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,
     ) -> io::Result<Self> {
+        Self::start_with(None, answer)
+    }
+
+    /// Starts a server as [`WebServer::start`] does, with TLS.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn start_with_tls(
+        tls: Arc<ServerConfig>,
+        answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        Self::start_with(Some(tls), answer)
+    }
+
+    fn start_with(
+        tls: Option<Arc<ServerConfig>>,
+        answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let requests = Arc::new(Mutex::new(Vec::new()));
         let connections = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&connections);
         let (seen, answer): (_, Arc<Answers>) = (Arc::clone(&requests), Arc::new(answer));
+        let ended = Arc::new(AtomicBool::new(false));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                if ended.load(Ordering::Relaxed) {
+                    break;
+                }
                 count.fetch_add(1, Ordering::Relaxed);
                 let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
-                thread::spawn(move || serve(stream, &seen, answer.as_ref()));
+                let (tls, ended) = (tls.clone(), Arc::clone(&ended));
+                thread::spawn(move || {
+                    serve(&stream, tls, &seen, answer.as_ref(), &ended);
+                    let _ = stream.shutdown(Shutdown::Both);
+                    if ended.load(Ordering::Relaxed) {
+                        // Wakes the thread that waits for connections.
+                        let _ = TcpStream::connect(address);
+                    }
+                });
             }
         });
-        Ok(Self { address, requests, connections })
+        Ok(Self { address, requests, connections, scheme })
     }
 
     /// A server of `content` that has no faults.
@@ -139,7 +208,7 @@ impl WebServer {
 
     /// The URL of a path of the server.
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("{}://{}{path}", self.scheme, self.address)
     }
 
     /// Host and port.
@@ -163,12 +232,30 @@ impl WebServer {
     }
 }
 
-fn serve(stream: TcpStream, seen: &Mutex<Vec<WebRequest>>, answer: &Answers) {
-    let Ok(reader) = stream.try_clone() else { return };
+/// A connection, with TLS or without.
+trait Line: Read + Write {}
+impl<T: Read + Write> Line for T {}
+
+fn serve(
+    stream: &TcpStream,
+    tls: Option<Arc<ServerConfig>>,
+    seen: &Mutex<Vec<WebRequest>>,
+    answer: &Answers,
+    ended: &AtomicBool,
+) {
+    let Ok(plain) = stream.try_clone() else { return };
     // Else the system waits for more before it sends.
     let _ = stream.set_nodelay(true);
-    let (mut reader, mut writer) = (BufReader::new(reader), stream);
-    while let Some(request) = read(&mut reader) {
+    let line: Box<dyn Line> = match tls.map(ServerConnection::new) {
+        None => Box::new(plain),
+        Some(Ok(session)) => Box::new(StreamOwned::new(session, plain)),
+        Some(Err(_)) => return,
+    };
+    let mut line = BufReader::new(line);
+    while let Some(request) = read(&mut line) {
+        if ended.load(Ordering::Relaxed) {
+            return;
+        }
         let number = {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
             seen.push(request.clone());
@@ -176,15 +263,15 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<WebRequest>>, answer: &Answers) {
         };
         let answer = answer(&request, number);
         thread::sleep(answer.delay);
-        let written = write(&mut writer, &request, &answer);
+        let written = write(line.get_mut(), &request, &answer);
+        ended.fetch_or(answer.last, Ordering::Relaxed);
         if answer.stuck.is_some() {
             thread::sleep(STUCK);
         }
-        if written.is_err() || answer.cut.or(answer.stuck).is_some() {
-            break;
+        if written.is_err() || answer.last || answer.cut.or(answer.stuck).is_some() {
+            return;
         }
     }
-    let _ = writer.shutdown(Shutdown::Both);
 }
 
 fn read(reader: &mut impl BufRead) -> Option<WebRequest> {

@@ -1,0 +1,70 @@
+//! Which servers answer one request for several ranges.
+//!
+//! Many do not: they send the whole file, an error, or other ranges than those that were asked for. So a server
+//! has to prove it. After [`SHORT_REQUESTS`] requests for short ranges, where it would have paid, the server is
+//! asked for ranges whose bytes are known from requests for one range. If the answer is right in every part,
+//! later plans ask for several ranges at a time. What is wrong once ends this for the rest of the process.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use url::Origin;
+
+use crate::per_process::PerProcess;
+
+/// Most ranges of one request: few enough for the limits of servers, and for headers of usual sizes.
+pub(super) const MAX_RANGES: usize = 32;
+/// Number of requests for short ranges after which a server is asked for a proof.
+const SHORT_REQUESTS: u32 = 16;
+/// A range of up to this many bytes is short.
+pub(super) const SHORT_BYTES: usize = 64 << 10;
+
+const UNKNOWN: u8 = 0;
+const PROVEN: u8 = 1;
+const REFUSED: u8 = 2;
+
+/// What is known of one server.
+#[derive(Default)]
+pub(super) struct Several {
+    state: AtomicU8,
+    short_requests: AtomicU32,
+}
+
+static SERVERS: PerProcess<Mutex<HashMap<Origin, Arc<Several>>>> = PerProcess::new();
+
+impl Several {
+    /// Returns what this process knows of a server.
+    pub fn of(server: Origin) -> Arc<Self> {
+        let servers = SERVERS.get(Mutex::default).lock();
+        let mut servers = servers.unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(servers.entry(server).or_default())
+    }
+
+    /// Tells whether the server has proven that it answers requests for several ranges.
+    pub fn is_proven(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == PROVEN
+    }
+
+    /// Counts a request for a range of `bytes`. Returns true once: when a proof is worth a request.
+    pub fn counts(&self, bytes: usize) -> bool {
+        bytes <= SHORT_BYTES
+            && self.state.load(Ordering::Relaxed) == UNKNOWN
+            && self.short_requests.fetch_add(1, Ordering::Relaxed) + 1 == SHORT_REQUESTS
+    }
+
+    /// Counts from the start: a proof was not possible now.
+    pub fn starts_anew(&self) {
+        self.short_requests.store(0, Ordering::Relaxed);
+    }
+
+    /// Keeps the result of the proof.
+    pub fn proves(&self, is_right: bool) {
+        self.state.store(if is_right { PROVEN } else { REFUSED }, Ordering::Relaxed);
+    }
+
+    /// Ends requests for several ranges: an answer was wrong.
+    pub fn refuse(&self) {
+        self.state.store(REFUSED, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,35 @@
+//! Runs a test in a process of its own, with another environment.
+
+use std::env;
+use std::process::Command;
+
+/// Variables that change how servers are spoken to.
+const CLEARED: [&str; 8] = [
+    "BEARER_TOKEN",
+    "BEARER_TOKEN_FILE",
+    "XDG_RUNTIME_DIR",
+    "X509_CERT_DIR",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
+/// Runs a test of this program again, with `environment`. The variables of tokens, certificates and proxies that
+/// are not in it are removed.
+///
+/// # Panics
+/// If the test fails, with what it printed.
+#[allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run has failed")]
+pub fn run_inside(test: &str, environment: &[(&str, &str)]) {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", test, "--include-ignored"]);
+    for name in CLEARED {
+        command.env_remove(name).env_remove(name.to_uppercase());
+    }
+    let output = command.envs(environment.iter().copied()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if !output.status.success() {
+        panic!("{}{}", text(&output.stdout), text(&output.stderr));
+    }
+}

@@ -1,0 +1,250 @@
+//! Faults of web servers, certificates, tokens and proxies: right values, or a clear error in time.
+
+#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content, run_inside};
+use nyssa_io::{HttpOptions, OpenOptions, Source, open_with};
+use rcgen::{CertificateParams, CertifiedIssuer, KeyPair, date_time_ymd};
+use rustls::ServerConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::PrivateKeyDer;
+
+/// Opens a URL with options with which a fault ends soon.
+fn open(url: &str) -> nyssa_io::Result<Arc<dyn Source>> {
+    let mut http = HttpOptions::default();
+    http.timeout = Duration::from_millis(400);
+    http.connect_timeout = Duration::from_millis(400);
+    http.deadline = Duration::from_millis(1500);
+    let mut options = OpenOptions::default();
+    options.http = Some(http);
+    open_with(url, &options)
+}
+
+/// Returns the error of opening a URL.
+fn error(url: &str) -> String {
+    open(url).err().unwrap().to_string()
+}
+
+#[test]
+fn a_server_that_ends_in_the_middle_is_an_error_in_time() {
+    let content = content();
+    let server = WebServer::start(move |request, number| {
+        let plain = WebAnswer::of(request, &content);
+        let is_last = number >= 2;
+        let cut = is_last.then_some(plain.body.len() / 2);
+        WebAnswer { cut, last: is_last, ..plain }
+    });
+    let server = server.unwrap();
+    let source = open(&server.url("/a.root")).unwrap();
+    let begin = Instant::now();
+    let error = source.read_range(300_000..300_100).unwrap_err();
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+    assert_eq!(error.source.kind(), ErrorKind::ConnectionRefused);
+    let start = format!(
+        "cannot read bytes 300000 to 300100 of {}: the host refuses connections; all requests in 1.",
+        server.url("/a.root")
+    );
+    assert!(error.to_string().starts_with(&start), "{error}");
+}
+
+#[test]
+fn a_server_is_left_alone_as_long_as_it_asks() {
+    let content = content();
+    let bytes = content.clone();
+    let server = WebServer::start(move |request, number| match number {
+        2 => WebAnswer::status(429, "").with("Retry-After", "1"),
+        _ => WebAnswer::of(request, &bytes),
+    });
+    let source = open(&server.unwrap().url("/a.root")).unwrap();
+    let begin = Instant::now();
+    assert_eq!(source.read_range(500_000..500_100).unwrap(), content[500_000..500_100]);
+    assert!(begin.elapsed() >= Duration::from_secs(1));
+}
+
+#[test]
+fn a_host_that_never_agrees_on_keys_is_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/a.root", listener.local_addr().unwrap());
+    let begin = Instant::now();
+    let error = error(&url);
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+    assert!(error.starts_with(&format!("cannot open {url}: no connection in time")), "{error}");
+}
+
+#[test]
+fn a_presigned_url_that_has_expired_says_so() {
+    let server = WebServer::start(|_, _| {
+        WebAnswer::status(
+            403,
+            "<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code><Message>Request has \
+             expired</Message><Expires>2026-01-01T00:00:00Z</Expires></Error>",
+        )
+    });
+    let server = server.unwrap();
+    let expected = format!(
+        "cannot open {}: the server answered 403 Forbidden: AccessDenied: Request has expired; the URL may \
+         have expired: ask for another one",
+        server.url("/a.root?...")
+    );
+    assert_eq!(error(&server.url("/a.root?X-Amz-Date=1&X-Amz-Signature=2")), expected);
+}
+
+/// Makes an authority, as PEM, and a configuration with a certificate of it for a name and time.
+fn certificate(authority: &str, name: &str, is_expired: bool) -> (String, Arc<ServerConfig>) {
+    let authority = {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(rcgen::DnType::CommonName, authority);
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+    };
+    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+    if is_expired {
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(2021, 1, 1);
+    }
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.signed_by(&key, &authority).unwrap();
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    (authority.pem(), Arc::new(config))
+}
+
+fn secure(
+    tls: &Arc<ServerConfig>,
+    answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,
+) -> WebServer {
+    WebServer::start_with_tls(Arc::clone(tls), answer).unwrap()
+}
+
+/// Tells whether this is the process of a test that [`run_inside`] started, and returns the URL for it.
+fn inside() -> Option<String> {
+    std::env::var("NYSSA_TEST_URL").ok()
+}
+
+#[test]
+fn certificates_are_of_the_right_name_time_and_authority() {
+    if let Some(url) = inside() {
+        let expected = std::env::var("NYSSA_TEST_ERROR").unwrap();
+        let error = open(&url).map(drop).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.starts_with(&expected) && error.is_empty() == expected.is_empty(), "{error}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("trusted.pem").display().to_string();
+    for (name, is_expired, is_trusted, expected) in [
+        ("127.0.0.1", false, true, ""),
+        ("other.host", false, true, "certificate not valid for name \"127.0.0.1\""),
+        ("127.0.0.1", true, true, "certificate expired"),
+        (
+            "127.0.0.1",
+            false,
+            false,
+            "UnknownIssuer; name the certificates of its authority by SSL_CERT_FILE or X509_CERT_DIR",
+        ),
+    ] {
+        let (authority, tls) = certificate("one", name, is_expired);
+        let (other, _) = certificate("other", name, false);
+        fs::write(&trusted, if is_trusted { authority } else { other }).unwrap();
+        let content = content();
+        let server = secure(&tls, move |request, _| WebAnswer::of(request, &content));
+        let url = server.url("/a.root");
+        let start = format!("cannot open {url}: no secure connection: invalid peer certificate: ");
+        let expected = if expected.is_empty() { String::new() } else { start + expected };
+        run_inside(
+            "certificates_are_of_the_right_name_time_and_authority",
+            &[
+                ("SSL_CERT_FILE", &trusted),
+                ("NYSSA_TEST_URL", &url),
+                ("NYSSA_TEST_ERROR", &expected),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_token_is_read_again_and_not_shown_to_others() {
+    if let Some(url) = inside() {
+        let content = content();
+        let source = open(&url).unwrap();
+        assert_eq!(source.read_range(300_000..300_100).unwrap(), content[300_000..300_100]);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (authority, tls) = certificate("one", "127.0.0.1", false);
+    fs::write(path("authority.pem"), authority).unwrap();
+    fs::write(path("token"), "old").unwrap();
+    let bytes = content();
+    let data = secure(&tls, move |request, _| WebAnswer::of(request, &bytes));
+    let (target, file) = (data.url("/data"), path("token"));
+    let server = secure(&tls, move |request, _| match request.header("authorization") {
+        Some("Bearer new") => WebAnswer::status(307, "").with("Location", target.clone()),
+        _ => {
+            // Another program renews the token at this moment.
+            let next = format!("{file}.next");
+            let _ = fs::write(&next, "new").and_then(|()| fs::rename(&next, &file));
+            WebAnswer::status(401, "the token has expired")
+        }
+    });
+    run_inside(
+        "a_token_is_read_again_and_not_shown_to_others",
+        &[
+            ("SSL_CERT_FILE", &path("authority.pem")),
+            ("BEARER_TOKEN_FILE", &path("token")),
+            ("NYSSA_TEST_URL", &server.url("/a.root")),
+        ],
+    );
+    let shown = |request: &WebRequest| request.header("authorization").is_some();
+    assert!(server.requests().iter().all(shown));
+    assert!(data.requests().len() >= 3 && !data.requests().iter().any(shown));
+}
+
+#[test]
+fn a_proxy_that_refuses_is_named() {
+    if let Some(url) = inside() {
+        let begin = Instant::now();
+        let expected = std::env::var("NYSSA_TEST_ERROR").unwrap();
+        let error = error(&url);
+        assert!(error.starts_with(&expected), "{error}");
+        assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+        return;
+    }
+    // A port that nobody listens at: it was given back.
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let refusing = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let url = "http://far.example/a.root";
+    for (proxy, expected) in [
+        (
+            closed,
+            format!("the host refuses connections (the connection goes to the proxy {closed})"),
+        ),
+        (refusing, "the proxy refused: proxy server responded 403".to_owned()),
+    ] {
+        run_inside(
+            "a_proxy_that_refuses_is_named",
+            &[
+                ("http_proxy", &format!("http://{proxy}")),
+                ("NYSSA_TEST_URL", url),
+                ("NYSSA_TEST_ERROR", &format!("cannot open {url}: {expected}")),
+            ],
+        );
+    }
+}
