@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,13 +89,31 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nginx]:
     server.close()
 
 
+@pytest.fixture
+def xrootd_folder() -> Iterator[Path]:
+    """Return a new folder in which XRootD servers can be; or skip."""
+    with _folder_for_servers() as folder:
+        yield folder
+
+
 @pytest.fixture(scope="session")
-def xrootd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Xrootd]:
+def xrootd_server() -> Iterator[Xrootd]:
     """Return an XRootD server of a new folder, in which copies of `testdata` are; or skip."""
+    with _folder_for_servers() as folder:
+        shutil.copytree(TESTDATA, folder / "exported" / "testdata")
+        server = Xrootd(folder / "exported", folder / "server")
+        yield server
+        server.close()
+
+
+@contextlib.contextmanager
+def _folder_for_servers() -> Iterator[Path]:
+    """Return a folder that other users reach, such as the one that the servers run as.
+
+    The folders of pytest are closed to them whenever another pytest starts.
+    """
     if xrootd.program() is None:
         pytest.skip("no xrootd (apt-get install xrootd-server)")
-    root = tmp_path_factory.mktemp("exported")
-    shutil.copytree(TESTDATA, root / "testdata")
-    server = Xrootd(root, tmp_path_factory.mktemp("xrootd"))
-    yield server
-    server.close()
+    with tempfile.TemporaryDirectory(prefix="nyssa-xrootd-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

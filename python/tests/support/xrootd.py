@@ -20,6 +20,54 @@ def program() -> str | None:
     return shutil.which("xrootd")
 
 
+def free_port() -> int:
+    """Return a port that nobody listens at."""
+    with socket.create_server(("localhost", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class _Program:
+    """A running `xrootd` or `cmsd` with a configuration, in a folder of its own."""
+
+    def __init__(self, name: str, folder: Path, config: str) -> None:
+        folder.mkdir(exist_ok=True)
+        path = folder / f"{name}.cfg"
+        path.write_text(f"all.export /\nall.adminpath {folder}\nall.pidpath {folder}\n{config}")
+        self._command = [shutil.which(name) or name, "-c", str(path), "-l", str(folder / name)]
+        if os.getuid() == 0:
+            # The server refuses to run as root.
+            _give_to_nobody(folder)
+            self._command += ["-R", "nobody"]
+        self.start()
+
+    def start(self) -> None:
+        """Start the program."""
+        self._process = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+    def kill(self) -> None:
+        """End the program at once."""
+        self._process.kill()
+        self._process.wait()
+
+    def wait_until_open(self, port: int) -> None:
+        """Wait until the program takes connections at a port."""
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end and self._process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("localhost", port), 1):
+                return
+            time.sleep(0.05)
+        self.kill()
+        raise RuntimeError(f"no XRootD server: {self._command}")
+
+
+def _give_to_nobody(folder: Path) -> None:
+    nobody = pwd.getpwnam("nobody")
+    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+
+
 class Xrootd:
     """A server of one folder; Debian's package `xrootd-server`.
 
@@ -27,41 +75,67 @@ class Xrootd:
     ----------
     root
         The folder that is served.
+    port
+        The port of the server.
     url
         The URL of the folder. What is behind it begins with a slash.
     """
 
-    def __init__(self, root: Path, folder: Path) -> None:
+    def __init__(self, root: Path, folder: Path, config: str = "") -> None:
         self.root = root
-        with socket.create_server(("localhost", 0)) as probe:
-            port = probe.getsockname()[1]
-        config = folder / "server.cfg"
-        config.write_text(
-            f"oss.localroot {root}\nall.export /\nxrd.port {port}\n"
-            f"all.adminpath {folder}\nall.pidpath {folder}\n"
-        )
-        command = [program() or "xrootd", "-c", str(config), "-l", str(folder / "log")]
+        root.mkdir(exist_ok=True)
         if os.getuid() == 0:
-            # The server refuses to run as root, and must reach all folders above.
-            nobody = pwd.getpwnam("nobody")
-            for path in (root, folder):
-                os.chown(path, nobody.pw_uid, nobody.pw_gid)
-                for above in (path, *path.parents[:3]):
-                    above.chmod(above.stat().st_mode | 0o055)
-            command += ["-R", "nobody"]
-        self.url = f"root://localhost:{port}/"
-        self._process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            _give_to_nobody(root)
+        self.port = free_port()
+        self.url = f"root://localhost:{self.port}/"
+        self._program = _Program(
+            "xrootd", folder, f"oss.localroot {root}\nxrd.port {self.port}\n{config}"
         )
-        end = time.monotonic() + _PATIENCE
-        while time.monotonic() < end and self._process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection(("localhost", port), 1):
-                return
-            time.sleep(0.05)
-        self.close()
-        raise RuntimeError(f"no XRootD server: {config.read_text()}")
+        self._program.wait_until_open(self.port)
+
+    def start(self) -> None:
+        """Start the server again after `close`."""
+        self._program.start()
+        self._program.wait_until_open(self.port)
 
     def close(self) -> None:
         """End the server."""
-        self._process.kill()
-        self._process.wait()
+        self._program.kill()
+
+
+class Cluster:
+    """A redirector and data servers, each with a folder of its own.
+
+    Attributes
+    ----------
+    url
+        The URL of the redirector. What is behind it begins with a slash.
+    servers
+        The data servers.
+    """
+
+    def __init__(self, roots: list[Path], folder: Path) -> None:
+        meeting = free_port()
+        config = (
+            f"all.manager localhost:{meeting}\ncms.allow host *\ncms.sched cpu 0\n"
+            "cms.delay startup 1 servers 1 lookup 1 drop 1\n"
+        )
+        self._daemons: list[_Program] = []
+
+        def node(role: str, root: Path) -> Xrootd:
+            work = folder / f"node{len(self._daemons)}"
+            lines = f"all.role {role}\n{config}"
+            daemon = f"{lines}oss.localroot {root}\nxrd.port {free_port()}\n"
+            self._daemons.append(_Program("cmsd", work, daemon))
+            return Xrootd(root, work, lines)
+
+        self._manager = node("manager", folder / "empty")
+        self.servers = [node("server", root) for root in roots]
+        self.url = self._manager.url
+
+    def close(self) -> None:
+        """End all servers."""
+        for server in (self._manager, *self.servers):
+            server.close()
+        for daemon in self._daemons:
+            daemon.kill()

@@ -82,7 +82,11 @@ impl<'a> Pattern<'a> {
         };
         let (path, query) = location.split_at(end);
         if is_folder(location, path) {
-            let folder = format!("{}/", path.trim_end_matches('/'));
+            let folder = match path.trim_end_matches('/') {
+                // The first slash of `root://host//` belongs to the URL, and the second one to the path.
+                short if short.len() <= start => path.to_owned(),
+                short => format!("{short}/"),
+            };
             return Some(Self { folder, glob: "*.root".to_owned(), query });
         }
         let wildcard = path[start..].find(['*', '?', '[', '{'])?;
@@ -120,7 +124,7 @@ impl<'a> Pattern<'a> {
         let folder = format!("{}{below}", self.folder);
         let start = path_start(&folder);
         let place = match folder.strip_suffix('/') {
-            Some(place) if place.len() > start => place,
+            Some(place) if place.len() > start && !place.ends_with('/') => place,
             None if folder.len() == start => &format!("{folder}."),
             _ => &folder,
         };
