@@ -16,6 +16,7 @@ mod limits;
 mod local;
 mod location;
 mod memory;
+mod meter;
 mod per_process;
 mod recording;
 mod s3;

@@ -7,6 +7,9 @@ use std::time::Duration;
 const NEAR: Duration = Duration::from_micros(100);
 /// Smallest and largest number of bytes that one request to a far source should fetch.
 const REQUEST_BYTES: (u64, u64) = (1 << 20, 16 << 20);
+/// Number of requests in flight from which on each of them has fewer bytes than the source sends during its
+/// latency.
+const MANY_REQUESTS: usize = 8;
 /// Largest range that is read at once from a near source. Ranges that are read together share a buffer, which
 /// stays in memory as long as any of them.
 const NEAR_MERGED_BYTES: u64 = 8 << 20;
@@ -32,7 +35,7 @@ pub struct Cost {
     pub latency: Duration,
     /// Time that each range of a request takes, whatever its size.
     pub range: Duration,
-    /// Bytes per second of one request.
+    /// Bytes per second of all requests together.
     pub bandwidth: u64,
 }
 
@@ -65,10 +68,16 @@ impl Limits {
     }
 
     /// Returns the number of bytes that one request should fetch: as many as the source sends during its
-    /// latency.
+    /// latency, or less where many requests are in flight.
     pub(crate) fn request_bytes(&self) -> u64 {
         let (least, most) = REQUEST_BYTES;
-        self.bytes_in(self.cost.latency.as_nanos()).clamp(least, most)
+        let parts = (self.concurrency / MANY_REQUESTS).max(1) as u64;
+        (self.latency_bytes() / parts).clamp(least, most)
+    }
+
+    /// Returns the number of bytes that the source sends during its latency.
+    pub(crate) fn latency_bytes(&self) -> u64 {
+        self.bytes_in(self.cost.latency.as_nanos())
     }
 
     /// Returns the size of the largest range into which several ranges are merged.
@@ -117,6 +126,7 @@ mod tests {
         assert_eq!(far(1, 8).coalesce_gap(), 250_000);
         assert_eq!(far(1000, 8).coalesce_gap(), 250);
         assert_eq!(far(1000, 8).request_bytes(), 2_000_000);
+        assert_eq!(far(1000, 64).request_bytes(), 1 << 20);
         assert!(!far(1, 1).is_near() && Limits::NONE.is_near());
     }
 

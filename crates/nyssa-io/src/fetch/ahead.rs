@@ -19,6 +19,9 @@ use crate::{Error, Limits, Result, Source};
 /// Divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which
 /// ranges are merged in any order.
 const WINDOWS: u64 = 2;
+/// Smallest number of requests whose bytes fit in memory together. Some of them are in flight while others
+/// are decoded.
+const LEAST_REQUESTS: u64 = 16;
 /// Time between two checks if a waiting thread must stop.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -125,9 +128,7 @@ impl Ahead {
             }
         }
         let concurrency = limits.concurrency.max(1);
-        // Some requests are in flight while others are decoded.
-        let share = ahead_bytes / (concurrency as u64 * WINDOWS);
-        let request_bytes = limits.request_bytes().min(share).max(1);
+        let request_bytes = limits.request_bytes().min(ahead_bytes / LEAST_REQUESTS).max(1);
         let plan = Requests::of(&sound, &limits, request_bytes, (ahead_bytes / WINDOWS).max(1));
         state.missing = plan.units.iter().map(|unit| unit.requests.len()).collect();
         let all = state.missing.iter().enumerate();
@@ -192,7 +193,7 @@ impl Ahead {
                 state = self.lock();
                 continue;
             }
-            // Threads can now fetch even if there is no memory.
+            // A thread can now fetch even if there is no memory.
             self.released.notify_one();
             let waited = self.arrived.wait_timeout(state, POLL);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -246,7 +247,10 @@ impl Ahead {
                     return;
                 }
                 match self.begin(&mut state) {
-                    Some(request) => break request,
+                    Some(request) => {
+                        self.wake_next(&state);
+                        break request;
+                    }
                     None => {
                         let waited = self.released.wait(state);
                         state = waited.unwrap_or_else(PoisonError::into_inner);
@@ -308,6 +312,15 @@ impl Ahead {
         Some(state.begun - 1)
     }
 
+    /// Wakes one thread that begins the next request if there is memory for it. After the last request, all
+    /// threads that fetch end.
+    fn wake_next(&self, state: &State) {
+        match state.begun < self.plan.requests.len() {
+            true => self.released.notify_one(),
+            false => self.released.notify_all(),
+        }
+    }
+
     /// Makes a request, possibly `again`, and stores the answer. Returns false if the answer of another attempt
     /// has come before, or may still come where this one failed.
     fn answer(&self, number: usize, again: bool) -> bool {
@@ -345,7 +358,7 @@ impl Ahead {
         }
         self.arrived.notify_all();
         // Perhaps a thread waits and no request is in flight any more, or the threads that fetch can end.
-        self.released.notify_all();
+        self.wake_next(&state);
         true
     }
 
@@ -368,7 +381,7 @@ impl Ahead {
                 state.bytes = state.bytes.saturating_sub(self.plan.requests[request].bytes);
             }
         }
-        self.released.notify_all();
+        self.wake_next(&state);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -28,7 +28,7 @@ pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
         return Ok(source);
     }
     let (least, most) = END_BYTES;
-    let each = (limits.request_bytes() / PARTS).clamp(least, most);
+    let each = (limits.latency_bytes() / PARTS).clamp(least, most);
     let size = source.size();
     let mut ranges = vec![0..each.min(size), size.saturating_sub(each)..size];
     if size <= 2 * each {

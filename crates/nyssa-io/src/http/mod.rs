@@ -6,7 +6,6 @@
 //! opened, and what may pass is tried again.
 
 mod client;
-mod cost;
 mod failure;
 mod location;
 mod multipart;

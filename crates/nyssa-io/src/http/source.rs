@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::cost::Measured;
 use super::failure::Failure;
 use super::multipart;
 use super::opening::{self, Opened};
@@ -17,6 +16,7 @@ use super::retry::Patience;
 use super::several::MAX_RANGES;
 use super::version::{Version, content_range};
 use crate::known::{Known, read_unknown};
+use crate::meter::Meter;
 use crate::source::{check_range, closed};
 use crate::{Cost, Limits, Result, Source};
 
@@ -35,7 +35,7 @@ pub(crate) struct HttpSource {
     size: u64,
     version: Version,
     known: Known,
-    cost: Measured,
+    meter: Meter,
     closed: AtomicBool,
 }
 
@@ -49,10 +49,11 @@ impl HttpSource {
         let resource = Resource::new(address, options);
         let opened = opening::open(&resource).map_err(|error| resource.error("open", error))?;
         let Opened { size, version, known, latency } = opened;
-        // The first answer came after the connection, and that after its keys.
-        let cost = Measured::first(latency, 2.0);
+        let meter = Meter::default();
+        // The first answer took two round trips: one for the connection, and one for the request.
+        meter.waited(latency / 2);
         let (known, closed) = (Known::new(known), AtomicBool::new(false));
-        Ok(Self { resource, size, version, known, cost, closed })
+        Ok(Self { resource, size, version, known, meter, closed })
     }
 
     fn read(&self, range: &Range<u64>) -> Result<Bytes> {
@@ -132,7 +133,8 @@ impl HttpSource {
         let before = buffer.len();
         reply.read_to(buffer, len)?;
         reply.finish();
-        self.cost.add(latency, len - before, begin.elapsed());
+        self.meter.waited(latency);
+        self.meter.received(len - before, begin, Instant::now());
         Ok(())
     }
 }
@@ -178,7 +180,8 @@ impl HttpSource {
         }
         let (latency, begin) = (reply.latency, Instant::now());
         let body = Bytes::from(reply.read_all(most)?);
-        self.cost.add(latency, body.len(), begin.elapsed());
+        self.meter.waited(latency);
+        self.meter.received(body.len(), begin, Instant::now());
         multipart::parts(&body, &boundary, ranges, self.size).map_err(Failure::answer)
     }
 
@@ -226,7 +229,7 @@ impl Source for HttpSource {
             max_ranges,
             max_range_bytes: MAX_RANGE_BYTES,
             concurrency: self.resource.options.connections,
-            cost: Cost { range, ..self.cost.cost() },
+            cost: Cost { range, ..self.meter.cost() },
         }
     }
 

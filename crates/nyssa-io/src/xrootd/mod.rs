@@ -28,7 +28,6 @@ mod pool;
 mod settings;
 mod sink;
 mod source;
-mod speed;
 mod upload;
 mod url;
 pub mod wire;

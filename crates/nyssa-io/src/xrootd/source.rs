@@ -14,8 +14,9 @@ use super::url::{Url, shown};
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source};
 
-/// Requests that are in flight at the same time.
-const CONCURRENCY: usize = 4;
+/// Number of requests that are in flight at the same time. They follow each other on one connection, and the
+/// server answers them in order.
+const CONCURRENCY: usize = 64;
 
 /// A file that is read over XRootD.
 pub struct XrootdSource {

@@ -4,15 +4,18 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::login::{Begun, Line, log_in};
 use super::patience::tick;
 use super::{Connection, Table, reader};
+use crate::meter::Meter;
 use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
-use crate::xrootd::speed::Meter;
 use crate::xrootd::url::Server;
+
+/// Time that one range of a vector takes: its 16 bytes in each direction, and the read of the server.
+const RANGE: Duration = Duration::from_micros(2);
 
 /// Connects to a server and logs in, until `deadline`.
 pub(in crate::xrootd) fn connect(
@@ -20,7 +23,7 @@ pub(in crate::xrootd) fn connect(
     settings: &Settings,
     deadline: Instant,
 ) -> Result<Arc<Connection>, Failure> {
-    let meter = Meter::default();
+    let meter = Meter::new(RANGE);
     let mut is_secure = server.tls;
     let (socket, line, protocol) = loop {
         let socket = dial(server, settings, deadline, &meter)?;

@@ -18,9 +18,9 @@ use bytes::Bytes;
 
 use super::failure::Failure;
 use super::settings::Settings;
-use super::speed::Meter;
 use super::url::Server;
 use super::wire::{Header, Malformed, ProtocolBody, Redirect, Request, ServerError, Wait, flags};
+use crate::meter::Meter;
 pub(super) use connect::connect;
 use table::Table;
 

@@ -82,6 +82,13 @@ fn answer(connection: &Connection, header: Header, stream: &mut impl Read) -> io
     let mut slot = slot.ok_or_else(|| {
         malformed(Malformed(format!("an answer to a request that was not made ({stream_id})")))
     })?;
+    if slot.begun.is_none() {
+        let begun = Instant::now();
+        slot.begun = Some(begun);
+        if slot.alone && !slot.deferred {
+            connection.meter.waited(begun.saturating_duration_since(slot.sent));
+        }
+    }
     let complete = match take_in(connection, &mut slot, header, stream) {
         Ok(complete) => complete,
         Err(error) => {
@@ -143,7 +150,8 @@ fn take_in(
 }
 
 fn body(connection: &Connection, slot: &mut Slot) -> Answer {
-    connection.meter.came(slot.body.len() as u64, slot.sent);
+    let now = Instant::now();
+    connection.meter.received(slot.body.len(), slot.begun.unwrap_or(now), now);
     let parts = std::mem::take(&mut slot.parts);
     Answer::Body(Body { bytes: std::mem::take(&mut slot.body).into(), parts })
 }

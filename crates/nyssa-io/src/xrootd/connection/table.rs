@@ -22,6 +22,10 @@ pub(super) struct Table {
 pub(super) struct Slot {
     pub sender: Sender<Answer>,
     pub sent: Instant,
+    /// No other request was under way when it was sent.
+    pub alone: bool,
+    /// When its answer began.
+    pub begun: Option<Instant>,
     /// Bytes that its answer may have.
     pub room: u64,
     /// The parts that have come.
@@ -46,7 +50,8 @@ impl Table {
         }
         let (sender, receiver) = channel();
         let (body, parts, deferred) = (Vec::new(), Vec::new(), false);
-        let slot = Slot { sender, sent: Instant::now(), room, body, parts, deferred };
+        let (sent, alone, begun) = (Instant::now(), self.slots.is_empty(), None);
+        let slot = Slot { sender, sent, alone, begun, room, body, parts, deferred };
         self.slots.insert(self.last, Some(slot));
         Some((self.last, receiver))
     }
