@@ -43,6 +43,12 @@ pub fn absolute(location: impl AsRef<Path>) -> Result<PathBuf> {
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
 }
 
+/// Returns the scheme and the host of a URL, which name its server. A path has none.
+pub(crate) fn server(location: &str) -> Option<String> {
+    let (scheme, rest) = scheme(location)?;
+    Some(format!("{scheme}://{}", rest.split('/').next().unwrap_or_default()))
+}
+
 /// Returns the path of a `name` that is stored in the file at `location`. A relative name starts from the
 /// folder of that file.
 pub fn beside(location: &str, name: &str) -> PathBuf {

@@ -4,16 +4,18 @@
 
 use std::io::ErrorKind;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use nyssa_io::fetch::{
     AHEAD_BYTES, Fetcher, HedgeCounts, ReadAhead, coalesce, hedge_counts, read_all, with_ends,
 };
-use nyssa_io::testing::{SlowSource, content};
-use nyssa_io::{Cost, Limits, MemorySource, RecordingSource, Result, Source};
+use nyssa_io::testing::{DATA_SERVER, Reply, ScriptedXrootd, SlowSource, content};
+use nyssa_io::{
+    Cost, Limits, MemorySource, OpenOptions, RecordingSource, Result, Source, open_with,
+};
 use proptest::prelude::*;
 
 /// 20 ms a request, 8 requests at the same time, and so few bytes a second that no gap is read over.
@@ -38,6 +40,9 @@ fn units(count: u64) -> Vec<Vec<Range<u64>>> {
     (0..count).map(|unit| (0..4).map(|i| range(unit, i)).collect()).collect()
 }
 
+/// The number of the request `read` of XRootD.
+const READ: u16 = 3013;
+
 fn never() -> bool {
     false
 }
@@ -56,6 +61,48 @@ fn requests_are_in_flight_together() {
     let seen = slow.observed();
     assert_eq!((seen.requests, seen.in_flight, seen.bytes), (80, 8, 800 * 500));
     assert!(seen.round_trips <= 12, "{seen:?}");
+}
+
+#[test]
+fn all_requests_that_fit_in_memory_are_sent_at_once() {
+    let (slow, source) = slow(Limits { max_ranges: 10, concurrency: 64, ..far() });
+    // 80 requests of 5,000 bytes each; 60 of them fit.
+    let fetcher = Fetcher::new(&source, units(200), 300_000);
+    let first = fetcher.next(&never).unwrap().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let seen = slow.observed();
+    assert_eq!((seen.requests, seen.in_flight, seen.round_trips), (60, 60, 1), "{seen:?}");
+    drop(first);
+    assert_eq!(std::iter::from_fn(|| fetcher.next(&never)).count(), 199);
+    assert_eq!(slow.observed().requests, 80);
+}
+
+#[test]
+fn a_connection_of_xrootd_has_many_requests_under_way() {
+    const TOGETHER: usize = 12;
+    let withheld = Mutex::new((0, Vec::new()));
+    // The server keeps the answers until so many requests have come.
+    let server = ScriptedXrootd::start(vec![7; 40 << 20], DATA_SERVER, move |asked, sound| {
+        if asked.id != READ {
+            return Reply::Send(sound);
+        }
+        let mut withheld = withheld.lock().unwrap();
+        withheld.0 += 1;
+        withheld.1.extend_from_slice(&sound);
+        match withheld.0 < TOGETHER {
+            true => Reply::Send(Vec::new()),
+            false => Reply::Send(std::mem::take(&mut withheld.1)),
+        }
+    });
+    let server = server.unwrap();
+    let source = open_with(server.url("/data"), &OpenOptions::default()).unwrap();
+    let units: Vec<_> = (0..20_u64).map(|i| vec![i << 21..(i << 21) + (3 << 19)]).collect();
+    let fetcher = Fetcher::new(&source, units, AHEAD_BYTES);
+    let fetched = std::iter::from_fn(|| fetcher.next(&never));
+    let bytes: usize = fetched.map(|one| one.unwrap().bytes[0].len()).sum();
+    assert_eq!(bytes, 20 * (3 << 19));
+    let reads = server.asked().iter().filter(|asked| asked.id == READ).count();
+    assert_eq!(reads, 20);
 }
 
 #[test]
@@ -309,6 +356,35 @@ fn the_ends_of_a_far_file_come_at_once() {
     // A near source is left as it is.
     let memory: Arc<dyn Source> = Arc::new(MemorySource::new("memory", data));
     assert!(Arc::ptr_eq(&memory, &with_ends(Arc::clone(&memory)).unwrap()));
+}
+
+#[test]
+fn later_files_of_a_server_get_the_ends_that_earlier_ones_used() {
+    let cost = Cost { bandwidth: 1_000_000_000, ..far().cost };
+    let data = content();
+    let size = data.len() as u64;
+    let open = |file: &str| {
+        let name = format!("root://host-of-this-test//{file}");
+        let memory = Arc::new(MemorySource::new(name, content()));
+        let slow = Arc::new(SlowSource::new(memory, Limits { cost, ..far() }));
+        let ends = with_ends(Arc::clone(&slow) as _).unwrap();
+        (slow, ends)
+    };
+    let (slow, ends) = open("first.root");
+    assert_eq!((slow.observed().requests, slow.observed().bytes), (1, 512 << 10));
+    // The data of columns may lie at an end, but are no metadata.
+    ends.read_ranges(&[200_000..201_000, 600_000..600_100]).unwrap();
+    ends.read_ranges(&[0..20_000, size - 40_000..size]).unwrap();
+    drop(ends);
+    let (slow, ends) = open("second.root");
+    assert_eq!((slow.observed().requests, slow.observed().bytes), (1, 25_000 + 50_000));
+    let bytes = ends.read_ranges(&[size - 100_000..size - 90_000]).unwrap();
+    assert_eq!(bytes[0][..], data[data.len() - 100_000..data.len() - 90_000]);
+    assert_eq!(slow.observed().requests, 2, "this file needs more");
+    drop(ends);
+    // More counts at once, less counts as one of several files.
+    let (slow, _) = open("third.root");
+    assert_eq!(slow.observed().bytes, 18_750 + 125_000);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use crate::Limits;
-use crate::location::scheme;
+use crate::location::server;
 
 /// Shortest time after which a request is made again.
 pub(super) const LEAST: Duration = Duration::from_secs(1);
@@ -116,12 +116,7 @@ static CREDITS: Mutex<Option<HashMap<String, Arc<Credit>>>> = Mutex::new(None);
 impl Credit {
     /// Returns the credit of the server that has a resource.
     pub fn of(resource: &str) -> Arc<Self> {
-        let server = match scheme(resource) {
-            Some((scheme, rest)) => {
-                format!("{scheme}://{}", rest.split('/').next().unwrap_or_default())
-            }
-            None => resource.to_owned(),
-        };
+        let server = server(resource).unwrap_or_else(|| resource.to_owned());
         let mut credits = match CREDITS.try_lock() {
             Ok(credits) => credits,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
