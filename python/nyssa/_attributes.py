@@ -1,4 +1,4 @@
-"""Attribute sets: data about ranges of entries, written beside an RNTuple."""
+"""Writes attribute sets: data about ranges of entries, beside an RNTuple."""
 
 from __future__ import annotations
 

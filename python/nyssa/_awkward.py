@@ -1,4 +1,4 @@
-"""Columns as awkward arrays, without a copy.
+"""Makes awkward arrays of columns, without a copy.
 
 ``awkward.from_buffers`` makes the same arrays of the same Forms and buffers, but it takes several
 times as long for each column, and columns of one collection do not share their offsets.
@@ -33,15 +33,15 @@ from nyssa._form import Buffers, Form
 __all__ = ["array", "content", "of_buffers", "record"]
 
 _BACKEND = EmptyArray().backend
-"""That of NumPy: awkward need not look for it array by array."""
+"""The NumPy backend. With it, awkward does not search for the backend of each array."""
 
 
 Make = Callable[["Builder", Buffers, int], Content]
-"""Makes the layout of so many entries of buffers."""
+"""A function that makes the layout of a number of entries from their buffers."""
 
 
 class Builder:
-    """Builds awkward layouts; arrays that share offsets share one index object."""
+    """Builds awkward layouts. Arrays that share offsets share one index object."""
 
     def __init__(self) -> None:
         self._indexes: dict[tuple[int, int], Index64] = {}
@@ -62,12 +62,15 @@ class Builder:
 
 @lru_cache(maxsize=_form.KNOWN)
 def _maker_of(text: str) -> Make:
-    """Return what makes layouts of the Form that is written as JSON."""
+    """Return the function that makes layouts of a Form, which is given as JSON."""
     return _maker(_form.parse(text))
 
 
 def _maker(form: Form) -> Make:
-    """Return what makes layouts of a Form: all that does not depend on the entries is done once."""
+    """Return the function that makes layouts of a Form.
+
+    All that does not depend on the entries is done here, once.
+    """
     return _MAKERS[form["class"]](form)
 
 
@@ -85,7 +88,7 @@ def _numbers(form: Form) -> Make:
 def _lists(form: Form) -> Make:
     key, parameters = f"{form['form_key']}-offsets", form.get("parameters")
     content = _maker(form["content"])
-    # Numbers are as many as their buffer holds.
+    # The buffer of numbers says how many there are.
     flat = form["content"]["class"] == "NumpyArray"
 
     def make(builder: Builder, buffers: Buffers, _length: int) -> Content:

@@ -1,4 +1,4 @@
-"""Chains: many files as one dataset. Their schemas may differ."""
+"""Reads many files as one dataset, a chain. Their schemas may differ."""
 
 from __future__ import annotations
 

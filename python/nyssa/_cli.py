@@ -1,4 +1,4 @@
-"""The command line."""
+"""Runs the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user hands over to be written, as columns: arrays, dicts, data frames, Arrow tables."""
+"""Makes columns of what users write: arrays, dicts, data frames, Arrow tables."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def columns(
                 '{"name": array} or ak.zip'
             )
         found = [_awkward(n, content.content(n), record_names) for n in content.fields]
-    # A dataset is a mapping, too, and a stream.
+    # A dataset is a mapping, too, but is read as a stream.
     elif isinstance(data, Mapping) and not hasattr(data, "__arrow_c_stream__"):
         named = [(str(name), value) for name, value in data.items()]
         found = [column(name, value, record_names, forms.get(name)) for name, value in named]
@@ -174,7 +174,7 @@ def _of_awkward(arrays: Arrays, content: Content, name: str, record_names: bool 
 
 def _lists(content: Content) -> tuple[npt.NDArray[np.int64], Content]:
     """Return offsets from 0 on, and the items that they count."""
-    # awkward looks twice at everything when it makes new layouts: most need none.
+    # Most layouts are used as they are, because it takes long to make new ones.
     if not isinstance(content, ListOffsetArray) or content.offsets.data[0] != 0:
         content = content.to_ListOffsetArray64(True)
     offsets = np.asarray(content.offsets.data, dtype=np.int64)
@@ -210,7 +210,10 @@ def _of_numpy(arrays: Arrays, data: npt.NDArray[Any], name: str, form: Form | No
 
 
 def _guessed(arrays: Arrays, values: list[Any], name: str, form: Form | None = None) -> Form:
-    """Return a Form for Python objects: that of `form`, strings, or what awkward makes of them."""
+    """Return a Form for Python objects.
+
+    It is that of `form`. Without one, it is strings, or what awkward makes of the objects.
+    """
     if form is not None:
         return _objects.form(arrays, values, form, name)
     if values and all(isinstance(value, (str, bytes)) for value in values):
@@ -236,7 +239,7 @@ def _is_pandas_frame(data: Any) -> bool:
 
 
 def _of_pandas(arrays: Arrays, series: Any, name: str, form: Form | None = None) -> Form:
-    """Return the Form of a series; what is missing is an option, NaN among floats a value."""
+    """Return the Form of a series. Missing values make an option; NaN among floats is a value."""
     missing = np.asarray(series.isna())
     nan = isinstance(series.dtype, np.dtype) and series.dtype.kind == "f"
     if missing.any() and not nan:

@@ -1,4 +1,4 @@
-"""Converting a TTree to an RNTuple."""
+"""Converts TTrees to RNTuples."""
 
 from __future__ import annotations
 

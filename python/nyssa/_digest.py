@@ -1,4 +1,4 @@
-"""Digests: one number for all values of a column."""
+"""Computes digests, each of which is one number for all values of a column."""
 
 from __future__ import annotations
 

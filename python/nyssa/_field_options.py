@@ -1,4 +1,4 @@
-"""Checks of `field_options`, the storage options of fields."""
+"""Checks `field_options`, the storage options of fields."""
 
 from __future__ import annotations
 

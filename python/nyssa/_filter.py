@@ -1,4 +1,4 @@
-"""Filters of names: exact names, globs, ``/regular expressions/``, lists of these, or functions."""
+"""Filters names by exact names, globs, ``/regular expressions/``, lists of these, or functions."""
 
 from __future__ import annotations
 

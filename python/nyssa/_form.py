@@ -1,4 +1,4 @@
-"""The grammar of arrays between Python and the core: awkward Forms, and buffers by form key.
+"""Describes arrays to the core and reads its descriptions: awkward Forms, and buffers by form key.
 
 ``python/src/form.rs`` lists the classes that are used. A `Form` is the dict that awkward's JSON
 stands for. The buffer of a node has the key ``"{form_key}-{attribute}"``, as in
@@ -21,13 +21,13 @@ from nyssa import _core
 __all__ = ["Arrays", "Buffers", "Form", "index", "numbers", "of", "parameter", "parse", "texts"]
 
 Form = dict[str, Any]
-"""A Form. Nobody changes one: those that are read are shared."""
+"""A Form. It must not be changed, because columns share the Forms that are read."""
 
 Buffers = Mapping[str, Any]
-"""Buffers by key."""
+"""The buffers of Forms, by key."""
 
 KNOWN = 4096
-"""Number of Forms that are kept."""
+"""The number of Forms that are kept."""
 
 
 # Most of the columns of a dataset have one of a few Forms.
@@ -44,7 +44,7 @@ def of(column: _core.Array) -> Form:
 
 
 def parameter(form: Form, name: str) -> str | None:
-    """Return a parameter of a Form, `None` where it has none of this name."""
+    """Return a parameter of a Form; `None` if the Form does not have it."""
     value: str | None = form.get("parameters", {}).get(name)
     return value
 
@@ -75,7 +75,7 @@ def texts(form: Form, buffers: Buffers) -> list[str] | list[bytes]:
 
 
 class Arrays:
-    """Makes the Form and the buffers of what is handed to the core, from the inside out."""
+    """Makes Forms and buffers for the core, the inner ones first."""
 
     def __init__(self) -> None:
         self._buffers: dict[str, npt.NDArray[np.uint8]] = {}
@@ -119,7 +119,7 @@ class Arrays:
         return self._node("ByteMaskedArray", {"mask": mask}, content=content)
 
     def indexed(self, index: npt.NDArray[np.int64], content: Form) -> Form:
-        """Return the Form of the values at `index`, of none where that is negative."""
+        """Return the Form of the values at `index`. Where it is negative, a value is missing."""
         return self._node("IndexedOptionArray", {"index": index}, content=content)
 
     def present(self, mask: npt.NDArray[np.bool_], content: Form) -> Form:
@@ -138,7 +138,7 @@ class Arrays:
         return self._node("UnionArray", {"tags": tags, "index": index}, contents=contents)
 
     def nothing(self) -> Form:
-        """Return the Form of no value."""
+        """Return the Form of an array without values."""
         return self._node("EmptyArray", {})
 
     def _node(self, class_name: str, buffers: dict[str, npt.NDArray[Any]], **entries: Any) -> Form:

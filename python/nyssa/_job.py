@@ -1,4 +1,4 @@
-"""Long jobs of the core that report as JSON, and the options that they share."""
+"""Runs jobs of the core, which report as JSON, and declares the options that they share."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class OutputOptions:
     by_field: list[tuple[str, list[tuple[str, str]]]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Give the core what it takes: text, and sizes in bytes."""
+        """Turn the options into what the core takes: text, and sizes in bytes."""
         self.compression = str(self.compression)
         self.by_field = by_field(self.field_options)
         self.cluster_size = _bytes(self.cluster_size, "cluster_size")
@@ -106,7 +106,7 @@ class OutputKeywords(TypedDict, total=False):
 
 
 class ClusterKeywords(OutputKeywords, total=False):
-    """The same for jobs that always make new clusters."""
+    """The parameters of `OutputOptions` for jobs that always make new clusters."""
 
     cluster_size: int | str | None
 
@@ -158,7 +158,7 @@ def _bytes(size: int | str | None, name: str) -> int | None:
 
 
 def globs(given: str | Iterable[str]) -> list[str]:
-    """Return patterns as a list: one, or several."""
+    """Return one pattern, or several, as a list."""
     return [given] if isinstance(given, str) else list(given)
 
 

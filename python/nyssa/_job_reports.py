@@ -70,7 +70,7 @@ class SkippedBranch(TypedDict):
 
 
 class _Written(TypedDict):
-    """What the reports of all jobs have."""
+    """The items that the reports of all jobs have."""
 
     output: str
     ntuple: str
@@ -85,7 +85,7 @@ class _Written(TypedDict):
 
 
 class _Reencoded(_Written):
-    """What the reports of jobs have that encode the data of one input file anew."""
+    """The items of the reports of jobs that encode the data of one input file anew."""
 
     input: str
     input_bytes: int
@@ -99,7 +99,7 @@ class _Reencoded(_Written):
 
 
 class ConvertReport(_Reencoded):
-    """What `nyssa.convert` returns."""
+    """The report of `nyssa.convert`."""
 
     tree: str
     first_entry: int
@@ -121,7 +121,7 @@ class RewrittenField(TypedDict):
 
 
 class RewriteReport(_Reencoded):
-    """What `nyssa.rewrite` returns for each RNTuple."""
+    """The report of `nyssa.rewrite` on one RNTuple."""
 
     source: str
     input_entries: int
@@ -139,7 +139,7 @@ class MergedInput(TypedDict):
 
 
 class MergeReport(_Written):
-    """What `nyssa.merge` returns."""
+    """The report of `nyssa.merge`."""
 
     inputs: list[MergedInput]
     mode: str

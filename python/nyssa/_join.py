@@ -1,4 +1,4 @@
-"""Joins: the columns of several datasets as one dataset."""
+"""Joins the columns of several datasets into one dataset."""
 
 from __future__ import annotations
 

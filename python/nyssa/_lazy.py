@@ -1,4 +1,4 @@
-"""Awkward arrays whose columns are read when they are first looked at."""
+"""Makes awkward arrays whose columns are read when they are first used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nyssa.errors import InternalError
 
 
 class _Column:
-    """One column of a range of entries: its form is known, its buffers come with the first use."""
+    """One column of a range of entries. Its form is known; its first use reads its buffers."""
 
     def __init__(self, form: str, length: int, read: Callable[[], _core.Array]) -> None:
         self._form, self._read = form, read

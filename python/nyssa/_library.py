@@ -1,4 +1,4 @@
-"""The libraries that ``library=`` names: how columns become their arrays and tables."""
+"""Turns columns into arrays and tables of the libraries that ``library=`` names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMES = {
 
 
 _OBJECT_BYTES = 128
-"""A NumPy array of an entry, and the reference to it."""
+"""The bytes of the NumPy array of one entry, and of the reference to it."""
 
 
 def canonical(library: str) -> str:
@@ -43,7 +43,7 @@ def canonical(library: str) -> str:
 
 
 def optional(module: str) -> Any:
-    """Import a library nyssa does not depend on."""
+    """Import a library that nyssa does not depend on."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -102,7 +102,7 @@ def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
 
 
 def _refuse_unions(columns: Sequence[_core.Array]) -> None:
-    """Say what Polars cannot hold before it does in its own words."""
+    """Raise `UnsupportedError` for variants, which Polars cannot hold."""
     variants = [one.name for one in columns if "Union(" in one.type]
     if variants:
         raise UnsupportedError(

@@ -1,4 +1,4 @@
-"""Mappings whose names can be chosen: what datasets and directories share."""
+"""`Choosable`: the base of datasets and directories, mappings whose names can be filtered."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Choosable(Mapping[str, Value]):
 
     @abstractmethod
     def keys(self, *args: Any, **filters: Any) -> list[str]:  # type: ignore[override]
-        """Return the names that the filters take."""
+        """Return the names that the filters accept."""
 
     def values(self, **filters: Any) -> list[Value]:  # type: ignore[override]
-        """Return what has these names; `filters` are those of `keys`."""
+        """Return the values of the names that `keys` returns; `filters` are those of `keys`."""
         return list(self.itervalues(**filters))
 
     def items(self, **filters: Any) -> list[tuple[str, Value]]:  # type: ignore[override]
-        """Return pairs of name and what has it; `filters` are those of `keys`."""
+        """Return pairs of name and value; `filters` are those of `keys`."""
         return list(self.iteritems(**filters))
 
     def iterkeys(self, **filters: Any) -> Iterator[str]:
@@ -35,9 +35,9 @@ class Choosable(Mapping[str, Value]):
         return iter(self.keys(**filters))
 
     def itervalues(self, **filters: Any) -> Iterator[Value]:
-        """Iterate over what has these names, each made when its turn comes."""
+        """Iterate over the values. Each is made when the iterator reaches it."""
         return (self[name] for name in self.keys(**filters))
 
     def iteritems(self, **filters: Any) -> Iterator[tuple[str, Value]]:
-        """Iterate over pairs of name and what has it, each made when its turn comes."""
+        """Iterate over pairs of name and value. Each is made when the iterator reaches it."""
         return ((name, self[name]) for name in self.keys(**filters))

@@ -1,4 +1,4 @@
-"""Merging RNTuples."""
+"""Merges RNTuples."""
 
 from __future__ import annotations
 

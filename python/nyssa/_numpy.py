@@ -1,4 +1,4 @@
-"""Columns as NumPy arrays. Numbers are read-only views of what was read; all else are objects."""
+"""Makes NumPy arrays of columns: read-only views of numbers, and objects for all other types."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Python objects as arrays of a field's type: lists, dicts, tuples, text and numbers.
+"""Makes arrays of Python objects (lists, dicts, tuples, text, numbers) for the type of a field.
 
-What a field takes is its Form (``python/src/field_form.rs``). Every level is made at once, from the
-values of all entries.
+The Form of the field says what it takes (``python/src/field_form.rs``). Each level is made at once,
+from the values of all entries.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 
 
 class _Misfit(Exception):  # noqa: N818 (never leaves this module)
-    """A value that does not fit: its number among those of its level, and why."""
+    """A value does not fit. It has its number among the values of its level, and the reason."""
 
     def __init__(self, index: int, path: str, why: str) -> None:
         super().__init__(why)
@@ -50,7 +50,7 @@ def form(arrays: Arrays, values: list[Any], wanted: Form, name: str) -> Form:
 
 
 class _Maker:
-    """Makes Forms and buffers of values, level by level."""
+    """Makes Forms and buffers of values, one level after the other."""
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
@@ -211,7 +211,7 @@ def _kind(wanted: Form) -> str:
 
 
 def _integers(values: list[Any], path: str) -> npt.NDArray[Any]:
-    """Return integers that NumPy does not take for such, because some need all 64 bits."""
+    """Return integers of which some need all 64 bits; NumPy alone would make objects of them."""
     for index, value in enumerate(values):
         if not 0 <= value < 1 << 64:
             raise _Misfit(
@@ -270,7 +270,7 @@ def _is_none(value: Any) -> bool:
 
 
 def _is_by_place(wanted: Form) -> bool:
-    """Return whether values are told by their place: those of pairs and tuples."""
+    """Return whether the members have no names but places, as those of pairs and tuples."""
     name = parameter(wanted, "typename") or ""
     return wanted["class"] == "RecordArray" and name.startswith(("std::pair<", "std::tuple<"))
 
@@ -324,7 +324,7 @@ def _alternative(value: Any, alternatives: list[Form], row: int, path: str) -> i
 
 
 def _rank(value: Any, wanted: Form) -> int:
-    """Return 2 for a value of the very kind, 1 for one that is taken, 0 for others."""
+    """Return 2 for a value of exactly this kind, 1 for one that is accepted, 0 for others."""
     kind = _kind(wanted)
     if kind == "number":
         return _number_rank(value, np.dtype(wanted["primitive"]))

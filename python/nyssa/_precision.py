@@ -1,4 +1,4 @@
-"""The precision of column types."""
+"""Computes the precision of column types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How another process opens a dataset again. Pickle stores this."""
+"""Stores how a dataset was opened, so that another process can open it again. Pickle uses this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing an RNTuple again, with other options or with fewer fields and entries."""
+"""Rewrites RNTuples with other options, or with fewer fields and entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads with `skip_unreadable`: columns that cannot be read are left out, with a warning."""
+"""Reads with `skip_unreadable`: leaves out columns that cannot be read, and warns of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of numbers that users give: sizes, threads, steps and entries."""
+"""Checks numbers that users give: sizes, threads, steps and entries."""
 
 from __future__ import annotations
 

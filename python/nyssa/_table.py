@@ -1,4 +1,4 @@
-"""Tables for people: text and HTML."""
+"""Makes tables for people, as text and as HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types that users state, as empty columns: C++, NumPy, awkward and Arrow."""
+"""Makes empty columns of the types that users state: C++, NumPy, awkward and Arrow."""
 
 from __future__ import annotations
 

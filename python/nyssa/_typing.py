@@ -1,4 +1,4 @@
-"""Types of arguments: names of libraries, and options that several functions have in common."""
+"""Declares types of arguments: names of libraries, and options that several functions share."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ ArrowName = Literal["arrow", "pyarrow", "pa"]
 PandasName = Literal["pd", "pandas"]
 PolarsName = Literal["pl", "polars"]
 Library = Literal[AwkwardName, NumpyName, ArrowName, PandasName, PolarsName]
-"""What ``library=`` accepts."""
+"""The names that ``library=`` accepts."""
 
 # Only the file says what kind of numbers an array holds: `Any`.
 NumpyArray = npt.NDArray[Any]
 NumpyArrays = dict[str, NumpyArray]
 
 Missing = Literal["error", "default", "null"]
-"""What stands for fields that a file does not have."""
+"""The value of fields that a file does not have."""
 
 
 class ArrowSchema(Protocol):
@@ -64,11 +64,11 @@ class ArrowSchema(Protocol):
 Schema: TypeAlias = (
     "Literal['first', 'union', 'intersection'] | Dataset | Mapping[str, object] | ArrowSchema"
 )
-"""Which columns a chain has: a word, a dataset, a dict from names to types, or an Arrow schema."""
+"""The columns of a chain: a word, a dataset, a dict from names to types, or an Arrow schema."""
 
 
 class ColumnFilters(TypedDict, total=False):
-    """Which columns `Dataset.keys` names."""
+    """The filters of `Dataset.keys`."""
 
     filter_name: NameFilter
     filter_typename: NameFilter
@@ -88,7 +88,7 @@ class SupportsRead(Protocol):
 
 
 class SupportsWrite(Protocol):
-    """A file object that takes bytes."""
+    """A file object to which bytes are written."""
 
     def write(self, data: bytes, /) -> object:
         """Write the next bytes."""
@@ -96,7 +96,7 @@ class SupportsWrite(Protocol):
 
 
 class KeyFilters(TypedDict, total=False):
-    """Which objects `Directory.keys` names."""
+    """The filters of `Directory.keys`."""
 
     recursive: bool
     cycle: bool
@@ -144,7 +144,7 @@ class RangeSteps(StepOptions, total=False):
 
 
 class Evolution(TypedDict, total=False):
-    """How files of other schemas become one dataset; see `nyssa.chain`."""
+    """Options of `nyssa.chain` for files of other schemas; see there."""
 
     missing: Missing | None
     narrowing: bool

@@ -1,4 +1,4 @@
-"""Functions that check files, compare datasets, and show where the bytes of a dataset are."""
+"""Checks files, compares datasets, and shows where the bytes of a dataset are."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ R = TypeVar("R", bound="Report")
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What all reports that are dataclasses have in common."""
+    """The base of all reports that are dataclasses."""
 
     # JSON has no narrower type than `Any`.
     def to_dict(self) -> dict[str, Any]:
@@ -311,7 +311,7 @@ class Incomparable:
     name: str
     """Name in a."""
     reason: str
-    """Why."""
+    """The reason."""
 
 
 @dataclass(frozen=True, repr=False)

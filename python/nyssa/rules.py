@@ -1,4 +1,4 @@
-"""Read rules: members of classes that are computed from others while they are read."""
+"""Declares read rules, which compute members of classes from others while they are read."""
 
 from __future__ import annotations
 
@@ -117,11 +117,11 @@ class CoreRule:
 
     class_name: str
     versions: tuple[int, int]
-    """First and last one."""
+    """The first and the last one."""
     target_version: int | None
     sources: list[str]
     targets: list[tuple[str, _core.Array | None]]
-    """Names, each with an empty column of its type where that is stated."""
+    """The names, each with an empty column of its type if that is stated."""
     function: Callable[[list[_core.Array]], list[_core.Array]]
 
 

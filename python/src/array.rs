@@ -1,4 +1,4 @@
-//! What reading returns: [`Array`], one column; [`Table`], several of one length.
+//! Reading returns an [`Array`], which is one column, or a [`Table`], which has several columns of one length.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -21,12 +21,12 @@ use crate::from_arrow;
 use crate::from_buffers::from_buffers;
 use crate::layout::Layout;
 
-/// One column in memory.
+/// Holds one column in memory.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Array {
     array: ArrayRef,
     field: Arc<Field>,
-    /// Form and buffers, once somebody asks for them.
+    /// Holds the Form and the buffers as soon as somebody has asked for them.
     layout: OnceLock<Layout>,
 }
 
@@ -36,10 +36,10 @@ impl Array {
         Self { array, field, layout: OnceLock::new() }
     }
 
-    /// Form and buffers, made now, on this thread, unless they are there.
+    /// Returns the Form and the buffers. Makes them on this thread if they are not there yet.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// Fails as [`Layout::new`] does.
     pub fn layout(&self) -> nyssa::Result<&Layout> {
         if let Some(layout) = self.layout.get() {
             return Ok(layout);
@@ -48,12 +48,12 @@ impl Array {
         Ok(self.layout.get_or_init(|| layout))
     }
 
-    /// The data.
+    /// Returns the data.
     pub fn array(&self) -> ArrayRef {
         Arc::clone(&self.array)
     }
 
-    /// Name and type.
+    /// Returns the name and the type.
     pub fn field(&self) -> Arc<Field> {
         Arc::clone(&self.field)
     }
@@ -61,8 +61,8 @@ impl Array {
 
 #[pymethods]
 impl Array {
-    /// A column of `length` entries of an awkward Form, as a dict, and buffers by key, which are copied. See the
-    /// module `form`.
+    /// Makes a column of `length` entries from an awkward Form (a dict) and its buffers by key. The buffers are
+    /// copied. See the module `form`.
     #[staticmethod]
     fn from_buffers(
         name: &str,
@@ -74,7 +74,7 @@ impl Array {
         Ok(Self::new(array, Arc::new(field)))
     }
 
-    /// The column in what `__arrow_c_array__` returns.
+    /// Takes the column from what `__arrow_c_array__` returns.
     #[staticmethod]
     fn from_arrow_array(
         name: &str,
@@ -85,7 +85,7 @@ impl Array {
         Ok(Self::new(array, Arc::new(field.with_name(name))))
     }
 
-    /// The column in what `__arrow_c_stream__` returns, its pieces joined.
+    /// Takes the column from what `__arrow_c_stream__` returns. Joins its batches.
     #[staticmethod]
     fn from_arrow_stream(name: &str, stream: &Bound<'_, PyCapsule>) -> PyResult<Self> {
         let (arrays, field) = from_arrow::from_stream_capsule(stream)?;
@@ -94,7 +94,7 @@ impl Array {
         Ok(Self::new(array, Arc::new(field.with_name(name))))
     }
 
-    /// A column without rows of a C++ type, which may be made of `classes`; see `crate::classes`.
+    /// Makes a column without rows that has a C++ type. The type may use `classes`; see `crate::classes`.
     #[staticmethod]
     fn of_type(name: &str, type_name: &str, classes: &Bound<'_, PyDict>) -> PyResult<Self> {
         let py = classes.py();
@@ -106,7 +106,7 @@ impl Array {
         Ok(Self::new(new_empty_array(field.data_type()), Arc::new(field)))
     }
 
-    /// The columns of a record; an error for anything else.
+    /// Returns the columns of a record. Fails for all other types.
     fn columns(&self) -> PyResult<Vec<Self>> {
         let (DataType::Struct(fields), Some(record)) =
             (self.field.data_type(), self.array.as_struct_opt())
@@ -117,13 +117,13 @@ impl Array {
         Ok(pairs.map(|(field, array)| Self::new(Arc::clone(array), Arc::clone(field))).collect())
     }
 
-    /// Name of the column.
+    /// Returns the name of the column.
     #[getter]
     fn name(&self) -> &str {
         self.field.name()
     }
 
-    /// Arrow type, as text.
+    /// Returns the Arrow type as text.
     #[getter]
     fn r#type(&self) -> String {
         self.array.data_type().to_string()
@@ -133,15 +133,15 @@ impl Array {
         self.array.len()
     }
 
-    /// The awkward Form as JSON, which depends on the type only; see the module `form`. With `typed` it tells the
-    /// C++ types of records.
+    /// Returns the awkward Form as JSON, which depends on the type only; see the module `form`. With `typed` it
+    /// tells the C++ types of records.
     #[pyo3(signature = (typed=false))]
     fn form(&self, py: Python<'_>, typed: bool) -> PyResult<Cow<'_, str>> {
         let layout = self.layout().map_err(|error| errors::to_python(py, &error))?;
         Ok(if typed { layout.typed_form().into() } else { layout.form().into() })
     }
 
-    /// The buffers by key, as `awkward.from_buffers` takes them beside the Form. They are not copied.
+    /// Returns the buffers by key, as `awkward.from_buffers` takes them beside the Form. They are not copied.
     fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.layout().map_err(|error| errors::to_python(py, &error))?.buffers(py)
     }
@@ -164,7 +164,7 @@ impl Array {
     }
 }
 
-/// Columns of one length, as an Arrow table of one batch.
+/// Shows columns of one length as an Arrow table of one batch.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Table {
     arrays: Vec<ArrayRef>,
@@ -174,7 +174,7 @@ pub struct Table {
 
 #[pymethods]
 impl Table {
-    /// A table of `arrays`, which are all `rows` long.
+    /// Makes a table of `arrays`, which all have `rows` rows.
     #[new]
     fn new(arrays: Vec<PyRef<'_, Array>>, rows: usize) -> Self {
         let fields: Vec<_> = arrays.iter().map(|array| Arc::clone(&array.field)).collect();
@@ -182,7 +182,7 @@ impl Table {
         Self { arrays, schema: Schema::new(fields), rows }
     }
 
-    /// Bytes of memory; what several columns share counts once.
+    /// Returns the bytes of memory. Memory that several columns share counts once.
     #[getter]
     fn nbytes(&self) -> u64 {
         nyssa::arrow::memory(&self.arrays)
@@ -211,12 +211,12 @@ impl Table {
     }
 }
 
-/// The schema other Arrow libraries see.
+/// Returns the schema that other Arrow libraries see.
 pub fn export_schema(schema: &Schema) -> Schema {
     Schema::new(schema.fields().iter().map(|field| export_field(field)).collect::<Vec<_>>())
 }
 
-/// `array` of `field` as other Arrow libraries take it.
+/// Returns `array` of `field` as other Arrow libraries take it.
 fn export(array: &ArrayRef, field: &Field) -> nyssa::Result<ArrayRef> {
     nyssa::arrow::export(array, field).map_err(|error| match error.kind() {
         Kind::InvalidArgument => Error::invalid_argument(format!(
@@ -228,7 +228,7 @@ fn export(array: &ArrayRef, field: &Field) -> nyssa::Result<ArrayRef> {
     })
 }
 
-/// A batch of the `exported` form of `schema`.
+/// Returns a batch of the `exported` form of `schema`.
 pub fn batch(
     schema: &Schema,
     arrays: &[ArrayRef],

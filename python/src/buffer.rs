@@ -1,4 +1,4 @@
-//! Memory of an Arrow array, shown to Python through the buffer protocol without a copy.
+//! Shows the memory of an Arrow array to Python through the buffer protocol, without a copy.
 
 use std::ffi::{c_int, c_void};
 
@@ -6,7 +6,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Read-only bytes that live as long as any view of them.
+/// Holds read-only bytes, which live as long as any view of them.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Buffer(arrow_buffer::Buffer);
 
@@ -19,13 +19,13 @@ impl Buffer {
 
 #[pymethods]
 impl Buffer {
-    /// Size in bytes.
+    /// Returns the size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.len()
     }
 
-    /// Address of the first byte: equal for arrays that share this memory.
+    /// Returns the address of the first byte. It is the same for arrays that share this memory.
     #[getter]
     fn address(&self) -> usize {
         self.0.as_ptr() as usize

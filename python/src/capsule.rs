@@ -1,4 +1,4 @@
-//! The Arrow PyCapsule interface: arrays, schemas and streams that any Arrow library can take.
+//! Makes capsules of the Arrow PyCapsule interface: arrays, schemas and streams for any Arrow library.
 
 use std::ffi::CStr;
 
@@ -10,31 +10,31 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-/// Names the interface prescribes.
+/// The interface prescribes the names of capsules.
 pub const ARRAY: &CStr = c"arrow_array";
 /// See [`ARRAY`].
 pub const SCHEMA: &CStr = c"arrow_schema";
 /// See [`ARRAY`].
 pub const STREAM: &CStr = c"arrow_array_stream";
 
-/// An error of the Arrow library, which means that what was handed over is not valid Arrow data.
+/// Returns the exception for an error of the Arrow library: what Python gave is not valid Arrow data.
 pub fn arrow_error(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("invalid Arrow data: {error}"))
 }
 
-/// A capsule of a field's type, name and metadata.
+/// Returns a capsule of the type, the name and the metadata of a field.
 pub fn field<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(field).map_err(arrow_error)?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
-/// A capsule of a whole schema.
+/// Returns a capsule of a whole schema.
 pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema).map_err(arrow_error)?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
-/// Capsules of an array and its field. Shares the memory.
+/// Returns capsules of a field and its array, which share the memory of the array.
 pub fn array<'py>(
     py: Python<'py>,
     array: &ArrayRef,
@@ -44,7 +44,7 @@ pub fn array<'py>(
     Ok((field(py, of)?, PyCapsule::new_with_value(py, data, ARRAY)?))
 }
 
-/// A capsule of a stream of record batches.
+/// Returns a capsule of a stream of record batches.
 pub fn stream<'py>(
     py: Python<'py>,
     reader: Box<dyn RecordBatchReader + Send>,

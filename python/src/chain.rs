@@ -1,4 +1,4 @@
-//! Many files as one dataset, one after the other or side by side.
+//! Makes one dataset of many files, one after the other or side by side.
 
 use nyssa::Error;
 use nyssa::dataset::ColumnInfo;
@@ -14,7 +14,7 @@ use crate::errors;
 use crate::job::Job;
 use crate::rules::rules;
 
-/// A dataset and the files it is made of: name, first entry, end.
+/// Names a dataset and its files, each with its first entry and its end in the dataset.
 type Chained = (Dataset, Vec<(String, u64, u64)>);
 
 /// `nyssa._chain.ChainOptions`: the arguments of `nyssa.chain`.
@@ -24,11 +24,11 @@ pub struct GivenOptions<'py> {
     missing: Option<String>,
     narrowing: bool,
     aliases: Vec<(String, String)>,
-    /// Read rules.
+    /// Holds the read rules.
     pub rules: Option<Bound<'py, PyAny>>,
 }
 
-/// The datasets of `links`, paths or open datasets, as one. `options` are the arguments of
+/// Chains the datasets of `links`, which are paths or open datasets. `options` are the arguments of
 /// `nyssa.chain`.
 #[pyfunction]
 #[pyo3(signature = (links, options, threads=None))]
@@ -49,7 +49,7 @@ pub fn chain(
     })
 }
 
-/// `left` with the columns of `rights`, each with a prefix, joined on the columns `on`.
+/// Joins `left` and `rights`, each with a prefix of its columns, on the columns `on`.
 #[pyfunction]
 #[pyo3(signature = (left, rights, on, threads=None))]
 pub fn join(
@@ -69,7 +69,7 @@ pub fn join(
     })
 }
 
-/// Paths or open datasets, each read with the rules among the options.
+/// Returns the sources of paths or open datasets, each read with the rules among the options.
 pub fn ruled_links(
     links: &[Bound<'_, PyAny>],
     given: Option<&Bound<'_, PyAny>>,
@@ -88,7 +88,7 @@ fn link(source: &Bound<'_, PyAny>) -> PyResult<Link> {
     source.extract::<String>().map(nyssa::open::link)
 }
 
-/// The options of how several schemas become one.
+/// Returns the options that say how several schemas become one.
 pub fn chain_options(py: Python<'_>, options: GivenOptions<'_>) -> PyResult<ChainOptions> {
     let raise = |error: Error| errors::to_python(py, &error);
     let aliases = options.aliases.iter().map(|(new, old)| (new.as_str(), old.as_str()));
@@ -108,7 +108,7 @@ pub fn chain_options(py: Python<'_>, options: GivenOptions<'_>) -> PyResult<Chai
     })
 }
 
-/// A word, another dataset, or columns of the types that are wanted.
+/// Reads the schema that is wanted: a word, another dataset, or columns of its types.
 fn target(schema: Option<Bound<'_, PyAny>>) -> PyResult<Target> {
     let Some(schema) = schema.filter(|schema| !schema.is_none()) else {
         return Ok(Target::First);

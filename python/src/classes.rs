@@ -1,4 +1,4 @@
-//! Definitions of classes that come from Python as a dict.
+//! Reads definitions of classes, which come from Python as a dict.
 //!
 //! | entry | meaning |
 //! |---|---|
@@ -19,10 +19,10 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors;
 
-/// Where the streamer infos of a class are.
+/// Names the entry that says where the streamer infos of a class are.
 const STREAMED: &str = ":streamed";
 
-/// The definitions in `given`.
+/// Returns the definitions in `given`.
 pub fn classes(given: &Bound<'_, PyDict>) -> PyResult<Classes> {
     let mut classes = Classes::default();
     for (name, entries) in given.iter() {
@@ -33,8 +33,8 @@ pub fn classes(given: &Bound<'_, PyDict>) -> PyResult<Classes> {
     Ok(classes)
 }
 
-/// The streamer infos that the definitions in `given` name: those of the list of a file, given by its
-/// path, or of a list as `TBufferFile::WriteObject` streams it.
+/// Returns the streamer infos that the definitions in `given` name. They name a file by its path, or have
+/// a list as `TBufferFile::WriteObject` streams it.
 pub fn streamer_infos(given: &Bound<'_, PyDict>) -> PyResult<StreamerList> {
     let mut all = StreamerList::default();
     for (_, entries) in given.iter() {

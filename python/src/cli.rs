@@ -1,4 +1,4 @@
-//! The command line, run inside the Python process with its real standard streams.
+//! Runs the command line inside the Python process, with its real standard streams.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -11,7 +11,7 @@ pub fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| {
         let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
         let code = nyssa_cli::run(args, &mut out, &mut err);
-        // A reader that went away is no error of ours.
+        // It is no error if the reader of the output has gone away.
         let _ = out.flush();
         code
     })

@@ -1,4 +1,4 @@
-//! Conversion of a TTree to an RNTuple.
+//! Converts a TTree to an RNTuple.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::options::{OutputOptions, entry_range};
 use crate::report::json;
 
-/// `nyssa._convert.ConvertOptions`.
+/// Is `nyssa._convert.ConvertOptions`.
 #[derive(FromPyObject)]
 pub struct ConvertOptions {
     tree: Option<String>,
@@ -54,7 +54,7 @@ pub fn convert<'py>(
 }
 
 impl ConvertOptions {
-    /// The same in the types of the core; entries are counted where the tree is open.
+    /// Returns the options in the types of the core. Entries are counted where the tree is open.
     fn parse(self) -> Result<Options> {
         Ok(Options {
             output: self.output.parse()?,

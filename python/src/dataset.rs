@@ -1,4 +1,4 @@
-//! A TTree or RNTuple as Python sees it.
+//! Shows a TTree or an RNTuple to Python.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::errors;
 use crate::job::{self, Job};
 use crate::steps::{bools, step_size};
 
-/// An open TTree or RNTuple.
+/// Holds an open TTree or RNTuple.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Dataset(AnyDataset);
 
@@ -28,14 +28,14 @@ impl Dataset {
         Self(dataset)
     }
 
-    /// The dataset.
+    /// Returns the dataset.
     pub fn inner(&self) -> AnyDataset {
         Arc::clone(&self.0)
     }
 }
 
-/// What could be read: the dataset, names of columns, their arrays, and what was left out with the
-/// reasons.
+/// Holds what could be read: the dataset, the names of columns, their arrays, and what was left out, each
+/// with the reason.
 type ReadWithout = (Dataset, Vec<String>, Vec<Array>, Vec<(String, String)>);
 
 impl Dataset {
@@ -65,7 +65,7 @@ impl Dataset {
     }
 }
 
-/// A column as Python takes it; see [`Dataset::columns`].
+/// Describes a column for Python; see [`Dataset::columns`].
 type ItemRow = (String, String, Option<String>, Option<String>);
 
 fn row(item: &ColumnInfo) -> ItemRow {
@@ -76,12 +76,12 @@ fn row(item: &ColumnInfo) -> ItemRow {
     (item.name.clone(), item.type_name.clone(), data_type, reason)
 }
 
-/// A field as Python takes it; see [`Dataset::fields`].
+/// Describes a field for Python; see [`Dataset::fields`].
 type FieldRow = (Option<u32>, String, String, u32, Vec<String>);
 
 #[pymethods]
 impl Dataset {
-    /// `"TTree"` or `"RNTuple"`.
+    /// Returns `"TTree"` or `"RNTuple"`.
     #[getter]
     fn format(&self) -> &'static str {
         match self.0.format() {
@@ -90,39 +90,39 @@ impl Dataset {
         }
     }
 
-    /// Path of the object in its file.
+    /// Returns the path of the object in its file.
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// Name of the file.
+    /// Returns the name of the file.
     #[getter]
     fn file(&self) -> &str {
         self.0.file()
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[getter]
     fn num_entries(&self) -> u64 {
         self.0.num_entries()
     }
 
-    /// `(name, C++ type, Arrow type or None, why it cannot be read or None)` of each column, or of those
-    /// below them: the sub-branches of split branches, the parts of fields.
+    /// Returns `(name, C++ type, Arrow type or None, why it cannot be read or None)` of each column. With `below`
+    /// these are the columns below them: the sub-branches of split branches, the parts of fields.
     #[pyo3(signature = (below=false))]
     fn items(&self, below: bool) -> Vec<ItemRow> {
         let items = if below { self.0.subcolumns() } else { self.0.columns() };
         items.iter().map(row).collect()
     }
 
-    /// The column of a name as `items` shows it; its own name may be spelled otherwise.
+    /// Returns the column of a name as `items` does. Its own name may be spelled otherwise.
     fn item(&self, name: &str) -> Option<ItemRow> {
         self.0.find_column(name).map(row)
     }
 
-    /// Each field of an RNTuple: index of its parent or `None`, name, C++ type, version of the type, and
-    /// types of its columns; in order of their ids, parents first.
+    /// Returns each field of an RNTuple: the index of its parent or `None`, its name, its C++ type, the version
+    /// of the type, and the types of its columns. They are in the order of their ids, parents first.
     fn fields(&self) -> Vec<FieldRow> {
         let Some(schema) = self.0.schema() else { return Vec::new() };
         let row = |field: &nyssa::rntuple::schema::Field| {
@@ -138,13 +138,13 @@ impl Dataset {
         schema.fields.iter().map(row).collect()
     }
 
-    /// Entry ranges that are cheap to read on their own.
+    /// Returns the ranges of entries that can be read independently at little cost.
     fn clusters(&self) -> Vec<(u64, u64)> {
         self.0.clusters().into_iter().map(|range| (range.start, range.end)).collect()
     }
 
-    /// Ranges of the entries from `start` to `stop` that are read one by one: of at most so many
-    /// `entries`, or whose arrays take so much `memory` in bytes; else those of the clusters.
+    /// Divides the entries from `start` to `stop` into ranges: of at most so many `entries`, or whose arrays take
+    /// so much `memory` in bytes; else into the clusters.
     #[pyo3(signature = (names, start, stop, *, entries=None, memory=None, threads=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn partitions(
@@ -226,7 +226,7 @@ impl Dataset {
         })
     }
 
-    /// As `read_skip_unreadable`, for entries in any order.
+    /// Reads as `read_skip_unreadable` does, for entries in any order.
     #[pyo3(signature = (names, indices, threads=None, buffers=false))]
     fn take_skip_unreadable(
         &self,
@@ -241,12 +241,12 @@ impl Dataset {
         })
     }
 
-    /// Closes the files that it is read from; nothing can be read any more.
+    /// Closes the files of the dataset. Nothing can be read from it any more.
     fn close(&self) {
         self.0.close();
     }
 
-    /// Names of the attribute sets.
+    /// Returns the names of the attribute sets.
     fn attribute_sets(&self) -> Vec<String> {
         self.0.attribute_sets()
     }
@@ -291,7 +291,7 @@ impl Dataset {
         capsule::stream(py, Box::new(reader))
     }
 
-    /// The Arrow schema of columns.
+    /// Returns the Arrow schema of columns.
     fn schema<'py>(&self, py: Python<'py>, names: Vec<String>) -> PyResult<Bound<'py, PyCapsule>> {
         let fields =
             fields(self.0.as_ref(), &names).map_err(|error| errors::to_python(py, &error))?;
@@ -303,7 +303,7 @@ impl Dataset {
     }
 }
 
-/// Arrays that were read, as Python sees them; with `buffers` their Forms and buffers are made on all threads.
+/// Shows arrays that were read to Python. With `buffers` their Forms and buffers are made on all threads.
 pub fn columns(
     fields: &[FieldRef],
     arrays: Vec<ArrayRef>,
@@ -322,7 +322,7 @@ pub fn columns(
 
 /// Reads one cluster while the consumer works on the one before.
 struct ClusterReader {
-    /// `None` once it is dropped.
+    /// Is `None` after the stream is dropped.
     steps: Option<Steps<RecordBatch>>,
     exported: SchemaRef,
     context: Context,
@@ -343,7 +343,7 @@ impl Iterator for ClusterReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // The consumer is C: no panic may reach it.
+        // The consumer is C code, which no panic may reach.
         // It may hold the GIL, which the functions of read rules need on other threads.
         let read = AssertUnwindSafe(|| Python::attach(|py| py.detach(|| self.read())));
         let batch = catch_unwind(read)

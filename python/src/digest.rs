@@ -1,4 +1,4 @@
-//! Digests of the values of a dataset.
+//! Computes digests of the values of a dataset.
 
 use std::sync::Arc;
 

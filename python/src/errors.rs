@@ -1,5 +1,5 @@
-//! Core errors as Python exceptions, chosen by whose fault they are. The classes live in
-//! `nyssa.errors`, each derived from the builtin a user would catch.
+//! Turns errors of the core into Python exceptions, chosen by whose fault they are. Their classes are in
+//! `nyssa.errors`. Each derives from the builtin exception that a user would catch.
 
 use std::io;
 
@@ -8,7 +8,8 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// The exception for a core error: its message intact, its place as the attribute `place`.
+/// Returns the exception for an error of the core. It has the same message, and the place as its attribute
+/// `place`.
 pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     let raised = raise(py, class_name(error), &error.to_string(), Some(error.place()));
     if let Ok(suggestions) = PyTuple::new(py, error.suggestions()) {
@@ -16,7 +17,7 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     }
     if let Some(cause) = system_error(error) {
         let value = raised.value(py);
-        // Only for those that derive from OSError; for others these would be new attributes.
+        // Only exceptions that derive from OSError have these attributes.
         if value.is_instance_of::<PyOSError>() {
             let strerror = cause.source.to_string();
             let _ = value.setattr("errno", errno(&cause.source));
@@ -27,7 +28,8 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     raised
 }
 
-/// The number of a system's error; of those that nyssa finds before the system does, the same.
+/// Returns the number of an error of the system. Errors that nyssa finds before the system have the same
+/// number.
 fn errno(error: &io::Error) -> Option<i32> {
     error.raw_os_error().or(match error.kind() {
         io::ErrorKind::NotFound => Some(libc::ENOENT),
@@ -41,7 +43,7 @@ fn errno(error: &io::Error) -> Option<i32> {
     })
 }
 
-/// The exception for a bug in nyssa.
+/// Returns the exception for a bug in nyssa.
 pub fn internal(py: Python<'_>, message: &str) -> PyErr {
     let message = format!("nyssa failed unexpectedly: {message}; please report this with the file");
     raise(py, "InternalError", &message, None)
@@ -65,7 +67,7 @@ fn class_name(error: &Error) -> &'static str {
     }
 }
 
-/// The operating system's verdict, when the error came from opening or creating a resource.
+/// Returns the error of the operating system if a file could not be opened or created.
 fn system_error(error: &Error) -> Option<&nyssa_io::Error> {
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {

@@ -1,17 +1,17 @@
-//! What the entries of a field look like, as awkward [`Form`]s: Python objects are made into arrays by them.
+//! Describes the entries of a field by an awkward [`Form`]. Python makes arrays of Python objects with it.
 //!
-//! The C++ types of records, and of optional values that are lists of at most one, stand in `typename`.
+//! The parameter `typename` has the C++ types of records, and of optional values that are lists of at most one.
 
 use nyssa::rntuple::encoding::{ColumnType, Native};
 use nyssa::rntuple::schema::{Field, FieldId, Schema, Structure};
 
 use crate::form::{Class, Form};
 
-/// A field that rows may have: its name; its Form, which is not there where a part is of no type that is known; and
+/// Describes a field that rows may have: its name, its Form (`None` if the type of a part is not known), and
 /// whether it is projected.
 pub type RowField = (String, Option<Form>, bool);
 
-/// The fields that rows may have: the top-level ones.
+/// Returns the fields that rows may have, which are those of the top level.
 pub fn row_fields(schema: &Schema) -> Vec<RowField> {
     let row = |(id, field): (FieldId, &Field)| {
         (field.name.clone(), form(schema, id), field.source.is_some())
@@ -31,7 +31,7 @@ fn form(schema: &Schema, id: FieldId) -> Option<Form> {
         {
             let value = child(item)?;
             match value.class {
-                // What may be missing itself is in lists of at most one, as it is read.
+                // A value that may be missing itself is in a list of at most one, as when it is read.
                 Class::IndexedOption(_) | Class::Union(_) => typed(Class::List(value)),
                 Class::List(_) if is_optional(&value) => typed(Class::List(value)),
                 _ => Class::IndexedOption(value).into(),
@@ -63,14 +63,14 @@ fn form(schema: &Schema, id: FieldId) -> Option<Form> {
     })
 }
 
-/// Whether a Form is of optional values that may be missing themselves.
+/// Tells whether a Form describes optional values that may be missing themselves.
 fn is_optional(form: &Form) -> bool {
     form.typename.as_deref().is_some_and(|name| {
         name.starts_with("std::optional<") || name.starts_with("std::unique_ptr<")
     })
 }
 
-/// Awkward's name of the numbers of a field; where its type is not fundamental, of what its column holds.
+/// Returns awkward's name for the numbers of a field. If its type is not fundamental, its column decides.
 fn number(schema: &Schema, field: &Field) -> Option<&'static str> {
     Some(match field.type_name.as_str() {
         "bool" => "bool",

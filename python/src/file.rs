@@ -1,4 +1,4 @@
-//! An open ROOT file as Python sees it.
+//! Shows an open ROOT file to Python.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::dataset::Dataset;
 use crate::errors::to_python;
 use crate::job::Job;
 
-/// An open ROOT file.
+/// Holds an open ROOT file.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct File {
     file: RootFile,
@@ -23,14 +23,14 @@ pub struct File {
     objects: Arc<ObjectReader>,
 }
 
-/// Name, C++ type, whether it is a base class.
+/// Describes a member: its name, its C++ type, and whether it is a base class.
 type MemberRow = (String, String, bool);
 
-/// Path, cycle, class, title.
+/// Describes an object: its path, cycle, class and title.
 type KeyRow = (String, u16, String, String);
 
-/// Opens a ROOT file, by its path or URL or by a `nyssa._bridge.Ranges`, and reads its header and list of keys. Streamer fields of its RNTuples read as
-/// bytes with `raw`.
+/// Opens a ROOT file, by its path or URL or by a `nyssa._bridge.Ranges`, and reads its header and list of keys.
+/// With `raw`, streamer fields of its RNTuples are read as bytes.
 #[pyfunction]
 #[pyo3(signature = (path, raw=false))]
 pub fn open(py: Python<'_>, path: Bound<'_, PyAny>, raw: bool) -> PyResult<File> {
@@ -50,11 +50,11 @@ pub fn open(py: Python<'_>, path: Bound<'_, PyAny>, raw: bool) -> PyResult<File>
     })
 }
 
-/// What a file is opened by.
+/// Says how a file is opened.
 enum Given {
-    /// A path or URL.
+    /// By its path or URL.
     Path(String),
-    /// An object that reads it.
+    /// By a Python object that reads it.
     Source(Arc<dyn Source>),
 }
 
@@ -63,27 +63,27 @@ pub fn open_file(path: &str) -> nyssa::Result<RootFile> {
     RootFile::open(nyssa_io::open(path)?)
 }
 
-/// `"file.root:Events"` as the file and the path inside it, if any.
+/// Splits `"file.root:Events"` into the file and the path inside it, if there is one.
 #[pyfunction]
 pub fn split_path(path: &str) -> (String, Option<String>) {
     let (file, object) = nyssa::open::split_path(path);
     (file.to_owned(), object.map(str::to_owned))
 }
 
-/// The files that an argument names: one, or those of a list, a folder or a glob; none where none match.
+/// Returns the files that an argument names: one file, or those of a list, a folder or a glob, which may be none.
 #[pyfunction]
 pub fn files(py: Python<'_>, argument: String) -> PyResult<Vec<String>> {
     Job::new(None).abandonable().run(py, move |_| nyssa::open::matching_files(&argument))
 }
 
-/// The same path or URL for a process that runs in another folder.
+/// Returns the path or URL for a process that runs in another folder.
 #[pyfunction]
 pub fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {
     let absolute = nyssa_io::absolute(location).map_err(|error| to_python(py, &error.into()))?;
     Ok(absolute.display().to_string())
 }
 
-/// Those of `known` that are most like `name`, and how a message about them goes on.
+/// Returns the names of `known` that are most similar to `name`, and the text about them for a message.
 #[pyfunction]
 pub fn did_you_mean(name: &str, known: Vec<String>) -> (Vec<String>, String) {
     let near = nyssa::names::nearest(name, known.iter().map(String::as_str));
@@ -97,31 +97,31 @@ pub fn did_you_mean(name: &str, known: Vec<String>) -> (Vec<String>, String) {
 
 #[pymethods]
 impl File {
-    /// Path of the file.
+    /// Returns the path of the file.
     #[getter]
     fn name(&self) -> &str {
         self.file.name()
     }
 
-    /// Whether objects that were streamed are read as their bytes.
+    /// Tells whether streamed objects are read as their bytes.
     #[getter]
     fn raw(&self) -> bool {
         self.options.streamer == StreamerForm::Raw
     }
 
-    /// Closes the file; nothing of it can be read any more.
+    /// Closes the file. Nothing can be read from it any more.
     fn close(&self) {
         self.file.source().close();
     }
 
-    /// What is wrong with a file that was not closed; `None` for others.
+    /// Returns what is wrong with a file that was not closed; `None` for others.
     #[getter]
     fn not_closed(&self) -> Option<&'static str> {
         self.file.was_recovered().then_some(NOT_CLOSED)
     }
 
-    /// `(path, cycle, class, title)` of every object, those in directories included, and why
-    /// directories cannot be listed.
+    /// Returns `(path, cycle, class, title)` of every object, also of those in directories, and why directories
+    /// cannot be listed.
     fn keys(&self, py: Python<'_>) -> PyResult<(Vec<KeyRow>, Vec<String>)> {
         let file = self.file.clone();
         Job::new(None).abandonable().run(py, move |_| {
@@ -132,8 +132,8 @@ impl File {
         })
     }
 
-    /// Opens the TTree or RNTuple at `path`, which may end with a cycle; without one the only
-    /// dataset of the file.
+    /// Opens the TTree or RNTuple at `path`, which may end with a cycle. Without a path it opens the only dataset
+    /// of the file.
     #[pyo3(signature = (path=None))]
     fn dataset(&self, py: Python<'_>, path: Option<String>) -> PyResult<Dataset> {
         let (file, options) = (self.file.clone(), self.options);
@@ -142,8 +142,8 @@ impl File {
         })
     }
 
-    /// Reads the object at `path`, which may end with a cycle, as a column of one row; its bytes where
-    /// the file was opened so.
+    /// Reads the object at `path`, which may end with a cycle, as a column of one row. If the file was opened with
+    /// `raw`, the row has its bytes.
     fn object(&self, py: Python<'_>, path: String) -> PyResult<Array> {
         let (objects, raw) = (Arc::clone(&self.objects), self.raw());
         Job::new(None).abandonable().run(py, move |_| {
@@ -155,8 +155,8 @@ impl File {
         })
     }
 
-    /// `(name, C++ type, whether it is a base class)` of the members of the newest version of each
-    /// class that the file describes.
+    /// Returns `(name, C++ type, whether it is a base class)` of the members of the newest version of each class
+    /// that the file describes.
     fn classes(&self, py: Python<'_>) -> PyResult<HashMap<String, Vec<MemberRow>>> {
         let objects = Arc::clone(&self.objects);
         Job::new(None).abandonable().run(py, move |_| {
@@ -165,8 +165,8 @@ impl File {
         })
     }
 
-    /// The members of a class that the file leaves out and that nyssa knows by heart, as `classes` has
-    /// them; none of others.
+    /// Returns the members of a class that the file does not describe but nyssa knows, in the form of `classes`.
+    /// For other classes there are none.
     #[staticmethod]
     fn by_heart(class_name: &str) -> Vec<MemberRow> {
         ObjectReader::by_heart(class_name).map_or_else(Vec::new, members)

@@ -1,4 +1,4 @@
-//! One of several threads that fill an RNTuple, and what that takes.
+//! Lets several threads fill an RNTuple, and estimates the memory that this needs.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,10 +17,10 @@ use crate::job::{self, Job};
 use crate::options::WriteOptions;
 use crate::process::Process;
 
-/// What a context and its file share: empty once it is finished.
+/// Is shared by a context and its file, and empty after the context is finished.
 pub type Slot = Arc<Mutex<Option<Core>>>;
 
-/// Takes entries of one thread.
+/// Takes the entries of one thread.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct FillContext {
     slot: Slot,
@@ -29,7 +29,7 @@ pub struct FillContext {
 }
 
 impl FillContext {
-    /// The Python end of a context; the file keeps the other.
+    /// Makes the context for Python. The file keeps the same one.
     pub fn new(slot: Slot, cancel: Arc<AtomicBool>) -> Self {
         Self { slot, cancel, process: Process::this() }
     }
@@ -50,7 +50,7 @@ impl FillContext {
 
 #[pymethods]
 impl FillContext {
-    /// Appends entries: the columns in their order.
+    /// Appends entries, given by the columns in their order.
     fn extend(&self, py: Python<'_>, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
         self.run(py, move |context| context.as_mut().ok_or_else(finished)?.extend(&arrays))
@@ -61,17 +61,17 @@ impl FillContext {
         self.run(py, |context| context.as_mut().ok_or_else(finished)?.flush())
     }
 
-    /// Commits what is left; again does nothing.
+    /// Commits what is left. A second call does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.run(py, |context| context.take().map_or(Ok(()), Core::finish))
     }
 
-    /// Gives up the entries that are in no cluster yet; their number.
+    /// Discards the entries that are in no cluster yet, and returns their number.
     fn discard(&self, py: Python<'_>) -> PyResult<u64> {
         self.run(py, |context| context.take().map_or(Ok(0), Core::discard))
     }
 
-    /// Gives up, and the file with it when that loses entries; in a fork nothing happens.
+    /// Discards the context. The file is discarded, too, if entries are lost. In a fork nothing happens.
     fn abandon(&self, py: Python<'_>) {
         if !self.process.is_this() {
             return;
@@ -84,8 +84,8 @@ fn finished() -> Error {
     Error::invalid_argument("the fill context is closed")
 }
 
-/// Relative and absolute error of a column type for floats or doubles, and the least and the largest
-/// value.
+/// Returns the relative and the absolute error of a column type for floats or doubles, and the least and the
+/// largest value.
 #[pyfunction]
 pub fn column_precision(
     py: Python<'_>,
@@ -103,7 +103,7 @@ pub fn column_precision(
     Ok((relative, absolute, min, max))
 }
 
-/// What writing entries with the types of `columns` takes, as JSON.
+/// Returns as JSON the memory that writing entries with the types of `columns` needs.
 #[pyfunction]
 pub fn estimate_write_memory(
     py: Python<'_>,

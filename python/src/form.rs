@@ -1,6 +1,6 @@
-//! Awkward Forms: the grammar in which Rust and Python tell each other what an array looks like.
+//! Defines the Forms of awkward, by which Rust and Python describe arrays to each other.
 //!
-//! A [`Form`] says the structure, buffers hold the values. The buffer of a node has the key
+//! A [`Form`] describes the structure, and buffers hold the values. The buffer of a node has the key
 //! `"{form_key}-{attribute}"`, as in `awkward.from_buffers`; form keys are `node0`, `node1`, … in the order of the
 //! text. These classes cross the bridge:
 //!
@@ -23,14 +23,14 @@ use std::fmt::Write;
 
 use pyo3::prelude::*;
 
-/// The structure of an array.
+/// Describes the structure of an array.
 pub struct Form {
     pub class: Class,
-    /// C++ type, where it is known and not told by the class.
+    /// Holds the C++ type if it is known and the class does not tell it.
     pub typename: Option<String>,
 }
 
-/// The classes of awkward; of strings and bytes, the list and the characters in it.
+/// Lists the classes of awkward. For strings and bytes it means the list and the characters in it.
 pub enum Class {
     Numpy(&'static str),
     Text { text: bool },
@@ -51,7 +51,7 @@ impl From<Class> for Form {
 }
 
 impl Form {
-    /// The Form as JSON; `typed` adds the C++ types.
+    /// Returns the Form as JSON. `typed` adds the C++ types.
     pub fn to_json(&self, typed: bool) -> String {
         let mut json = Json { text: String::with_capacity(256), nodes: 0, typed };
         json.form(self);
@@ -61,7 +61,7 @@ impl Form {
 
 struct Json {
     text: String,
-    /// Number of the nodes so far.
+    /// Counts the nodes so far.
     nodes: usize,
     typed: bool,
 }
@@ -125,7 +125,7 @@ impl Json {
         self.end(node, &parameters.collect::<Vec<_>>());
     }
 
-    /// The number of the next node.
+    /// Returns the number of the next node.
     fn node(&mut self) -> usize {
         self.nodes += 1;
         self.nodes - 1

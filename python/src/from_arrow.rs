@@ -1,4 +1,4 @@
-//! Arrow PyCapsules from Python as arrays of the types that nyssa writes.
+//! Turns Arrow PyCapsules from Python into arrays of the types that nyssa writes.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use pyo3::types::PyCapsule;
 
 use crate::capsule::{ARRAY, SCHEMA, STREAM, arrow_error};
 
-/// The array in a pair of capsules, as `__arrow_c_array__` returns them.
+/// Takes the array from a pair of capsules, which `__arrow_c_array__` returns.
 pub fn from_array_capsules(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,
@@ -42,7 +42,7 @@ pub fn from_array_capsules(
     Ok((array, field))
 }
 
-/// The arrays of a capsule, as `__arrow_c_stream__` returns it, and their field: `Struct` for tables.
+/// Takes the arrays from a capsule, which `__arrow_c_stream__` returns, and their field (`Struct` for tables).
 pub fn from_stream_capsule(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<ArrayRef>, Field)> {
     let stream = stream.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name holds such a struct, valid while the capsule lives; it is moved
@@ -60,7 +60,7 @@ pub fn from_stream_capsule(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<Array
     Ok((arrays, field))
 }
 
-/// One array of several of the same type.
+/// Joins several arrays of the same type.
 pub fn concatenate(arrays: &[ArrayRef], data_type: &DataType) -> PyResult<ArrayRef> {
     if let [array] = arrays {
         return Ok(Arc::clone(array));
@@ -77,8 +77,8 @@ pub fn concatenate(arrays: &[ArrayRef], data_type: &DataType) -> PyResult<ArrayR
     Ok(make_array(all.freeze()))
 }
 
-/// `field` with only those parts nullable that have nulls in `array`: most Arrow columns are nullable
-/// without a reason, and only what is written as `std::optional` should be.
+/// Returns `field` with only those parts nullable that have nulls in `array`. Most Arrow columns are nullable
+/// without a reason, but nullable fields are written as `std::optional`.
 pub fn observed(field: &Field, array: &dyn Array) -> Field {
     let child = |field: &Arc<Field>, array: &ArrayRef| Arc::new(observed(field, array));
     let data_type = match field.data_type() {
@@ -103,7 +103,7 @@ pub fn observed(field: &Field, array: &dyn Array) -> Field {
     field.clone().with_data_type(data_type).with_nullable(nulls)
 }
 
-/// The field of what [`normalise`] returns.
+/// Returns the field of what [`normalise`] returns.
 fn normal_field(original: &Field) -> Field {
     let string = || {
         Field::new(original.name(), DataType::LargeBinary, original.is_nullable())
@@ -122,7 +122,7 @@ fn normal_field(original: &Field) -> Field {
     original.clone().with_data_type(data_type)
 }
 
-/// The same values in the types nyssa writes: 64-bit offsets, strings as marked bytes, no views.
+/// Returns the same values in the types that nyssa writes: 64-bit offsets, strings as marked bytes, no views.
 fn normalise(array: &ArrayRef, original: &Field) -> Result<(ArrayRef, Field), ArrowError> {
     let field = normal_field(original);
     Ok((rebuild(array, &field)?, field))

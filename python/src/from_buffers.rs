@@ -1,5 +1,5 @@
-//! Forms and buffers from Python as Arrow arrays; see [`crate::form`]. Buffers are copied, since Python may change its
-//! arrays while nyssa still holds them.
+//! Turns Forms and buffers from Python into Arrow arrays; see [`crate::form`]. Buffers are copied, because Python
+//! may change its arrays while nyssa still holds them.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use pyo3::types::PyDict;
 use crate::capsule::arrow_error;
 use crate::layout::PRIMITIVES;
 
-/// The array of `length` entries of a Form, a dict, and its field.
+/// Returns the array of `length` entries of a Form (a dict), and its field.
 pub fn from_buffers(
     name: &str,
     form: &Bound<'_, PyDict>,
@@ -32,7 +32,7 @@ pub fn from_buffers(
     Node { form, buffers }.array(name, length)
 }
 
-/// A Form and the buffers of all Forms.
+/// Holds a Form and the buffers of all Forms.
 #[derive(Clone, Copy)]
 struct Node<'a, 'py> {
     form: &'a Bound<'py, PyDict>,
@@ -58,7 +58,7 @@ impl<'py> Node<'_, 'py> {
                 let items = usize::try_from(offsets.last())
                     .map_err(|_| PyValueError::new_err("offsets of a list are too large"))?;
                 let (items, item) = self.with(&self.content()?).array("item", items)?;
-                // What a variant does not hold counts as a null of its union.
+                // A variant without a value is a null of its union.
                 let variant = matches!(item.data_type(), DataType::Union(..));
                 let item = if variant { item.with_nullable(true) } else { item };
                 let array = LargeListArray::try_new(Arc::new(item), offsets, items, None);
@@ -124,7 +124,7 @@ impl<'py> Node<'_, 'py> {
         Ok((array, field))
     }
 
-    /// A dense union, its types numbered from 0. A null of a type stands for a value of none.
+    /// Makes a dense union, whose types are numbered from 0. A null of a type means that there is no value.
     fn union(self, length: usize) -> PyResult<ArrayRef> {
         let tags = self.values::<i8>("tags", length)?;
         let index = self.values::<i32>("index", length)?;
@@ -144,7 +144,7 @@ impl<'py> Node<'_, 'py> {
         Ok(Arc::new(union.map_err(arrow_error)?))
     }
 
-    /// One type of a union; one without values is what a variant of none reads as.
+    /// Returns one type of a union. A variant without a value has a type without values.
     fn alternative(self, name: &str, length: usize) -> PyResult<(ArrayRef, Field)> {
         let inner = match self.class()?.as_str() {
             "IndexedOptionArray" | "ByteMaskedArray" | "UnmaskedArray" => self.content()?,
@@ -182,7 +182,7 @@ impl<'py> Node<'_, 'py> {
         value.map(|value| value.extract()).transpose()
     }
 
-    /// The first numbers of the buffer of an attribute.
+    /// Returns the first numbers of the buffer of an attribute.
     fn values<T: ArrowNativeType>(
         &self,
         attribute: &str,
@@ -195,7 +195,7 @@ impl<'py> Node<'_, 'py> {
         Ok(ScalarBuffer::new(bytes.into(), 0, length))
     }
 
-    /// An aligned copy of the buffer of an attribute.
+    /// Returns an aligned copy of the buffer of an attribute.
     fn bytes(&self, attribute: &str) -> PyResult<MutableBuffer> {
         let key = format!("{}-{attribute}", self.text("form_key")?);
         let buffer = PyBuffer::<u8>::get(&self.buffers.as_any().get_item(key)?)?;
@@ -218,7 +218,7 @@ fn number(primitive: &str, bytes: MutableBuffer, length: usize) -> PyResult<Arra
 }
 
 fn offsets(offsets: ScalarBuffer<i64>) -> PyResult<OffsetBuffer<i64>> {
-    // Negative where an offset is, or is smaller than the one before; faster than to stop there.
+    // The result is negative if an offset is negative or smaller than the one before. This is faster than to stop.
     let signs = |signs, pair: &[i64]| signs | pair[1] | pair[1].wrapping_sub(pair[0]);
     let signs = offsets.windows(2).fold(0, signs);
     if offsets.first().is_none_or(|&first| first < 0) || signs < 0 {
@@ -227,13 +227,13 @@ fn offsets(offsets: ScalarBuffer<i64>) -> PyResult<OffsetBuffer<i64>> {
     Ok(OffsetBuffer::new(offsets))
 }
 
-/// The number of values that an index reaches.
+/// Returns the number of values that an index reaches.
 fn reach(index: &[i64]) -> PyResult<usize> {
     let last = index.iter().copied().max().unwrap_or(-1).max(-1);
     usize::try_from(last + 1).map_err(|_| PyValueError::new_err("an index is too large"))
 }
 
-/// The values where `valid` is set, nulls elsewhere.
+/// Returns the values where `valid` is set, and nulls elsewhere.
 fn masked(values: &ArrayRef, valid: &NullBuffer) -> PyResult<ArrayRef> {
     if valid.len() != values.len() {
         return Err(PyValueError::new_err("an option has another length than its mask"));
@@ -242,7 +242,7 @@ fn masked(values: &ArrayRef, valid: &NullBuffer) -> PyResult<ArrayRef> {
     indexed(&(0i64..).zip(valid.iter()).map(place).collect::<Vec<_>>(), values)
 }
 
-/// The values at the places of an index, nulls where it is negative.
+/// Returns the values at the places of an index, and nulls where it is negative.
 fn indexed(index: &[i64], values: &ArrayRef) -> PyResult<ArrayRef> {
     let data = values.to_data();
     let mut all = MutableArrayData::try_new(vec![&data], true, index.len()).map_err(arrow_error)?;

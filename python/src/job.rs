@@ -1,4 +1,4 @@
-//! Calls into the core that may take time: each is a job on a thread of its own.
+//! Runs calls into the core that may take time, each as a job on a thread of its own.
 //!
 //! The job runs on its own thread with the GIL released. The calling thread wakes up every
 //! [`POLL`] to let Python handle signals (Ctrl-C sets the job's cancel flag) and to call the
@@ -17,18 +17,18 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// How long Ctrl-C may wait before it is noticed.
+/// Limits the time until Ctrl-C is noticed.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long an interrupted job that leaves nothing behind may take to notice.
+/// Limits the time that an interrupted job may take to end if it leaves nothing behind.
 const GRACE: Duration = Duration::from_millis(60);
 
-/// Thread pools by process (a fork has none of its parent's threads) and number of threads asked.
+/// Keeps a pool of threads for each number of threads and each process, as a fork has no threads of its parent.
 static CONTEXTS: LazyLock<Mutex<Contexts>> = LazyLock::new(Mutex::default);
 
 type Contexts = HashMap<(u32, Option<usize>), Context>;
 
-/// How a job runs: threads, progress, and what to do with it when the user interrupts.
+/// Says how a job runs: on which threads, with which progress, and what happens when the user interrupts it.
 #[derive(Default)]
 pub struct Job<'py> {
     threads: Option<usize>,
@@ -38,7 +38,7 @@ pub struct Job<'py> {
 }
 
 impl<'py> Job<'py> {
-    /// A job on `threads` workers; `None` takes the default of [`Context::new`].
+    /// Makes a job on `threads` threads; `None` takes the default of [`Context::new`].
     pub fn new(threads: Option<usize>) -> Self {
         Self { threads, ..Self::default() }
     }
@@ -49,7 +49,7 @@ impl<'py> Job<'py> {
         self
     }
 
-    /// The job only reads: when interrupted it may be left to end by itself.
+    /// Says that the job only reads. An interrupted job may then be left to end by itself.
     pub fn abandonable(mut self) -> Self {
         self.abandon = true;
         self
@@ -75,7 +75,7 @@ impl<'py> Job<'py> {
             .with_progress({
                 let counts = Arc::clone(&counts);
                 Arc::new(move |done, total| {
-                    // Workers may report out of order; another total begins another stage.
+                    // Threads may report out of order. Another total begins another stage.
                     if counts.1.swap(total, Ordering::Relaxed) == total {
                         counts.0.fetch_max(done, Ordering::Relaxed);
                     } else {
@@ -132,7 +132,7 @@ fn wait<T: Send>(
     py.detach(move || receiver.recv_timeout(limit))
 }
 
-/// A context with the pool for `threads`, kept for the next call.
+/// Returns a context with the pool for `threads`, which is kept for the next call.
 pub fn context(threads: Option<usize>) -> Result<Context> {
     let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (std::process::id(), threads);

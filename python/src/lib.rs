@@ -1,4 +1,4 @@
-//! `nyssa._core`: the thin layer between Python and the Rust core.
+//! `nyssa._core` is the thin layer between Python and the Rust core.
 //!
 //! Every call that may take time goes through [`job::Job`], which lets other Python threads run,
 //! polls for Ctrl-C, reports progress and turns errors and panics into Python exceptions. What comes
@@ -40,7 +40,7 @@ mod write;
 
 use pyo3::prelude::*;
 
-/// The extension module. Its classes are frozen, and what changes inside them is behind locks, so that it
+/// Makes the extension module. Its classes are frozen, and what changes inside them is behind locks, so that it
 /// needs no global lock of the interpreter.
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {

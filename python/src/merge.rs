@@ -1,4 +1,4 @@
-//! Merging RNTuples.
+//! Merges RNTuples.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::job::Job;
 use crate::options::OutputOptions;
 use crate::report::json;
 
-/// `nyssa._merge.MergeOptions`.
+/// Is `nyssa._merge.MergeOptions`.
 #[derive(FromPyObject)]
 pub struct MergeOptions {
     mode: String,
@@ -36,7 +36,7 @@ pub fn merge<'py>(
 }
 
 impl MergeOptions {
-    /// The same in the types of the core.
+    /// Returns the options in the types of the core.
     fn parse(self) -> Result<Options> {
         Ok(Options {
             mode: self.mode.parse()?,

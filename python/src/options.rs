@@ -1,4 +1,4 @@
-//! Options that come from Python, as dataclasses. What is `None` keeps its default.
+//! Reads options that come from Python as dataclasses. An option that is `None` keeps its default.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use nyssa::Result;
 use nyssa::rntuple::write::{CompressionChoice, FieldOptions, Options, Order, default_memory};
 use pyo3::prelude::*;
 
-/// A number of bytes, at most what memory can hold.
+/// Returns a number of bytes, at most as many as memory can have.
 pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// `nyssa._job.OutputOptions`: the options that all jobs share. An option that is `None` keeps its default.
+/// Is `nyssa._job.OutputOptions`, the options that all jobs share.
 #[derive(FromPyObject)]
 pub struct OutputOptions {
     name: Option<String>,
@@ -51,10 +51,10 @@ impl OutputOptions {
     }
 }
 
-/// Globs, each with names and values of options.
+/// Lists globs, each with names and values of options.
 pub type ByField = Vec<(String, Vec<(String, String)>)>;
 
-/// Options by field.
+/// Returns the options of fields.
 pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
     let parse = |(glob, options): (String, Vec<(String, String)>)| {
         let none = FieldOptions::new(&glob)?;
@@ -63,7 +63,7 @@ pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
     given.into_iter().map(parse).collect()
 }
 
-/// A range of entries as Python counts: from the end when negative, all when not given.
+/// Returns a range of entries. As in Python, negative numbers count from the end, and `None` means all.
 pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range<u64> {
     let bound = |given: Option<i64>, default| match given {
         None => default,
@@ -74,7 +74,7 @@ pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range
     start..bound(stop, entries).max(start)
 }
 
-/// `nyssa._write_options.WriteOptions`: those of writing. What is `None` keeps its default.
+/// Is `nyssa._write_options.WriteOptions`, the options of writing.
 #[derive(FromPyObject)]
 pub struct WriteOptions {
     compression: Option<String>,
@@ -92,19 +92,19 @@ pub struct WriteOptions {
     field_options: Option<ByField>,
     fill_contexts: Option<usize>,
     fill_order: Option<String>,
-    /// Number of threads.
+    /// Is the number of threads.
     pub threads: Option<usize>,
 }
 
 impl WriteOptions {
-    /// The order of the clusters of fill contexts.
+    /// Returns the order of the clusters of fill contexts.
     pub fn fill_order(&self) -> Result<Order> {
         self.fill_order.as_deref().map_or_else(|| Ok(Order::default()), str::parse)
     }
 
     /// The same in the types of the core.
     pub fn parse(self) -> Result<Options> {
-        // Python has no other floats, and NumPy makes them unless told otherwise.
+        // The floats of Python are doubles, and so are those of NumPy by default.
         let mut options = Options { round_doubles: true, ..Options::default() };
         let compression: CompressionChoice = match self.compression {
             Some(compression) => compression.parse()?,
@@ -115,7 +115,7 @@ impl WriteOptions {
         options.effort = compression.effort(effort);
         if let Some(bytes) = self.cluster_size {
             options.approx_zipped_cluster = bytes;
-            // As ROOT's default relates to its other default.
+            // The defaults of ROOT have the same ratio.
             options.max_unzipped_cluster =
                 options.max_unzipped_cluster.max(bytes.saturating_mul(10));
         }

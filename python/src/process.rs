@@ -1,18 +1,19 @@
-//! The process that something belongs to: a fork has it too, without its threads, and must not use it.
+//! Remembers the process that an object belongs to. A fork has the object, too, but not its threads, and must not
+//! use it.
 
 use nyssa::{Error, Result};
 
-/// The process in which this was made.
+/// Is the process that made the object.
 #[derive(Clone, Copy)]
 pub struct Process(u32);
 
 impl Process {
-    /// The running process.
+    /// Returns the running process.
     pub fn this() -> Self {
         Self(std::process::id())
     }
 
-    /// Whether it is the running process.
+    /// Tells whether it is the running process.
     pub fn is_this(self) -> bool {
         self.0 == std::process::id()
     }

@@ -1,4 +1,4 @@
-//! Aliases and friends of a TTree.
+//! Reads aliases and friends of a TTree.
 
 use nyssa::open::open_with_friends;
 use nyssa::ttree::Relations;
@@ -8,10 +8,10 @@ use crate::dataset::Dataset;
 use crate::file::open_file;
 use crate::job::Job;
 
-/// Name and formula of each alias; name, tree and file (`None` for the tree's own) of each friend.
+/// Holds name and formula of each alias, and name, tree and file (`None` for the file of the tree) of each friend.
 type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 
-/// The aliases and friends of a tree.
+/// Returns the aliases and friends of a tree.
 #[pyfunction]
 pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     let tree = tree.inner();
@@ -24,7 +24,7 @@ pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     })
 }
 
-/// The tree with the columns of its friends.
+/// Returns the tree with the columns of its friends.
 #[pyfunction]
 #[pyo3(signature = (tree, threads=None))]
 pub fn with_friends(

@@ -1,9 +1,9 @@
-//! Reports of jobs, for Python.
+//! Shows reports of jobs to Python.
 
 use nyssa::{Error, Result};
 use serde::Serialize;
 
-/// A report as JSON.
+/// Returns a report as JSON.
 pub fn json<T: Serialize>(report: &T) -> Result<String> {
     serde_json::to_string(report)
         .map_err(|error| Error::invalid_argument("the report has no JSON form").with_source(error))

@@ -1,4 +1,4 @@
-//! RNTuple to RNTuple.
+//! Rewrites RNTuples with other options.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use crate::options::{OutputOptions, entry_range};
 use crate::report::json;
 use crate::rules::rules;
 
-/// `nyssa._rewrite.RewriteOptions`.
+/// Is `nyssa._rewrite.RewriteOptions`.
 #[derive(FromPyObject)]
 pub struct RewriteOptions {
     ntuple: Option<String>,
     include: Vec<String>,
     exclude: Vec<String>,
     cut: Option<String>,
-    /// Bits and their number.
+    /// Holds bits, and how many they are.
     mask: Option<(Vec<u8>, usize)>,
     entry_start: Option<i64>,
     entry_stop: Option<i64>,
@@ -66,7 +66,7 @@ pub fn rewrite<'py>(
 }
 
 impl RewriteOptions {
-    /// The same in the types of the core; entries are counted where the RNTuple is open.
+    /// Returns the options in the types of the core. Entries are counted where the RNTuple is open.
     fn parse(self, rules: Vec<ReadRule>) -> Result<Options> {
         let cut = self.cut.map(|cut| Cut::parse(&cut).map(EntryCut::Expression)).transpose()?;
         let mask = self.mask.map(|(bits, count)| EntryCut::from_bits(bits, count)).transpose()?;

@@ -1,4 +1,4 @@
-//! How an RNTuple that is being written takes its entries.
+//! Takes the entries of an RNTuple that is being written.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,13 +7,13 @@ use nyssa::{Context, Error, Result};
 
 use crate::fill::Slot;
 
-/// From one caller or from many.
+/// Says whether one caller or several give entries.
 pub enum Rows {
-    /// By `extend`.
+    /// `extend` gives them.
     Table(Box<TableWriter>),
-    /// By fill contexts, finished ones included.
+    /// Fill contexts give them. Those that are finished are here, too.
     Parallel(Box<ParallelWriter>, Vec<Slot>),
-    /// Not any more, after an error.
+    /// There are no more entries after an error.
     Failed,
 }
 
@@ -23,7 +23,7 @@ impl Rows {
         Self::Table(Box::new(table))
     }
 
-    /// The writer for what is not done by fill contexts.
+    /// Returns the writer for what fill contexts do not do.
     pub fn table(&mut self) -> Result<&mut TableWriter> {
         match self {
             Self::Table(table) => Ok(table),
@@ -35,7 +35,7 @@ impl Rows {
         }
     }
 
-    /// A new fill context, whose entries follow those given to `extend`.
+    /// Makes a fill context. Its entries follow those that were given to `extend`.
     pub fn context(&mut self, order: Order, context: &Context) -> Result<Slot> {
         *self = match std::mem::replace(self, Self::Failed) {
             Self::Table(table) => {
@@ -49,7 +49,7 @@ impl Rows {
         Ok(slot)
     }
 
-    /// Writes what is left, of all contexts; the writer, to be finished.
+    /// Writes what is left of all contexts, and returns the writer, which is to be finished.
     pub fn into_writer(self) -> Result<Writer> {
         match self {
             Self::Table(table) => table.into_writer(),

@@ -1,4 +1,4 @@
-//! Read rules whose functions are Python's.
+//! Makes read rules of Python functions.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::dataset::Dataset;
 use crate::errors;
 use crate::job::Job;
 
-/// `nyssa.rules.CoreRule`.
+/// Is `nyssa.rules.CoreRule`.
 #[derive(FromPyObject)]
 struct Given<'py> {
     class_name: String,
     versions: (u32, u32),
     target_version: Option<u32>,
     sources: Vec<String>,
-    /// Names, each with an empty column of the type if that is stated.
+    /// Names members, each with an empty column of its type if that is stated.
     targets: Vec<(String, Option<PyRef<'py, Array>>)>,
-    /// From columns to columns.
+    /// Computes columns from columns.
     function: Py<PyAny>,
 }
 
-/// The rules that Python describes.
+/// Returns the rules that Python describes.
 pub fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
     let py = given.py();
@@ -46,7 +46,7 @@ pub fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
     given.into_iter().map(rule).collect()
 }
 
-/// A function of Python as the core calls it, on any thread.
+/// Wraps a Python function so that the core can call it on any thread.
 fn call(class: String, function: Py<PyAny>) -> RuleFunction {
     Arc::new(move |sources: &[(ArrayRef, Field)]| {
         Python::attach(|py| -> PyResult<Vec<ArrayRef>> {
@@ -63,7 +63,7 @@ fn call(class: String, function: Py<PyAny>) -> RuleFunction {
     })
 }
 
-/// `dataset` read with rules.
+/// Returns `dataset` read with rules.
 #[pyfunction]
 pub fn with_rules(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Steps of a dataset, or of several files one after the other, as Python iterates over them.
+//! Reads a dataset, or several files one after the other, in steps, over which Python iterates.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,14 +18,15 @@ use crate::dataset::{Dataset, columns};
 use crate::errors;
 use crate::job::{self, Job};
 
-/// First entry and end of a part of a dataset, the entry that counts as its first, and name of the file.
+/// Describes a part of a dataset: its first entry and its end, the entry that counts as its first, and the name of
+/// the file.
 type Range = (u64, u64, u64, String);
 
-/// Columns, name of the file, first entry and end in it, the first entry among those of all files, and
-/// what is left out from this step on with the reasons.
+/// Holds a step: its columns, the name of the file, its first entry and its end in the file, its first entry among
+/// those of all files, and what is left out from this step on, each with the reason.
 type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>);
 
-/// Steps, one read while the caller works on the one before.
+/// Iterates over steps. Each is read while the caller works on the one before.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Steps {
     steps: Arc<Mutex<Option<Core<Vec<Array>>>>>,
@@ -35,9 +36,9 @@ pub struct Steps {
 
 #[pymethods]
 impl Steps {
-    /// Steps of `names` in `parts` of `dataset`, then in the files `links`, read with the columns of
-    /// `dataset`. With `skip_unreadable` what cannot be read is left out.
-    /// Steps are of so many `entries`, or so that all takes so much `memory` in bytes, or of one cluster.
+    /// Begins steps of the columns `names` in `parts` of `dataset`, and then in the files `links`, which are read with
+    /// the columns of `dataset`. With `skip_unreadable`, columns and members that cannot be read are left out.
+    /// A step has so many `entries`, or is as large as `memory` in bytes permits, or is one cluster.
     /// `objects` are bytes that Python's objects take for each entry; `buffers` is as for
     /// `Dataset.read`.
     #[new]
@@ -60,7 +61,7 @@ impl Steps {
         buffers: bool,
         objects: u64,
     ) -> PyResult<Self> {
-        // Fails now for a wrong number of threads.
+        // A wrong number of threads is an error now.
         job::context(threads).map_err(|error| errors::to_python(py, &error))?;
         let size = step_size(entries, memory);
         let dataset = Arc::new(Whole { dataset: dataset.inner(), without: Mutex::default() });
@@ -93,7 +94,7 @@ impl Steps {
         Ok(Self { steps: Arc::new(Mutex::new(Some(steps))), cancel, threads })
     }
 
-    /// The next step; `None` behind the last one.
+    /// Returns the next step; `None` after the last one.
     fn next(&self, py: Python<'_>) -> PyResult<Option<Found>> {
         let steps = Arc::clone(&self.steps);
         let job = Job::new(self.threads).abandonable().cancel(Arc::clone(&self.cancel));
@@ -137,10 +138,10 @@ impl Drop for Steps {
     }
 }
 
-/// A dataset, and the same without parts of its columns.
+/// Holds a dataset, and the same dataset without parts of its columns.
 struct Whole {
     dataset: AnyDataset,
-    /// Number of the parts that are left out, which only gets larger.
+    /// Counts the parts that are left out. It only gets larger.
     without: Mutex<Option<(usize, AnyDataset)>>,
 }
 
@@ -160,7 +161,7 @@ impl Whole {
     }
 }
 
-/// A file with the columns of `first`.
+/// Opens a file with the columns of `first`.
 fn open(
     link: Link,
     first: AnyDataset,
@@ -179,7 +180,7 @@ fn open(
     Ok(Part { dataset: Arc::new(chain), entries, origin: 0, file })
 }
 
-/// The size of steps: so many `entries`, so much `memory` in bytes, or one cluster.
+/// Returns the size of steps: so many `entries`, so much `memory` in bytes, or one cluster.
 pub fn step_size(entries: Option<u64>, memory: Option<u64>) -> StepSize {
     match (entries, memory) {
         (Some(entries), _) => StepSize::Entries(entries),
@@ -188,7 +189,7 @@ pub fn step_size(entries: Option<u64>, memory: Option<u64>) -> StepSize {
     }
 }
 
-/// Bytes that the bits of `array` take as bytes, as NumPy and awkward have them.
+/// Returns the bytes that the bits of `array` take in NumPy and awkward, where each bit is a byte.
 pub fn bools(array: &ArrayRef) -> u64 {
     match array.data_type() {
         DataType::Boolean => array.len() as u64,

@@ -1,4 +1,4 @@
-//! Checks of files, comparisons of datasets, and where their bytes are: functions that report.
+//! Checks files, compares datasets, and says where their bytes are. Each function returns a report.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub fn diff<'py>(
     })
 }
 
-/// The statistics of a dataset of a file as JSON.
+/// Returns the sizes of the parts of a dataset as JSON.
 #[pyfunction]
 #[pyo3(signature = (path, object=None))]
 pub fn inspect(py: Python<'_>, path: String, object: Option<String>) -> PyResult<String> {

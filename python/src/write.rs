@@ -1,4 +1,4 @@
-//! A file being written.
+//! Writes files.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,10 +23,10 @@ use crate::options::{ByField, WriteOptions, by_field};
 use crate::process::Process;
 use crate::rows::Rows;
 
-/// The fields that rows may have; see [`crate::field_form`].
+/// Lists the fields that rows may have; see [`crate::field_form`].
 type Fields = Vec<RowField>;
 
-/// A ROOT file that takes RNTuples until it is closed.
+/// Is a ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Writer {
     state: Arc<Mutex<Option<State>>>,
@@ -37,7 +37,7 @@ pub struct Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         if !self.process.is_this() {
-            // The unfinished file is removed with the state, but it is that of the other process.
+            // Dropping the state would remove the unfinished file, which belongs to the other process.
             std::mem::forget(Arc::clone(&self.state));
         }
     }
@@ -45,7 +45,7 @@ impl Drop for Writer {
 
 struct State {
     file: SharedFile,
-    /// When an existing file is added to.
+    /// Tells whether RNTuples are added to an existing file.
     update: Option<Update>,
     options: Options,
     context: Context,
@@ -53,7 +53,7 @@ struct State {
     tables: Vec<Table>,
 }
 
-/// An RNTuple being written.
+/// Is an RNTuple that is being written.
 struct Table {
     name: String,
     schema: Arc<nyssa::rntuple::schema::Schema>,
@@ -75,7 +75,7 @@ impl State {
     }
 }
 
-/// Adds fields of the types of Arrow fields; nullable ones are optional.
+/// Adds fields with the types of Arrow fields. Nullable fields become optional.
 fn add_fields(builder: &mut SchemaBuilder, fields: &[Arc<Field>], classes: &Classes) -> Result<()> {
     fields.iter().try_for_each(|field| {
         let field_type = FieldType::from_arrow_with(field, classes, Nullable::Optional)?;
@@ -135,8 +135,8 @@ impl Writer {
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel, process: Process::this() })
     }
 
-    /// Goes on with the RNTuple `name` of a file that is added to; the fields that rows have, and the
-    /// number of its entries.
+    /// Goes on with the RNTuple `name` of an existing file. Returns the fields that rows have, and the number of
+    /// entries.
     fn append(&self, py: Python<'_>, name: String) -> PyResult<(Fields, u64)> {
         self.run(py, move |state| {
             let update = state.update.as_ref();
@@ -150,9 +150,9 @@ impl Writer {
         })
     }
 
-    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and
-    /// projections: names and paths; the fields that rows have. Records of the names in `classes` are
-    /// these classes. `own` are options by glob.
+    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and with projections,
+    /// given by names and paths. Records with a name in `classes` are of this class. `own` are options by glob.
+    /// Returns the fields that rows have.
     #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
@@ -190,8 +190,8 @@ impl Writer {
         })
     }
 
-    /// The columns of the RNTuple `name` in their order, of columns by name: those of projected fields
-    /// become those of the fields that they show.
+    /// Returns columns in the order of the RNTuple `name`. Columns of projected fields become those of the fields
+    /// that they show.
     fn rows(
         &self,
         py: Python<'_>,
@@ -212,13 +212,13 @@ impl Writer {
         })
     }
 
-    /// Appends entries to the RNTuple `name`: its columns in their order.
+    /// Appends entries to the RNTuple `name`, given by its columns in their order.
     fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
         self.run(py, move |state| state.table(&name)?.rows.table()?.extend(&arrays))
     }
 
-    /// Adds fields to the RNTuple `name`, of the types of `columns`; entries before have zeros. The
+    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there. Returns the
     /// fields that rows have.
     fn add_fields(
         &self,
@@ -279,7 +279,7 @@ impl Writer {
         })
     }
 
-    /// A new fill context of the RNTuple `name`.
+    /// Makes a fill context of the RNTuple `name`.
     fn fill_context(&self, py: Python<'_>, name: String) -> PyResult<FillContext> {
         let slot = self.run(py, move |state| {
             let (order, context) = (state.order, state.context.clone());
@@ -307,7 +307,7 @@ impl Writer {
         })
     }
 
-    /// Leaves no file; in a fork nothing happens.
+    /// Removes the unfinished file. In a fork nothing happens.
     fn abort(&self, py: Python<'_>) {
         if !self.process.is_this() {
             return;

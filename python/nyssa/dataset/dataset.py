@@ -1,4 +1,4 @@
-"""`Dataset`: what all datasets of a file, and all datasets that are made of them, can do."""
+"""`Dataset`: the class of all datasets of files, and of datasets that are made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Histograms as ``boost_histogram`` has them."""
+"""Makes histograms of ``boost_histogram``."""
 
 from __future__ import annotations
 

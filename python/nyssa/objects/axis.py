@@ -17,7 +17,7 @@ __all__ = ["Axis", "AxisTraits"]
 
 @dataclass(frozen=True)
 class AxisTraits:
-    """What kind of axis it is, in the words of the UHI protocol."""
+    """The kind of an axis, in the words of the UHI protocol."""
 
     #: Whether it wraps around; no axis of ROOT does.
     circular: bool
@@ -35,12 +35,12 @@ class Axis(Object):
 
     @property
     def low(self) -> float:
-        """The low edge of the first bin, labels or not."""
+        """The low edge of the first bin, also if bins have labels."""
         return float(self.member("fXmin"))
 
     @property
     def high(self) -> float:
-        """The high edge of the last bin, labels or not."""
+        """The high edge of the last bin, also if bins have labels."""
         return float(self.member("fXmax"))
 
     @property

@@ -59,7 +59,7 @@ class Histogram(Object):
 
     @cached_property
     def _now(self) -> Mapping[str, Any]:
-        """The members once entries in the buffer are in the bins, as ROOT fills them in."""
+        """The members after the entries of the buffer are filled into the bins, as ROOT does."""
         return {**self._members, **filled(repr(self), self._members, self._dimensions)}
 
     def axis(self, axis: int | str = 0) -> Axis:

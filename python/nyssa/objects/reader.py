@@ -1,4 +1,4 @@
-"""Columns of objects as Python objects."""
+"""Makes Python objects of columns of objects."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _Node = tuple[Form, Buffers]
 
 
 class Reader:
-    """Reads the objects of a file; nothing before the first is asked for."""
+    """Reads the objects of a file. It reads nothing before the first object is needed."""
 
     def __init__(self, core: _core.File) -> None:
         self._core = core

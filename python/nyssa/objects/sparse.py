@@ -16,7 +16,7 @@ __all__ = ["DenseHistogram", "SparseHistogram"]
 
 
 class _Dimensions(Object):
-    """What histograms of any number of dimensions share (``THnBase``)."""
+    """The base of histograms of any number of dimensions (``THnBase``)."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -32,7 +32,7 @@ class _Dimensions(Object):
 
 
 class SparseHistogram(_Dimensions):
-    """A ``THnSparse``: the bins that are filled, in the order in which they were."""
+    """A ``THnSparse``. It has only the filled bins, in the order in which they were filled."""
 
     def __len__(self) -> int:
         """Return the number of bins that are filled."""
@@ -84,7 +84,7 @@ class SparseHistogram(_Dimensions):
 
 
 class DenseHistogram(_Dimensions):
-    """A ``THn``: arrays have one dimension per axis, two bins longer with ``flow=True``."""
+    """A ``THn``. Its arrays have one dimension per axis, with two more bins if ``flow=True``."""
 
     def values(self, flow: bool = False) -> npt.NDArray[Any]:
         """Return the contents of the bins, of the type that the class stores."""
