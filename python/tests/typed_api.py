@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import awkward as ak
+import boost_histogram
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import assert_type
@@ -66,3 +67,11 @@ def writing(file: nyssa.WritableFile) -> None:
     assert_type(writer, nyssa.NTupleWriter)
     assert_type(writer.fill_context(), nyssa.FillContext)
     assert_type(writer.attribute_set("meta", {"run": "int"}), nyssa.AttributeSetWriter)
+
+
+def objects(
+    histogram: nyssa.objects.Histogram, parameter: nyssa.objects.Parameter, set_: nyssa.AttributeSet
+) -> None:
+    assert_type(histogram.to_boost(), boost_histogram.Histogram[Any])
+    assert_type(parameter.value, float | int | bool)
+    assert_type(set_.attributes(), ak.Array)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
+import awkward as ak
 from typing_extensions import Unpack
 
-from nyssa._typing import EntryOptions
+from nyssa._typing import AwkwardName, EntryOptions
 from nyssa.dataset.dataset import Dataset
 from nyssa.fields import Field, tree
 
@@ -44,6 +45,15 @@ class AttributeSet(RNTuple):
         columns = self.arrays(["_rangeStart", "_rangeLen"], library="np")
         pairs = zip(columns["_rangeStart"].tolist(), columns["_rangeLen"].tolist(), strict=True)
         return [(start, start + length) for start, length in pairs]
+
+    @overload
+    def attributes(
+        self, *, library: AwkwardName = "ak", **options: Unpack[EntryOptions]
+    ) -> ak.Array: ...
+
+    # The other libraries have types of their own, hence `Any`.
+    @overload
+    def attributes(self, *, library: str, **options: Unpack[EntryOptions]) -> Any: ...
 
     def attributes(self, *, library: str = "ak", **options: Unpack[EntryOptions]) -> Any:
         """Return one record of values for each attribute. The options are those of `arrays`."""

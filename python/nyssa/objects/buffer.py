@@ -1,7 +1,7 @@
-"""Histograms whose last entries are in a buffer: what their bins are once these are filled in.
+"""Fills entries that are still in the buffer of a histogram into its bins, as ROOT does.
 
-ROOT keeps the entries of a histogram without limits (or with ``SetBuffer``) in a buffer, writes it
-as it is, and fills the bins when they are first asked for. Source: ``TH1::BufferEmpty`` and
+ROOT keeps the entries of a histogram without limits (or with ``SetBuffer``) in a buffer, writes the
+buffer as it is, and fills the bins when they are first needed. Source: ``TH1::BufferEmpty`` and
 ``THLimitsFinder`` in root-project/root.
 """
 

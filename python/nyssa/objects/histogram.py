@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,10 @@ from nyssa.errors import ArgumentError, FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.buffer import filled
 from nyssa.objects.object import Object
+
+if TYPE_CHECKING:
+    import boost_histogram
+    import hist
 
 __all__ = ["Histogram", "PolygonHistogram"]
 
@@ -113,7 +117,7 @@ class Histogram(Object):
         edges = tuple(axis.edges(flow) for axis in self.axes)
         return (self.values(flow), edges) if dd else (self.values(flow), *edges)
 
-    def to_boost(self) -> Any:
+    def to_boost(self) -> boost_histogram.Histogram[Any]:
         """Return a ``boost_histogram.Histogram``; it and its axes have `name` and `label` (title).
 
         Storages: ``Weight`` when weighted; otherwise ``Int64`` or ``Double``; ``Mean`` and
@@ -127,15 +131,17 @@ class Histogram(Object):
         """
         from nyssa.objects._boost import to_boost
 
-        return to_boost(self)
+        found: boost_histogram.Histogram[Any] = to_boost(self)
+        return found
 
-    def to_hist(self) -> Any:
+    def to_hist(self) -> hist.Hist[Any]:
         """Return a ``hist.Hist``; see `to_boost`. `ImportError` when hist is not installed."""
         from nyssa._library import optional
 
-        return optional("hist").Hist(self.to_boost())
+        found: hist.Hist[Any] = optional("hist").Hist(self.to_boost())
+        return found
 
-    def _to_boost_histogram_(self) -> Any:
+    def _to_boost_histogram_(self) -> boost_histogram.Histogram[Any]:
         """Return what ``boost_histogram.Histogram(this)`` and ``hist.Hist(this)`` take."""
         return self.to_boost()
 

@@ -36,9 +36,10 @@ class Parameter(Object):
     """A ``TParameter``."""
 
     @property
-    def value(self) -> Any:
+    def value(self) -> float | int | bool:
         """The value: `float`, `int` or `bool`."""
-        return self.member("fVal")
+        value: float | int | bool = self.member("fVal")
+        return value
 
 
 class Text(Object):
