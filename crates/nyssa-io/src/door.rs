@@ -157,6 +157,9 @@ pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
     if let Some(url) = served(location) {
         return Ok(testing::kind(url));
     }
+    if let Some(kind) = http::kind(location) {
+        return kind;
+    }
     if let Some(rest) = s3::url(location) {
         return s3::kind(location, rest);
     }
@@ -186,6 +189,9 @@ pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
     #[cfg(feature = "testing")]
     if let Some(url) = served(folder) {
         return testing::list(url);
+    }
+    if let Some(list) = http::list(folder) {
+        return list;
     }
     if let Some(rest) = s3::url(folder) {
         return s3::list(folder, rest);

@@ -80,9 +80,7 @@ pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
                     "files at {scheme}:// URLs cannot be changed; copy the file first, and back"
                 )
             }
-            _ => format!(
-                "what lies at {scheme}:// URLs cannot be listed; name each file, as in a list (@LIST)"
-            ),
+            _ => format!("{scheme}:// URLs do not name files of this machine"),
         };
         return refused(io::ErrorKind::Unsupported, why);
     }

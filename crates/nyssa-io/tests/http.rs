@@ -72,6 +72,8 @@ fn both_ends_come_at_once_and_only_once() {
     let last = server.requests().pop().unwrap();
     assert_eq!(last.header("range"), Some("bytes=600000-600009"));
     assert_eq!(last.header("accept-encoding"), Some("identity"));
+    // There are servers that do not know the names in small letters.
+    assert!(last.lines.contains(&"Range: bytes=600000-600009".to_owned()), "{:?}", last.lines);
 }
 
 #[test]
@@ -233,7 +235,7 @@ fn several_ranges_are_one_request_once_the_server_has_proven_it() {
     let source = open(&server.url("/a.root")).unwrap();
     read_many(&source);
     let proof = server.requests().pop().unwrap();
-    assert_eq!(proof.header("range"), Some("bytes=0-31,300015-300024,1199968-1199999"));
+    assert_eq!(proof.header("range"), Some("bytes=0-31,3200-3231,300015-300024"));
     assert_eq!(source.limits().max_ranges, 32);
     server.reset();
     let ranges = [300_000..300_010, 0..5, 400_000..400_010, 7..7, 500_000..500_010];

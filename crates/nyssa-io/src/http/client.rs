@@ -8,6 +8,7 @@ use bytes::Bytes;
 use ureq::http::{HeaderMap, Method};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, BodyReader};
+use ureq_proto::client::header_raw;
 use url::Url;
 
 use super::failure::Failure;
@@ -140,6 +141,16 @@ pub(crate) fn gist(body: &str) -> String {
     plain.take(SAID_LETTERS).collect()
 }
 
+/// Returns the name of a header with capital letters. Some servers do not know others: the one of XRootD 5.5 answers
+/// `range` with the whole file, and `Range` with the range.
+fn capitalized(name: &str) -> String {
+    let word = |word: &str| match word.split_at_checked(1) {
+        Some((first, rest)) => first.to_ascii_uppercase() + rest,
+        None => word.to_owned(),
+    };
+    name.split('-').map(word).collect::<Vec<_>>().join("-")
+}
+
 /// The connections of this process to servers that are spoken to with the same options.
 pub(crate) struct Client {
     options: HttpOptions,
@@ -221,10 +232,10 @@ impl Client {
         let mut builder =
             ureq::http::Request::builder().method(request.method.clone()).uri(url.as_str());
         for (name, value) in &request.headers {
-            builder = builder.header(*name, value);
+            builder = header_raw(builder, &capitalized(name), value.as_bytes());
         }
         if let Some(value) = request.authorization.as_ref().filter(|_| trusted) {
-            builder = builder.header("authorization", value);
+            builder = header_raw(builder, "Authorization", value.as_bytes());
         }
         let refused = |error: ureq::http::Error| {
             Failure::of(io::ErrorKind::InvalidInput, format!("no request can be made: {error}"))
@@ -269,6 +280,7 @@ impl Client {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
+            .allow_non_standard_methods(true)
             .proxy(proxy)
             .user_agent(concat!("nyssa/", env!("CARGO_PKG_VERSION")))
             .accept_encoding("identity")
@@ -304,7 +316,14 @@ fn roots() -> RootCerts {
 
 #[cfg(test)]
 mod tests {
-    use super::gist;
+    use super::{capitalized, gist};
+
+    #[test]
+    fn names_of_headers_have_capital_letters() {
+        for (name, expected) in [("range", "Range"), ("if-none-match", "If-None-Match"), ("", "")] {
+            assert_eq!(capitalized(name), expected);
+        }
+    }
 
     #[test]
     fn what_servers_say_is_one_line() {

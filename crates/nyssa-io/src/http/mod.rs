@@ -7,8 +7,10 @@
 
 mod client;
 mod failure;
+mod folder;
 mod location;
 mod multipart;
+mod multistatus;
 mod opening;
 mod options;
 mod proxy;
@@ -21,6 +23,7 @@ mod web;
 
 pub(crate) use client::{Client, Reply, Request, element, gist};
 pub(crate) use failure::Failure;
+pub(crate) use folder::{kind, list};
 pub use options::HttpOptions;
 pub(crate) use resource::Address;
 pub(crate) use retry::{Patience, retried};

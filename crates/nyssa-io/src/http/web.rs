@@ -15,7 +15,7 @@ use crate::location::scheme;
 use crate::token::{BearerToken, bearer_token};
 use crate::{Error, Result, Source};
 
-/// Opens a URL of the scheme `http` or `https`, or of their names for WebDAV; `None` for other locations.
+/// Opens a URL of the scheme `http` or `https`, or of their names for WebDAV. Returns `None` for other locations.
 /// The environment has the options that are not given.
 ///
 /// # Errors
@@ -24,6 +24,18 @@ pub(crate) fn open(
     location: &Path,
     options: Option<&HttpOptions>,
 ) -> Option<Result<Arc<dyn Source>>> {
+    Some(web(location)?.and_then(|web| {
+        let options = options.cloned().map_or_else(HttpOptions::from_env, Ok);
+        let options = options.map_err(|error| Error::new(web.name(), "open", error))?;
+        Ok(Arc::new(HttpSource::open(Box::new(web), options)?) as Arc<dyn Source>)
+    }))
+}
+
+/// Reads a URL as [`open`] does, without a request.
+///
+/// # Errors
+/// `InvalidInput` for what is no URL.
+pub(super) fn web(location: &Path) -> Option<Result<Web>> {
     let url = location.to_str()?;
     let (scheme, rest) = scheme(url)?;
     let scheme = match scheme.to_ascii_lowercase().as_str() {
@@ -31,17 +43,13 @@ pub(crate) fn open(
         "https" | "davs" => "https",
         _ => return None,
     };
-    Some(open_url(url, &format!("{scheme}://{rest}"), options))
+    let parsed = Location::parse(&format!("{scheme}://{rest}"));
+    let parsed = parsed.map_err(|error| Error::new(shown(url), "open", error));
+    Some(parsed.map(|location| Web { location: Location { name: shown(url), ..location } }))
 }
 
-fn open_url(url: &str, plain: &str, options: Option<&HttpOptions>) -> Result<Arc<dyn Source>> {
-    let failed = |error| Error::new(shown(url), "open", error);
-    let options = options.cloned().map_or_else(HttpOptions::from_env, Ok).map_err(failed)?;
-    let location = Location { name: shown(url), ..Location::parse(plain).map_err(failed)? };
-    Ok(Arc::new(HttpSource::open(Box::new(Web { location }), options)?))
-}
-
-struct Web {
+/// A file or folder that a URL names.
+pub(super) struct Web {
     location: Location,
 }
 

@@ -20,6 +20,8 @@ pub struct WebRequest {
     pub method: String,
     /// Path and query.
     pub target: String,
+    /// The lines of the headers as they came.
+    pub lines: Vec<String>,
     /// Names in small letters, and values.
     pub headers: Vec<(String, String)>,
     /// The body, of the length that the request states.
@@ -288,6 +290,7 @@ fn read(reader: &mut impl BufRead) -> Option<WebRequest> {
         let line = line()?;
         let Some((name, value)) = line.split_once(':') else { break };
         request.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        request.lines.push(line.clone());
     }
     let length = request.header("content-length").and_then(|length| length.parse().ok());
     reader.take(length.unwrap_or(0)).read_to_end(&mut request.body).ok()?;

@@ -1,0 +1,113 @@
+//! Lists of folders, as servers with WebDAV give them (`PROPFIND`).
+//!
+//! Pages that web servers make for people are not read: each server writes them in its own way, and may leave
+//! out files.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use ureq::http::Method;
+
+use super::client::{Client, Request};
+use super::failure::Failure;
+use super::multistatus::{self, Named};
+use super::options::HttpOptions;
+use super::resource::Address;
+use super::retry::{Patience, retried};
+use super::web::{Web, web};
+use crate::{Entry, EntryKind, Error, Result};
+
+/// Most bytes of a list.
+const LIST_BYTES: u64 = 64 << 20;
+
+/// Returns what lies in the folder of a URL, or `None` for a location that is no URL of HTTP.
+pub(crate) fn list(location: &Path) -> Option<Result<Vec<Entry>>> {
+    Some(web(location)?.and_then(|web| web.list().map_err(|error| failed(&web, LIST, error))))
+}
+
+/// Returns the kind of what a URL names, or `None` for a location that is no URL of HTTP.
+pub(crate) fn kind(location: &Path) -> Option<Result<Option<EntryKind>>> {
+    Some(web(location)?.and_then(|web| web.kind().map_err(|error| failed(&web, "find", error))))
+}
+
+const LIST: &str = "list the folder";
+
+fn failed(web: &Web, action: &str, error: io::Error) -> Error {
+    let error = match web.advice(error.kind()) {
+        Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),
+        None => error,
+    };
+    Error::new(web.name(), action, error)
+}
+
+impl Web {
+    fn list(&self) -> io::Result<Vec<Entry>> {
+        let (own, named) = self.properties("1", true)?;
+        // A server behind another one may name other paths: the folder has the shortest of them.
+        let is_own = |path: &str| named.iter().any(|named| named.path == path);
+        let shortest = || named.iter().map(|named| &named.path).min_by_key(|path| path.len());
+        let folder = if is_own(&own) { Some(&own) } else { shortest() };
+        let Some(folder) = folder else { return Ok(Vec::new()) };
+        if named.iter().any(|named| named.path == *folder && !named.is_folder) {
+            return Err(io::Error::new(ErrorKind::NotADirectory, "it is not a folder"));
+        }
+        let start = format!("{}/", folder.trim_end_matches('/'));
+        let entry = |named: &Named| {
+            let name = named.path.strip_prefix(&start).filter(|name| !name.is_empty())?;
+            let kind = if named.is_folder { EntryKind::Folder } else { EntryKind::File };
+            // These letters have a meaning in the URL that the name becomes a part of.
+            let name = name.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+            Some(Entry { name: name.into(), kind })
+        };
+        Ok(named.iter().filter_map(entry).collect())
+    }
+
+    fn kind(&self) -> io::Result<Option<EntryKind>> {
+        match self.properties("0", false) {
+            Ok((_, named)) => Ok(named.first().map(|named| match named.is_folder {
+                true => EntryKind::Folder,
+                false => EntryKind::File,
+            })),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Asks for the properties of what the URL names, and of what lies in it with the depth `1`. Returns the
+    /// path of the URL and what the server names.
+    fn properties(&self, depth: &str, is_folder: bool) -> io::Result<(String, Vec<Named>)> {
+        let options = HttpOptions::from_env()?;
+        let client = Client::of(&options);
+        let mut own = String::new();
+        let named = retried(Patience::new(options.deadline, false), || {
+            let propfind = Method::from_bytes(b"PROPFIND").unwrap_or_default();
+            let request = self.request(propfind);
+            let mut request =
+                request.map_err(|error| Failure::of(error.kind(), error.to_string()))?;
+            let path = request.url.path().trim_end_matches("/.").to_owned();
+            match is_folder && !path.ends_with('/') {
+                true => request.url.set_path(&format!("{path}/")),
+                false => request.url.set_path(&path),
+            }
+            own = multistatus::path(request.url.path());
+            request.headers.push(("depth", depth.to_owned()));
+            properties(&client, &request)
+        })?;
+        Ok((own, named))
+    }
+}
+
+fn properties(client: &Client, request: &Request) -> std::result::Result<Vec<Named>, Failure> {
+    let reply = client.send(request)?;
+    let unsupported = "the server lists no folders (WebDAV); name each file, as in a list (@LIST)";
+    match reply.status {
+        207 => {
+            let body = reply.read_all(LIST_BYTES)?;
+            let odd = || Failure::answer("the server answered with something that is no list");
+            multistatus::parse(&String::from_utf8_lossy(&body)).ok_or_else(odd)
+        }
+        // Servers without WebDAV refuse the method, or answer as if it were another one.
+        200..=299 | 400 | 405 | 501 => Err(Failure::of(ErrorKind::Unsupported, unsupported)),
+        _ => Err(reply.failure()),
+    }
+}

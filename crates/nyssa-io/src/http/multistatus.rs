@@ -1,0 +1,84 @@
+//! Answers of WebDAV to a request for properties: `multistatus`. This module does no I/O.
+//!
+//! Only two properties are read: the place (`href`), and whether it is a folder (`resourcetype` with
+//! `collection`). Names of elements have any prefix.
+
+/// A thing that a server names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    /// Its path, decoded, with one slash before each part.
+    pub path: String,
+    pub is_folder: bool,
+}
+
+/// Returns what an answer names, or `None` if it is no such answer.
+pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
+    let mut found = Vec::new();
+    let mut now: Option<Named> = None;
+    let mut in_type = false;
+    let mut is_multistatus = false;
+    for piece in text.split('<').skip(1) {
+        let (tag, after) = piece.split_once('>')?;
+        let is_end = tag.starts_with('/');
+        let is_empty = tag.ends_with('/');
+        let name = tag.trim_matches('/').split(char::is_whitespace).next().unwrap_or_default();
+        let name = name.rsplit_once(':').map_or(name, |(_, name)| name).trim_end_matches('/');
+        match (name, is_end) {
+            ("multistatus", false) => is_multistatus = true,
+            ("response", false) => now = Some(Named::default()),
+            ("response", true) => found.extend(now.take().filter(|named| !named.path.is_empty())),
+            ("href", false) => {
+                // Other properties may have places, too: the first is that of the thing.
+                if let Some(named) = now.as_mut().filter(|named| named.path.is_empty()) {
+                    named.path = path(after.trim());
+                }
+            }
+            ("resourcetype", is_end) => in_type = !is_end && !is_empty,
+            ("collection", false) if in_type => {
+                if let Some(named) = &mut now {
+                    named.is_folder = true;
+                }
+            }
+            _ => (),
+        }
+    }
+    is_multistatus.then_some(found)
+}
+
+/// Returns the path of a place: a path or a URL.
+pub(super) fn path(place: &str) -> String {
+    let place = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")]
+        .iter()
+        .fold(place.to_owned(), |text, (from, to)| text.replace(from, to));
+    let path = match place.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
+        None => &place,
+    };
+    let path = super::location::decoded(path);
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    format!("/{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_write_names_in_their_own_way() {
+        let text = "<?xml version=\"1.0\"?>\n<D:multistatus xmlns:D=\"DAV:\">\n<D:response xmlns:l=\"DAV:\">\
+            <D:href>/dir/</D:href><D:prop><l:resourcetype><D:collection/></l:resourcetype></D:prop>\
+            </D:response><D:response><D:href>/dir//a b.root</D:href><D:prop><l:resourcetype/>\
+            <l:iscollection>1</l:iscollection><x:href>/other</x:href></D:prop></D:response>\
+            <response><href>https://host:1/dir/c%20%26&amp;d</href><resourcetype ><collection /></resourcetype>\
+            </response></D:multistatus>";
+        let named = |path: &str, is_folder| Named { path: path.to_owned(), is_folder };
+        let expected =
+            [named("/dir", true), named("/dir/a b.root", false), named("/dir/c &&d", true)];
+        assert_eq!(parse(text).unwrap(), expected);
+        assert_eq!(parse("<multistatus/>").unwrap(), []);
+        for odd in ["", "<html>x</html>", "<D:multistatus", "no"] {
+            assert_eq!(parse(odd), None, "{odd}");
+        }
+        assert_eq!((path("/"), path("http://host")), ("/".to_owned(), "/".to_owned()));
+    }
+}
