@@ -1,4 +1,7 @@
-"""Files that Python knows how to read and write: file objects, and the file systems of fsspec."""
+"""Files that Python knows how to read and write.
+
+These are file objects, the file systems of fsspec, and XRootD's own client.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from nyssa import _xrootd_client
+from nyssa._xrootd_client import XrootdFile, XrootdOutput
 from nyssa.errors import ArgumentError
 
 __all__ = ["FileObject", "FsspecFile", "Output", "output_of", "ranges_of"]
@@ -173,23 +178,30 @@ def _new_file(filesystem: Any, path: str, name: str, force: bool) -> Output:
     return Output(name, _Opening(filesystem, path))
 
 
-# What the extension calls for URLs of schemes that nyssa does not know.
+# The extension calls these functions for URLs of schemes that nyssa does not know, and for URLs of
+# XRootD that its own client is to open.
 
 
-def open_url(url: str) -> FsspecFile:
+def open_url(url: str) -> FsspecFile | XrootdFile:
     """Return the ranges of the file at a URL."""
+    if _is_xrootd(url):
+        return _xrootd_client.open_url(url)
     filesystem, path = _resolve(url)
     return FsspecFile(filesystem, path, url)
 
 
-def create_url(url: str, force: bool) -> Output:
+def create_url(url: str, force: bool) -> Output | XrootdOutput:
     """Return an output at a URL."""
+    if _is_xrootd(url):
+        return _xrootd_client.create_url(url, force)
     filesystem, path = _resolve(url)
     return _new_file(filesystem, path, url, force)
 
 
 def kind(url: str) -> bool | None:
     """Return whether what is at a URL is a folder; None where nothing is."""
+    if _is_xrootd(url):
+        return _xrootd_client.kind(url)
     filesystem, path = _resolve(url)
     try:
         return bool(filesystem.info(path)["type"] == "directory")
@@ -199,11 +211,17 @@ def kind(url: str) -> bool | None:
 
 def entries(url: str) -> list[tuple[str, bool]]:
     """Return the names of what is in a folder, and whether each is a folder."""
+    if _is_xrootd(url):
+        return _xrootd_client.entries(url)
     filesystem, path = _resolve(url)
     found = filesystem.ls(path, detail=True)
     return [
         (one["name"].rstrip("/").rsplit("/", 1)[-1], one["type"] == "directory") for one in found
     ]
+
+
+def _is_xrootd(url: str) -> bool:
+    return url.partition("://")[0].lower() in _xrootd_client.SCHEMES
 
 
 def _resolve(url: str) -> tuple[Any, str]:

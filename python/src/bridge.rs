@@ -1,4 +1,5 @@
-//! Files that Python knows how to read and write: file objects, and the file systems of fsspec.
+//! Files that Python knows how to read and write: file objects, the file systems of fsspec, and XRootD's own
+//! client.
 //!
 //! The objects of `nyssa._bridge` do it. Python runs only while they are called; all threads of a job wait
 //! without it.
@@ -39,6 +40,8 @@ const FAR: Cost = Cost {
 /// A file that an object of Python reads.
 pub struct PythonSource {
     name: String,
+    /// The name in messages.
+    shown: String,
     size: u64,
     is_far: bool,
     ranges: Py<PyAny>,
@@ -48,8 +51,11 @@ pub struct PythonSource {
 impl PythonSource {
     /// The file of a `nyssa._bridge.Ranges`.
     pub fn new(ranges: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let name: String = ranges.getattr("name")?.extract()?;
+        let shown = ranges.getattr_opt("shown")?.map(|shown| shown.extract()).transpose()?;
         Ok(Self {
-            name: ranges.getattr("name")?.extract()?,
+            shown: shown.unwrap_or_else(|| name.clone()),
+            name,
             size: ranges.getattr("size")?.extract()?,
             is_far: ranges.getattr("is_far")?.extract()?,
             ranges: ranges.clone().unbind(),
@@ -81,18 +87,18 @@ impl Source for PythonSource {
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.check_open()?;
-        ranges.iter().try_for_each(|range| check_range(&self.name, self.size, range))?;
+        ranges.iter().try_for_each(|range| check_range(&self.shown, self.size, range))?;
         let asked: Vec<(u64, u64)> = ranges.iter().map(|range| (range.start, range.end)).collect();
         let read = |py: Python<'_>| self.ranges.bind(py).call_method1("read", (asked,))?.extract();
         let answers: Vec<PyBackedBytes> =
-            attached(read).map_err(|error| Error::new(&self.name, "read", error))?;
+            attached(read).map_err(|error| Error::new(&self.shown, "read", error))?;
         let fits = |(range, bytes): (&Range<u64>, &PyBackedBytes)| {
             range.end - range.start == bytes.len() as u64
         };
         if answers.len() != ranges.len() || !ranges.iter().zip(&answers).all(fits) {
             let reason = "it gave other bytes than were asked for; was it cut after it was opened?";
             let error = io::Error::new(io::ErrorKind::UnexpectedEof, reason);
-            return Err(Error::new(&self.name, "read", error));
+            return Err(Error::new(&self.shown, "read", error));
         }
         Ok(answers.into_iter().map(Bytes::from_owner).collect())
     }
@@ -105,7 +111,7 @@ impl Source for PythonSource {
         if !self.closed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        Err(closed(&self.name))
+        Err(closed(&self.shown))
     }
 }
 
@@ -154,10 +160,11 @@ impl Upload for PythonUpload {
     }
 }
 
-/// The file systems of fsspec, for URLs of schemes that nyssa does not know.
-struct Fsspec;
+/// The functions of `nyssa._bridge` for URLs: fsspec opens those of schemes that nyssa does not know, and
+/// XRootD's own client opens those of XRootD.
+struct Urls;
 
-impl Bridge for Fsspec {
+impl Bridge for Urls {
     fn open(&self, url: &str) -> Result<Arc<dyn Source>> {
         let open = |py: Python<'_>| PythonSource::new(&call(py, "open_url", (url,))?);
         let source = attached(open).map_err(|error| Error::new(url, "open", error))?;
@@ -185,9 +192,9 @@ impl Bridge for Fsspec {
     }
 }
 
-/// Lets nyssa ask fsspec about URLs that it does not know itself.
+/// Lets nyssa ask Python about URLs that it cannot open itself.
 pub fn install() {
-    nyssa_io::set_bridge(Box::new(Fsspec));
+    nyssa_io::set_bridge(Box::new(Urls));
 }
 
 fn entry_kind(is_folder: bool) -> EntryKind {
@@ -231,8 +238,10 @@ fn system_error(py: Python<'_>, error: &PyErr) -> io::Error {
     };
     // What nyssa says itself is a plain text; others are known by their class.
     let text = error.value(py).to_string();
+    let is_plain = error.value(py).hasattr("is_plain").unwrap_or(false);
     let text = match kind {
         io::ErrorKind::Unsupported | io::ErrorKind::AlreadyExists => text,
+        _ if is_plain => text,
         _ => error.to_string(),
     };
     io::Error::new(kind, text)

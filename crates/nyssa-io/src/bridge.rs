@@ -1,4 +1,4 @@
-//! Locations that another part of the program leads to, such as the file systems that Python knows.
+//! Locations that another part of the program opens, such as the file systems that Python knows.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,8 @@ use crate::local::Upload;
 use crate::location::{is_built_in, scheme};
 use crate::{Entry, EntryKind, Result, Source};
 
-/// What leads to the URLs of schemes that are not built in. Its methods are those of this crate.
+/// Opens URLs of schemes that are not built in, and URLs of XRootD where its own client is to open them. Its
+/// methods are those of this crate.
 pub trait Bridge: Send + Sync {
     /// As [`crate::open`].
     ///
@@ -42,11 +43,16 @@ pub fn set_bridge(bridge: Box<dyn Bridge>) {
     let _ = BRIDGE.set(bridge);
 }
 
+/// Returns the bridge, if one is set.
+pub(crate) fn installed() -> Option<&'static dyn Bridge> {
+    BRIDGE.get().map(|bridge| &**bridge)
+}
+
 /// What leads to a URL that is not of a file of this machine, if there is such a thing.
 pub(crate) fn bridge(location: &Path) -> Option<(&'static dyn Bridge, &str)> {
     let url = location.to_str()?;
     let is_other =
         |(scheme, _): &(&str, &str)| !scheme.eq_ignore_ascii_case("file") && !is_built_in(scheme);
     scheme(url).filter(is_other)?;
-    Some((BRIDGE.get()?.as_ref(), url))
+    Some((installed()?, url))
 }

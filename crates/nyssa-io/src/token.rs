@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
+
 /// A bearer token and where it was found.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct BearerToken {
@@ -12,6 +14,19 @@ pub(crate) struct BearerToken {
     pub value: String,
     /// The variable or the file it comes from, for messages.
     pub origin: String,
+}
+
+impl BearerToken {
+    /// Returns when the token expires, in seconds since 1970; `None` where it does not say so. Tokens are JSON
+    /// Web Tokens (RFC 7519), whose second part tells it.
+    pub fn expires(&self) -> Option<u64> {
+        let claims = BASE64_URL_SAFE_NO_PAD.decode(self.value.split('.').nth(1)?).ok()?;
+        let claims = String::from_utf8(claims).ok()?;
+        let (_, rest) = claims.split_once("\"exp\"")?;
+        let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..end].parse().ok()
+    }
 }
 
 /// Finds the token of this process: in `BEARER_TOKEN`, in the file `BEARER_TOKEN_FILE`, in
@@ -65,6 +80,22 @@ fn user() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_of_a_token_is_in_its_claims() {
+        // {"sub":"me", "exp" : 1700000000,"aud":"x"}, {"exp":17}, {}, and what is no token
+        for (claims, expected) in [
+            ("eyJzdWIiOiJtZSIsICJleHAiIDogMTcwMDAwMDAwMCwiYXVkIjoieCJ9", Some(1_700_000_000)),
+            ("eyJleHAiOjE3fQ", Some(17)),
+            ("e30", None),
+            ("!", None),
+        ] {
+            let value = format!("eyJ0.{claims}.c2ln");
+            assert_eq!(BearerToken { value, origin: String::new() }.expires(), expected);
+        }
+        let plain = BearerToken { value: "plain".to_owned(), origin: String::new() };
+        assert_eq!(plain.expires(), None);
+    }
 
     #[test]
     fn tokens_are_found_in_the_order_of_the_discovery() {

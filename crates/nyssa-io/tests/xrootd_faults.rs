@@ -476,9 +476,8 @@ fn methods_that_are_not_known_are_named() {
     let error = open(&url).err().unwrap();
     assert_eq!(error.source.kind(), ErrorKind::PermissionDenied);
     let expected = format!(
-        "cannot open {url}: the server 127.0.0.1:{} asks who you are, and no method succeeded: gsi: \
-         nyssa does not have this method; use a token (ztn), which most sites take as well; krb5: \
-         nyssa does not have this method; use a token (ztn), which most sites take as well",
+        "cannot open {url}: the server 127.0.0.1:{} asks for gsi or krb5, which nyssa has not built \
+         in; install nyssa[xrootd], and nyssa uses XRootD's own client for it",
         server.port()
     );
     assert_eq!(error.to_string(), expected);

@@ -44,6 +44,10 @@ fn tokens_are_shown_over_tls() {
             match (asked.id, &asked.data[..]) {
                 (3007, _) => Reply::Send(asked.answer(Status::Ok, &methods)),
                 (3000, b"ztn\0\0T\0\0\0\x0feyJ0.eyJz.c2ln\0") => Reply::Send(answer),
+                (3000, shown) if shown.ends_with(b"other\0") => {
+                    let why = "token of another audience";
+                    Reply::Send(asked.numbered(Status::Error, 3030, why))
+                }
                 (3000, _) => Reply::Send(asked.numbered(Status::Error, 3030, "token expired")),
                 _ => Reply::Send(answer),
             }
@@ -57,6 +61,7 @@ fn tokens_are_shown_over_tls() {
     };
     let authorities = ("SSL_CERT_FILE", &*file("authorities.pem", &cert.pem()));
     let token = file("token", "eyJ0.eyJz.c2ln\n");
+    let other = file("other", "other\n");
     let plain = server.url("/content.bin");
     for url in [&plain, &plain.replacen("root", "roots", 1)] {
         let inside = |more: &[(&str, &str)]| {
@@ -74,8 +79,12 @@ fn tokens_are_shown_over_tls() {
         };
         let why = "there is no token; set BEARER_TOKEN, or BEARER_TOKEN_FILE to a file with one";
         inside(&[("NYSSA_TEST_ERROR", &error(why))]);
-        let why = "the server says: token expired";
+        let why = "the server says: token expired; it was shown the token of BEARER_TOKEN";
         inside(&[("BEARER_TOKEN", "old"), ("NYSSA_TEST_ERROR", &error(why))]);
+        let why = format!(
+            "the server says: token of another audience; it was shown the token of {other}",
+        );
+        inside(&[("BEARER_TOKEN_FILE", &other), ("NYSSA_TEST_ERROR", &error(&why))]);
     }
     // Without TLS nobody sees a token: a connection that showed one began with TLS.
     let asked = server.asked();

@@ -50,14 +50,8 @@ impl Xrootd {
     /// Where it is not installed or does not start.
     pub fn start_with_tls(folder: &Path, certificate: &str, key: &str, config: &str) -> Self {
         let [certificate_path, key_path] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
-        for (path, text, mode) in [(&certificate_path, certificate, 0o644), (&key_path, key, 0o400)]
-        {
-            fs::write(path, text).expect("a file");
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("access");
-            if is_root() {
-                std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).expect("an owner");
-            }
-        }
+        fs::write(&certificate_path, certificate).expect("a file");
+        owned_by_server(&key_path, key);
         let (certificate, key) = (certificate_path.display(), key_path.display());
         let tls = format!("xrd.tls {certificate} {key}\nxrd.tlsca noverify\n{config}");
         Self::start(folder, &tls)
@@ -193,6 +187,18 @@ fn spawn(program: &str, work: &Path) -> Child {
         command.uid(NOBODY).gid(NOBODY);
     }
     command.spawn().unwrap_or_else(|error| panic!("{program} does not start: {error}"))
+}
+
+/// Writes a file that only the user of a server can read.
+///
+/// # Panics
+/// Where the file cannot be written.
+pub fn owned_by_server(path: &Path, text: &str) {
+    fs::write(path, text).expect("a file");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o400)).expect("access");
+    if is_root() {
+        std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).expect("an owner");
+    }
 }
 
 fn is_root() -> bool {

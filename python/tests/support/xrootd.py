@@ -63,6 +63,12 @@ class _Program:
         raise RuntimeError(f"no XRootD server: {self._command}")
 
 
+def give_to_server(path: Path) -> None:
+    """Give a file to the user that servers run as."""
+    if os.getuid() == 0:
+        _give_to_nobody(path)
+
+
 def _give_to_nobody(folder: Path) -> None:
     nobody = pwd.getpwnam("nobody")
     os.chown(folder, nobody.pw_uid, nobody.pw_gid)
@@ -70,6 +76,8 @@ def _give_to_nobody(folder: Path) -> None:
 
 class Xrootd:
     """A server of one folder; Debian's package `xrootd-server`.
+
+    `config` has more lines of configuration.
 
     Attributes
     ----------

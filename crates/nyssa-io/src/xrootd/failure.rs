@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use super::official::NoLogin;
 use super::url::Server;
 use super::wire::{ServerError, error_kind, error_name};
 
@@ -16,6 +17,8 @@ pub(super) enum Failure {
     Refused { server: Server, error: ServerError },
     /// Nothing else is worth trying.
     Final { kind: io::ErrorKind, why: String },
+    /// No login that is built in succeeded, but XRootD's own client may have another one.
+    NoLogin { why: String },
 }
 
 impl Failure {
@@ -40,6 +43,14 @@ impl Failure {
     pub fn into_io(self) -> io::Error {
         let kind = match &self {
             Self::Lost { kind, .. } | Self::Final { kind, .. } => *kind,
+            Self::NoLogin { why } => return no_login(why.clone()),
+            Self::Refused { server, error } if error_name(error.code) == "kXR_SigVerErr" => {
+                let said = error.message.trim_end_matches('.');
+                return no_login(format!(
+                    "the server {server} wants signed requests, which nyssa does not make; it says: \
+                     {said} (kXR_SigVerErr)"
+                ));
+            }
             Self::Refused { error, .. } => error_kind(error.code),
         };
         io::Error::new(kind, self.to_string())
@@ -50,7 +61,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lost { server, why, .. } => write!(f, "the server {server}: {why}"),
-            Self::Final { why, .. } => f.write_str(why),
+            Self::Final { why, .. } | Self::NoLogin { why } => f.write_str(why),
             Self::Refused { server, error } => {
                 let (name, said) = (error_name(error.code), error.message.trim_end_matches('.'));
                 write!(f, "the server {server} says: {said} ({name})")?;
@@ -58,6 +69,11 @@ impl fmt::Display for Failure {
             }
         }
     }
+}
+
+/// Makes the error after which XRootD's own client is tried.
+fn no_login(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, NoLogin { why })
 }
 
 /// What to do about an error of a server.

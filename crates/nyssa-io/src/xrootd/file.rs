@@ -208,7 +208,7 @@ impl File {
             let comes_back = match &failure {
                 Failure::Lost { .. } => true,
                 Failure::Refused { error, .. } => client::is_of_one_server(error),
-                Failure::Final { .. } => false,
+                Failure::Final { .. } | Failure::NoLogin { .. } => false,
             };
             if !comes_back || Instant::now() + pause > until {
                 return Err(failure);
@@ -253,7 +253,7 @@ fn is_loss(failure: &Failure, open: &OpenFile) -> bool {
         Failure::Lost { .. } => true,
         Failure::Refused { error, .. } if error_name(error.code) == "kXR_FileNotOpen" => true,
         Failure::Refused { error, .. } => open.manager.is_some() && client::is_of_one_server(error),
-        Failure::Final { .. } => false,
+        Failure::Final { .. } | Failure::NoLogin { .. } => false,
     }
 }
 

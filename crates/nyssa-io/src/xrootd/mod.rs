@@ -7,6 +7,7 @@
 //! upload            an open file that is written, under another name
 //! part              ranges <-> requests and answers (no I/O)
 //! file              an open file; found again when its server is lost
+//! official          the choice between this client and XRootD's own one
 //! client            requests about paths: redirects, waits, other replicas
 //! pool              the connections of this process
 //! connection, auth  one socket: login, writer, the thread that reads
@@ -23,6 +24,7 @@ mod connection;
 mod failure;
 mod file;
 mod folder;
+mod official;
 mod part;
 mod pool;
 mod settings;
@@ -36,6 +38,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::bridge::Bridge;
+use crate::local::LocalSink;
 use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
 use failure::Failure;
 use settings::Settings;
@@ -49,7 +53,7 @@ pub use source::XrootdSource;
 pub(crate) fn open(location: &Path, options: &XrootdOptions) -> Option<Result<Arc<dyn Source>>> {
     let url = url_of(location)?;
     let open = || -> Result<Arc<dyn Source>> { Ok(Arc::new(XrootdSource::open(url, options)?)) };
-    Some(open())
+    Some(official::either(url, "open", open, |bridge| bridge.open(url)))
 }
 
 /// Starts to write a file on an XRootD server; `None` for another location.
@@ -57,15 +61,30 @@ pub(crate) fn create(location: &Path, force: bool) -> Option<Result<Box<dyn Sink
     let url = url_of(location)?;
     let create =
         || -> Result<Box<dyn Sink>> { Ok(Box::new(XrootdSink::create(url, force, None)?)) };
-    Some(create())
+    let official = |bridge: &dyn Bridge| -> Result<Box<dyn Sink>> {
+        Ok(Box::new(upload(url, force, bridge)?))
+    };
+    Some(official::either(url, "create", create, official))
 }
 
 /// As [`create`]; a commit leaves the file with the staging.
 pub(crate) fn stage(location: &Path, force: bool) -> Option<Result<(Box<dyn Sink>, Staging)>> {
     let url = url_of(location)?;
-    let staging = Staging::default();
-    let sink = XrootdSink::create(url, force, Some(staging.clone()));
-    Some(sink.map(|sink| (Box::new(sink) as Box<dyn Sink>, staging)))
+    type Staged = (Box<dyn Sink>, Staging);
+    let stage = || -> Result<Staged> {
+        let staging = Staging::default();
+        Ok((Box::new(XrootdSink::create(url, force, Some(staging.clone()))?), staging))
+    };
+    let official = |bridge: &dyn Bridge| -> Result<Staged> {
+        let (sink, staging) = upload(url, force, bridge)?.with_staging();
+        Ok((Box::new(sink), staging))
+    };
+    Some(official::either(url, "create", stage, official))
+}
+
+/// Starts a file of this machine that XRootD's own client sends to a URL when it is complete.
+fn upload(url: &str, force: bool, bridge: &dyn Bridge) -> Result<LocalSink> {
+    LocalSink::upload(url::shown(url), bridge.create(url, force)?)
 }
 
 /// What a location names that is of an XRootD server; `None` for another one.
@@ -73,7 +92,8 @@ pub(crate) fn kind(location: &Path) -> Option<Result<Option<EntryKind>>> {
     let url = url_of(location)?;
     let failed = |error| Error::new(url::shown(url), "find", error);
     let find = || folder::stat(&parsed(url)?, &settings()?).map_err(Failure::into_io);
-    Some(find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed))
+    let find = || find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed);
+    Some(official::either(url, "find", find, |bridge| bridge.kind(url)))
 }
 
 /// What lies in a folder of an XRootD server; `None` for another location.
@@ -85,7 +105,8 @@ pub(crate) fn list(location: &Path) -> Option<Result<Vec<Entry>>> {
         let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);
         Entry { name: one.name.into(), kind }
     };
-    Some(list().map(|all| all.into_iter().map(entry).collect()).map_err(failed))
+    let list = || list().map(|all| all.into_iter().map(entry).collect()).map_err(failed);
+    Some(official::either(url, "list the folder", list, |bridge| bridge.list(url)))
 }
 
 fn kind_of(stat: &wire::Stat) -> EntryKind {

@@ -1,24 +1,50 @@
-//! Credentials, one file for each method.
+//! Credentials, one file for each method of authentication.
 
 mod host;
+mod sss;
 mod unix;
 mod ztn;
 
-/// The credentials of a method for a server that offers it with these parameters, or why there are none.
-pub(super) fn credentials(method: &str, parameters: &str, user: &str) -> Result<Vec<u8>, String> {
+use std::net::SocketAddr;
+
+/// The client as methods of authentication show it.
+pub(super) struct Client<'c> {
+    /// The user that the URL names, or who runs this program.
+    pub user: &'c str,
+    /// The address of this end of the connection.
+    pub address: SocketAddr,
+}
+
+/// Makes the credentials of a method for a server that offers it with these parameters, or says why it cannot.
+pub(super) fn credentials(
+    method: &str,
+    parameters: &str,
+    client: &Client<'_>,
+) -> Result<Vec<u8>, String> {
     match method {
-        "unix" => Ok(unix::credentials(user)),
+        "unix" => Ok(unix::credentials(client.user)),
         "host" => Ok(host::credentials()),
+        "sss" => sss::credentials(parameters, client),
         "ztn" => ztn::credentials(parameters),
-        "gsi" | "krb5" => {
-            Err("nyssa does not have this method; use a token (ztn), which most sites take as well"
-                .to_owned())
-        }
-        _ => Err("nyssa does not have this method".to_owned()),
+        _ => Err("nyssa has not built it in".to_owned()),
     }
 }
 
-/// Whether a method is allowed on connections with TLS only.
+/// Describes the credentials of a method that a server has refused, as the end of a message; empty where there
+/// is nothing to tell.
+pub(super) fn describe(method: &str) -> String {
+    match method {
+        "ztn" => ztn::describe(),
+        _ => String::new(),
+    }
+}
+
+/// Tells whether nyssa has a method itself.
+pub(super) fn is_built_in(method: &str) -> bool {
+    matches!(method, "unix" | "host" | "sss" | "ztn")
+}
+
+/// Tells whether a method is allowed on connections with TLS only.
 pub(super) fn needs_tls(method: &str) -> bool {
     method == "ztn"
 }

@@ -1,11 +1,13 @@
 //! `ztn`: a bearer token.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use crate::token::bearer_token;
 
-/// Most bytes of a token where the server does not tell.
+/// The most bytes of a token where the server does not tell.
 const MOST: usize = 4096;
 
-/// The token of this process. The server tells `version:most bytes:`.
+/// Shows the token of this process. The server tells `version:most bytes:`.
 pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
     let token = bearer_token().map_err(|error| error.to_string())?;
     let token = token.ok_or_else(|| {
@@ -15,7 +17,19 @@ pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
         .ok_or_else(|| format!("the token of {} is longer than the server takes", token.origin))
 }
 
-/// The name, version 0, `T` for a token, two zero bytes, the length with the zero byte behind the token,
+/// Describes the token that was shown: where it was found, and when it expired.
+pub(super) fn describe() -> String {
+    let Ok(Some(token)) = bearer_token() else { return String::new() };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    match token.expires().filter(|&end| end <= now) {
+        Some(end) => {
+            format!("; the token of {} expired {} s ago", token.origin, now - end)
+        }
+        None => format!("; it was shown the token of {}", token.origin),
+    }
+}
+
+/// Packs the name, version 0, `T` for a token, two zero bytes, the length with the zero byte behind the token,
 /// and the token.
 fn pack(token: &str, parameters: &str) -> Option<Vec<u8>> {
     let parameters = parameters.strip_prefix("TLS:").unwrap_or(parameters);

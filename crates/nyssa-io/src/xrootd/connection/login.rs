@@ -3,13 +3,13 @@
 //! Without TLS the first three go out together, which saves a round trip.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::connect::{plain, too_late};
 use super::patience::Patient;
 use super::{identity, read_answer, tls};
-use crate::xrootd::auth;
+use crate::xrootd::auth::{self, Client};
 use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
@@ -20,6 +20,8 @@ use crate::xrootd::wire::{
 
 /// Most bytes of an answer.
 const ANSWER: u64 = 64 << 10;
+/// The server is to tell whether requests must be signed.
+const TELL_SECURITY: u8 = 1;
 /// The client can speak TLS.
 const ABLE_TLS: u8 = 2;
 /// The client wants TLS.
@@ -51,12 +53,14 @@ pub(super) fn log_in(
     deadline: Instant,
     is_secure: bool,
 ) -> Result<Begun, Failure> {
-    let mut talk = Talk { server, settings, deadline, line: plain(socket).map_err(lost(server))? };
+    let line = plain(socket).map_err(lost(server))?;
+    let address = socket.local_addr().map_err(lost(server))?;
+    let mut talk = Talk { server, settings, deadline, address, line };
     let mut first = HANDSHAKE.to_vec();
     if is_secure {
-        Request::protocol(ABLE_TLS | WANT_TLS).encode(1, &mut first);
+        Request::protocol(TELL_SECURITY | ABLE_TLS | WANT_TLS).encode(1, &mut first);
     } else {
-        Request::protocol(0).encode(1, &mut first);
+        Request::protocol(TELL_SECURITY).encode(1, &mut first);
         talk.login_request().encode(2, &mut first);
     }
     talk.send(&first)?;
@@ -86,6 +90,11 @@ pub(super) fn log_in(
         return Ok(Begun::WantsTls);
     }
     talk.authenticate(login)?;
+    // The methods that are built in have no key to sign with.
+    if protocol.wants_signatures {
+        let why = format!("the server {server} wants signed requests, which nyssa does not make");
+        return Err(Failure::NoLogin { why });
+    }
     Ok(Begun::Session(talk.line, protocol))
 }
 
@@ -94,6 +103,8 @@ struct Talk<'t> {
     server: &'t Server,
     settings: &'t Settings,
     deadline: Instant,
+    /// The address of this end of the connection.
+    address: SocketAddr,
     line: Line,
 }
 
@@ -143,9 +154,11 @@ impl Talk<'_> {
         if login.methods.is_empty() {
             return Ok(());
         }
+        let user = identity::user(self.server);
+        let client = Client { user: &user, address: self.address };
         let mut reasons = Vec::new();
         for (method, parameters) in &login.methods {
-            let credentials = auth::credentials(method, parameters, &identity::user(self.server));
+            let credentials = auth::credentials(method, parameters, &client);
             let credentials = match credentials {
                 Ok(credentials) => credentials,
                 Err(reason) => {
@@ -156,14 +169,31 @@ impl Talk<'_> {
             match self.show(method, credentials)? {
                 None => return Ok(()),
                 Some(error) => {
-                    reasons.push(format!("{method}: the server says: {}", error.message))
+                    let said = error.message.trim_end_matches('.');
+                    let shown = auth::describe(method);
+                    reasons.push(format!("{method}: the server says: {said}{shown}"));
                 }
             }
         }
-        let (server, reasons) = (self.server, reasons.join("; "));
+        Err(self.no_login(&login, &reasons.join("; ")))
+    }
+
+    /// Says which methods the server offers, and why each of them failed.
+    fn no_login(&self, login: &LoginBody, reasons: &str) -> Failure {
+        let server = self.server;
         let why =
             format!("the server {server} asks who you are, and no method succeeded: {reasons}");
-        Err(Failure::last(ErrorKind::PermissionDenied, why))
+        let names: Vec<&str> = login.methods.iter().map(|(name, _)| name.as_str()).collect();
+        match names.iter().filter(|name| auth::is_built_in(name)).count() {
+            0 => {
+                let names = names.join(" or ");
+                let why =
+                    format!("the server {server} asks for {names}, which nyssa has not built in");
+                Failure::NoLogin { why }
+            }
+            known if known < names.len() => Failure::NoLogin { why },
+            _ => Failure::last(ErrorKind::PermissionDenied, why),
+        }
     }
 
     /// Shows the credentials of one method. Returns the server's error.

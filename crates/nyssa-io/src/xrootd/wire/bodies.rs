@@ -9,6 +9,8 @@ pub struct ProtocolBody {
     pub version: u32,
     /// What it is and what it can: see [`super::flags`].
     pub flags: u32,
+    /// The server refuses requests that are not signed, from the level at which files are read.
+    pub wants_signatures: bool,
 }
 
 impl ProtocolBody {
@@ -16,7 +18,17 @@ impl ProtocolBody {
         let short = || Malformed::short("an answer to protocol", body.len());
         let version = u32_at(body, 0).ok_or_else(short)?;
         let flags = u32_at(body, 4).ok_or_else(short)?;
-        Ok(Self { version, flags })
+        // Security requirements (section 4.14): 'S', 0, version, options, level, number of exceptions. Other
+        // items may stand before them. Without the option `force`, methods that have no key need not sign.
+        const FORCE: u8 = 2;
+        const STANDARD: u8 = 2;
+        let rest = body.get(8..).unwrap_or_default();
+        let wants_signatures = match rest.iter().position(|&tag| tag == b'S').map(|at| &rest[at..])
+        {
+            Some([_, _, _, options, level, ..]) => options & FORCE != 0 && *level >= STANDARD,
+            _ => false,
+        };
+        Ok(Self { version, flags, wants_signatures })
     }
 
     /// Whether the server has this flag.

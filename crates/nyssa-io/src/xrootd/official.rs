@@ -1,0 +1,128 @@
+//! The choice between the client that is built in and XRootD's own client.
+//!
+//! XRootD's own client is used through Python where a server accepts only methods of authentication that
+//! nyssa has not built in. The environment variable `NYSSA_XROOTD_CLIENT` can fix the choice.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::sync::{Mutex, PoisonError};
+
+use super::url::shown;
+use crate::bridge::{Bridge, installed};
+use crate::per_process::PerProcess;
+use crate::{Error, Result};
+
+/// The environment variable that fixes which client is used.
+const VARIABLE: &str = "NYSSA_XROOTD_CLIENT";
+
+/// The servers, as URLs name them, that XRootD's own client has opened after the built-in one could not log
+/// in. The built-in client is not tried again for them.
+static SERVERS: PerProcess<Mutex<BTreeSet<String>>> = PerProcess::new();
+
+/// A failed login on a server that accepts a method which is not built in.
+#[derive(Debug)]
+pub(super) struct NoLogin {
+    /// The text says which methods failed, and why.
+    pub why: String,
+}
+
+impl fmt::Display for NoLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; install nyssa[xrootd], and nyssa uses XRootD's own client for it", self.why)
+    }
+}
+
+impl std::error::Error for NoLogin {}
+
+/// Says which client is used.
+enum Choice {
+    BuiltIn,
+    Official,
+    /// XRootD's own client is used where the login of the built-in one fails.
+    Either,
+}
+
+impl Choice {
+    fn new() -> std::result::Result<Self, String> {
+        match env::var(VARIABLE).unwrap_or_default().as_str() {
+            "" => Ok(Self::Either),
+            "nyssa" => Ok(Self::BuiltIn),
+            "official" => Ok(Self::Official),
+            other => Err(format!(
+                "the environment variable {VARIABLE} is {other:?}; it can be nyssa or official"
+            )),
+        }
+    }
+}
+
+/// Does something at a URL with the built-in client, or with XRootD's own client where that is chosen or needed.
+pub(super) fn either<T>(
+    url: &str,
+    action: &str,
+    built_in: impl FnOnce() -> Result<T>,
+    official: impl FnOnce(&'static dyn Bridge) -> Result<T>,
+) -> Result<T> {
+    let failed = |kind, why: String| Error::new(shown(url), action, io::Error::new(kind, why));
+    // Messages show no query of a URL.
+    let official =
+        |bridge| official(bridge).map_err(|error| Error { resource: shown(url), ..error });
+    match Choice::new().map_err(|why| failed(ErrorKind::InvalidInput, why))? {
+        Choice::BuiltIn => built_in(),
+        Choice::Official => {
+            let why = format!("{VARIABLE} asks for XRootD's own client, which only Python can use");
+            official(installed().ok_or_else(|| failed(ErrorKind::Unsupported, why))?)
+        }
+        Choice::Either => {
+            if let Some(bridge) = installed().filter(|_| is_known(url)) {
+                return official(bridge);
+            }
+            let error = match built_in() {
+                Err(error) => error,
+                done => return done,
+            };
+            let (Some(no_login), Some(bridge)) = (no_login(&error), installed()) else {
+                return Err(error);
+            };
+            match official(bridge) {
+                Ok(done) => {
+                    note(url);
+                    Ok(done)
+                }
+                Err(other) => Err(match other.source.kind() {
+                    ErrorKind::Unsupported => error,
+                    ErrorKind::PermissionDenied => {
+                        let why = format!("{}; {}", no_login.why, other.source);
+                        Error { source: io::Error::new(ErrorKind::PermissionDenied, why), ..other }
+                    }
+                    _ => other,
+                }),
+            }
+        }
+    }
+}
+
+fn no_login(error: &Error) -> Option<&NoLogin> {
+    error.source.get_ref()?.downcast_ref()
+}
+
+/// Tells whether XRootD's own client has opened something on the servers of a URL.
+fn is_known(url: &str) -> bool {
+    servers(|known| known.contains(hosts(url)))
+}
+
+fn note(url: &str) {
+    servers(|known| known.insert(hosts(url).to_owned()));
+}
+
+fn servers<T>(work: impl FnOnce(&mut BTreeSet<String>) -> T) -> T {
+    let servers = SERVERS.get(Mutex::default);
+    work(&mut servers.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Returns the servers that a URL names.
+fn hosts(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or(rest)
+}
