@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! source, sink      what the door gives: ranges of a file; a file to write
-//! upload            an open file that is written, under another name
+//! upload, place     an open file that is written, under another name
 //! part              ranges <-> requests and answers (no I/O)
 //! file              an open file; found again when its server is lost
 //! official          the choice between this client and XRootD's own one
@@ -26,6 +26,7 @@ mod file;
 mod folder;
 mod official;
 mod part;
+mod place;
 mod pool;
 mod settings;
 mod sink;

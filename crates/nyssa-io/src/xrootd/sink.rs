@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::failure::Failure;
 use super::folder;
+use super::place::Place;
 use super::settings::{Settings, XrootdOptions};
 use super::source::XrootdSource;
-use super::upload::{Place, Upload};
+use super::upload::Upload;
 use super::url::{Url, shown};
 use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;

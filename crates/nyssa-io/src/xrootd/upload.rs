@@ -1,83 +1,100 @@
 //! A new file on a server, which has another name as long as it is not complete.
+//!
+//! When the connection is lost, the file is opened again, and what the server may have lost is written again.
+//! For this, writes are kept until the server has them on its disk: after some bytes it is asked to (`sync`).
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::process;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::client::{self, Question, Reached, Start, ask};
+use super::client;
 use super::connection::{Answer, Connection, Pending};
 use super::failure::Failure;
-use super::folder;
+use super::place::{ANSWER, Place};
 use super::settings::Settings;
-use super::url::{Url, target};
+use super::url::Url;
 use super::wire::{Handle, OpenBody, OpenMode, Request, error_name};
 
-/// Most bytes of an answer.
-const ANSWER: u64 = 16 << 10;
-/// How long the removal of a file that nobody wants may take.
-const REMOVAL: Duration = Duration::from_secs(10);
-/// Most writes that are under way.
+/// The most requests that are under way.
 const UNDER_WAY: usize = 4;
+/// The server is asked to put its data on its disk whenever it has confirmed this many bytes.
+const SYNC_BYTES: u64 = 16 << 20;
+/// The first and the longest pause before a lost server is looked for again.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
 /// A file that is written.
 pub(super) struct Upload {
     connection: Arc<Connection>,
     handle: Handle,
-    under_way: VecDeque<(Pending, Request)>,
+    /// The writes that the server may not have on its disk, in their order.
+    kept: VecDeque<Write>,
+    /// The number of writes in `kept` that were sent, and of those that the server has confirmed.
+    sent: usize,
+    confirmed: usize,
+    /// The answers that are to come, in the order of their requests.
+    under_way: VecDeque<(Pending, Step)>,
+    /// The number of bytes that the server has on its disk.
+    end_on_disk: u64,
+    /// The number of lost connections since the last `sync`.
+    losses: u32,
     pub place: Place,
 }
 
-/// Where a file lies that does not have its name yet. It is removed when this goes.
-#[derive(Debug)]
-pub(super) struct Place {
-    pub url: Url,
-    temporary: String,
-    settings: Settings,
-    /// The server that has it.
-    start: Start,
-    process: u32,
-    is_there: bool,
+/// Bytes that are written.
+struct Write {
+    offset: u64,
+    data: Bytes,
+}
+
+/// A request under way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Write,
+    /// The server puts its data on its disk, among them this many of the kept writes.
+    Sync(usize),
+    Close,
 }
 
 impl Upload {
     /// Begins a file that will be at a URL.
     pub fn create(url: Url, settings: Settings) -> Result<Self, Failure> {
-        let temporary = temporary(&url.path);
-        let place = Url { path: temporary.clone(), ..url.clone() };
-        let request = |target: &str| Request::open(target, OpenMode::New);
-        let question = Question { request: &request, room: ANSWER, reads: false };
-        let deadline = Instant::now() + settings.request_timeout;
-        let Reached { body, connection, .. } =
-            ask(&place, &Start::default(), &question, &settings, deadline)?;
-        let answer = OpenBody::parse(&body.bytes).map_err(|what| connection.malformed(what))?;
+        let (place, reached) = Place::create(url, settings)?;
+        let connection = reached.connection;
+        let body = OpenBody::parse(&reached.body.bytes);
+        let handle = body.map_err(|what| connection.malformed(what))?.handle;
         connection.count_files(1);
-        let start = Start { manager: Some(connection.server.clone()), tried: Vec::new() };
-        let (process, is_there) = (process::id(), true);
-        let place = Place { url, temporary, settings, start, process, is_there };
-        let under_way = VecDeque::new();
-        Ok(Self { connection, handle: answer.handle, under_way, place })
+        let (kept, under_way) = (VecDeque::new(), VecDeque::new());
+        let (sent, confirmed, end_on_disk, losses) = (0, 0, 0, 0);
+        Ok(Self {
+            connection,
+            handle,
+            kept,
+            sent,
+            confirmed,
+            under_way,
+            end_on_disk,
+            losses,
+            place,
+        })
     }
 
-    /// Sends bytes, and waits as long as too many are under way.
+    /// Sends bytes, and waits as long as too many requests are under way.
     pub fn write(&mut self, offset: u64, data: Bytes) -> Result<(), Failure> {
-        while self.under_way.len() >= UNDER_WAY {
-            self.await_first()?;
+        self.kept.push_back(Write { offset, data });
+        while let Err(failure) = self.send_kept() {
+            self.recover(failure)?;
         }
-        self.send(Request::write(self.handle, offset, data))
+        Ok(())
     }
 
-    /// Waits until the server has everything, and closes the file.
+    /// Waits until the server has everything on its disk, and closes the file.
     pub fn finish(mut self) -> Result<Place, Failure> {
-        while !self.under_way.is_empty() {
-            self.await_first()?;
-        }
-        for request in [Request::sync(self.handle), Request::close(self.handle)] {
-            self.send(request)?;
-            self.await_first()?;
+        while let Err(failure) = self.complete() {
+            self.recover(failure)?;
         }
         self.connection.count_files(-1);
         Ok(self.place)
@@ -91,21 +108,62 @@ impl Upload {
         }
     }
 
-    fn send(&mut self, request: Request) -> Result<(), Failure> {
-        let asked = (request, ANSWER);
-        let pending = self.connection.send(std::slice::from_ref(&asked))?;
-        self.under_way.extend(pending.into_iter().map(|pending| (pending, asked.0.clone())));
+    /// Sends the kept writes that this connection has not sent.
+    fn send_kept(&mut self) -> Result<(), Failure> {
+        while self.sent < self.kept.len() {
+            while self.under_way.len() >= UNDER_WAY {
+                self.await_first()?;
+            }
+            self.send(Step::Write)?;
+            let confirmed = self.kept.iter().take(self.confirmed);
+            let bytes: u64 = confirmed.map(|write| write.data.len() as u64).sum();
+            let is_asked = self.under_way.iter().any(|(_, step)| *step != Step::Write);
+            if bytes >= SYNC_BYTES && !is_asked {
+                self.send(Step::Sync(self.confirmed))?;
+            }
+        }
         Ok(())
     }
 
+    fn complete(&mut self) -> Result<(), Failure> {
+        self.send_kept()?;
+        while !self.under_way.is_empty() {
+            self.await_first()?;
+        }
+        for step in [Step::Sync(self.confirmed), Step::Close] {
+            self.send(step)?;
+            self.await_first()?;
+        }
+        Ok(())
+    }
+
+    fn request(&self, step: Step, write: usize) -> Request {
+        match (step, self.kept.get(write)) {
+            (Step::Write, Some(write)) => {
+                Request::write(self.handle, write.offset, write.data.clone())
+            }
+            (Step::Close, _) => Request::close(self.handle),
+            _ => Request::sync(self.handle),
+        }
+    }
+
+    fn send(&mut self, step: Step) -> Result<(), Failure> {
+        let asked = (self.request(step, self.sent), ANSWER);
+        self.sent += usize::from(step == Step::Write);
+        let pending = self.connection.send(&[asked])?;
+        self.under_way.extend(pending.into_iter().map(|pending| (pending, step)));
+        Ok(())
+    }
+
+    /// Waits for the answer to the oldest request.
     fn await_first(&mut self) -> Result<(), Failure> {
-        let Some((mut pending, request)) = self.under_way.pop_front() else { return Ok(()) };
+        let Some((mut pending, step)) = self.under_way.pop_front() else { return Ok(()) };
         let settings = &self.place.settings;
         let deadline = Instant::now() + settings.request_timeout;
         let server = &self.connection.server;
         loop {
             match pending.wait(deadline, settings)? {
-                Answer::Body(_) => return Ok(()),
+                Answer::Body(_) => break,
                 Answer::Wait(wait) => client::pause(server, &wait, settings, deadline)?,
                 Answer::Error(error) => {
                     return Err(Failure::Refused { server: server.clone(), error });
@@ -116,66 +174,80 @@ impl Upload {
                     return Err(Failure::lost(server, kind, why));
                 }
             }
-            let again = self.connection.send(&[(request.clone(), ANSWER)])?;
+            let again = self.connection.send(&[(self.request(step, self.confirmed), ANSWER)])?;
             let Some(again) = again.into_iter().next() else { return Ok(()) };
             pending = again;
         }
-    }
-}
-
-impl Place {
-    /// The URL of the file as it is called now.
-    pub fn location(&self, url: &str) -> String {
-        url.replacen(&self.url.path, &self.temporary, 1)
-    }
-
-    /// Gives the file its name, in the place of another one with `force`.
-    pub fn publish(&mut self, force: bool) -> Result<(), Failure> {
-        // A server may put it in the place of another one without a word.
-        if !force && folder::stat(&self.url, &self.settings)?.is_some() {
-            return Err(Failure::last(ErrorKind::AlreadyExists, "it exists already"));
-        }
-        let from = target(&self.temporary, [self.url.cgi.as_str()]);
-        let rename = |to: &str| Request::mv(&from, to);
-        match self.ask(&self.start, &rename) {
-            Err(Failure::Refused { error, .. })
-                if force && error_name(error.code) == "kXR_ItExists" =>
-            {
-                self.ask(&Start::default(), &|path: &str| Request::rm(path))?;
-                self.ask(&self.start, &rename)?;
+        match step {
+            Step::Write => self.confirmed += 1,
+            Step::Sync(count) => {
+                for write in self.kept.drain(..count.min(self.kept.len())) {
+                    let end = write.offset + write.data.len() as u64;
+                    self.end_on_disk = self.end_on_disk.max(end);
+                }
+                self.sent -= count;
+                self.confirmed -= count;
+                self.losses = 0;
             }
-            renamed => renamed?,
+            Step::Close => {}
         }
-        self.is_there = false;
         Ok(())
     }
 
-    fn ask(&self, start: &Start, request: &dyn Fn(&str) -> Request) -> Result<(), Failure> {
-        let question = Question { request, room: ANSWER, reads: false };
-        let deadline = Instant::now() + self.settings.request_timeout;
-        ask(&self.url, start, &question, &self.settings, deadline).map(drop)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if self.is_there && self.process == process::id() {
-            let path = target(&self.temporary, [self.url.cgi.as_str()]);
-            // What cannot be removed is what the server does not have, or has no way to.
-            let remove = |_: &str| Request::rm(&path);
-            let question = Question { request: &remove, room: ANSWER, reads: false };
-            let deadline = Instant::now() + REMOVAL.min(self.settings.request_timeout);
-            let _ = ask(&self.url, &self.start, &question, &self.settings, deadline);
+    /// Opens the file again after its connection was lost. All kept writes are to be sent again: they write
+    /// the same bytes at the same places in the same order.
+    fn recover(&mut self, failure: Failure) -> Result<(), Failure> {
+        self.losses += 1;
+        let is_lost = matches!(failure, Failure::Lost { .. });
+        if !is_lost || self.losses > self.place.settings.connection_retry {
+            return Err(failure);
+        }
+        self.under_way.clear();
+        (self.sent, self.confirmed) = (0, 0);
+        let until = Instant::now() + self.place.settings.connection_window;
+        let mut pause = PAUSES.0;
+        loop {
+            match self.open_again(&failure) {
+                Err(error) if may_pass(&error) && Instant::now() + pause < until => {}
+                done => return done,
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSES.1);
         }
     }
+
+    fn open_again(&mut self, lost: &Failure) -> Result<(), Failure> {
+        let gone = |why: &str| {
+            let why = format!("{lost}; after that {why}, so that writing cannot go on");
+            Failure::last(ErrorKind::ConnectionAborted, why)
+        };
+        let reached = self.place.open(OpenMode::Update).map_err(|failure| match &failure {
+            Failure::Refused { error, .. } if error_name(error.code) == "kXR_NotFound" => {
+                gone("the server no longer had the unfinished file")
+            }
+            _ => failure,
+        })?;
+        let malformed = |what| reached.connection.malformed(what);
+        let body = OpenBody::parse(&reached.body.bytes).map_err(malformed)?;
+        if body.stat.is_none_or(|stat| stat.size < self.end_on_disk) {
+            return Err(gone("the unfinished file was shorter than before"));
+        }
+        reached.connection.count_files(1);
+        (self.connection, self.handle) = (reached.connection, body.handle);
+        Ok(())
+    }
 }
 
-/// A name beside a path that nothing else has.
-fn temporary(path: &str) -> String {
-    let (folder, name) = match path.rfind('/') {
-        Some(slash) => path.split_at(slash + 1),
-        None => ("", path),
-    };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    format!("{folder}.{name}.{:x}-{now:x}.part", process::id())
+/// Tells whether opening the file again may succeed later: the server may be away, or may still have the file
+/// open for the lost connection.
+fn may_pass(failure: &Failure) -> bool {
+    match failure {
+        Failure::Lost { .. } => true,
+        Failure::Refused { error, .. } => {
+            let name = error_name(error.code);
+            matches!(name.as_str(), "kXR_FileLocked" | "kXR_inProgress")
+                || client::is_of_one_server(error)
+        }
+        Failure::Final { .. } | Failure::NoLogin { .. } => false,
+    }
 }

@@ -41,6 +41,8 @@ pub enum OpenMode {
     /// A new file to write, in the place of one that is there. Its folders are made where they are missing.
     /// The server removes it where the connection ends before it is closed.
     New,
+    /// The file of [`OpenMode::New`] again, whose connection was lost.
+    Update,
 }
 
 /// One request without its stream id.
@@ -105,6 +107,7 @@ impl Request {
         let (permissions, options) = match mode {
             OpenMode::Read => (0, READ | STAT),
             OpenMode::New => (PERMISSIONS, DELETE | UPDATE | MAKE_PATH | STAT | PERSIST_ON_CLOSE),
+            OpenMode::Update => (PERMISSIONS, UPDATE | STAT | PERSIST_ON_CLOSE),
         };
         let request = Self::new(id::OPEN, path.as_bytes().to_vec());
         request.with(0, &permissions.to_be_bytes()).with(2, &options.to_be_bytes())

@@ -1,0 +1,106 @@
+//! A file on a server that does not have its name yet.
+
+use std::io::ErrorKind;
+use std::process;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::client::{Question, Reached, Start, ask};
+use super::failure::Failure;
+use super::folder;
+use super::settings::Settings;
+use super::url::{Url, target};
+use super::wire::{OpenMode, Request, error_name};
+
+/// The most bytes of an answer.
+pub(super) const ANSWER: u64 = 16 << 10;
+/// The longest time that the removal of a file that nobody wants may take.
+const REMOVAL: Duration = Duration::from_secs(10);
+
+/// The place of a file that does not have its name yet. The file is removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub url: Url,
+    temporary: String,
+    pub settings: Settings,
+    /// The server that has it.
+    start: Start,
+    pub process: u32,
+    is_there: bool,
+}
+
+impl Place {
+    /// Begins a file that will be at a URL. Returns its place and the answer of the server.
+    pub fn create(url: Url, settings: Settings) -> Result<(Self, Reached), Failure> {
+        let (temporary, process) = (temporary(&url.path), process::id());
+        let start = Start::default();
+        let mut place = Self { url, temporary, settings, start, process, is_there: false };
+        let reached = place.open(OpenMode::New)?;
+        place.start.manager = Some(reached.connection.server.clone());
+        place.is_there = true;
+        Ok((place, reached))
+    }
+
+    /// Opens the file, on the server that has it once it is there.
+    pub fn open(&self, mode: OpenMode) -> Result<Reached, Failure> {
+        let url = Url { path: self.temporary.clone(), ..self.url.clone() };
+        let request = |target: &str| Request::open(target, mode);
+        let question = Question { request: &request, room: ANSWER, reads: false };
+        let deadline = Instant::now() + self.settings.request_timeout;
+        ask(&url, &self.start, &question, &self.settings, deadline)
+    }
+
+    /// The URL of the file as it is called now.
+    pub fn location(&self, url: &str) -> String {
+        url.replacen(&self.url.path, &self.temporary, 1)
+    }
+
+    /// Gives the file its name, in the place of another one with `force`.
+    pub fn publish(&mut self, force: bool) -> Result<(), Failure> {
+        // A server may put it in the place of another one without a word.
+        if !force && folder::stat(&self.url, &self.settings)?.is_some() {
+            return Err(Failure::last(ErrorKind::AlreadyExists, "it exists already"));
+        }
+        let from = target(&self.temporary, [self.url.cgi.as_str()]);
+        let rename = |to: &str| Request::mv(&from, to);
+        match self.ask(&self.start, &rename) {
+            Err(Failure::Refused { error, .. })
+                if force && error_name(error.code) == "kXR_ItExists" =>
+            {
+                self.ask(&Start::default(), &|path: &str| Request::rm(path))?;
+                self.ask(&self.start, &rename)?;
+            }
+            renamed => renamed?,
+        }
+        self.is_there = false;
+        Ok(())
+    }
+
+    fn ask(&self, start: &Start, request: &dyn Fn(&str) -> Request) -> Result<(), Failure> {
+        let question = Question { request, room: ANSWER, reads: false };
+        let deadline = Instant::now() + self.settings.request_timeout;
+        ask(&self.url, start, &question, &self.settings, deadline).map(drop)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.is_there && self.process == process::id() {
+            let path = target(&self.temporary, [self.url.cgi.as_str()]);
+            // What cannot be removed is what the server does not have, or has no way to.
+            let remove = |_: &str| Request::rm(&path);
+            let question = Question { request: &remove, room: ANSWER, reads: false };
+            let deadline = Instant::now() + REMOVAL.min(self.settings.request_timeout);
+            let _ = ask(&self.url, &self.start, &question, &self.settings, deadline);
+        }
+    }
+}
+
+/// A name beside a path that nothing else has.
+fn temporary(path: &str) -> String {
+    let (folder, name) = match path.rfind('/') {
+        Some(slash) => path.split_at(slash + 1),
+        None => ("", path),
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{folder}.{name}.{:x}-{now:x}.part", process::id())
+}
