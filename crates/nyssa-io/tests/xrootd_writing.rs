@@ -51,7 +51,8 @@ mod real_xrootd {
     #[test]
     #[ignore = "needs xrootd"]
     fn an_unfinished_file_that_is_lost_is_an_error() {
-        let table: [(fn(PathBuf), &str); 2] = [
+        type Harm = fn(PathBuf);
+        let table: [(Harm, &str); 2] = [
             (|path| fs::remove_file(path).unwrap(), "the server no longer had the unfinished file"),
             (|path| fs::write(path, "").unwrap(), "the unfinished file was shorter than before"),
         ];

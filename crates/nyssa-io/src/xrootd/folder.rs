@@ -1,4 +1,4 @@
-//! What lies at a path, and in a folder.
+//! This file asks what lies at a path, and in a folder.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -10,14 +10,14 @@ use super::settings::Settings;
 use super::url::{Server, Url};
 use super::wire::{ListEntry, Request, Stat, error_name, flags, parse_list, parse_located};
 
-/// Most bytes of the answer to `stat`.
+/// The most bytes of the answer to `stat`.
 const STAT: u64 = 16 << 10;
-/// Most bytes of a list.
+/// The most bytes of a list.
 const LIST: u64 = 256 << 20;
-/// Most managers below managers.
+/// The most levels of managers below managers.
 const LEVELS: u32 = 8;
 
-/// Size, time and kind of what is at a path; `None` where nothing is.
+/// Returns size, time and kind of what is at a path; `None` where nothing is.
 pub(super) fn stat(url: &Url, settings: &Settings) -> Result<Option<Stat>, Failure> {
     let question = Question { request: &|path| Request::stat(path), room: STAT, reads: false };
     let deadline = Instant::now() + settings.request_timeout;
@@ -30,24 +30,24 @@ pub(super) fn stat(url: &Url, settings: &Settings) -> Result<Option<Stat>, Failu
     }
 }
 
-/// What lies in a folder, on all servers that a manager knows.
+/// Returns what lies in a folder, on all servers that a manager knows.
 pub(super) fn list(url: &Url, settings: &Settings) -> Result<Vec<ListEntry>, Failure> {
     let mut lists = Lists { settings, found: BTreeMap::new(), seen: Vec::new(), missing: None };
     lists.add(url, LEVELS)?;
     match lists.missing {
-        // No server has the folder.
+        // The folder is on no server.
         Some(failure) if lists.seen.is_empty() => Err(failure),
         _ => Ok(lists.found.into_values().collect()),
     }
 }
 
-/// Lists of one folder on several servers.
+/// Collects the lists of one folder on several servers.
 struct Lists<'l> {
     settings: &'l Settings,
     found: BTreeMap<String, ListEntry>,
-    /// Servers that have the folder.
+    /// These servers have the folder.
     seen: Vec<Server>,
-    /// What a server says that has it not.
+    /// A server that does not have the folder said this.
     missing: Option<Failure>,
 }
 
@@ -95,7 +95,7 @@ impl Lists<'_> {
         let question = Question { request: &all, room: LIST, reads: false };
         let reached = ask(url, &Start::default(), &question, self.settings, deadline)?;
         for located in parse_located(&reached.body.bytes) {
-            // A place that is none is of a server that nobody reaches.
+            // Nobody can reach a server whose place cannot be read.
             let Ok(mut server) = Server::parse(&located.place, manager.tls) else { continue };
             server.user.clone_from(&manager.user);
             let below = Url { servers: vec![server], ..url.clone() };
@@ -105,7 +105,7 @@ impl Lists<'_> {
     }
 }
 
-/// Whether a server has no files itself.
+/// Tells whether a server has no files itself.
 fn only_manages(connection: &Connection) -> bool {
     connection.is_manager() && !connection.protocol.has(flags::IS_SERVER)
 }

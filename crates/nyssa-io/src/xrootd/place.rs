@@ -1,4 +1,4 @@
-//! A file on a server that does not have its name yet.
+//! This file creates, opens, renames and removes a file that does not have its name yet.
 
 use std::io::ErrorKind;
 use std::process;
@@ -22,7 +22,7 @@ pub(super) struct Place {
     pub url: Url,
     temporary: String,
     pub settings: Settings,
-    /// The server that has it.
+    /// Requests go to the server that has the file.
     start: Start,
     pub process: u32,
     is_there: bool,
@@ -49,14 +49,14 @@ impl Place {
         ask(&url, &self.start, &question, &self.settings, deadline)
     }
 
-    /// The URL of the file as it is called now.
+    /// Returns the URL of the file as it is called now.
     pub fn location(&self, url: &str) -> String {
         url.replacen(&self.url.path, &self.temporary, 1)
     }
 
     /// Gives the file its name, in the place of another one with `force`.
     pub fn publish(&mut self, force: bool) -> Result<(), Failure> {
-        // A server may put it in the place of another one without a word.
+        // A server may replace another file without an error.
         if !force && folder::stat(&self.url, &self.settings)?.is_some() {
             return Err(Failure::last(ErrorKind::AlreadyExists, "it exists already"));
         }
@@ -86,7 +86,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         if self.is_there && self.process == process::id() {
             let path = target(&self.temporary, [self.url.cgi.as_str()]);
-            // What cannot be removed is what the server does not have, or has no way to.
+            // The server may have removed it already, or may be gone.
             let remove = |_: &str| Request::rm(&path);
             let question = Question { request: &remove, room: ANSWER, reads: false };
             let deadline = Instant::now() + REMOVAL.min(self.settings.request_timeout);
@@ -95,7 +95,7 @@ impl Drop for Place {
     }
 }
 
-/// A name beside a path that nothing else has.
+/// Makes a name beside a path that nothing else has.
 fn temporary(path: &str) -> String {
     let (folder, name) = match path.rfind('/') {
         Some(slash) => path.split_at(slash + 1),

@@ -1,31 +1,32 @@
-//! Time limits and names: from options, else from the environment, else as XRootD's client has them.
+//! Time limits and names: they come from options, else from the environment, else from the defaults of
+//! XRootD's own client.
 
 use std::env;
 use std::time::Duration;
 
-/// Options of sources and sinks of XRootD. What is not said is taken from the environment variable, and
-/// where that is not set, from the default.
+/// Sets how XRootD is spoken. An option that is `None` is taken from the environment variable, and where that
+/// is not set, from the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct XrootdOptions {
-    /// How long connecting to a server and its login may take, and how long a lost server is looked for:
+    /// Limits the time of a connection with its login, and the time in which a lost server is looked for:
     /// `XRD_CONNECTIONWINDOW`, 120 s.
     pub connection_window: Option<Duration>,
-    /// How often a connection is tried: `XRD_CONNECTIONRETRY`, 5.
+    /// Limits the number of times that a connection is tried: `XRD_CONNECTIONRETRY`, 5.
     pub connection_retry: Option<u32>,
-    /// How long a request may take, with all redirects, waits and retries: `XRD_REQUESTTIMEOUT`, 1800 s.
+    /// Limits the time of a request with all redirects, waits and retries: `XRD_REQUESTTIMEOUT`, 1800 s.
     pub request_timeout: Option<Duration>,
-    /// How long a server may be silent that owes an answer: `XRD_STREAMTIMEOUT`, 60 s.
+    /// Limits the time that a server which owes an answer may be silent: `XRD_STREAMTIMEOUT`, 60 s.
     pub stream_timeout: Option<Duration>,
-    /// How many redirects are followed: `XRD_REDIRECTLIMIT`, 16.
+    /// Limits the number of redirects that are followed: `XRD_REDIRECTLIMIT`, 16.
     pub redirect_limit: Option<u32>,
-    /// How the server is told this program is called: `XRD_APPNAME`, the name of the program.
+    /// Names this program to the server: `XRD_APPNAME`, the name of the program.
     pub app_name: Option<String>,
-    /// What else the monitoring of the server is told: `XRD_MONINFO`.
+    /// Tells the monitoring of the server something more: `XRD_MONINFO`.
     pub mon_info: Option<String>,
 }
 
-/// The options in force.
+/// Holds the options in force.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Settings {
     pub connection_window: Duration,
@@ -41,10 +42,10 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// The options in force.
+    /// Takes the options, the environment and the defaults together.
     ///
     /// # Errors
-    /// For a variable of the environment that is no number.
+    /// A variable of the environment that is no number is refused.
     pub fn new(options: &XrootdOptions) -> Result<Self, String> {
         let number = |given: Option<u64>, name: &str, default: u64| match (given, env::var(name)) {
             (Some(given), _) => Ok(given),
@@ -83,7 +84,7 @@ impl Settings {
     }
 }
 
-/// The name of this program.
+/// Returns the name of this program.
 fn program() -> Option<String> {
     Some(env::current_exe().ok()?.file_stem()?.to_str()?.to_owned())
 }

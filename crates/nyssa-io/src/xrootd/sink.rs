@@ -1,4 +1,4 @@
-//! A file on an XRootD server, to write.
+//! A sink writes a file on an XRootD server.
 
 use std::io;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink, Source};
 
-/// Writes up to this many bytes are gathered into one request.
+/// Writes are gathered into one request of up to this many bytes.
 const BUFFER_SIZE: usize = 2 << 20;
 
-/// A file on a server in the making. It lies beside its place under another name until the commit, and is
+/// Writes a file on a server. The file lies beside its place under another name until the commit, and is
 /// removed where there is none.
 pub struct XrootdSink {
     name: String,
     force: bool,
-    /// `None` once it is committed.
+    /// It is `None` once the file is committed.
     upload: Option<Upload>,
     buffer: WriteBuffer,
-    /// A write failed: the bytes are not all there, and must not be committed.
+    /// A write has failed, so that the file must not be committed.
     failed: bool,
-    /// Where the finished file waits to be published, if anywhere.
+    /// The finished file waits here to be published, if it is staged.
     staging: Option<Staging>,
 }
 
 impl XrootdSink {
-    /// Starts to write what will be at a URL.
+    /// Starts a file that will be at a URL.
     pub(super) fn create(url: &str, force: bool, staging: Option<Staging>) -> Result<Self> {
         let shown = shown(url);
         let failed = |error| Error::new(&shown, "create", error);
@@ -111,7 +111,7 @@ impl Drop for XrootdSink {
     }
 }
 
-/// A complete file that does not have its name yet.
+/// Holds a complete file that does not have its name yet.
 #[derive(Debug)]
 struct OnServer {
     name: String,

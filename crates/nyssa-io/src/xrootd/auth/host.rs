@@ -1,6 +1,6 @@
-//! `host`: the server looks at where the connection comes from.
+//! `host`: the server checks the address that the connection comes from.
 
-/// The name of the method.
+/// Returns the name of the method, which is all that is sent.
 pub(super) fn credentials() -> Vec<u8> {
     b"host\0".to_vec()
 }

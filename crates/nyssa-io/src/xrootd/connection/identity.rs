@@ -1,11 +1,11 @@
-//! Who the client says it is.
+//! This file makes what the client says about itself.
 
 use std::{env, fs};
 
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 
-/// The user: the one that the URL names, or who runs this program.
+/// Returns the user that the URL names, or who runs this program.
 pub(in crate::xrootd) fn user(server: &Server) -> String {
     let known = || ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok());
     let user = server.user.clone().or_else(known).unwrap_or_default();
@@ -15,7 +15,7 @@ pub(in crate::xrootd) fn user(server: &Server) -> String {
     }
 }
 
-/// What the login tells about the client, for the monitoring of the server.
+/// Describes the client for the monitoring of the server.
 pub(super) fn login_cgi(settings: &Settings) -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let host = host.or_else(|| env::var("HOSTNAME").ok()).unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) fn login_cgi(settings: &Settings) -> String {
     )
 }
 
-/// Text that cannot be taken for more fields.
+/// Replaces the characters that would make more fields of a text.
 fn clean(text: &str) -> String {
     let sound = |c: char| c.is_ascii_graphic() && !"&=?".contains(c);
     text.chars().take(200).map(|c| if sound(c) { c } else { '_' }).collect()

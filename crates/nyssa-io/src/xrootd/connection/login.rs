@@ -1,4 +1,4 @@
-//! The first words on a connection: handshake, protocol, login, authentication.
+//! A connection begins with handshake, protocol, login and authentication.
 //!
 //! Without TLS the first three go out together, which saves a round trip.
 
@@ -18,26 +18,26 @@ use crate::xrootd::wire::{
     error_name, flags,
 };
 
-/// Most bytes of an answer.
+/// The most bytes of an answer.
 const ANSWER: u64 = 64 << 10;
-/// The server is to tell whether requests must be signed.
+/// This flag asks the server whether requests must be signed.
 const TELL_SECURITY: u8 = 1;
-/// The client can speak TLS.
+/// This flag says that the client can speak TLS.
 const ABLE_TLS: u8 = 2;
-/// The client wants TLS.
+/// This flag says that the client wants TLS.
 const WANT_TLS: u8 = 4;
-/// Flags of servers that want TLS for what a session of this client does.
+/// A server with one of these flags wants TLS for what a session of this client does.
 const TLS_FOR_DATA: u32 = flags::TLS_LOGIN | flags::TLS_SESSION | flags::TLS_DATA | flags::GOTO_TLS;
-/// Most rounds of one method of authentication.
+/// The most rounds of one method of authentication.
 const ROUNDS: usize = 16;
 
-/// The two directions of a connection.
+/// Holds the two directions of a connection.
 pub(super) struct Line {
     pub reader: Box<dyn Read + Send>,
     pub writer: Box<dyn Write + Send>,
 }
 
-/// How a login went.
+/// Tells how a login went.
 pub(super) enum Begun {
     /// Requests may be sent.
     Session(Line, ProtocolBody),
@@ -98,7 +98,7 @@ pub(super) fn log_in(
     Ok(Begun::Session(talk.line, protocol))
 }
 
-/// What is said before others may speak.
+/// Speaks on a connection before other threads may use it.
 struct Talk<'t> {
     server: &'t Server,
     settings: &'t Settings,
@@ -120,18 +120,18 @@ impl Talk<'_> {
         self.send(&bytes)
     }
 
-    /// The answer to `protocol`.
+    /// Receives the answer to `protocol`.
     fn protocol(&mut self) -> Result<ProtocolBody, Failure> {
         let (header, body) = self.receive(1)?;
         match header.status {
             Status::Ok => ProtocolBody::parse(&body).map_err(|error| self.malformed(error)),
-            // A server of before 2008; all that it can is what all can.
+            // Servers from before 2008 do not know the request; nothing more is expected of them.
             Status::Error => Ok(ProtocolBody::default()),
             _ => Err(self.unexpected(header.status)),
         }
     }
 
-    /// The answer to the login that was sent.
+    /// Receives the answer to the login that was sent.
     fn logged_in(&mut self) -> Result<LoginBody, Failure> {
         loop {
             let (header, body) = self.receive(2)?;
@@ -224,7 +224,7 @@ impl Talk<'_> {
         sent.map_err(lost(self.server))
     }
 
-    /// The next answer, which must be to the request of this stream.
+    /// Receives the next answer, which must be to the request of this stream.
     fn receive(&mut self, stream: u16) -> Result<(Header, Vec<u8>), Failure> {
         let (deadline, settings) = (self.deadline, self.settings);
         let gives_up = |_| {
@@ -259,7 +259,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// What is not of the protocol will not be so another time.
+    /// Makes the failure for bytes that are not of the protocol; trying again would not help.
     fn malformed(&self, what: Malformed) -> Failure {
         let why = format!("the server {} sent {}; is it an XRootD server?", self.server, what.0);
         Failure::last(ErrorKind::InvalidData, why)
