@@ -50,11 +50,6 @@ impl Failure {
         }
     }
 
-    /// Returns the message without hints.
-    pub fn message(&self) -> String {
-        self.lines().0
-    }
-
     /// Prints `error: …` and `hint: …` lines.
     pub fn print(&self, err: &mut dyn Write) {
         let (message, hints) = self.lines();

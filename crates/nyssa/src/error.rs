@@ -60,6 +60,7 @@ struct Inner {
     kind: Kind,
     message: String,
     suggestions: Vec<String>,
+    fields: Vec<String>,
     excerpt: Option<String>,
     place: Place,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -75,6 +76,7 @@ impl Error {
             kind,
             message: message.into(),
             suggestions: Vec::new(),
+            fields: Vec::new(),
             excerpt: None,
             place: Place::default(),
             source: None,
@@ -130,6 +132,13 @@ impl Error {
         self
     }
 
+    /// Names the fields that the error is about, where one error is about several fields.
+    #[must_use]
+    pub(crate) fn about_fields(mut self, fields: impl IntoIterator<Item = String>) -> Self {
+        self.0.fields = fields.into_iter().collect();
+        self
+    }
+
     /// Adds a piece of the user's text, which is shown on lines of its own.
     #[must_use]
     pub(crate) fn with_excerpt(mut self, excerpt: impl Into<String>) -> Self {
@@ -157,6 +166,11 @@ impl Error {
     /// Names that the user may have meant, the most likely first.
     pub fn suggestions(&self) -> &[String] {
         &self.0.suggestions
+    }
+
+    /// Returns the fields that the error is about, where one error is about several fields.
+    pub fn fields(&self) -> &[String] {
+        &self.0.fields
     }
 
     /// A piece of the user's text with a mark where it is wrong.

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::Kind;
 use nyssa::cut::Cut;
 use nyssa::dataset::Format;
 use nyssa::open::open_dataset;
 use nyssa::rewrite::{self, EntryCut, Options, Report};
+use nyssa::{Error, Kind};
 
 use crate::FINE;
 use crate::app::App;
@@ -90,7 +90,7 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
         None => rewrite::rewrite_all(&file, &args.output, &options, &context),
     };
     drop(bar);
-    let reports = reports.map_err(|error| explain(error.into()))?;
+    let reports = reports.map_err(explain)?;
     if app.json {
         app.print_json(&reports)?;
     } else if !app.quiet {
@@ -109,12 +109,12 @@ fn options(args: &Rewrite) -> Result<Options> {
     })
 }
 
-fn explain(failure: Failure) -> Failure {
-    match failure.kind() {
-        Some(Kind::Unsupported) if failure.message().contains("cannot be rewritten") => {
-            failure.hint("--exclude leaves fields out by name")
-        }
-        _ => failure,
+/// Adds the option that helps when some fields cannot be rewritten.
+fn explain(error: Error) -> Failure {
+    let some_fields = error.kind() == Kind::Unsupported && !error.fields().is_empty();
+    match Failure::from(error) {
+        failure if some_fields => failure.hint("--exclude leaves fields out by name"),
+        failure => failure,
     }
 }
 

@@ -294,6 +294,7 @@ mod tests {
                 counter: None,
             })),
             complete: true,
+            is_elsewhere: false,
             split: None,
         }
     }

@@ -35,6 +35,7 @@ fn branch(
         branches: Vec::new(),
         shape: Ok(Shape::Plain(plain)),
         complete: true,
+        is_elsewhere: false,
         split: None,
     }
 }

@@ -15,7 +15,7 @@ use super::skim;
 use super::target::Target;
 use crate::Context;
 use crate::compare::diff;
-use crate::dataset::{AnyDataset, Dataset};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::output::Output;
 use crate::job::{OutputOptions, Reencoded, Written, report};
@@ -212,14 +212,15 @@ impl<'a> NTuple<'a> {
 
 /// Refuses a dataset with fields that cannot be read. The error names all of them.
 fn readable(dataset: &dyn Dataset) -> Result<()> {
-    let reasons = dataset.columns().iter().filter_map(|item| item.field.as_ref().err());
-    let reasons = reasons.map(|reason| format!("\n  {reason}")).collect::<Vec<_>>();
+    let reason = |item: &ColumnInfo| Some((item.name.clone(), item.field.as_ref().err()?.clone()));
+    let (names, reasons): (Vec<_>, Vec<_>) = dataset.columns().iter().filter_map(reason).unzip();
     match reasons.len() {
         0 => Ok(()),
-        count => Err(Error::unsupported(format!(
-            "{count} fields cannot be rewritten:{}",
-            reasons.concat()
-        ))),
+        count => {
+            let message =
+                format!("{count} fields cannot be rewritten:\n  {}", reasons.join("\n  "));
+            Err(Error::unsupported(message).about_fields(names))
+        }
     }
 }
 

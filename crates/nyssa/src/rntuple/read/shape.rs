@@ -69,7 +69,22 @@ pub struct StreamSlot {
     pub index: Option<usize>,
 }
 
+/// A value, or the reason why nyssa cannot read a field.
 type Reason<T> = std::result::Result<T, String>;
+
+/// The reason why a field cannot be read, and the field that is the cause.
+enum Cause {
+    /// The field itself. The reason does not name it yet.
+    Field(String),
+    /// A subfield, which the reason names.
+    Subfield(String),
+}
+
+impl From<String> for Cause {
+    fn from(reason: String) -> Self {
+        Self::Field(reason)
+    }
+}
 
 impl Node {
     /// Makes the node of a field, or returns the reason why nyssa cannot read it.
@@ -185,7 +200,7 @@ pub fn array_size(size: u64) -> i32 {
 
 fn build(schema: &Schema, id: FieldId, depth: usize) -> Reason<Node> {
     let kind = if depth > MAX_DEPTH {
-        Err(format!("fields are nested more than {MAX_DEPTH} levels deep"))
+        Err(format!("fields are nested more than {MAX_DEPTH} levels deep").into())
     } else {
         kind(schema, id, depth)
     };
@@ -194,9 +209,8 @@ fn build(schema: &Schema, id: FieldId, depth: usize) -> Reason<Node> {
             let type_name = untold_type(schema.field(id), &kind);
             Ok(Node { field: id, kind, type_name })
         }
-        // The innermost field names itself. The fields around it pass the reason on.
-        Err(reason) if reason.starts_with("field ") => Err(reason),
-        Err(reason) => Err(format!("field {}: {reason}", schema.path(id))),
+        Err(Cause::Subfield(reason)) => Err(reason),
+        Err(Cause::Field(reason)) => Err(format!("field {}: {reason}", schema.path(id))),
     }
 }
 
@@ -236,42 +250,42 @@ fn slot(
     Ok(StreamSlot { stream, index: None })
 }
 
-fn kind(schema: &Schema, id: FieldId, depth: usize) -> Reason<NodeKind> {
+fn kind(schema: &Schema, id: FieldId, depth: usize) -> Result<NodeKind, Cause> {
     let field = schema.field(id);
-    let child = |id: FieldId| build(schema, id, depth + 1);
+    let child = |id: FieldId| build(schema, id, depth + 1).map_err(Cause::Subfield);
     let slot = |number, slots, element| slot(schema, field, number, slots, element);
     match field.structure {
         Structure::Leaf => leaf(schema, id, child, slot),
         Structure::Record => {
             let members =
                 field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
-            Ok(NodeKind::Record(members.collect::<Reason<_>>()?))
+            Ok(NodeKind::Record(members.collect::<Result<_, Cause>>()?))
         }
-        Structure::Collection => collection(schema, field, child(only_child(field)?)?),
+        Structure::Collection => Ok(collection(schema, field, child(only_child(field)?)?)?),
         Structure::Variant => {
             let alternatives =
                 field.children.iter().map(|&id| Ok((schema.field(id).name.clone(), child(id)?)));
-            let alternatives = alternatives.collect::<Reason<Vec<_>>>()?;
+            let alternatives = alternatives.collect::<Result<Vec<_>, Cause>>()?;
             if alternatives.len() > MAX_ALTERNATIVES {
-                return Err(format!("has {} alternatives", alternatives.len()));
+                return Err(format!("has {} alternatives", alternatives.len()).into());
             }
             Ok(NodeKind::Variant { switch: slot(0, 1, Element::Switch)?, alternatives })
         }
-        Structure::Unknown(code) => Err(format!("structural role {code:#06x} is not known")),
-        Structure::Streamer => bytes(id, Form::Streamer(field.type_name.clone()), slot),
+        Structure::Unknown(code) => Err(format!("structural role {code:#06x} is not known").into()),
+        Structure::Streamer => Ok(bytes(id, Form::Streamer(field.type_name.clone()), slot)?),
     }
 }
 
 fn leaf(
     schema: &Schema,
     id: FieldId,
-    child: impl Fn(FieldId) -> Reason<Node>,
+    child: impl Fn(FieldId) -> Result<Node, Cause>,
     slot: impl Fn(usize, usize, Element) -> Reason<StreamSlot>,
-) -> Reason<NodeKind> {
+) -> Result<NodeKind, Cause> {
     let field = schema.field(id);
     if let Some(size) = field.array_size {
         if i32::try_from(size).is_err() {
-            return Err(format!("arrays of {size} elements are too large for Arrow"));
+            return Err(format!("arrays of {size} elements are too large for Arrow").into());
         }
         if field.columns.is_empty() {
             return Ok(NodeKind::Array { size, item: Box::new(child(only_child(field)?)?) });
@@ -282,24 +296,24 @@ fn leaf(
         let wide = match inner.trim_end_matches('>').trim() {
             "std::uint32_t" => false,
             "std::uint64_t" => true,
-            other => return Err(format!("cardinalities of type {other} are not known")),
+            other => return Err(format!("cardinalities of type {other} are not known").into()),
         };
         return Ok(NodeKind::Cardinality { offsets: slot(0, 1, Element::Index)?, wide });
     }
     if field.type_name == "std::string" {
-        return bytes(id, Form::String, slot);
+        return Ok(bytes(id, Form::String, slot)?);
     }
     match (field.columns.as_slice(), field.children.as_slice()) {
         // The value of an enum or atomic is in its only subfield.
         ([], &[inner]) => child(inner).map(|node| node.kind),
-        ([], _) => Err(format!("type {} has no column", field.type_name)),
+        ([], _) => Err(format!("type {} has no column", field.type_name).into()),
         ([first, ..], _) => {
             // A type name that is not fundamental, such as a typedef, is read as the type of its column.
             let stored = || schema.column(*first).column_type.map(Element::of_column);
             let element = match Element::from_cpp(&field.type_name).or_else(stored) {
                 Some(Element::Float16) => Element::Number(Number::Float32),
                 Some(Element::Index | Element::Switch) | None => {
-                    return Err(format!("type {} is not known", field.type_name));
+                    return Err(format!("type {} is not known", field.type_name).into());
                 }
                 Some(element) => element,
             };

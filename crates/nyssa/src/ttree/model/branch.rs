@@ -16,9 +16,6 @@ use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Layouts, LeafNumbers, ObjectLayout};
 
-/// First words of the reason why a branch cannot be read whose baskets are in a file that is not open.
-const ELSEWHERE: &str = "its baskets are in another file";
-
 /// Reads the branches of a tree.
 pub(super) struct Branches<'a> {
     layouts: Layouts<'a>,
@@ -120,7 +117,10 @@ impl<'a> Branches<'a> {
         if let Ok(start) = self.files.known(view.str_or_empty("fFileName")?) {
             table.shift(start);
         }
-        let shape = self.shape(view, &leaves, !branches.is_empty(), path)?;
+        let (shape, is_elsewhere) = match self.elsewhere(view)? {
+            Some(reason) => (Err(reason), true),
+            None => (self.shape(view, &leaves, !branches.is_empty(), path)?, false),
+        };
         // A split branch has its data in sub-branches and not in baskets. Other branches need all their
         // baskets.
         let missing = table.complete.err().or_else(|| {
@@ -142,6 +142,7 @@ impl<'a> Branches<'a> {
             branches,
             shape,
             complete,
+            is_elsewhere,
             split: None,
         };
         if view.class() == "TBranchElement" && !branch.branches.is_empty() {
@@ -159,6 +160,14 @@ impl<'a> Branches<'a> {
         Ok(branch)
     }
 
+    /// Returns the reason why the baskets of a branch cannot be read if they are in another file (`fFileName`) that
+    /// is not open.
+    fn elsewhere(&self, view: View<'_>) -> Result<Option<String>> {
+        let file = view.str_or_empty("fFileName")?;
+        let opened = self.files.known(file).err();
+        Ok(opened.map(|reason| format!("its baskets are in another file, {file:?}: {reason}")))
+    }
+
     /// Returns the contents of the baskets of a branch, or the reason why it cannot be read.
     fn shape(
         &mut self,
@@ -167,10 +176,6 @@ impl<'a> Branches<'a> {
         split: bool,
         path: &str,
     ) -> Result<OrReason<Shape>> {
-        let file_name = view.str_or_empty("fFileName")?;
-        if let Err(reason) = self.files.known(file_name) {
-            return Ok(Err(format!("{ELSEWHERE}, {file_name:?}: {reason}")));
-        }
         if let Some(first) = view.get("fFirstEntry").and_then(|value| value.as_i64())
             && first != 0
         {
@@ -210,11 +215,6 @@ fn child(view: View<'_>) -> Result<Child> {
         }
         _ => Child { class: String::new(), index: -1, empty },
     })
-}
-
-/// Tells whether the baskets of a branch are in another file (`fFileName`) that is not open.
-pub(crate) fn is_elsewhere(branch: &Branch) -> bool {
-    branch.shape.as_ref().is_err_and(|reason| reason.starts_with(ELSEWHERE))
 }
 
 /// Largest number of leaves that a reason names.

@@ -12,7 +12,6 @@ mod split;
 mod tree;
 mod types;
 
-pub(crate) use branch::is_elsewhere;
 pub(crate) use files::Files;
 pub(crate) use layout::{Kind, Layout, Member};
 pub use relations::{Alias, Friend, Index, Relations};

@@ -18,7 +18,7 @@ use crate::fetch::{on_all_threads, read_one};
 use crate::leftovers::Leftovers;
 use crate::problem::{Problem, VerifyReport};
 use crate::rootfile::KeyEntry;
-use crate::ttree::model::{Basket, Branch, Shape, is_elsewhere};
+use crate::ttree::model::{Basket, Branch, Shape};
 
 /// Reads every basket of every branch: its key, its compressed data, and, where nyssa can read the
 /// branch, its entries against its entry offsets and its counter.
@@ -37,7 +37,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
         if let Err(reason) = &item.field {
             report.unreadable.push(format!("{}: {reason}", item.name));
         }
-        if is_elsewhere(branch) {
+        if branch.is_elsewhere {
             continue;
         }
         check_order(branch, &item.name, &mut report.problems);

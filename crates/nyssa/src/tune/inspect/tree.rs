@@ -8,7 +8,6 @@ use crate::dataset::Dataset;
 use crate::error::{Result, ResultExt};
 use crate::fetch::read_all;
 use crate::rootfile::KeyEntry;
-use crate::ttree::model::is_elsewhere;
 use crate::ttree::{Basket, Reader};
 
 /// Bytes read of each basket: its key and the start of its compressed data.
@@ -34,7 +33,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         }
         let mut part = Part::named(&item.name, &item.type_name);
         part.elements = branch.entries;
-        if is_elsewhere(branch) {
+        if branch.is_elsewhere {
             fields.push(part);
             continue;
         }

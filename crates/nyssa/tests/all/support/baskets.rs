@@ -204,6 +204,7 @@ impl File {
             branches: Vec::new(),
             shape: Ok(shape),
             complete: true,
+            is_elsewhere: false,
             split: None,
         });
         self
