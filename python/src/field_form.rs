@@ -2,10 +2,12 @@
 //!
 //! The parameter `typename` has the C++ types of records, and of optional values that are lists of at most one.
 
-use nyssa::rntuple::encoding::{ColumnType, Native};
+use nyssa::arrow::Number;
+use nyssa::rntuple::encoding::Native;
 use nyssa::rntuple::schema::{Field, FieldId, Schema, Structure};
 
 use crate::form::{Class, Form};
+use crate::layout;
 
 /// Describes a field that rows may have: its name, its Form (`None` if the type of a part is not known), and
 /// whether it is projected.
@@ -70,37 +72,17 @@ fn is_optional(form: &Form) -> bool {
     })
 }
 
-/// Returns awkward's name for the numbers of a field. If its type is not fundamental, its column decides.
+/// Returns awkward's name of the numbers of a field. If the type of the field is not fundamental, the type of its
+/// column decides; reals are doubles then.
 fn number(schema: &Schema, field: &Field) -> Option<&'static str> {
-    Some(match field.type_name.as_str() {
-        "bool" => "bool",
-        "char" | "std::int8_t" => "int8",
-        "std::byte" | "std::uint8_t" => "uint8",
-        "std::int16_t" => "int16",
-        "std::uint16_t" => "uint16",
-        "std::int32_t" => "int32",
-        "std::uint32_t" => "uint32",
-        "std::int64_t" => "int64",
-        "std::uint64_t" => "uint64",
-        "float" => "float32",
-        "double" => "float64",
-        _ => {
-            let &column = field.columns.first()?;
-            match schema.column(column).column_type? {
-                ColumnType::Bit => "bool",
-                other if other.name().contains("Real") => "float64",
-                other => match (other.native(), other.name().contains("UInt")) {
-                    (Native::Bytes(1), false) => "int8",
-                    (Native::Bytes(1), true) => "uint8",
-                    (Native::Bytes(2), false) => "int16",
-                    (Native::Bytes(2), true) => "uint16",
-                    (Native::Bytes(4), false) => "int32",
-                    (Native::Bytes(4), true) => "uint32",
-                    (Native::Bytes(8), false) => "int64",
-                    (Native::Bytes(8), true) => "uint64",
-                    _ => return None,
-                },
-            }
-        }
-    })
+    let of_column = || {
+        let column_type = schema.column(*field.columns.first()?).column_type?;
+        let integer = column_type.number().filter(|number| !number.is_float());
+        let is_number = !matches!(column_type.native(), Native::Index | Native::Switch);
+        is_number.then(|| integer.unwrap_or(Number::Float64))
+    };
+    match Number::of_type_name(&field.type_name).or_else(of_column)? {
+        Number::Bool => Some("bool"),
+        number => layout::primitive(&number.data_type()),
+    }
 }

@@ -180,8 +180,8 @@ fn bytes(offsets: &OffsetBuffer<i64>) -> Bytes {
     offsets.inner().inner().clone()
 }
 
-/// Awkward's name of a type of numbers.
-fn primitive(data_type: &DataType) -> Option<&'static str> {
+/// Returns awkward's name of a type of numbers.
+pub fn primitive(data_type: &DataType) -> Option<&'static str> {
     PRIMITIVES.iter().find(|(_, one)| one == data_type).map(|(name, _)| *name)
 }
 

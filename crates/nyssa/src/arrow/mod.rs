@@ -34,7 +34,9 @@ pub use cut::{Cutter, memory};
 pub use date::{Date, date_seconds};
 pub use export::{export, export_field, is_string};
 pub use number::Number;
-pub(crate) use number::{Native, each_number, numbers_enum, numbers_of, with_integer, with_number};
+pub(crate) use number::{
+    Native, each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number,
+};
 
 /// Field metadata (key, value) that marks a `LargeBinary` as a string. The value may be the C++ type
 /// instead: see [`typed_field`].

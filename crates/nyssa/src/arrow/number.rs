@@ -69,6 +69,17 @@ macro_rules! with_integer {
     }};
 }
 
+/// As [`with_integer`], but for an Arrow type. Types that are no integers have a body of their own.
+macro_rules! with_integer_type {
+    ($data_type:expr, $type:ident => $body:expr, _ => $other:expr) => {
+        match $crate::arrow::Number::of_data_type($data_type) {
+            Some(number) => $crate::arrow::with_integer!(
+                number, $type => $body, bool => $other, float => $other),
+            None => $other,
+        }
+    };
+}
+
 /// Declares an enum of numbers with a variant for each type. The first type given holds booleans, the generic
 /// second one holds all other numbers.
 macro_rules! numbers_enum {
@@ -157,7 +168,9 @@ macro_rules! numbers_of {
     }};
 }
 
-pub(crate) use {each_number, numbers_enum, numbers_of, with_integer, with_number};
+pub(crate) use {
+    each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number,
+};
 
 /// A number in memory, with its big-endian bytes and its value as a count.
 pub(crate) trait Native: Copy {

@@ -3,28 +3,19 @@
 use arrow_schema::{DataType, Field};
 
 use super::options::Layout;
+use crate::arrow::Number;
 use crate::rntuple::schema::{FieldNames, FieldType, Leaf};
 
 /// Returns the field type of an Arrow type, or why there is none.
 fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
-    Ok(FieldType::Leaf(match data_type {
-        DataType::Boolean => Leaf::Bool,
+    if let Some(number) = Number::of_data_type(data_type) {
         // ROOT's importer makes `char` of a `TLeafB`, which some readers show as unsigned.
-        DataType::Int8 => match layout {
-            Layout::Importer => Leaf::Char,
-            Layout::Vectors => Leaf::Int8,
-        },
-        DataType::UInt8 => Leaf::UInt8,
-        DataType::Int16 => Leaf::Int16,
-        DataType::UInt16 => Leaf::UInt16,
-        DataType::Int32 => Leaf::Int32,
-        DataType::UInt32 => Leaf::UInt32,
-        DataType::Int64 => Leaf::Int64,
-        DataType::UInt64 => Leaf::UInt64,
-        DataType::Float32 => Leaf::Float,
-        DataType::Float64 => Leaf::Double,
-        DataType::LargeBinary => return Ok(FieldType::String),
-        DataType::LargeList(item) => return Ok(FieldType::vector(field_type(item, layout)?)),
+        let char = number == Number::Int8 && layout == Layout::Importer;
+        return Ok(FieldType::Leaf(if char { Leaf::Char } else { number.into() }));
+    }
+    match data_type {
+        DataType::LargeBinary => Ok(FieldType::String),
+        DataType::LargeList(item) => Ok(FieldType::vector(field_type(item, layout)?)),
         DataType::FixedSizeList(item, size) => {
             let size = u64::try_from(*size).unwrap_or(0);
             if size == 0 {
@@ -36,22 +27,20 @@ fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
                     "fixed arrays of records without a class have no RNTuple type".to_owned()
                 );
             }
-            return Ok(FieldType::array(of, size));
+            Ok(FieldType::array(of, size))
         }
         DataType::Struct(fields) => {
             let mut names = FieldNames::reserving(fields.iter().map(|field| field.name().as_str()));
             let member = |field: &arrow_schema::FieldRef| {
                 Ok((names.give(field.name()), field_type(field, layout)?))
             };
-            return Ok(FieldType::Record(
-                fields.iter().map(member).collect::<Result<_, String>>()?,
-            ));
+            Ok(FieldType::Record(fields.iter().map(member).collect::<Result<_, String>>()?))
         }
         DataType::Union(..) => {
-            return Err("pointers to objects of several classes have no RNTuple type".to_owned());
+            Err("pointers to objects of several classes have no RNTuple type".to_owned())
         }
-        other => return Err(format!("{other} has no RNTuple type")),
-    }))
+        other => Err(format!("{other} has no RNTuple type")),
+    }
 }
 
 /// Returns the field type of an Arrow field that a branch reads as, or why there is none. A nullable Arrow field

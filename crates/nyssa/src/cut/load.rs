@@ -1,15 +1,13 @@
 //! Converts arrays of fields to values.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef};
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use super::value::{Data, Value};
+use crate::arrow::with_integer_type;
 use crate::error::{Error, Result};
 
 /// The name of the items of a collection. A cut can omit it.
@@ -84,9 +82,15 @@ fn past_item<'a>(path: &'a [String], items: &DataType) -> &'a [String] {
 }
 
 fn data(array: &ArrayRef) -> Result<Data> {
-    fn integers<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &ArrayRef) -> Data {
-        let values = array.as_primitive::<T>().values();
-        Data::Integer(values.iter().map(|&value| value.into()).collect())
+    fn integers<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &ArrayRef) -> Result<Data> {
+        let values = array.as_primitive::<T>().values().iter().map(|&value| value.into());
+        // The search is empty code for all types whose values fit.
+        if let Some(value) = values.clone().find(|&value: &i128| value > i64::MAX.into()) {
+            return Err(Error::invalid_argument(format!(
+                "the value {value} is too large: cuts have 64 bits signed"
+            )));
+        }
+        Ok(Data::Integer(values.map(|value| value as i64).collect()))
     }
     fn reals<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &ArrayRef) -> Data {
         let values = array.as_primitive::<T>().values();
@@ -94,24 +98,6 @@ fn data(array: &ArrayRef) -> Result<Data> {
     }
     Ok(match array.data_type() {
         DataType::Boolean => Data::Bool(array.as_boolean().values().iter().collect()),
-        DataType::Int8 => integers::<Int8Type>(array),
-        DataType::Int16 => integers::<Int16Type>(array),
-        DataType::Int32 => integers::<Int32Type>(array),
-        DataType::Int64 => integers::<Int64Type>(array),
-        DataType::UInt8 => integers::<UInt8Type>(array),
-        DataType::UInt16 => integers::<UInt16Type>(array),
-        DataType::UInt32 => integers::<UInt32Type>(array),
-        DataType::UInt64 => {
-            let values = array.as_primitive::<UInt64Type>().values();
-            let small = |&value: &u64| {
-                i64::try_from(value).map_err(|_| {
-                    Error::invalid_argument(format!(
-                        "the value {value} is too large: cuts have 64 bits signed"
-                    ))
-                })
-            };
-            Data::Integer(values.iter().map(small).collect::<Result<_>>()?)
-        }
         DataType::Float16 => reals::<Float16Type>(array),
         DataType::Float32 => reals::<Float32Type>(array),
         DataType::Float64 => reals::<Float64Type>(array),
@@ -119,8 +105,9 @@ fn data(array: &ArrayRef) -> Result<Data> {
             return Err(Error::invalid_argument("cuts cannot use text"));
         }
         other => {
-            let message = format!("cuts cannot use values of type {other}");
-            return Err(Error::invalid_argument(message));
+            let message = || format!("cuts cannot use values of type {other}");
+            return with_integer_type!(other,
+                T => integers::<T>(array), _ => Err(Error::invalid_argument(message())));
         }
     })
 }

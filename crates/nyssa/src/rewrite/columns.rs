@@ -5,33 +5,6 @@ use crate::error::{Error, Result};
 use crate::rntuple::encoding::ColumnType as C;
 use crate::rntuple::schema::{Column, Field, FieldId, Leaf, Schema, index_column};
 
-/// Fundamental types at full precision.
-const INTEGERS: [Leaf; 11] = [
-    Leaf::Bool,
-    Leaf::Char,
-    Leaf::Byte,
-    Leaf::Int8,
-    Leaf::UInt8,
-    Leaf::Int16,
-    Leaf::UInt16,
-    Leaf::Int32,
-    Leaf::UInt32,
-    Leaf::Int64,
-    Leaf::UInt64,
-];
-
-/// Column types that have a split form. It is the default for compressed pages.
-const FORMS: [(C, C); 8] = [
-    (C::Int16, C::SplitInt16),
-    (C::UInt16, C::SplitUInt16),
-    (C::Int32, C::SplitInt32),
-    (C::UInt32, C::SplitUInt32),
-    (C::Int64, C::SplitInt64),
-    (C::UInt64, C::SplitUInt64),
-    (C::Real32, C::SplitReal32),
-    (C::Real64, C::SplitReal64),
-];
-
 /// Returns the columns of a field: the first columns of all representations, then the second ones, and so on.
 pub(super) fn slots<'a>(schema: &'a Schema, field: &Field) -> Vec<Vec<&'a Column>> {
     let mut slots: Vec<Vec<&Column>> = Vec::new();
@@ -75,7 +48,7 @@ pub(super) fn choose(
     };
     let full = Column::new(id, chosen);
     let alike = |(other, &other_type): (&&Column, &C)| {
-        plain(other_type) == plain(first)
+        other_type.unsplit_form() == first.unsplit_form()
             && (other.bits, other.value_range) == (column.bits, column.value_range)
     };
     let real = matches!(chosen, C::Real32 | C::SplitReal32 | C::Real64 | C::SplitReal64);
@@ -83,34 +56,25 @@ pub(super) fn choose(
         return Ok(full);
     }
     let mut less = Column::new(id, form(first, compressed));
-    if field.type_alias == Leaf::Double32.type_alias() && plain(first) == C::Real32 {
+    if field.type_alias == Leaf::Double32.type_alias() && first.unsplit_form() == C::Real32 {
         less.set_type(Leaf::Double32.column_type(compressed));
     }
     (less.bits, less.value_range) = (column.bits, column.value_range);
     Ok(less)
 }
 
-/// Returns the column type that stores a fundamental type at full precision.
+/// Returns the fundamental type of a name. Its default column stores it at full precision.
 fn whole(type_name: &str) -> Option<Leaf> {
-    let reals = [Leaf::Float, Leaf::Double];
-    INTEGERS.into_iter().chain(reals).find(|leaf| leaf.type_name() == type_name)
+    Leaf::of_name(type_name).filter(|leaf| leaf.type_alias().is_empty())
 }
 
-/// Returns the split form for compressed pages, and otherwise the unsplit form.
+/// Returns the split form for compressed pages, and otherwise the unsplit form. Half precision in compressed pages
+/// keeps its form, since ROOT has no default for it.
 fn form(column_type: C, compressed: bool) -> C {
-    match FORMS.iter().find(|&&(plain, _)| plain == self::plain(column_type)) {
-        Some(&(_, split)) if compressed => split,
-        Some(&(plain, _)) => plain,
-        None if compressed => column_type,
-        None => plain(column_type),
-    }
-}
-
-fn plain(column_type: C) -> C {
-    match FORMS.iter().find(|&&(_, split)| split == column_type) {
-        Some(&(plain, _)) => plain,
-        None if column_type == C::SplitReal16 => C::Real16,
-        None => column_type,
+    match column_type {
+        C::Real16 if compressed => column_type,
+        _ if compressed => column_type.split_form(),
+        _ => column_type.unsplit_form(),
     }
 }
 

@@ -4,13 +4,12 @@
 //! different widths. Floats are compared as bits, so that the payload of a NaN counts.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, BooleanArray, UnionArray};
+use arrow_array::types::Float16Type;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, UnionArray};
 use arrow_schema::{DataType, FieldRef};
 use arrow_select::filter::filter;
+
+use crate::arrow::{Number, with_integer_type, with_number};
 
 /// How two types relate to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -201,20 +200,11 @@ fn bytes(array: &dyn Array) -> Option<&[u8]> {
     fn of<T: ArrowPrimitiveType>(array: &dyn Array) -> &[u8] {
         array.as_primitive::<T>().values().inner().as_slice()
     }
-    Some(match array.data_type() {
-        DataType::Int8 => of::<Int8Type>(array),
-        DataType::Int16 => of::<Int16Type>(array),
-        DataType::Int32 => of::<Int32Type>(array),
-        DataType::Int64 => of::<Int64Type>(array),
-        DataType::UInt8 => of::<UInt8Type>(array),
-        DataType::UInt16 => of::<UInt16Type>(array),
-        DataType::UInt32 => of::<UInt32Type>(array),
-        DataType::UInt64 => of::<UInt64Type>(array),
-        DataType::Float16 => of::<Float16Type>(array),
-        DataType::Float32 => of::<Float32Type>(array),
-        DataType::Float64 => of::<Float64Type>(array),
-        _ => return None,
-    })
+    if let DataType::Float16 = array.data_type() {
+        return Some(of::<Float16Type>(array));
+    }
+    let number = Number::of_data_type(array.data_type())?;
+    with_number!(number, T => Some(of::<T>(array)), bool => None)
 }
 
 /// Returns the values of an integer array in a width that holds integers of every type.
@@ -222,17 +212,7 @@ fn integers(array: &dyn Array) -> Option<Vec<i128>> {
     fn of<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &dyn Array) -> Vec<i128> {
         array.as_primitive::<T>().values().iter().map(|&value| value.into()).collect()
     }
-    Some(match array.data_type() {
-        DataType::Int8 => of::<Int8Type>(array),
-        DataType::Int16 => of::<Int16Type>(array),
-        DataType::Int32 => of::<Int32Type>(array),
-        DataType::Int64 => of::<Int64Type>(array),
-        DataType::UInt8 => of::<UInt8Type>(array),
-        DataType::UInt16 => of::<UInt16Type>(array),
-        DataType::UInt32 => of::<UInt32Type>(array),
-        DataType::UInt64 => of::<UInt64Type>(array),
-        _ => return None,
-    })
+    with_integer_type!(array.data_type(), T => Some(of::<T>(array)), _ => None)
 }
 
 /// Returns how many entries differ, and the first of them. Ranges that differ are halved down to single entries.

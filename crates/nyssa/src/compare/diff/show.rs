@@ -1,14 +1,12 @@
 //! Shows values as text, for reports.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
+use arrow_array::types::{Float32Type, Float64Type, UInt8Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::compare::{lists, same};
+use crate::arrow::with_integer_type;
 
 /// Number of items of a list that are shown.
 const ITEMS: usize = 8;
@@ -23,14 +21,6 @@ pub fn value(array: &dyn Array, index: usize) -> String {
     let one = array.slice(index, 1);
     match one.data_type() {
         DataType::Boolean => one.as_boolean().value(0).to_string(),
-        DataType::Int8 => one.as_primitive::<Int8Type>().value(0).to_string(),
-        DataType::Int16 => one.as_primitive::<Int16Type>().value(0).to_string(),
-        DataType::Int32 => one.as_primitive::<Int32Type>().value(0).to_string(),
-        DataType::Int64 => one.as_primitive::<Int64Type>().value(0).to_string(),
-        DataType::UInt8 => one.as_primitive::<UInt8Type>().value(0).to_string(),
-        DataType::UInt16 => one.as_primitive::<UInt16Type>().value(0).to_string(),
-        DataType::UInt32 => one.as_primitive::<UInt32Type>().value(0).to_string(),
-        DataType::UInt64 => one.as_primitive::<UInt64Type>().value(0).to_string(),
         DataType::Float32 => {
             let value = one.as_primitive::<Float32Type>().value(0);
             nan(value.is_nan(), format!("{value:?}"), format!("{:#010x}", value.to_bits()))
@@ -53,10 +43,12 @@ pub fn value(array: &dyn Array, index: usize) -> String {
         DataType::Binary | DataType::LargeBinary | DataType::Utf8 | DataType::LargeUtf8 => {
             text(&one)
         }
+        other => with_integer_type!(other,
+        T => one.as_primitive::<T>().value(0).to_string(),
         _ => match lists(&one) {
             Some(lists) => list(&lists.items),
-            None => format!("a {}", one.data_type()),
-        },
+            None => format!("a {other}"),
+        }),
     }
 }
 

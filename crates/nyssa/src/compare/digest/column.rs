@@ -18,17 +18,14 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, BooleanArray, UnionArray};
+use arrow_array::types::{Float16Type, Float32Type, Float64Type, UInt8Type};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, UnionArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use crate::arrow::bytes_of_bits;
+use crate::arrow::{bytes_of_bits, with_integer_type};
 use crate::compare::diff::{alternatives, lists};
 use crate::error::{Error, Result};
 
@@ -261,27 +258,16 @@ impl Stream {
     }
 
     fn integers(&mut self, array: &dyn Array) -> Option<()> {
-        fn of<T: ArrowPrimitiveType>(
+        // An integer of more than 63 bits hashes as the negative integer with the same bits.
+        fn of<T: ArrowPrimitiveType<Native: Into<i128>>>(
             stream: &mut Stream,
             array: &dyn Array,
-            wide: impl Fn(T::Native) -> i64,
         ) -> Option<()> {
             let values = array.as_primitive_opt::<T>()?.values();
-            stream.add(values, |value| wide(value).to_le_bytes());
+            stream.add(values, |value| (value.into() as i64).to_le_bytes());
             Some(())
         }
-        match array.data_type() {
-            DataType::Int8 => of::<Int8Type>(self, array, i64::from),
-            DataType::Int16 => of::<Int16Type>(self, array, i64::from),
-            DataType::Int32 => of::<Int32Type>(self, array, i64::from),
-            DataType::Int64 => of::<Int64Type>(self, array, |value| value),
-            DataType::UInt8 => of::<UInt8Type>(self, array, i64::from),
-            DataType::UInt16 => of::<UInt16Type>(self, array, i64::from),
-            DataType::UInt32 => of::<UInt32Type>(self, array, i64::from),
-            // The bits: an integer beyond 63 bits hashes as the negative one with the same.
-            DataType::UInt64 => of::<UInt64Type>(self, array, |value| value as i64),
-            _ => None,
-        }
+        with_integer_type!(array.data_type(), T => of::<T>(self, array), _ => None)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The column types that each C++ type can have (specification, "Fundamental Types").
 
+use crate::arrow::Number;
 use crate::rntuple::encoding::ColumnType;
 
 const INTEGERS: &[ColumnType] = &[
@@ -49,17 +50,15 @@ pub(super) const NONE: Rule = &[];
 /// has a split form that the table of the specification does not list.
 pub(super) fn of_leaf(type_name: &str) -> Option<Rule> {
     Some(match type_name {
-        "bool" | "char" | "std::int8_t" | "std::uint8_t" | "std::int16_t" | "std::uint16_t"
-        | "std::int32_t" | "std::uint32_t" | "std::int64_t" | "std::uint64_t" => &[INTEGERS],
         "std::byte" => &[&[ColumnType::Byte]],
-        "float" | "double" => &[REALS],
         "std::string" => STRING,
         name if is_cardinality(name) => INDEX,
-        _ => return None,
+        name if Number::of_type_name(name)?.is_float() => &[REALS],
+        _ => &[INTEGERS],
     })
 }
 
-/// Whether a type is that of a field that shows the sizes of a collection.
+/// Says whether a type is that of a field that shows the sizes of a collection.
 pub(crate) fn is_cardinality(type_name: &str) -> bool {
     matches!(
         type_name,

@@ -10,15 +10,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
 use arrow_array::{Array, ArrayRef, LargeListArray, StructArray};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field as ArrowField};
+use arrow_schema::Field as ArrowField;
 
 use super::lists::lists;
 use crate::arrow::gather::decoded;
+use crate::arrow::with_integer_type;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{BACKING_PREFIX, FieldId, Schema, Structure};
 
@@ -282,23 +280,12 @@ fn sizes(array: &ArrayRef) -> Result<Vec<u64>> {
     if array.logical_null_count() != 0 {
         return Err(Error::invalid_argument("missing values, where there must be sizes"));
     }
-    macro_rules! integers {
-        ($($name:ident => $type:ty),*) => {
-            match array.data_type() {
-                $(DataType::$name => array
-                    .as_primitive::<$type>()
-                    .values()
-                    .iter()
-                    .map(|&size| u64::try_from(size).ok())
-                    .collect(),)*
-                _ => None,
-            }
-        };
-    }
-    let sizes: Option<Vec<u64>> = integers!(
-        Int8 => Int8Type, Int16 => Int16Type, Int32 => Int32Type, Int64 => Int64Type,
-        UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type
-    );
+    let sizes: Option<Vec<u64>> = with_integer_type!(array.data_type(),
+        T => {
+            let sizes = array.as_primitive::<T>().values().iter();
+            sizes.map(|&size| u64::try_from(size).ok()).collect()
+        },
+        _ => None);
     sizes.ok_or_else(|| Error::invalid_argument("the size of a collection is a number from 0 on"))
 }
 

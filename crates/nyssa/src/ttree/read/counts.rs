@@ -1,14 +1,10 @@
 //! Converts the counters of jagged branches to offsets.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
-use arrow_schema::DataType;
 
+use crate::arrow::with_integer_type;
 use crate::error::{Error, Result};
 
 /// Returns the offsets (one more than entries, starting at 0) whose differences are the integers of
@@ -21,17 +17,10 @@ use crate::error::{Error, Result};
 pub(crate) fn offsets(counter: &ArrayRef, leaf: &str, first: u64) -> Result<OffsetBuffer<i64>> {
     let member = counter.as_struct_opt().and_then(|record| record.column_by_name(leaf));
     let counter = member.unwrap_or(counter);
-    match counter.data_type() {
-        DataType::Int8 => sum::<Int8Type>(counter, first),
-        DataType::UInt8 => sum::<UInt8Type>(counter, first),
-        DataType::Int16 => sum::<Int16Type>(counter, first),
-        DataType::UInt16 => sum::<UInt16Type>(counter, first),
-        DataType::Int32 => sum::<Int32Type>(counter, first),
-        DataType::UInt32 => sum::<UInt32Type>(counter, first),
-        DataType::Int64 => sum::<Int64Type>(counter, first),
-        DataType::UInt64 => sum::<UInt64Type>(counter, first),
-        other => Err(Error::unsupported(format!("a counter holds {other}, not integers"))),
-    }
+    let data_type = counter.data_type();
+    let no_integers =
+        || Err(Error::unsupported(format!("a counter holds {data_type}, not integers")));
+    with_integer_type!(data_type, T => sum::<T>(counter, first), _ => no_integers())
 }
 
 /// Returns the lengths that a branch holds, one for each value: its numbers, or the items of its lists.
