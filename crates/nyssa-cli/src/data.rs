@@ -1,4 +1,4 @@
-//! `FILE`, `FILE:PATH` and arguments that name several.
+//! Opens the files and datasets that arguments name: `FILE`, `FILE:PATH`, globs, folders and lists.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 
 pub use nyssa::open::path_of;
 
-/// Opens the dataset of a key.
+/// Opens the dataset of a key, or names the command that lists the datasets.
 pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Opened> {
     Opened::of_key(file, key).map_err(|error| match format_of(key) {
         None => {
@@ -31,20 +31,21 @@ pub fn open_dataset(argument: &str) -> Result<Opened> {
     let (file, path) = open_file(argument)?;
     let key = match path {
         Some(path) => find(&file, path)?,
-        None => only(&file, |_| true)?,
+        None => only(&file, None)?,
     };
     of_key(&file, &key)
 }
 
-/// The entries of one dataset, or of several one after the other.
+/// The entries of one dataset, or of several datasets one after the other.
 pub enum Entries {
+    /// One dataset.
     One(Opened),
-    /// The chain, and its first dataset.
+    /// A chain, and its first dataset.
     Many(Box<Chain>, Opened),
 }
 
 impl Entries {
-    /// Opens what arguments name: files, lists, folders and globs, see [`open::files`].
+    /// Opens all datasets that arguments name, see [`files`].
     pub fn open(arguments: &[String], options: &ChainOptions, context: &Context) -> Result<Self> {
         let files = files(arguments)?;
         match &files[..] {
@@ -59,7 +60,7 @@ impl Entries {
         }
     }
 
-    /// All entries.
+    /// Returns the dataset of all entries.
     pub fn dataset(&self) -> &dyn Dataset {
         match self {
             Self::One(data) => data.dataset(),
@@ -67,7 +68,7 @@ impl Entries {
         }
     }
 
-    /// The first dataset, or the only one.
+    /// Returns the first dataset, or the only one.
     pub fn first(&self) -> &Opened {
         match self {
             Self::One(data) | Self::Many(_, data) => data,
@@ -80,7 +81,7 @@ fn not_data(file: &RootFile, key: &KeyEntry) -> Error {
     Error::invalid_argument(message).at(|place| place.file = Some(file.name().to_owned()))
 }
 
-/// The files that arguments name: files, lists, folders and globs, see [`open::files`].
+/// Returns the files that arguments name: files, lists, folders and globs, see [`open::files`].
 pub fn files(arguments: &[String]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for argument in arguments {
@@ -90,7 +91,7 @@ pub fn files(arguments: &[String]) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Refuses an input that is no file.
+/// Refuses standard input.
 fn check_input(path: &str) -> Result<()> {
     if path != "-" {
         return Ok(());
@@ -101,7 +102,7 @@ fn check_input(path: &str) -> Result<()> {
     ))
 }
 
-/// Refuses patterns that take none of the columns: nothing would look like nothing wrong.
+/// Refuses a filter that selects none of the columns. An empty report would look as if nothing were wrong.
 pub fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
     if names.is_empty() || names.iter().any(|name| filter.takes(name)) {
         return Ok(());
@@ -112,18 +113,18 @@ pub fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
     ))
 }
 
-/// The names of the columns of a dataset.
+/// Returns the names of the columns of a dataset.
 pub fn names(dataset: &dyn Dataset) -> Vec<&str> {
     dataset.columns().iter().map(|item| item.name.as_str()).collect()
 }
 
-/// Opens the file of an argument; the path in it, if there is one.
+/// Opens the file of an argument. Returns it with the path in it, if there is one.
 pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
     let (source, object) = open_source(argument)?;
     Ok((RootFile::open(source)?, object))
 }
 
-/// The bytes of the file of an argument; the path in it, if there is one.
+/// Opens the source of an argument. Returns it with the path in it, if there is one.
 pub fn open_source(argument: &str) -> Result<(Arc<dyn Source>, Option<&str>)> {
     let (path, object) = open::split_path(argument);
     check_input(path)?;
@@ -131,7 +132,7 @@ pub fn open_source(argument: &str) -> Result<(Arc<dyn Source>, Option<&str>)> {
     Ok((source, object))
 }
 
-/// The error of a file that cannot be opened, with a hint where several were named.
+/// Returns the error of a file that cannot be opened, with a hint if the argument names several files.
 fn not_one_file(path: &str, error: nyssa_io::Error) -> Failure {
     let hint = match error.source.kind() {
         ErrorKind::IsADirectory => "name a file in it",
@@ -142,7 +143,7 @@ fn not_one_file(path: &str, error: nyssa_io::Error) -> Failure {
     Failure::from(Error::from(error)).hint(format!("{hint}; {several}"))
 }
 
-/// Refuses an output that is no file.
+/// Refuses standard output.
 pub fn check_output(path: &Path) -> Result<()> {
     if path.as_os_str() != "-" {
         return Ok(());
@@ -153,29 +154,27 @@ pub fn check_output(path: &Path) -> Result<()> {
     ))
 }
 
-/// The key of a path.
+/// Finds the key of a path, or names the command that lists the keys.
 pub fn find(file: &RootFile, path: &str) -> Result<KeyEntry> {
     file.find(path).map_err(|error| {
         Failure::from(error).hint(format!("`nyssa ls {}` shows what the file holds", file.name()))
     })
 }
 
-/// The only dataset of a file, among those that `takes` takes.
-pub fn only(file: &RootFile, takes: impl Fn(Format) -> bool) -> Result<KeyEntry> {
-    let keys = open::datasets(file)?;
-    let takes = |key: &KeyEntry| format_of(key).is_some_and(&takes);
-    let mut keys: Vec<_> = keys.into_iter().filter(takes).collect();
-    match keys.len() {
-        0 => Err(Failure::Usage(
+/// Returns the key of the only dataset of `format`, or of any format.
+pub fn only(file: &RootFile, format: Option<Format>) -> Result<KeyEntry> {
+    let keys = open::datasets_of(file, format)?;
+    match &keys[..] {
+        [] => Err(Failure::Usage(
             format!("{} has no dataset that this command takes", file.name()),
             Some(format!("`nyssa ls {}` shows what the file holds", file.name())),
         )),
-        1 => Ok(keys.swap_remove(0)),
-        _ => {
+        [key] => Ok(key.clone()),
+        [first, ..] => {
             let paths: Vec<_> = keys.iter().map(|key| key.path.as_str()).collect();
             Err(Failure::Usage(
                 format!("{} has several datasets: {}", file.name(), paths.join(", ")),
-                Some(format!("name one of them, such as {}:{}", file.name(), paths[0])),
+                Some(format!("name one of them, such as {}:{}", file.name(), first.path)),
             ))
         }
     }

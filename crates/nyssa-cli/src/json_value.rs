@@ -13,30 +13,29 @@
 //! | empty optional or pointer | `null` | the same |
 //! | variants | the value they hold; `null` for none | the same |
 //! | bitsets | strings of 0 and 1, the most significant bit first | the same |
-//! | dates (`TDatime`) | `"2020-02-29 12:34:56"`; `null` for what is no date | the same |
+//! | dates (`TDatime`) | `"2020-02-29 12:34:56"`; `null` for invalid dates | the same |
 //! | objects serialised by ROOT's streamer | `{"bytes": [...]}` | the same |
 
 mod float;
-mod notation;
 
 use std::io::{self, Write};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, StructArray, types::*};
+use arrow_array::types::{Float32Type, Float64Type, UInt32Type};
+use arrow_array::{Array, StructArray, downcast_integer_array};
 use arrow_schema::DataType;
 use nyssa::arrow::Date;
+use nyssa::dataset::{CppKind, CppType};
 
-pub use notation::{Kind, Notation};
-
-/// Which of the two forms.
+/// The form of the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// For people and scripts.
+    /// The form for people and scripts.
     Lines,
-    /// That of the RNTuple Validation Suite.
+    /// The form of the RNTuple Validation Suite.
     Suite,
-    /// Objects of any class as for people: members of base classes are among those of the class, and
-    /// the items of a class `TArray` are its member `fArray`.
+    /// The form of objects of any class, for people: the members of base classes are among those of the class,
+    /// and the items of a class `TArray` are its member `fArray`.
     Object,
 }
 
@@ -48,7 +47,7 @@ pub fn write(
     out: &mut dyn Write,
     array: &dyn Array,
     row: usize,
-    notation: &Notation,
+    cpp_type: &CppType,
     form: Form,
 ) -> io::Result<()> {
     if array.is_null(row) {
@@ -65,65 +64,58 @@ pub fn write(
             };
             out.write_all(text.as_bytes())
         }
-        DataType::Int8 => write!(out, "{}", array.as_primitive::<Int8Type>().value(row)),
-        DataType::UInt8 => write!(out, "{}", array.as_primitive::<UInt8Type>().value(row)),
-        DataType::Int16 => write!(out, "{}", array.as_primitive::<Int16Type>().value(row)),
-        DataType::UInt16 => write!(out, "{}", array.as_primitive::<UInt16Type>().value(row)),
-        DataType::Int32 => write!(out, "{}", array.as_primitive::<Int32Type>().value(row)),
-        DataType::UInt32 if notation.kind == Kind::Date => {
+        DataType::UInt32 if cpp_type.kind == CppKind::Date => {
             match Date::unpack(array.as_primitive::<UInt32Type>().value(row)) {
                 Some(date) => write!(out, "\"{date}\""),
                 None => out.write_all(b"null"),
             }
         }
-        DataType::UInt32 => write!(out, "{}", array.as_primitive::<UInt32Type>().value(row)),
-        DataType::Int64 => write!(out, "{}", array.as_primitive::<Int64Type>().value(row)),
-        DataType::UInt64 => write!(out, "{}", array.as_primitive::<UInt64Type>().value(row)),
+        integer if integer.is_integer() => downcast_integer_array!(
+            array => write!(out, "{}", array.value(row)),
+            other => Err(unsupported(other)),
+        ),
         DataType::Float32 => {
             float::write_f32(out, array.as_primitive::<Float32Type>().value(row), form)
         }
         DataType::Float64 => {
             float::write_f64(out, array.as_primitive::<Float64Type>().value(row), form)
         }
-        DataType::LargeBinary if notation.kind == Kind::Bytes => {
+        DataType::LargeBinary if cpp_type.kind == CppKind::Bytes => {
             bytes(out, array.as_binary::<i64>().value(row))
         }
         DataType::LargeBinary => string(out, array.as_binary::<i64>().value(row)),
         DataType::LargeList(_) => {
             let list = array.as_list::<i64>();
             let (start, end) = (list.value_offsets()[row], list.value_offsets()[row + 1]);
-            if notation.kind == Kind::Optional {
+            if cpp_type.kind == CppKind::Optional {
                 return match end - start {
                     0 => out.write_all(b"null"),
-                    _ => write(out, list.values(), start as usize, notation.item(), form),
+                    _ => write(out, list.values(), start as usize, cpp_type.item(), form),
                 };
             }
-            items(out, list.values(), start as usize..end as usize, notation, form)
+            items(out, list.values(), start as usize..end as usize, cpp_type, form)
         }
         DataType::FixedSizeList(_, size) => {
             let list = array.as_fixed_size_list();
             let start = list.value_offset_at(row);
-            if notation.kind == Kind::Bitset {
+            if cpp_type.kind == CppKind::Bitset {
                 let bits = list.value(row);
                 let digits = bits.as_boolean().values().iter();
                 let digits: String = digits.map(|bit| if bit { '1' } else { '0' }).collect();
                 return write!(out, "\"{}\"", digits.chars().rev().collect::<String>());
             }
-            items(out, list.values(), start..start + *size as usize, notation, form)
+            items(out, list.values(), start..start + *size as usize, cpp_type, form)
         }
-        DataType::Struct(_) => record(out, array, row, notation, form),
+        DataType::Struct(_) => record(out, array, row, cpp_type, form),
         DataType::Null => out.write_all(b"null"),
         DataType::Union(..) => {
             let union = array.as_union();
             let tag = union.type_id(row);
             // The first child stands for no value.
-            let alternative = notation.member(usize::try_from(tag).unwrap_or(0).saturating_sub(1));
+            let alternative = cpp_type.member(usize::try_from(tag).unwrap_or(0).saturating_sub(1));
             write(out, union.child(tag), union.value_offset(row), alternative, form)
         }
-        other => Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            format!("there is no JSON for values of type {other}"),
-        )),
+        other => Err(unsupported(other)),
     }
 }
 
@@ -131,11 +123,11 @@ fn items(
     out: &mut dyn Write,
     values: &dyn Array,
     rows: std::ops::Range<usize>,
-    notation: &Notation,
+    cpp_type: &CppType,
     form: Form,
 ) -> io::Result<()> {
-    let item = notation.item();
-    if notation.kind == Kind::Map && keys_are_names(values, rows.clone(), form) {
+    let item = cpp_type.item();
+    if cpp_type.kind == CppKind::Map && keys_are_names(values, rows.clone(), form) {
         return object(out, values, rows, item, form);
     }
     out.write_all(b"[")?;
@@ -148,7 +140,7 @@ fn items(
     out.write_all(b"]")
 }
 
-/// Whether the pairs of a map can be the members of an object and nothing is lost.
+/// Says whether the pairs of a map can be the members of an object without loss.
 fn keys_are_names(pairs: &dyn Array, rows: std::ops::Range<usize>, form: Form) -> bool {
     let Some(keys) = pairs.as_struct_opt().and_then(|pairs| pairs.columns().first()) else {
         return false;
@@ -163,7 +155,7 @@ fn object(
     out: &mut dyn Write,
     pairs: &dyn Array,
     rows: std::ops::Range<usize>,
-    pair: &Notation,
+    pair: &CppType,
     form: Form,
 ) -> io::Result<()> {
     let [keys, values, ..] = pairs.as_struct().columns() else { return out.write_all(b"{}") };
@@ -183,16 +175,16 @@ fn record(
     out: &mut dyn Write,
     array: &dyn Array,
     row: usize,
-    notation: &Notation,
+    cpp_type: &CppType,
     form: Form,
 ) -> io::Result<()> {
     let record = array.as_struct();
     if form == Form::Object {
         out.write_all(b"{")?;
-        members(out, record, row, notation, &mut true)?;
+        members(out, record, row, cpp_type, &mut true)?;
         return out.write_all(b"}");
     }
-    let tuple = notation.kind == Kind::Tuple;
+    let tuple = cpp_type.kind == CppKind::Tuple;
     out.write_all(if tuple { b"[" } else { b"{" })?;
     for (index, (field, column)) in record.fields().iter().zip(record.columns()).enumerate() {
         if index > 0 {
@@ -201,36 +193,36 @@ fn record(
         if !tuple {
             name(out, field.name())?;
         }
-        write(out, column, row, notation.member(index), form)?;
+        write(out, column, row, cpp_type.member(index), form)?;
     }
     out.write_all(if tuple { b"]" } else { b"}" })
 }
 
-/// Writes the members of an object and of its base classes, these first.
+/// Writes the members of an object. Those of its base classes come first.
 fn members(
     out: &mut dyn Write,
     record: &StructArray,
     row: usize,
-    notation: &Notation,
+    cpp_type: &CppType,
     first: &mut bool,
 ) -> io::Result<()> {
     for (index, (field, column)) in record.fields().iter().zip(record.columns()).enumerate() {
         let base = field.name().starts_with(":_");
-        let notation = notation.member(index);
+        let cpp_type = cpp_type.member(index);
         if let (true, Some(base)) = (base, column.as_struct_opt()) {
-            members(out, base, row, notation, first)?;
+            members(out, base, row, cpp_type, first)?;
             continue;
         }
         if !std::mem::take(first) {
             out.write_all(b",")?;
         }
         name(out, if base { "fArray" } else { field.name() })?;
-        write(out, column, row, notation, Form::Object)?;
+        write(out, column, row, cpp_type, Form::Object)?;
     }
     Ok(())
 }
 
-/// Writes a member's name and the colon.
+/// Writes the name of a member and the colon.
 pub fn name(out: &mut dyn Write, name: &str) -> io::Result<()> {
     serde_json::to_writer(&mut *out, name)?;
     out.write_all(b":")
@@ -247,6 +239,11 @@ fn bytes(out: &mut dyn Write, value: &[u8]) -> io::Result<()> {
     out.write_all(b"{\"bytes\":")?;
     serde_json::to_writer(&mut *out, value)?;
     out.write_all(b"}")
+}
+
+fn unsupported(data_type: &DataType) -> io::Error {
+    let message = format!("there is no JSON for values of type {data_type}");
+    io::Error::new(io::ErrorKind::Unsupported, message)
 }
 
 #[cfg(test)]

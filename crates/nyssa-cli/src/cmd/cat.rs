@@ -1,30 +1,30 @@
 //! `nyssa cat`: entries as JSON.
 
-mod attributes;
-mod object;
-
 use std::io::Write;
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
 use clap::Args;
 use nyssa::cut::Cut;
-use nyssa::dataset::{AnyDataset, Dataset, Filter, Window, Windows, select_columns};
+use nyssa::dataset::{AnyDataset, CppType, Dataset, Filter, Window, Windows, select_columns};
 use nyssa::open::{self, Opened};
-use nyssa::view::{self, ChainOptions, Selected};
+use nyssa::rootfile::{KeyEntry, RootFile};
+use nyssa::streamer::ObjectReader;
+use nyssa::view::{ChainOptions, Selected};
 use nyssa::{Context, Error};
 
 use crate::FINE;
 use crate::app::App;
 use crate::data;
 use crate::failure::{Failure, Result};
-use crate::json_value::{self, Form, Notation};
+use crate::json_value::{self, Form};
 use crate::units::Entries;
 
 /// Number of entries that are printed by default.
 const DEFAULT_ENTRIES: u64 = 10;
 /// Number of columns that are left out whose reasons are printed.
 const REASONS: usize = 3;
+
 /// Print entries as JSON lines
 ///
 /// Prints one JSON object for each entry. The entries of several files come one after the other, with the columns
@@ -76,9 +76,9 @@ pub struct Cat {
 
 pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     if let [argument] = &args.data[..]
-        && let Some((file, key)) = object::find(argument)?
+        && let Some((file, key)) = find_object(argument)?
     {
-        return object::print(args, &file, &key, app);
+        return print_object(args, &file, &key, app);
     }
     let context = app.context()?;
     let data = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;
@@ -88,8 +88,7 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
             None,
         ));
     }
-    let friends =
-        if args.friends { Some(with_friends(&args.data, &data, &context)?) } else { None };
+    let friends = if args.friends { Some(with_friends(&data, &context)?) } else { None };
     let dataset = friends.as_deref().unwrap_or(data.dataset());
     let mut columns = columns(dataset, data.first(), &args.filter, app)?;
     let selected = match &args.cut {
@@ -113,8 +112,8 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
         write!(app.out, "[")?;
     }
     print(dataset, entries.clone(), args.skip_unreadable, &context, &mut printer, app)?;
-    if let (true, Opened::NTuple(reader)) = (args.attributes, data.first()) {
-        attributes::print(reader, &entries, &context, &mut printer, app)?;
+    if args.attributes {
+        print_attributes(data.first(), &entries, &context, &mut printer, app)?;
     }
     if app.json {
         writeln!(app.out, "{}]", if printer.first { "" } else { "\n" })?;
@@ -127,21 +126,15 @@ fn cut(text: &str) -> std::result::Result<Cut, String> {
 }
 
 /// Opens the only tree that is named, with its friends.
-fn with_friends(
-    arguments: &[String],
-    data: &data::Entries,
-    context: &Context,
-) -> Result<AnyDataset> {
-    match (arguments, data) {
-        ([argument], data::Entries::One(Opened::Tree(tree))) => {
-            let (file, _) = data::open_file(argument)?;
-            Ok(open::open_with_friends(&file, tree.name(), context)?)
-        }
-        _ => Err(Failure::Usage("--friends is for one TTree".to_owned(), None)),
-    }
+fn with_friends(data: &data::Entries, context: &Context) -> Result<AnyDataset> {
+    let joined = match data {
+        data::Entries::One(opened) => opened.with_friends(context)?,
+        data::Entries::Many(..) => None,
+    };
+    joined.ok_or_else(|| Failure::Usage("--friends is for one TTree".to_owned(), None))
 }
 
-/// Returns the entries that a cut takes.
+/// Selects the entries that pass a cut.
 fn select<'a>(
     dataset: &'a dyn Dataset,
     first: &Opened,
@@ -155,9 +148,10 @@ fn select<'a>(
     if entries.end > total {
         return Err(beyond(dataset, &entries));
     }
-    Ok(Selected::new(dataset, view::taken(dataset, &cut, entries, context)?)?)
+    Ok(Selected::passing(dataset, &cut, entries, context)?)
 }
 
+/// Returns the error of a range that reaches beyond the entries.
 fn beyond(dataset: &dyn Dataset, entries: &Range<u64>) -> Failure {
     let total = dataset.num_entries();
     let hint = total.checked_sub(1).map(|last| format!("entries are numbered from 0 to {last}"));
@@ -176,10 +170,10 @@ fn beyond(dataset: &dyn Dataset, entries: &Range<u64>) -> Failure {
 /// A column that is printed.
 struct Column {
     name: String,
-    notation: Notation,
+    cpp_type: CppType,
 }
 
-/// Returns the readable columns that the filter takes, and names those that cannot be read.
+/// Returns the readable columns that the filter selects. Warns of those that cannot be read.
 fn columns(
     dataset: &dyn Dataset,
     first: &Opened,
@@ -198,7 +192,7 @@ fn columns(
         match &item.field {
             Ok(_) => columns.push(Column {
                 name: item.name.clone(),
-                notation: Notation::of_column(schema, item),
+                cpp_type: CppType::of_column(schema, item),
             }),
             Err(reason) => left_out.push((item.name.as_str(), reason.as_str())),
         }
@@ -211,7 +205,7 @@ fn columns(
     Ok(columns)
 }
 
-/// Names the columns that are left out. If they are few, each has its reason.
+/// Warns that columns are left out. If they are few, each has its reason.
 fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
     if left_out.len() <= REASONS {
         for (name, reason) in left_out {
@@ -250,14 +244,16 @@ fn print(
     Ok(())
 }
 
+/// Prints values, one after the other.
 struct Printer<'a> {
     columns: &'a mut Vec<Column>,
     form: Form,
+    /// Whether nothing has been printed yet.
     first: bool,
 }
 
 impl Printer<'_> {
-    /// Starts one element of the array, or one line.
+    /// Starts an element of the array, or a line.
     fn start(&mut self, out: &mut dyn Write) -> Result<()> {
         if self.form == Form::Suite {
             out.write_all(if self.first { b"\n" } else { b",\n" })?;
@@ -266,6 +262,7 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Prints an entry.
     fn entry(&mut self, out: &mut dyn Write, arrays: &[ArrayRef], row: usize) -> Result<()> {
         self.start(out)?;
         out.write_all(b"{")?;
@@ -274,7 +271,7 @@ impl Printer<'_> {
                 out.write_all(b",")?;
             }
             json_value::name(out, &column.name)?;
-            json_value::write(out, array, row, &column.notation, self.form)?;
+            json_value::write(out, array, row, &column.cpp_type, self.form)?;
         }
         out.write_all(b"}")?;
         if self.form == Form::Lines {
@@ -282,4 +279,60 @@ impl Printer<'_> {
         }
         Ok(())
     }
+}
+
+/// Prints the attributes of all sets that concern some of `entries`. A TTree has no attributes.
+fn print_attributes(
+    data: &Opened,
+    entries: &Range<u64>,
+    context: &Context,
+    printer: &mut Printer<'_>,
+    app: &mut App<'_>,
+) -> Result<()> {
+    let Opened::NTuple(reader) = data else { return Ok(()) };
+    for link in reader.attribute_links() {
+        let attributes = reader.attributes_of(&link.name, entries, context)?;
+        let cpp_type = attributes.cpp_type();
+        for (row, range) in attributes.ranges {
+            printer.start(app.out)?;
+            if printer.form == Form::Lines {
+                app.out.write_all(b"{\"attribute_set\":")?;
+                serde_json::to_writer(&mut *app.out, &link.name).map_err(std::io::Error::from)?;
+                let (start, end) = (range.start, range.end);
+                write!(app.out, ",\"entries\":[{start},{end}],\"values\":")?;
+            }
+            json_value::write(app.out, &attributes.values, row, &cpp_type, printer.form)?;
+            if printer.form == Form::Lines {
+                app.out.write_all(b"}\n")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finds the object that an argument names, if it is neither a dataset nor a directory.
+fn find_object(argument: &str) -> Result<Option<(RootFile, KeyEntry)>> {
+    // An argument without a path may also be a folder, or a list of files.
+    if open::split_path(argument).1.is_none() {
+        return Ok(None);
+    }
+    let Ok((file, Some(path))) = data::open_file(argument) else { return Ok(None) };
+    let key = data::find(&file, path)?;
+    let other = open::format_of(&key).is_none() && !key.is_directory();
+    Ok(other.then_some((file, key)))
+}
+
+/// Prints an object on one line.
+fn print_object(args: &Cat, file: &RootFile, key: &KeyEntry, app: &mut App<'_>) -> Result<u8> {
+    if args.entries.is_some() || args.number.is_some() || args.attributes || !args.filter.is_empty()
+    {
+        return Err(Failure::Usage(
+            format!("{:?} is a {}, which has no entries to choose from", key.path, key.class),
+            None,
+        ));
+    }
+    let (field, array) = ObjectReader::new(file.clone()).read(key)?;
+    json_value::write(app.out, &array, 0, &CppType::of_arrow(&field), Form::Object)?;
+    writeln!(app.out)?;
+    Ok(FINE)
 }

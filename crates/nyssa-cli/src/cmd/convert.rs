@@ -91,17 +91,15 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     } else {
         let key = match path {
             Some(path) => find(&file, path)?,
-            None => {
-                only(&file, |format| format == Format::TTree).map_err(|failure| {
-                    match only(&file, |format| format == Format::RNTuple) {
-                        Ok(ntuple) => Failure::Usage(
-                            format!("{} is an RNTuple already", ntuple.path),
-                            Some("`nyssa rewrite` writes it again with other options".to_owned()),
-                        ),
-                        Err(_) => failure,
-                    }
-                })?
-            }
+            None => only(&file, Some(Format::TTree)).map_err(|failure| {
+                match only(&file, Some(Format::RNTuple)) {
+                    Ok(ntuple) => Failure::Usage(
+                        format!("{} is an RNTuple already", ntuple.path),
+                        Some("`nyssa rewrite` writes it again with other options".to_owned()),
+                    ),
+                    Err(_) => failure,
+                }
+            })?,
         };
         let tree = path_of(&file, &key);
         if let Some(entries) = args.entries {

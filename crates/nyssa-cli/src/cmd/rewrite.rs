@@ -72,7 +72,7 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
         Some(path) => Some(path_of(&file, &find(&file, path)?)),
         // A range of entries belongs to one RNTuple.
         None if args.entries.is_some() => {
-            Some(path_of(&file, &only(&file, |format| format == Format::RNTuple)?))
+            Some(path_of(&file, &only(&file, Some(Format::RNTuple))?))
         }
         None => None,
     };

@@ -1,16 +1,15 @@
 //! `nyssa schema`: branches and fields with their types.
 
-mod ntuple;
-mod tree;
-
 use clap::Args;
 use nyssa::dataset::Filter;
-use nyssa::tune::schema::{Content, describe};
+use nyssa::tune::schema::{Alias, Branches, ColumnEntry, Content, Fields, Friend, describe};
 
 use crate::FINE;
 use crate::app::App;
 use crate::data::{check_filter, open_dataset};
 use crate::failure::Result;
+use crate::output::{Columns, printable};
+use crate::units::count;
 
 /// Show fields or branches with their types
 ///
@@ -40,18 +39,88 @@ pub fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
         return Ok(FINE);
     }
     match report.content {
-        Content::Branches(content) => tree::print(content, args.verbose, app)?,
-        Content::Fields(content) => ntuple::print(content, args.verbose, app)?,
+        Content::Branches(content) => print_branches(content, args.verbose, app)?,
+        Content::Fields(content) => print_fields(content, args.verbose, app)?,
     }
     Ok(FINE)
 }
 
-/// Returns the indentation of a level: two blanks for each level.
+/// Prints the fields and attribute sets of an RNTuple.
+fn print_fields(content: Fields, verbose: bool, app: &mut App<'_>) -> Result<()> {
+    let mut table = if verbose {
+        Columns::new(&["field", "type", "columns", "remarks", "description"])
+    } else {
+        Columns::new(&["field", "type", "columns", "remarks"])
+    };
+    for row in content.fields {
+        let field = indented(row.depth, &row.name);
+        let columns: Vec<_> = match row.source {
+            Some(_) => Vec::new(),
+            None => row.columns.iter().map(show_column).collect(),
+        };
+        let source = row.source.map(|source| format!("shows {source}")).unwrap_or_default();
+        let remarks = [source, remark(row.unreadable.as_ref())];
+        let remarks: Vec<_> = remarks.into_iter().filter(|it| !it.is_empty()).collect();
+        let (columns, remarks) = (columns.join(", "), remarks.join("; "));
+        if verbose {
+            table.row([field, row.type_name, columns, remarks, row.description]);
+        } else {
+            table.row([field, row.type_name, columns, remarks]);
+        }
+    }
+    table.print(app)?;
+    for set in content.attribute_sets {
+        let (major, minor) = set.version;
+        writeln!(app.out, "attribute set {}, version {major}.{minor}", printable(&set.name))?;
+    }
+    Ok(())
+}
+
+/// Returns the column type, with its bits where the type does not fix them.
+fn show_column(column: &ColumnEntry) -> String {
+    let name = &column.type_name;
+    match column.value_range {
+        Some((low, high)) => format!("{name} ({} bits, {low} to {high})", column.bits),
+        None if name == "Real32Trunc" => format!("{name} ({} bits)", column.bits),
+        None => name.clone(),
+    }
+}
+
+/// Prints the branches, aliases and friends of a TTree.
+fn print_branches(content: Branches, verbose: bool, app: &mut App<'_>) -> Result<()> {
+    let mut table = if verbose {
+        Columns::new(&["branch", "type", "counter", ">baskets", "remarks", "title"])
+    } else {
+        Columns::new(&["branch", "type", "counter", ">baskets", "remarks"])
+    };
+    for row in content.branches {
+        let branch = indented(row.depth, &row.below_parent);
+        let (type_name, counter) = (row.type_name.unwrap_or_default(), row.counter);
+        let counter = counter.unwrap_or_default();
+        let (baskets, remarks) = (count(row.baskets as u64), remark(row.unreadable.as_ref()));
+        if verbose {
+            table.row([branch, type_name, counter, baskets, remarks, row.title]);
+        } else {
+            table.row([branch, type_name, counter, baskets, remarks]);
+        }
+    }
+    table.print(app)?;
+    for Alias { name, formula } in content.aliases {
+        writeln!(app.out, "alias {}", printable(&format!("{name} = {formula}")))?;
+    }
+    for Friend { name, tree, file } in content.friends {
+        let file = file.map(|file| format!(" in {file}")).unwrap_or_default();
+        writeln!(app.out, "friend {}", printable(&format!("{name}: {tree}{file}")))?;
+    }
+    Ok(())
+}
+
+/// Indents a name by two blanks for each level.
 fn indented(depth: usize, name: &str) -> String {
     format!("{}{name}", "  ".repeat(depth))
 }
 
-/// Returns why something cannot be read, as a remark.
+/// Returns the reason why something cannot be read, as a remark.
 fn remark(reason: Option<&String>) -> String {
     reason.map(|reason| format!("not readable: {reason}")).unwrap_or_default()
 }

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::Form;
 
-/// Fraction bits of a double.
+/// Number of fraction bits of a double.
 const FRACTION: u32 = 52;
-/// Exponent bias of a double.
+/// Bias of the exponent of a double.
 const BIAS: i64 = 1023;
 
 /// Writes a single-precision number.
@@ -25,14 +25,14 @@ pub fn write_f64(out: &mut dyn Write, value: f64, form: Form) -> io::Result<()> 
     } else if value.is_infinite() {
         write!(out, "\"{sign}inf\"")
     } else if form != Form::Suite {
-        // Debug is the shortest form that reads back, with an exponent where that is shorter.
+        // `Debug` prints the shortest number that reads back. It has an exponent where this is shorter.
         write!(out, "{value:?}")
     } else {
         write!(out, "\"{}\"", hexadecimal(value))
     }
 }
 
-/// C's `%a` of a finite number.
+/// Returns a finite number as `%a` of C prints it.
 fn hexadecimal(value: f64) -> String {
     let bits = value.to_bits();
     let sign = if value.is_sign_negative() { "-" } else { "" };

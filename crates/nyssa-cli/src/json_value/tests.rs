@@ -8,7 +8,7 @@ fn json(array: impl Array + 'static, form: Form) -> Vec<String> {
     let array: ArrayRef = Arc::new(array);
     let one = |row| {
         let mut out = Vec::new();
-        write(&mut out, &array, row, &Notation::default(), form).unwrap();
+        write(&mut out, &array, row, &CppType::default(), form).unwrap();
         String::from_utf8(out).unwrap()
     };
     (0..array.len()).map(one).collect()

@@ -1,6 +1,7 @@
 //! The trait [`Dataset`]: the operations that TTrees and RNTuples share.
 
 pub(crate) mod batches;
+mod cpp_type;
 mod filter;
 pub(crate) mod readable;
 pub mod steps;
@@ -18,6 +19,7 @@ use crate::Context;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
+pub use cpp_type::{CppKind, CppType};
 pub use filter::{Filter, select_columns};
 pub use readable::{LeftOut, ReadableColumns};
 pub use windows::{Window, Windows};

@@ -93,14 +93,23 @@ pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
     Ok(newest)
 }
 
+/// Returns the datasets of `format` among those of [`datasets`]. Without a format, returns all of them.
+///
+/// # Errors
+/// Those of [`datasets`].
+pub fn datasets_of(file: &RootFile, format: Option<Format>) -> Result<Vec<KeyEntry>> {
+    let mut keys = datasets(file)?;
+    keys.retain(|key| format.is_none() || format_of(key) == format);
+    Ok(keys)
+}
+
 /// Returns path and cycle of each dataset of `format` that [`datasets`] finds.
 ///
 /// # Errors
 /// Those of [`datasets`]; `NotFound` if there is none.
 pub fn paths_of(file: &RootFile, format: Format) -> Result<Vec<String>> {
-    let keys = datasets(file)?;
-    let keys = keys.iter().filter(|key| format_of(key) == Some(format));
-    let paths: Vec<_> = keys.map(|key| format!("{};{}", key.path, key.cycle)).collect();
+    let keys = datasets_of(file, Some(format))?;
+    let paths: Vec<_> = keys.iter().map(|key| format!("{};{}", key.path, key.cycle)).collect();
     match paths.is_empty() {
         true => Err(Error::not_found(format!("the file has no {format:?}"))).in_file(file.name()),
         false => Ok(paths),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::format_of;
-use crate::dataset::{Dataset, Format};
+use super::{format_of, open_with_friends};
+use crate::Context;
+use crate::dataset::{AnyDataset, Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read;
 use crate::rootfile::{KeyEntry, RootFile};
@@ -67,6 +68,16 @@ impl Opened {
             Self::Tree(reader) => reader.as_ref(),
             Self::NTuple(reader) => reader.as_ref(),
         }
+    }
+
+    /// Returns a TTree with the columns of all its friends, see [`open_with_friends`]; an RNTuple has no friends.
+    ///
+    /// # Errors
+    /// Those of [`open_with_friends`].
+    pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
+        let Self::Tree(tree) = self else { return Ok(None) };
+        let file = RootFile::open(Arc::clone(tree.source()))?;
+        open_with_friends(&file, tree.name(), context).map(Some)
     }
 
     /// Returns name and formula of each alias of a TTree; an RNTuple has none.

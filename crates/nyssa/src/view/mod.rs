@@ -30,7 +30,7 @@ mod with_schema;
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use join::{Join, Right};
 pub use rules::{ReadRule, RuleFunction, Target as RuleTarget, WithRules};
-pub use selected::{Selected, SelectedRange, taken};
+pub use selected::{Selected, SelectedRange};
 pub use slice::Slice;
 pub use target::Target;
 pub(crate) use with_schema::Mapping;

@@ -38,10 +38,7 @@ const CUT_ENTRIES: u64 = 1 << 16;
 
 /// Finds which of `entries` pass a cut. It reads only the columns of the cut, and at one time only some
 /// clusters or a part of a cluster.
-///
-/// # Errors
-/// Those of [`Cut::check`] and of reading.
-pub fn taken(
+fn passing(
     dataset: &dyn Dataset,
     cut: &Cut,
     entries: Range<u64>,
@@ -103,6 +100,19 @@ impl<'a> Selected<'a> {
             kept.push(SelectedRange { entries: piece.entries, mask });
         }
         Ok(Self { inner, pieces: kept, starts })
+    }
+
+    /// Makes a dataset of those of `entries` that pass a cut. Reads the columns of the cut.
+    ///
+    /// # Errors
+    /// Those of [`Cut::check`] and of reading.
+    pub fn passing(
+        inner: &'a dyn Dataset,
+        cut: &Cut,
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Self> {
+        Self::new(inner, passing(inner, cut, entries, context)?)
     }
 
     /// Returns the ranges with selected entries.

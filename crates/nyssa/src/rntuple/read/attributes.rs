@@ -12,7 +12,7 @@ use super::blob::{Blob, read_blobs};
 use super::reader::Reader;
 use crate::Context;
 use crate::compression::decompress_to_vec;
-use crate::dataset::Dataset;
+use crate::dataset::{CppType, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{Anchor, AttributeSet};
 
@@ -121,4 +121,13 @@ pub struct Attributes {
     pub ranges: Vec<(usize, Range<u64>)>,
     /// Values of all attributes of the set.
     pub values: ArrayRef,
+}
+
+impl Attributes {
+    /// Returns the C++ type of the values.
+    pub fn cpp_type(&self) -> CppType {
+        let [_, _, values] = ATTRIBUTE_FIELDS;
+        let column = self.set.find_column(values);
+        column.map(|it| CppType::of_column(Some(self.set.schema()), it)).unwrap_or_default()
+    }
 }
